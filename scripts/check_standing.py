@@ -24,10 +24,10 @@ from typing import NamedTuple
 
 from observer.core.clock import now_ms
 from observer.core.config import Settings
-from observer.git.process import ask
+from observer.git.process import git_output
 from observer.importers.git import commits
 from observer.ingest.pipeline import Pipeline
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.staleness.sync import sync_worktree
 from observer.store.anchors import Anchor, AnchorSet
@@ -53,7 +53,7 @@ class Git:
 
     def ask(self, *words: str) -> str:
         """Return what git prints, "" where it fails."""
-        return ask(self._root, *words) or ""
+        return git_output(self._root, *words) or ""
 
     def _show(self, commit: str, path: str) -> str | None:
         has = self.ask("ls-tree", commit, "--", path)
@@ -164,7 +164,7 @@ def remembered(root: str, folder: Path) -> dict[str, AnchorSet]:
     """Import and follow a repository; print what that costs; return anchor_sets by commit."""
     store, spool = SqliteStore(folder / "observer.db"), Spool(folder / "spool")
     spool.prepare()
-    pipeline = Pipeline(store, spool, settings=Settings(), places=Places(), now_ms=now_ms)
+    pipeline = Pipeline(store, spool, settings=Settings(), places=PlaceCache(), now_ms=now_ms)
     events = list(commits(root))
     for start in range(0, len(events), BATCH):
         pipeline.ingest(events[start : start + BATCH])

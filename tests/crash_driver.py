@@ -16,7 +16,7 @@ from typing import Any
 from observer.core.config import Settings
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.files import SpoolEntry
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
@@ -67,7 +67,7 @@ def main(step: str, folder: str, now_ms: Callable[[], int] = lambda: 1_790_000_0
     DyingSpool.step = DyingStore.step = step
     store = DyingStore(home.database)
     pipeline = Pipeline(
-        store, DyingSpool(home.spool), settings=Settings(), places=Places(), now_ms=now_ms
+        store, DyingSpool(home.spool), settings=Settings(), places=PlaceCache(), now_ms=now_ms
     )
     while pipeline.drain().entries:
         pass

@@ -16,7 +16,7 @@ from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home
 from observer.daemon.home_guard import hold
 from observer.ingest.pipeline import Pipeline
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.purge.carry_out import complete
 from observer.repair.mend import has_damage, repair_if_damaged
 from observer.repair.request import request_repair
@@ -91,7 +91,7 @@ def _drain(here: Home) -> None:
             store,
             spool,
             settings=config.load(here),
-            places=Places(),
+            places=PlaceCache(),
             now_ms=now_ms,
             tombstones=Tombstones(here.tombstones),
         )

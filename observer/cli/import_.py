@@ -19,7 +19,7 @@ from observer.core.errors import DaemonUnavailable
 from observer.core.events import Event, kind_of
 from observer.core.paths import home, working_folder
 from observer.core.text import counted
-from observer.git.log import count
+from observer.git.log import count_commits
 from observer.importers import git
 
 BATCH = 200
@@ -42,7 +42,7 @@ def git_command(*, path: str, as_json: bool) -> None:
     events = git.commits(folder)
     client.ensure_daemon(home(), wait_s=20)
     seen = stored = purged = expired = 0
-    with progress(Path(folder).name, count(folder)) as advance:
+    with progress(Path(folder).name, count_commits(folder)) as advance:
         for batch in _batches(events):
             receipts = _post([_report(event) for event in batch])
             seen += len(batch)

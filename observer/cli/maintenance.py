@@ -23,7 +23,7 @@ from observer.core.model import Recorded
 from observer.core.paths import Home, home
 from observer.core.text import counted
 from observer.ingest.pipeline import Pipeline
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.purge.carry_out import complete
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
@@ -110,7 +110,7 @@ def _rebuild(here: Home) -> int:
             store,
             Spool(here.spool),
             settings=config.load(here),
-            places=Places(),
+            places=PlaceCache(),
             now_ms=now_ms,
         )
         with store.read() as reader:

@@ -22,7 +22,7 @@ from observer.core.paths import home, working_folder
 from observer.daemon.status import Paused, paused, paused_text
 from observer.policy import FILE, Policies, Policy
 from observer.policy.apply import Exclusion
-from observer.projects import look, work_tree_of
+from observer.projects import detect_place, work_tree_of
 from observer.spool.pauses import EVERYWHERE, OF_SESSION, UNENDING_MS
 from observer.spool.spool import Spool
 from observer.views.parse_filters import coming_ms
@@ -79,7 +79,7 @@ def _external(handle: str) -> str:
 
 def _roots(handle: str) -> list[str]:
     """Return the folders of a project; of an unknown one its work tree."""
-    here = look(handle).root if Path(handle).is_dir() else ""
+    here = detect_place(handle).root if Path(handle).is_dir() else ""
     try:
         with open_memory() as memory:
             known = memory.project(handle).roots
@@ -135,7 +135,7 @@ def policy_command(*, path: Path, as_json: bool) -> int:
 def _answer(path: Path) -> PolicyDecision:
     is_folder = path.is_dir()
     folder = str(path) if is_folder else work_tree_of(str(path), "/") or str(path.parent)
-    place = look(folder)
+    place = detect_place(folder)
     policy = Policies().of(place)
     why = _why(path, policy, config.load(home()), root=place.root, is_folder=is_folder)
     told = PolicyDecision(path=str(path), root=place.root, is_recorded=not why, why=why)

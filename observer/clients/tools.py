@@ -32,7 +32,7 @@ from observer.clients.payload import (
     words,
 )
 from observer.clients.recognition import OWN_PRIVATE_TOOLS, own_tool_name
-from observer.code.symbol_changes import symbols_of
+from observer.code.symbol_changes import symbol_changes_of
 from observer.core.events import Command, Delegation, Edit, FileRead, FileWrite, Search, ToolUse
 from observer.core.value import Value
 
@@ -178,7 +178,7 @@ def write(call: ToolCall) -> FileWrite:
         content=content,
         tool=call.tool,
         error=call.error,
-        symbols=symbols_of(path, before, content),
+        symbols=symbol_changes_of(path, before, content),
     )
 
 
@@ -195,7 +195,7 @@ def edit(call: ToolCall) -> FileWrite:
     before = original(answer)
     after = None if before is None else edited(before, answer, call.given, asked)
     write = _changed(call, "edit", *(hunks(answer) or asked))
-    return msgspec.structs.replace(write, symbols=symbols_of(write.path, before, after))
+    return msgspec.structs.replace(write, symbols=symbol_changes_of(write.path, before, after))
 
 
 def delete(call: ToolCall) -> FileWrite:

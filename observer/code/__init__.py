@@ -1,13 +1,22 @@
 """What a text defines, and what became of it: symbols, read from syntax trees or line by line.
 
-Pure. `outline` reads a text, `compare_files` two versions of it, `compare` pieces of two versions,
-`frame` says what both begin and end with. A tree is better wherever it can be had; a text whose
-tree would be broken, or cost too much, is read by its lines, which always gives an answer.
-tree-sitter has its only home here; a grammar is loaded with the first text it reads.
+Pure. `outline` reads one text, `compare_files` compares two versions of a file and
+`compare_fragments` pieces of two versions; `common_affixes` counts the lines that both versions
+begin and end with. A syntax tree is used wherever it can be had; a text whose tree would be
+broken, or too costly, is read line by line, which always gives an answer. This is the only room
+that uses tree-sitter; a grammar is loaded with the first text in its language.
 """
 
-from observer.code.diff import compare, compare_files, frame, only_in
+from observer.code.diff import common_affixes, compare_files, compare_fragments, indexes_only_in
 from observer.code.outline import outline
-from observer.code.symbol import Symbol, code_of
+from observer.code.symbol import Symbol, strip_comments
 
-__all__ = ["Symbol", "code_of", "compare", "compare_files", "frame", "only_in", "outline"]
+__all__ = [
+    "Symbol",
+    "common_affixes",
+    "compare_files",
+    "compare_fragments",
+    "indexes_only_in",
+    "outline",
+    "strip_comments",
+]

@@ -15,19 +15,19 @@ from msgspec.structs import replace
 
 from observer.code import lines
 from observer.code.grammars import DATA_LANGUAGES, GRAMMARS
-from observer.code.outline import is_parsable, part, piece
-from observer.code.pairing import paired, tokens
-from observer.code.symbol import Symbol, mentioned
+from observer.code.outline import is_parsable, parse_fragment, parse_lines
+from observer.code.pairing import pair_symbols, tokenize
+from observer.code.symbol import Symbol, mentioned_names
 from observer.core.value import SymbolChanges
 
 
-def frame(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]:
+def common_affixes(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]:
     """Return how many lines both begin with, and how many more both end with."""
     start = _alike(before, after)
     return start, _alike(before[start:][::-1], after[start:][::-1])
 
 
-def only_in(part: Sequence[str], other: Sequence[str]) -> list[int]:
+def indexes_only_in(part: Sequence[str], other: Sequence[str]) -> list[int]:
     """Return the places of lines that the other does not have, each as often as it lacks it."""
     if not part or not other:
         return [*range(len(part))]
@@ -71,7 +71,7 @@ _Sides: TypeAlias = tuple[_Side, _Side]
 _NOTHING = _Side((), ())
 
 
-def compare(edits: Iterable[tuple[str, str]], language: str) -> SymbolChanges:
+def compare_fragments(edits: Iterable[tuple[str, str]], language: str) -> SymbolChanges:
     """Return what (old, new) pieces of one file, taken together, did to its symbols."""
     return _changes([_pieces(old, new, language) for old, new in edits], language)
 
@@ -81,7 +81,7 @@ def compare_files(old: str, new: str, language: str) -> SymbolChanges | None:
     if max(len(old), len(new)) > MOST_CHARS:
         return None
     before, after = old.split("\n"), new.split("\n")
-    start, end = frame(before, after)
+    start, end = common_affixes(before, after)
     if start == len(before) == len(after):
         return SymbolChanges()
     end -= _behind(before[len(before) - end :])
@@ -113,7 +113,7 @@ def _part(text: str, language: str, around: tuple[int, int]) -> _Side | None:
         return _NOTHING
     every = text.split("\n")
     first, last = around[0], len(every) - around[1]
-    found = part(text, language, first, last) if is_parsable(text, language) else None
+    found = parse_lines(text, language, first, last) if is_parsable(text, language) else None
     return _Side(tuple(every[first:last]), *found) if found else None
 
 
@@ -127,7 +127,7 @@ def _pieces(old: str, new: str, language: str) -> _Sides:
 
 
 def _piece(text: str, language: str) -> _Side | None:
-    found = piece(text, language) if text else None
+    found = parse_fragment(text, language) if text else None
     if not found:
         return None if text else _NOTHING
     every = tuple(text.split("\n"))
@@ -151,7 +151,7 @@ def _is_outermost(one: Symbol, text: Sequence[str], *, is_indented: bool) -> boo
 
 
 def _by_lines(text: str, language: str) -> _Side:
-    return _Side(tuple(text.split("\n")) if text else (), lines.read(text, language))
+    return _Side(tuple(text.split("\n")) if text else (), lines.read_symbols(text, language))
 
 
 def _changes(sides: Sequence[_Sides], language: str, *, whole: Sequence[str] = ()) -> SymbolChanges:
@@ -159,7 +159,7 @@ def _changes(sides: Sequence[_Sides], language: str, *, whole: Sequence[str] = (
     was = [one for side, _ in sides for one in side.symbols]
     now = [one for _, side in sides for one in side.symbols]
     is_indented = language in GRAMMARS and GRAMMARS[language].is_indented
-    changes = paired(was, now, is_data=language in DATA_LANGUAGES, is_indented=is_indented)
+    changes = pair_symbols(was, now, is_data=language in DATA_LANGUAGES, is_indented=is_indented)
     if language not in GRAMMARS or not all(
         side.code for pair in sides for side in pair if side.text
     ):
@@ -169,7 +169,7 @@ def _changes(sides: Sequence[_Sides], language: str, *, whole: Sequence[str] = (
     if not GRAMMARS[language].is_code:
         return changes
     old, new = whole or ("\n".join(_texts(sides, 0)), "\n".join(_texts(sides, 1)))
-    named = {part for one in (*was, *now) for part in one.path.split(".")}
+    named = {parse_lines for one in (*was, *now) for parse_lines in one.path.split(".")}
     return replace(
         changes,
         names=tuple(one for one in _mentioned(sides, 1) if one not in old and one not in named),
@@ -186,8 +186,8 @@ def _mentioned(sides: Sequence[_Sides], which: int) -> Iterable[str]:
     found: dict[str, None] = {}
     for pair in sides:
         side = pair[which]
-        fresh = (side.plain[place] for place in only_in(side.text, pair[1 - which].text))
-        found.update(mentioned(fresh))
+        fresh = (side.plain[place] for place in indexes_only_in(side.text, pair[1 - which].text))
+        found.update(mentioned_names(fresh))
     return found
 
 
@@ -201,5 +201,5 @@ def _only(sides: Sequence[_Sides], *, is_indented: bool) -> Literal["", "layout"
 
 
 def _is_same(one: Sequence[str], other: Sequence[str], *, is_indented: bool) -> bool:
-    said = [tokens("\n".join(lines), is_indented=is_indented) for lines in (one, other)]
+    said = [tokenize("\n".join(lines), is_indented=is_indented) for lines in (one, other)]
     return said[0] == said[1]

@@ -23,11 +23,11 @@ from observer.core.events import Edit, FileWrite
 from observer.core.text import distinct, one_line
 from observer.core.value import SymbolChanges, Value
 
-SYMBOLS = 24
+MOST_SYMBOLS = 24
 """Most symbols of one sort that a change names."""
-NAMES = 12
+MOST_NAMES = 12
 """Most identifiers that a change names as coming in or going out."""
-FEW = 3
+FEW_LINES = 3
 """Most lines, in and out, that are told as they are."""
 
 _PATH_CHARS = 160
@@ -77,18 +77,18 @@ class ChangeSummary(Value):
         """Every symbol that was touched, new ones first."""
         renamed = [name for pair in self.renamed for name in pair[::-1]]
         every = (*self.new, *self.resigned, *renamed, *self.changed, *self.gone)
-        return distinct((*every, *self.commented, *self.moved), 4 * SYMBOLS)
+        return distinct((*every, *self.commented, *self.moved), 4 * MOST_SYMBOLS)
 
 
-def change_of(write: FileWrite) -> ChangeSummary:
+def summarize_write(write: FileWrite) -> ChangeSummary:
     """Return what a write changed, as far as the event shows it."""
     edits = write.edits or ((Edit(new=write.content),) if write.content else ())
     if not edits:
         return ChangeSummary()
-    return difference(edits, language_of(write.path.replace("\\", "/")), write.symbols)
+    return summarize_edits(edits, language_of(write.path.replace("\\", "/")), write.symbols)
 
 
-def difference(
+def summarize_edits(
     edits: Sequence[Edit], language: str, symbols: SymbolChanges | None = None
 ) -> ChangeSummary:
     """Compare what pieces of one file said before and after, taken together.
@@ -101,11 +101,11 @@ def difference(
     gone: list[str] = []
     fresh: list[str] = []
     for edit in edits:
-        old, new = differing(edit)
-        gone += [old[place] for place in code.only_in(old, new)]
-        fresh += [new[place] for place in code.only_in(new, old)]
+        old, new = differing_lines(edit)
+        gone += [old[place] for place in code.indexes_only_in(old, new)]
+        fresh += [new[place] for place in code.indexes_only_in(new, old)]
     before, after = _quoted(gone, fresh, language)
-    symbols = symbols or code.compare(((edit.old, edit.new) for edit in edits), language)
+    symbols = symbols or code.compare_fragments(((edit.old, edit.new) for edit in edits), language)
     return ChangeSummary(
         added=len(fresh),
         removed=len(gone),
@@ -113,18 +113,18 @@ def difference(
         changed=_shown(symbols.changed),
         resigned=_shown(symbols.resigned),
         gone=_shown(symbols.removed),
-        renamed=tuple((_path(old), _path(new)) for old, new in symbols.renamed[:SYMBOLS]),
+        renamed=tuple((_path(old), _path(new)) for old, new in symbols.renamed[:MOST_SYMBOLS]),
         moved=_shown(symbols.moved),
         commented=_shown(symbols.commented),
         only=symbols.only,
-        names=distinct(symbols.names, NAMES),
-        dropped=distinct(symbols.dropped, NAMES),
+        names=distinct(symbols.names, MOST_NAMES),
+        dropped=distinct(symbols.dropped, MOST_NAMES),
         before=before,
         after=after,
     )
 
 
-def merged(first: ChangeSummary, then: ChangeSummary) -> ChangeSummary:
+def merge_changes(first: ChangeSummary, then: ChangeSummary) -> ChangeSummary:
     """Return the sum of two changes of one file, in the order they were made."""
     became = {old: new for old, new in then.renamed if old in first.new}
     was_new = {became.get(name, name): None for name in first.new}
@@ -142,11 +142,11 @@ def merged(first: ChangeSummary, then: ChangeSummary) -> ChangeSummary:
     return ChangeSummary(
         added=first.added + then.added,
         removed=first.removed + then.removed,
-        new=distinct(new, SYMBOLS),
-        changed=distinct(changed, SYMBOLS),
-        resigned=distinct(resigned, SYMBOLS),
-        gone=distinct(gone, SYMBOLS),
-        renamed=tuple(dict.fromkeys((*first.renamed, *pairs)))[:SYMBOLS],
+        new=distinct(new, MOST_SYMBOLS),
+        changed=distinct(changed, MOST_SYMBOLS),
+        resigned=distinct(resigned, MOST_SYMBOLS),
+        gone=distinct(gone, MOST_SYMBOLS),
+        renamed=tuple(dict.fromkeys((*first.renamed, *pairs)))[:MOST_SYMBOLS],
         moved=_besides(settled, first.moved, then.moved),
         commented=_besides(settled, first.commented, then.commented),
         only=then.only if then.only == first.only else "",
@@ -161,7 +161,7 @@ def _texts(first: ChangeSummary, then: ChangeSummary) -> tuple[str, str]:
     """Return the text of two changes before and after, of many lines how they begin."""
     if then.before and first.after == then.before:
         return first.before, then.after
-    if max(first.added + then.added, first.removed + then.removed) > FEW:
+    if max(first.added + then.added, first.removed + then.removed) > FEW_LINES:
         after = first.after or then.after
         return "" if after else first.before or then.before, after
     return _joined(first.before, then.before), _joined(first.after, then.after)
@@ -173,7 +173,7 @@ def _joined(*texts: str) -> str:
 
 def _quoted(gone: Sequence[str], fresh: Sequence[str], language: str) -> tuple[str, str]:
     """Return `before` and `after`: a short change as it is, of a longer one how it begins."""
-    if max(len(gone), len(fresh)) > FEW:
+    if max(len(gone), len(fresh)) > FEW_LINES:
         opening = _opening(fresh, language)
         return "" if opening else _opening(gone, language), opening
     if gone and fresh:
@@ -202,7 +202,7 @@ def _opening(lines: Sequence[str], language: str) -> str:
 
 
 def _besides(settled: set[str], first: Sequence[str], then: Sequence[str]) -> tuple[str, ...]:
-    return distinct((name for name in (*first, *then) if name not in settled), SYMBOLS)
+    return distinct((name for name in (*first, *then) if name not in settled), MOST_SYMBOLS)
 
 
 def _lasting(
@@ -210,21 +210,21 @@ def _lasting(
 ) -> tuple[str, ...]:
     """Return what happened first and was not undone, and then, where that undid nothing."""
     kept = [name for name in first if name not in undoing]
-    return distinct((*kept, *(name for name in then if name not in undone)), NAMES)
+    return distinct((*kept, *(name for name in then if name not in undone)), MOST_NAMES)
 
 
 def _shown(paths: Sequence[str]) -> tuple[str, ...]:
-    return distinct([_path(path) for path in paths[:SYMBOLS]], SYMBOLS)
+    return distinct([_path(path) for path in paths[:MOST_SYMBOLS]], MOST_SYMBOLS)
 
 
 def _path(path: str) -> str:
     return one_line(path, _PATH_CHARS)
 
 
-def differing(edit: Edit) -> tuple[list[str], list[str]]:
+def differing_lines(edit: Edit) -> tuple[list[str], list[str]]:
     """Return the lines that left and those that came, without those around that both have."""
     old, new = _split(edit.old), _split(edit.new)
-    start, end = code.frame(old, new)
+    start, end = code.common_affixes(old, new)
     return old[start : len(old) - end], new[start : len(new) - end]
 
 
@@ -234,7 +234,7 @@ def _split(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n")
 
 
-MARKS = 40
+MOST_FINGERPRINTS = 40
 """Most edits of one write that are marked; one with more is known by none."""
 _PROBE = re.compile(
     r"\s*(?:(?:print|pprint|pp|p|puts|printf|var_dump|error_log|dbg!|e?println!|eprint!)(?:\s*\(| )"
@@ -244,7 +244,7 @@ _PROBE = re.compile(
 )
 
 
-class Marks(Value):
+class EditFingerprints(Value):
     """What a write is known by: the marks of its edits in order, and whether it only probes.
 
     A probe adds what prints or stops and nothing else: it looks for a fault, it mends none.
@@ -254,21 +254,25 @@ class Marks(Value):
     is_probe: bool = False
 
 
-def of(write: FileWrite) -> Marks:
+def fingerprints_of(write: FileWrite) -> EditFingerprints:
     """Return what a write is known by."""
     if not write.edits:
         whole = write.content
-        return Marks() if whole is None else Marks(edits=(f"={_digest([whole])}",))
-    cores = [differing(edit) for edit in write.edits[:MARKS]]
+        return (
+            EditFingerprints()
+            if whole is None
+            else EditFingerprints(edits=(f"={_digest([whole])}",))
+        )
+    cores = [differing_lines(edit) for edit in write.edits[:MOST_FINGERPRINTS]]
     marks = [f"{_digest(old)}:{_digest(new)}" for old, new in cores if old != new]
     came = [line for _, new in cores for line in new if line.strip()]
-    return Marks(
-        edits=tuple(marks) if len(write.edits) <= MARKS else (),
+    return EditFingerprints(
+        edits=tuple(marks) if len(write.edits) <= MOST_FINGERPRINTS else (),
         is_probe=bool(came) and not any(old for old, _ in cores) and all(map(_PROBE.match, came)),
     )
 
 
-def undoing(mark: str) -> str:
+def inverse_fingerprint(mark: str) -> str:
     """Return the mark of the edit that takes back the one of this mark."""
     old, _, new = mark.partition(":")
     return f"{new}:{old}"

@@ -44,7 +44,7 @@ class RepairedFragment(NamedTuple):
     ahead: int = 0
 
 
-def mended(text: str, grammar: Grammar) -> Iterator[RepairedFragment]:
+def repair_fragment(text: str, grammar: Grammar) -> Iterator[RepairedFragment]:
     """Yield the ways in which a text may be read alone, the likeliest first."""
     if grammar.is_indented:
         yield _indented(text, grammar)
@@ -56,7 +56,7 @@ def mended(text: str, grammar: Grammar) -> Iterator[RepairedFragment]:
 
 
 @lru_cache(maxsize=8)  # what an edit leaves is what the next one finds
-def is_readable(text: str) -> bool:
+def is_plausibly_nested(text: str) -> bool:
     """Return True if a text is nested as people nest."""
     # Few texts hold enough to be nested deeply: counting costs a tenth of looking at the order.
     if _count(text, "[](){}") > DEEPEST_BRACKET and _is_deep(text):
@@ -144,7 +144,7 @@ _OPENING_TORN = re.compile(rf"{_NOT_FORMATTED}(?:\"{{3}}|'{{3}})", _FLAGS)
 _BRACKETS_TORN = (("(", ")"), ("[", "]"), ("{", "}"))
 
 
-def is_torn(text: str) -> bool:
+def is_truncated(text: str) -> bool:
     """Tell whether a Python text surely ends inside a string, or has a bracket without its other.
 
     False says nothing. The time is linear in the text.

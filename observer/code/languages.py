@@ -220,7 +220,7 @@ def language_of(path: str) -> str:
     return FILE_NAMES.get(name, "")
 
 
-def definition(line: str, indent: int, language: str) -> str:
+def definition_name(line: str, indent: int, language: str) -> str:
     """Return the name that a line defines, of at most 100 characters, or an empty string.
 
     Args:

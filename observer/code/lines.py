@@ -16,7 +16,7 @@ import re
 from collections.abc import Sequence
 
 from observer.code.grammars import DEEPEST, DEEPEST_KEY
-from observer.code.languages import FLAT, definition
+from observer.code.languages import FLAT, definition_name
 from observer.code.symbol import Symbol
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -52,7 +52,7 @@ def _front(lines: Sequence[str]) -> int:
 
 def _heading(line: str) -> str:
     code = line.lstrip()
-    return definition(code, len(line) - len(code), "markdown") if code else ""
+    return definition_name(code, len(line) - len(code), "markdown") if code else ""
 
 
 def _underlined(lines: Sequence[str], number: int) -> str:
@@ -131,7 +131,7 @@ class _Open:
         )
 
 
-def read(text: str, language: str) -> tuple[Symbol, ...]:
+def read_symbols(text: str, language: str) -> tuple[Symbol, ...]:
     """Return the definitions of a text, in the order in which they begin."""
     lines = [line[:LINE_CHARS] for line in text.split("\n", MOST_LINES)[:MOST_LINES]]
     named = _named(lines, language)
@@ -174,7 +174,7 @@ def _named(lines: Sequence[str], language: str) -> dict[int, str]:
     named = {}
     for number, line in enumerate(lines):
         code = line.lstrip()
-        name = definition(code, len(line) - len(code), language) if code else ""
+        name = definition_name(code, len(line) - len(code), language) if code else ""
         if name and (language != _STATEMENTS or code[:6].lower() == "create"):
             named[number] = name
     return named

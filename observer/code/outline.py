@@ -8,16 +8,16 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from observer.code import lines, tree
-from observer.code.fragments import is_readable, is_torn, mended
+from observer.code.fragments import is_plausibly_nested, is_truncated, repair_fragment
 from observer.code.grammars import GRAMMARS
-from observer.code.scope import nested
+from observer.code.scope import build_symbols
 from observer.code.symbol import Symbol
 
 MOST_CHARS = 1 << 20
 """Of a text that is parsed; a longer one is read by its lines."""
 
 
-class Parsed(NamedTuple):
+class ParsedText(NamedTuple):
     """What a tree says: symbols, and the lines of the text without what is not code.
 
     `code` is without comments, `plain` without strings too; both hold blanks instead.
@@ -35,11 +35,11 @@ def outline(text: str, language: str) -> tuple[Symbol, ...]:
         text: anything; broken syntax gives what its lines say.
         language: as `languages.language_of` names it.
     """
-    found = parsed(text, language)
-    return lines.read(text, language) if found is None else found
+    found = parse_symbols(text, language)
+    return lines.read_symbols(text, language) if found is None else found
 
 
-def parsed(text: str, language: str) -> tuple[Symbol, ...] | None:
+def parse_symbols(text: str, language: str) -> tuple[Symbol, ...] | None:
     """Return the symbols in the tree of a text; None if it has no grammar or no sound tree."""
     found = _sound(text, language) if is_parsable(text, language) else None
     return _symbols(found, text, language, with_locals=True) if found else None
@@ -49,16 +49,16 @@ def is_parsable(text: str, language: str) -> bool:
     """Return False, without parsing it, if a text has no sound tree or one that costs much."""
     if language not in GRAMMARS or len(text) > MOST_CHARS or "\0" in text:
         return False
-    return is_readable(text) and not (GRAMMARS[language].is_indented and is_torn(text))
+    return is_plausibly_nested(text) and not (GRAMMARS[language].is_indented and is_truncated(text))
 
 
-def piece(text: str, language: str) -> Parsed | None:
+def parse_fragment(text: str, language: str) -> ParsedText | None:
     """Return what the tree of a parsable piece of a file says; None if no tree is sound."""
     found = _sound(text, language)
     return _read(found, text, language, slice(found.ahead, None)) if found else None
 
 
-def part(text: str, language: str, first: int, last: int) -> Parsed | None:
+def parse_lines(text: str, language: str, first: int, last: int) -> ParsedText | None:
     """Return what the tree of a parsable file says of some of its lines; None if it is not sound.
 
     Args:
@@ -69,8 +69,8 @@ def part(text: str, language: str, first: int, last: int) -> Parsed | None:
     """
     source = text.encode("utf-8", "replace")
     try:
-        nodes = tree.find(source, language, _span(source, first, last))
-    except tree.TooMuch:
+        nodes = tree.find_nodes(source, language, _span(source, first, last))
+    except tree.TooComplex:
         return None
     if nodes is None:
         return None
@@ -87,12 +87,12 @@ class _Found(NamedTuple):
 
 def _sound(text: str, language: str) -> _Found | None:
     try:
-        for way in mended(text, GRAMMARS[language]):
+        for way in repair_fragment(text, GRAMMARS[language]):
             source = way.text.encode("utf-8", "replace")
-            nodes = tree.find(source, language)
+            nodes = tree.find_nodes(source, language)
             if nodes is not None:
                 return _Found(source, nodes, way.ahead)
-    except tree.TooMuch:
+    except tree.TooComplex:
         pass
     return None
 
@@ -110,7 +110,7 @@ def _span(source: bytes, first: int, last: int) -> tree.Span:
 
 def _symbols(found: _Found, text: str, language: str, *, with_locals: bool) -> tuple[Symbol, ...]:
     last = text.rstrip().count("\n") + 1
-    symbols = nested(found.source, found.nodes, GRAMMARS[language], with_locals=with_locals)
+    symbols = build_symbols(found.source, found.nodes, GRAMMARS[language], with_locals=with_locals)
     return tuple(sorted((_placed(one, found.ahead, last) for one in symbols), key=_first))
 
 
@@ -127,13 +127,13 @@ def _first(symbol: Symbol) -> tuple[int, int]:
     return symbol.first_line, -symbol.last_line
 
 
-def _read(found: _Found, text: str, language: str, kept: slice) -> Parsed:
+def _read(found: _Found, text: str, language: str, kept: slice) -> ParsedText:
     code = bytearray(found.source)
     _blank(code, [one for one in found.nodes if one.kind == "comment"])
     plain = bytearray(code)
     _blank(plain, [one for one in found.nodes if one.kind == "silent"])
     symbols = _symbols(found, text, language, with_locals=False)
-    return Parsed(symbols, _lines(code, kept), _lines(plain, kept))
+    return ParsedText(symbols, _lines(code, kept), _lines(plain, kept))
 
 
 def _blank(text: bytearray, nodes: Iterable[tree.FoundNode]) -> None:

@@ -32,7 +32,7 @@ _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 _SEPARATORS = frozenset(",;")
 
 
-def tokens(code: str, *, is_indented: bool) -> tuple[str, ...]:
+def tokenize(code: str, *, is_indented: bool) -> tuple[str, ...]:
     """Return the tokens of some code that a formatter leaves alone."""
     found: list[str] = []
     depth = 0
@@ -52,7 +52,7 @@ def tokens(code: str, *, is_indented: bool) -> tuple[str, ...]:
     return tuple(found)
 
 
-TELLING_CHARS = 24
+DISTINCTIVE_CHARS = 24
 """What a symbol must say beside its name before its double is taken for itself."""
 
 MOST_RENAMED = 100
@@ -69,7 +69,7 @@ _Shape: TypeAlias = tuple[tuple[str, str, str], ...]
 _Key: TypeAlias = Callable[[Symbol], Hashable]
 
 
-def paired(
+def pair_symbols(
     before: Sequence[Symbol], after: Sequence[Symbol], *, is_data: bool, is_indented: bool
 ) -> SymbolChanges:
     """Return what became of some symbols.
@@ -109,7 +109,7 @@ def paired(
     )
 
 
-_tokens = lru_cache(maxsize=256)(tokens)
+_tokens = lru_cache(maxsize=256)(tokenize)
 
 
 def _said(symbol: Symbol) -> tuple[str, str, str]:
@@ -191,7 +191,7 @@ def _by_shape(symbols: _Symbols) -> dict[_Shape, list[str]]:
             )
             for each in within
         )
-        if sum(len(text) for _, _, text in shape) >= TELLING_CHARS:
+        if sum(len(text) for _, _, text in shape) >= DISTINCTIVE_CHARS:
             shapes.setdefault(shape, []).append(one.path)
     return shapes
 

@@ -37,14 +37,14 @@ class _Open:
         self.comments: list[FoundNode] = []
 
 
-def nested(
+def build_symbols(
     text: bytes, found: Iterable[FoundNode], grammar: Grammar, *, with_locals: bool = True
 ) -> Iterator[Symbol]:
     """Yield the symbols of what was found, which comes outermost first; inner symbols first.
 
     Args:
         text: what was parsed.
-        found: as `tree.find` returns it.
+        found: as `tree.find_nodes` returns it.
         grammar: of the text's language.
         with_locals: whether what is defined inside a function is a symbol, or part of that.
     """

@@ -62,7 +62,7 @@ _IMPORT = re.compile(
 _USED = re.compile(r"(?<![\w$])(?:[A-Z][\w$]{3,60}(?![\w$])|[A-Za-z_$][\w$]{3,60}(?=\s?\())")
 
 
-def mentioned(lines: Iterable[str]) -> dict[str, None]:
+def mentioned_names(lines: Iterable[str]) -> dict[str, None]:
     """Return the names in some lines, in the order in which they stand there."""
     found: dict[str, None] = {}
     left = MOST_CHARS
@@ -78,7 +78,7 @@ def mentioned(lines: Iterable[str]) -> dict[str, None]:
     return {name: None for name in found if name not in KEYWORDS and name not in _EVERYWHERE}
 
 
-def code_of(lines: str, language: str) -> str:
+def strip_comments(lines: str, language: str) -> str:
     """Return lines cut out of a file without their comments and strings, as far as they show it."""
     sign = "#" if language in _HASH else "--" if language in _DASHES else "//"
     return _UNSAID[sign].sub(" ", lines)

@@ -19,7 +19,7 @@ def has_symbols(path: str) -> bool:
     return bool(_language_of(path))
 
 
-def symbols_of(path: str, old: str | None, new: str | None) -> SymbolChanges | None:
+def symbol_changes_of(path: str, old: str | None, new: str | None) -> SymbolChanges | None:
     """Return what became of the symbols of a file; None if one of its texts is not known."""
     language = _language_of(path)
     if old is None or new is None or not language:
@@ -49,7 +49,7 @@ def _short(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name[:NAME_CHARS] for name in names[:MOST_NAMED])
 
 
-def around(text: str, edits: Sequence[Edit]) -> tuple[str, str] | None:
+def texts_around(text: str, edits: Sequence[Edit]) -> tuple[str, str] | None:
     """Return a file before and after some edits, by a later text of it that still shows them all.
 
     What else changed in the file since is in both. None if an edit is not there, or stands at

@@ -56,11 +56,11 @@ class FoundNode(NamedTuple):
     owner: str = ""
 
 
-class TooMuch(Exception):
+class TooComplex(Exception):
     """A text takes more work than is spent on one."""
 
 
-def find(text: bytes, language: str, part: Span | None = None) -> list[FoundNode] | None:
+def find_nodes(text: bytes, language: str, part: Span | None = None) -> list[FoundNode] | None:
     """Return what the grammar's patterns find, outermost first; None if the tree is broken.
 
     Args:
@@ -115,7 +115,7 @@ def _parsed(text: bytes, language: str, *, is_partial: bool) -> Node | None:
         )
     except ValueError:
         if steps > most_steps:
-            raise TooMuch from None
+            raise TooComplex from None
         return None
     return None if root.has_error and not is_lenient else root
 
@@ -142,7 +142,7 @@ def _matches(
         cursor.set_byte_range(*part)
     matches = cursor.matches(root)
     if len(matches) > max(MOST_FOUND, root.end_byte // FOUND_BYTES):
-        raise TooMuch
+        raise TooComplex
     return matches
 
 

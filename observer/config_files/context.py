@@ -20,7 +20,7 @@ from pathlib import Path
 from observer.config_files.file_edits import FileEdit, read
 from observer.core.errors import ConfigInvalid
 from observer.core.paths import SHIPPED_HOOKS, Home, working_folder
-from observer.git.launch import absolute
+from observer.git.launch import absolute_entries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ def current_context(home: Home, *, project: Path | None = None) -> InstallContex
     found = (
         str(beside)
         if beside.exists()
-        else shutil.which("observer", path=absolute(os.environ.get("PATH", os.defpath)))
+        else shutil.which("observer", path=absolute_entries(os.environ.get("PATH", os.defpath)))
     )
     if not found:
         raise ConfigInvalid(

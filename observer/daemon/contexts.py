@@ -17,7 +17,7 @@ from observer.daemon.feedback import UsageFeedback
 from observer.daemon.health import Health
 from observer.daemon.spool_watch import heard
 from observer.daemon.status import missing, paused, paused_text
-from observer.git.status import uncommitted
+from observer.git.status import uncommitted_paths
 from observer.ingest.derived import OnNote
 from observer.memory.api import Memory
 from observer.spool.pauses import Pause
@@ -137,6 +137,6 @@ class ContextWorker:
                     project,
                     self._home,
                     self._settings,
-                    uncommitted=uncommitted,
+                    uncommitted=uncommitted_paths,
                     notice=self._notice(project, gone),
                 )

@@ -63,7 +63,7 @@ from observer.memory.api import Memory
 from observer.memory.opening import index_for
 from observer.memory.values import Extracted
 from observer.notes.similar import FlashbackSettings
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.search.trial import Trials
 from observer.spool.spool import Spool
 from observer.store.tombstones import Tombstones
@@ -232,7 +232,7 @@ class Daemon:
             self._store,
             self._spool,
             settings=self._settings,
-            places=Places(),
+            places=PlaceCache(),
             now_ms=now_ms,
             ahead=Prefetcher(self._home.spool, self._settings),
             embedder=model,

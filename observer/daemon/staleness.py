@@ -18,7 +18,7 @@ from observer.core.model import UNASSIGNED, Project
 from observer.daemon.health import Health
 from observer.daemon.spool_watch import heard
 from observer.daemon.writer import WriterThread
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.staleness.sync import sync_worktree, update_supersessions
 from observer.store.interface import Store, Writer
 
@@ -59,7 +59,7 @@ class StalenessWorker:
         self._writer = writer
         self._health = health
         self._told = told
-        self._places = Places()
+        self._places = PlaceCache()
         self._touched: set[int] = set()
         self._compared: dict[int, int] = {}
         self._news = asyncio.Event()

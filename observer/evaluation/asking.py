@@ -22,7 +22,7 @@ from observer.evaluation.measures import Numbers, measure
 from observer.evaluation.systems import System
 from observer.ingest.pipeline import Pipeline
 from observer.memory.opening import index_for
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.search.candidates import Sources
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
@@ -60,7 +60,7 @@ class Trial:
             self._store,
             Spool(folder / "spool"),
             settings=Settings(),
-            places=Places(),
+            places=PlaceCache(),
             now_ms=now_ms,
             embedder=model,
         )

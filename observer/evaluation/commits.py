@@ -17,10 +17,10 @@ from observer.core.errors import BadInput
 from observer.core.events import Commit, Event
 from observer.core.value import Value
 from observer.evaluation.asking import Advance
-from observer.git.configuration import is_partial
-from observer.git.log import count, history
-from observer.git.process import ask, repository_at
-from observer.git.repository import settings_of
+from observer.git.configuration import is_partial_clone
+from observer.git.log import commit_history, count_commits
+from observer.git.process import git_output, repository_at
+from observer.git.repository import repository_settings
 
 _MOST = 300
 """Characters of a subject that are looked at."""
@@ -106,7 +106,7 @@ def size(folder: str) -> int:
     Raises:
         NotFound: there is no repository, or no git.
     """
-    return count(folder, since=_since(folder))
+    return count_commits(folder, since=_since(folder))
 
 
 def read(folder: str, *, advance: Advance = int) -> History:
@@ -122,7 +122,7 @@ def read(folder: str, *, advance: Advance = int) -> History:
         ObserverError: git found the repository damaged.
     """
     newest: deque[tuple[Event, str]] = deque(maxlen=MOST_DOCUMENTS)
-    for at_ms, commit in history(folder, since=_since(folder)):
+    for at_ms, commit in commit_history(folder, since=_since(folder)):
         advance(1)
         # A merge repeats what it merges, and without a diff there is nothing to find.
         if commit.files and len(commit.parents) < 2:
@@ -173,7 +173,7 @@ def _queries(events: tuple[Event, ...], subjects: tuple[str, ...]) -> tuple[Comm
 
 def _since(folder: str) -> str:
     """Return the commit before the newest `MOST_DOCUMENTS`, "" if there are not so many."""
-    return ask(folder, "rev-list", f"--skip={MOST_DOCUMENTS}", "--max-count=1", "HEAD") or ""
+    return git_output(folder, "rev-list", f"--skip={MOST_DOCUMENTS}", "--max-count=1", "HEAD") or ""
 
 
 def _too_few(folder: str, found: int) -> BadInput:
@@ -190,10 +190,10 @@ def _remarks(folder: str) -> tuple[str, ...]:
     found = []
     if _is_shallow(folder):
         found.append("the clone is shallow: only part of the history was read")
-    if is_partial(settings_of(repository_at(folder))):
+    if is_partial_clone(repository_settings(repository_at(folder))):
         found.append("the clone is partial: only names of files were read, not what changed")
     return tuple(found)
 
 
 def _is_shallow(folder: str) -> bool:
-    return ask(folder, "rev-parse", "--is-shallow-repository") == "true"
+    return git_output(folder, "rev-parse", "--is-shallow-repository") == "true"

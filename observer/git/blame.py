@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from observer.core.errors import NotFound
 from observer.core.value import Value
-from observer.git.patch import milliseconds, unquoted
-from observer.git.process import ask
+from observer.git.patch import time_ms, unquote_path
+from observer.git.process import git_output
 
 UNCOMMITTED = ""
 """Hash of what no commit has taken in yet."""
@@ -54,11 +54,11 @@ class _Line(NamedTuple):
     text: str
 
 
-def blamed(root: str, path: str, *, first: int, last: int) -> list[BlamedCommit]:
+def blame_lines(root: str, path: str, *, first: int, last: int) -> list[BlamedCommit]:
     """Return the commits behind some lines of a file as it is on the disk, newest first.
 
     Those that lines only look like stand behind those that made them. Their `before_ms` is not
-    known yet: `placed` asks for it.
+    known yet: `with_previous_time` asks for it.
 
     Args:
         root: the work tree.
@@ -89,7 +89,7 @@ def blamed(root: str, path: str, *, first: int, last: int) -> list[BlamedCommit]
 def _lines(root: str, path: str, first: int, last: int, *options: str) -> list[_Line] | None:
     """Return which commit made each line; None if git cannot say."""
     words = ("blame", "--porcelain", *options, f"-L{first},{last}", "--", path)
-    answer = ask(root, *words)
+    answer = git_output(root, *words)
     if answer is None:
         return None
     found: list[_Line] = []
@@ -102,7 +102,7 @@ def _lines(root: str, path: str, first: int, last: int, *options: str) -> list[_
             # What no commit has taken in bears a hash of zeros.
             commit = header[1] if header[1].strip("0") else UNCOMMITTED
         elif line.startswith(_FILE):
-            paths.setdefault(commit, unquoted(line.removeprefix(_FILE).encode()))
+            paths.setdefault(commit, unquote_path(line.removeprefix(_FILE).encode()))
     return found
 
 
@@ -122,8 +122,8 @@ def _origins(root: str, lines: Sequence[_Line]) -> list[BlamedCommit]:
     ]
 
 
-def placed(root: str, origin: BlamedCommit, own: Collection[str] = ()) -> BlamedCommit:
-    """Return one of `blamed` with its `before_ms`.
+def with_previous_time(root: str, origin: BlamedCommit, own: Collection[str] = ()) -> BlamedCommit:
+    """Return one of `blame_lines` with its `before_ms`.
 
     Args:
         root: the work tree.
@@ -143,14 +143,14 @@ def placed(root: str, origin: BlamedCommit, own: Collection[str] = ()) -> Blamed
     return replace(origin, before_ms=times[0] if times else 0)
 
 
-def authors_here(root: str) -> frozenset[str]:
+def local_authors(root: str) -> frozenset[str]:
     """Return whose commits were made in this clone, as far as its reflog goes back."""
     made = ("--extended-regexp", r"--grep-reflog=^commit( \((initial|amend|merge)\))?:")
     words = ("log", "-g", f"-{_MOST_MOVES}", *_PLAIN, "--all", "--format=%an", *made)
-    return frozenset(filter(None, (ask(root, *words) or "").split("\n")))
+    return frozenset(filter(None, (git_output(root, *words) or "").split("\n")))
 
 
-def touched(root: str, path: str, *, limit: int) -> list[BlamedCommit]:
+def file_commits(root: str, path: str, *, limit: int) -> list[BlamedCommit]:
     """Return the last commits that touched a file, under earlier names too, newest first.
 
     Raises:
@@ -164,7 +164,7 @@ def touched(root: str, path: str, *, limit: int) -> list[BlamedCommit]:
 
 
 def _log(root: str, *words: str) -> Iterator[BlamedCommit]:
-    told = ask(root, "--literal-pathspecs", "log", _FORMAT, *_PLAIN, *words)
+    told = git_output(root, "--literal-pathspecs", "log", _FORMAT, *_PLAIN, *words)
     return map(_read, told.split("\n") if told else ())
 
 
@@ -174,6 +174,6 @@ def _read(line: str) -> BlamedCommit:
         hash=commit,
         subject=subject[:_SUBJECT_CHARS],
         author=author,
-        authored_ms=milliseconds(authored_s),
-        committed_ms=milliseconds(committed_s),
+        authored_ms=time_ms(authored_s),
+        committed_ms=time_ms(committed_s),
     )

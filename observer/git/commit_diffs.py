@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from observer.git.patch import RECORD, milliseconds, unquoted
-from observer.git.process import ask, lines_of
+from observer.git.patch import RECORD, time_ms, unquote_path
+from observer.git.process import git_output, stream_lines
 from observer.redaction.redact import redact_text
 
 FIELDS = ("H", "P", "ct", "B")
@@ -28,7 +28,7 @@ _FILE = ("100644", "100755", "120000")
 """Modes of what has text: files and symbolic links."""
 
 
-class Moved(NamedTuple):
+class DiffEntry(NamedTuple):
     """What became of a file: `old` and `path` differ where it was renamed.
 
     `before` and `blob` are git's names of its content; empty where it was not there, or is gone.
@@ -47,38 +47,38 @@ class CommitDiff(NamedTuple):
     parents: tuple[str, ...]
     committed_ms: int
     message: str
-    files: tuple[Moved, ...]
+    files: tuple[DiffEntry, ...]
 
 
-def head_of(root: str) -> str:
+def head_commit(root: str) -> str:
     """Return the commit that is checked out, "" without one.
 
     Raises:
         NotFound: git is not installed, or `root` cannot be a path.
     """
-    return resolved(root, "HEAD")
+    return resolve_commit(root, "HEAD")
 
 
-def resolved(root: str, rev: str) -> str:
+def resolve_commit(root: str, rev: str) -> str:
     """Return the full name of a commit, "" if there is none of that name here."""
     if not rev or rev.startswith("-"):
         return ""
-    return ask(root, "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}") or ""
+    return git_output(root, "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}") or ""
 
 
-def branch_of(root: str) -> str:
+def current_branch(root: str) -> str:
     """Return the name of the branch that is checked out, "" if HEAD is detached."""
-    return redact_text(ask(root, "symbolic-ref", "--short", "--quiet", "HEAD") or "")
+    return redact_text(git_output(root, "symbolic-ref", "--short", "--quiet", "HEAD") or "")
 
 
-def checked_out(root: str) -> set[str]:
+def checked_out_branches(root: str) -> set[str]:
     """Return the names of the branches that the work trees of a repository show."""
-    told = (ask(root, "worktree", "list", "--porcelain") or "").split("\n")
+    told = (git_output(root, "worktree", "list", "--porcelain") or "").split("\n")
     mark = "branch refs/heads/"
     return {redact_text(line.removeprefix(mark)) for line in told if line.startswith(mark)}
 
 
-def steps(root: str, since: str, to: str) -> Iterator[CommitDiff]:
+def commits_between(root: str, since: str, to: str) -> Iterator[CommitDiff]:
     """Yield the commits that `to` contains and `since` does not, parents before children.
 
     Args:
@@ -93,14 +93,14 @@ def steps(root: str, since: str, to: str) -> Iterator[CommitDiff]:
     return _steps(root, ("--topo-order", "--reverse", f"{since}..{to}" if since else to))
 
 
-def named(root: str, commits: Sequence[str]) -> Iterator[CommitDiff]:
-    """Yield those of the commits that exist, in the order given; raises as `steps`."""
+def commits_by_hash(root: str, commits: Sequence[str]) -> Iterator[CommitDiff]:
+    """Yield those of the commits that exist, in the order given; raises as `commits_between`."""
     return _steps(root, ("--no-walk=unsorted", "--ignore-missing", *commits))
 
 
 def _steps(root: str, words: Sequence[str]) -> Iterator[CommitDiff]:
-    lines = lines_of(root, (*_LOG, *words, "--"), record=RECORD, fields=len(FIELDS))
-    header, files = b"", list[Moved]()
+    lines = stream_lines(root, (*_LOG, *words, "--"), record=RECORD, fields=len(FIELDS))
+    header, files = b"", list[DiffEntry]()
     for line in lines:
         if line.startswith(RECORD):
             if header:
@@ -112,53 +112,53 @@ def _steps(root: str, words: Sequence[str]) -> Iterator[CommitDiff]:
         yield _step(header, files)
 
 
-def leap(root: str, old: str, new: str) -> tuple[Moved, ...]:
+def diff_commits(root: str, old: str, new: str) -> tuple[DiffEntry, ...]:
     """Return how the files of two commits differ.
 
     Raises:
         ObserverError: there is no such commit, or git failed.
     """
-    lines = lines_of(root, (*_DIFF, old, new, "--"), record=RECORD, fields=0)
+    lines = stream_lines(root, (*_DIFF, old, new, "--"), record=RECORD, fields=0)
     return tuple(moved for line in lines for moved in _moved(line))
 
 
-def trunk(root: str, to: str, *, since: str = "") -> list[str]:
+def first_parents(root: str, to: str, *, since: str = "") -> list[str]:
     """Return a commit and its first parents, newest first, less those that `since` contains."""
     return _listed(root, "--first-parent", to, *([f"^{since}"] if since else []))
 
 
-def contained(root: str, *commits: str, without: str = "") -> set[str]:
+def reachable_commits(root: str, *commits: str, without: str = "") -> set[str]:
     """Return the names of all commits that these contain, less those that another contains."""
     return set(_listed(root, *commits, *([f"^{without}"] if without else [])))
 
 
 def is_related(root: str, one: str, other: str) -> bool:
     """Tell whether two commits have a history in common."""
-    return bool(ask(root, "merge-base", one, other))
+    return bool(git_output(root, "merge-base", one, other))
 
 
-def shared(root: str, commits: Sequence[str]) -> str:
+def merge_base(root: str, commits: Sequence[str]) -> str:
     """Return the best commit that all of these contain, "" if there is none."""
-    return ask(root, "merge-base", "--octopus", *commits) or ""
+    return git_output(root, "merge-base", "--octopus", *commits) or ""
 
 
 def _listed(root: str, *words: str) -> list[str]:
-    return (ask(root, "rev-list", *words, "--") or "").split()
+    return (git_output(root, "rev-list", *words, "--") or "").split()
 
 
-def _step(header: bytes, files: Iterable[Moved]) -> CommitDiff:
+def _step(header: bytes, files: Iterable[DiffEntry]) -> CommitDiff:
     fields = header.split(RECORD)[1 : 1 + len(FIELDS)]
     commit, parents, committed, message = (field.decode("utf-8", "replace") for field in fields)
     return CommitDiff(
         commit=commit,
         parents=tuple(parents.split()),
-        committed_ms=milliseconds(committed),
+        committed_ms=time_ms(committed),
         message=message.strip()[:MESSAGE_CHARS],
         files=tuple(files),
     )
 
 
-def _moved(line: bytes) -> Iterator[Moved]:
+def _moved(line: bytes) -> Iterator[DiffEntry]:
     """Read a raw entry; what a submodule takes the place of is gone."""
     told, *names = line.rstrip(b"\n").split(b"\t")
     if len(names) not in {1, 2}:  # a name so long that it was cut
@@ -166,5 +166,5 @@ def _moved(line: bytes) -> Iterator[Moved]:
     mode_before, mode, before, blob, _ = told[1:].decode("ascii").split(" ")
     before = before if mode_before in _FILE else ""
     blob = blob if mode in _FILE else ""
-    old, path = (redact_text(unquoted(name)) for name in (names[0], names[-1]))
-    yield Moved(old, path, before, blob)
+    old, path = (redact_text(unquote_path(name)) for name in (names[0], names[-1]))
+    yield DiffEntry(old, path, before, blob)

@@ -1,12 +1,9 @@
 """A repository's configuration: parsed here, and reduced to what only describes its format.
 
-Pure but for `read`. git itself never sees the repository's own files (see `mirror`), so a setting
-that is not listed here has no effect, whatever a later git may run for it.
-
-What the user's own git configuration says, as far as it is asked for.
-
-Only commands that run nothing are used, whatever is configured; those that read a repository's
-content are for `process`.
+git itself never sees the repository's own configuration files (see `repository.mirror`), so a
+setting that is not listed here has no effect, whatever a later git may run for it. The user's own
+configuration is read with git commands that run nothing, whatever is configured; commands that
+read a repository's content belong to `process`.
 """
 
 from __future__ import annotations
@@ -71,7 +68,7 @@ class Setting(NamedTuple):
         return ".".join(filter(None, (self.section, self.subsection, self.key)))
 
 
-def read(path: str) -> str:
+def read_config(path: str) -> str:
     """Return the text of a small file, "" if it is missing or not a plain file."""
     try:
         with open(open_plain(Path(path), os.O_RDONLY), "rb") as file:
@@ -81,7 +78,7 @@ def read(path: str) -> str:
         return ""
 
 
-def parse(text: str) -> Iterator[Setting]:
+def parse_config(text: str) -> Iterator[Setting]:
     """Yield the entries of a file in order; what is not valid syntax is left out.
 
     Source: git-config(1), "Syntax". Includes are not followed.
@@ -134,7 +131,7 @@ def _value(text: str, position: int) -> tuple[str, int]:
     return "".join(found[:kept]), position
 
 
-def described(settings: Iterable[Setting]) -> str:
+def safe_config(settings: Iterable[Setting]) -> str:
     """Return the configuration that git gets: the format of the repository, and nothing else.
 
     An extension of the format that is not known here is named as such, so that git refuses to read
@@ -157,7 +154,7 @@ def _is_unknown(setting: Setting, version: str) -> bool:
     return setting.section == "extensions" and version != "0" and setting.key not in _HARMLESS
 
 
-def is_partial(settings: Iterable[Setting]) -> bool:
+def is_partial_clone(settings: Iterable[Setting]) -> bool:
     """Return True if a clone was told to leave out objects, and to fetch them when needed."""
     return any(
         setting.section == "remote"
@@ -167,14 +164,14 @@ def is_partial(settings: Iterable[Setting]) -> bool:
     )
 
 
-BELIEVED_S = 60.0
+CACHE_S = 60.0
 """For so long the user's exceptions of ownership are not asked for again."""
 
 _COMMANDS = frozenset({"config", "rev-parse", "version"})
 _KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 
 
-def as_user(
+def run_as_user(
     words: Sequence[str], *, folder: str, environ: Mapping[str, str], wait_s: float = WAIT_S
 ) -> subprocess.CompletedProcess[bytes]:
     """Run git as the user has it configured, for what is asked about the configuration itself.
@@ -210,7 +207,7 @@ def as_user(
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
-def users_setting(name: str, *options: str) -> list[str]:
+def user_setting(name: str, *options: str) -> list[str]:
     """Return the values of a setting in the user's and the system's configuration, in order.
 
     Raises:
@@ -219,15 +216,15 @@ def users_setting(name: str, *options: str) -> list[str]:
     values: list[str] = []
     for level in ("--system", "--global"):
         words = ("config", level, "--includes", *options, "-z", "--get-all", name)
-        done = as_user(words, folder="/", environ=os.environ)
+        done = run_as_user(words, folder="/", environ=os.environ)
         values += os.fsdecode(done.stdout).split("\0")[:-1]
     return values
 
 
-def is_excepted(root: str) -> bool:
+def is_safe_directory(root: str) -> bool:
     """Return True if the user told git to trust a folder. Source: git-config(1), safe.directory."""
     is_safe = False
-    for value in _exceptions(int(time.monotonic() / BELIEVED_S)):
+    for value in _exceptions(int(time.monotonic() / CACHE_S)):
         if not value:
             is_safe = False
         elif value == "*" or os.path.realpath(value) == root or _is_below(root, value):
@@ -242,6 +239,6 @@ def _is_below(root: str, pattern: str) -> bool:
 @lru_cache(maxsize=1)
 def _exceptions(_: int) -> list[str]:
     try:
-        return users_setting("safe.directory", "--type=path")
+        return user_setting("safe.directory", "--type=path")
     except NotFound:
         return []

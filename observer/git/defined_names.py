@@ -12,8 +12,8 @@ function put behind another does not change that other.
 
 from __future__ import annotations
 
-from observer.code import code_of
-from observer.code.languages import FLAT, IDENTIFIER, KEYWORDS, definition, language_of
+from observer.code import strip_comments
+from observer.code.languages import FLAT, IDENTIFIER, KEYWORDS, definition_name, language_of
 from observer.redaction.redact import redact_text
 from observer.redaction.secrets import MARKER
 
@@ -27,7 +27,7 @@ _LINE_BYTES = 300
 _BRACKETS = "{}()[];, \t\r\f\v"
 
 
-class Symbols:
+class ChangedSymbols:
     """Collects the names of one file's patch, in order, each once."""
 
     def __init__(self, path: str) -> None:
@@ -44,14 +44,14 @@ class Symbols:
     def hunk(self, context: bytes) -> None:
         """Take the surroundings that a hunk's header names."""
         if self._language:
-            self._around = definition(*_unindented(context), self._language)
+            self._around = definition_name(*_unindented(context), self._language)
 
     def line(self, text: bytes) -> None:
         """Take a changed line, without its sign."""
         shown, indent = _unindented(text)
         if not self._language or not shown.strip(_BRACKETS):
             return
-        name = definition(shown, indent, self._language)
+        name = definition_name(shown, indent, self._language)
         if not name and (indent or self._language in FLAT):
             name = self._around
         self._around = ""
@@ -79,7 +79,7 @@ MOST_DIGITS = 3
 """Of a name; what has more is a number, a digest or a date."""
 
 
-class Names:
+class AddedNames:
     """Collects the changed lines of one file's patch."""
 
     def __init__(self, path: str) -> None:
@@ -100,7 +100,7 @@ class Names:
         added, removed = self._text(b"+"), self._text(b"-")
         if not added:
             return ()
-        code = code_of(MARKER.sub(" ", redact_text(added)), self._language)
+        code = strip_comments(MARKER.sub(" ", redact_text(added)), self._language)
         found = dict.fromkeys(IDENTIFIER.findall(code))
         new = (name for name in found if _tells(name) and name not in removed)
         return tuple(name for _, name in zip(range(MOST_NAMES), new, strict=False))

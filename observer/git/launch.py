@@ -65,14 +65,14 @@ def executable(path: str | None = None) -> str:
     return _executable(os.environ.get("PATH", os.defpath) if path is None else path)
 
 
-def absolute(path: str) -> str:
+def absolute_entries(path: str) -> str:
     """Return the absolute entries of a PATH: the others lead into whatever folder one is in."""
     return os.pathsep.join(entry for entry in path.split(os.pathsep) if entry.startswith("/"))
 
 
 @lru_cache(maxsize=8)
 def _executable(path: str) -> str:
-    for entry in filter(None, absolute(path).split(os.pathsep)):
+    for entry in filter(None, absolute_entries(path).split(os.pathsep)):
         if os.path.isfile(found := f"{entry}/git") and os.access(found, os.X_OK):
             return found
     # Raised rather than returned: it is not remembered, and git may be installed later.
@@ -82,15 +82,15 @@ def _executable(path: str) -> str:
 def environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return an environment without git's variables, and with the absolute part of PATH."""
     kept = {name: text for name, text in environ.items() if not name.startswith("GIT_")}
-    return kept | {"PATH": absolute(environ.get("PATH", os.defpath))}
+    return kept | {"PATH": absolute_entries(environ.get("PATH", os.defpath))}
 
 
-class TooSlow(NotFound):
+class GitTimeout(NotFound):
     """A program did not answer in time, or answered too much."""
 
 
-class Output(io.RawIOBase):
-    """A pipe whose reads raise `TooSlow` instead of waiting for ever; not seekable.
+class TimedPipe(io.RawIOBase):
+    """A pipe whose reads raise `GitTimeout` instead of waiting for ever; not seekable.
 
     Args:
         pipe: closed with this.
@@ -113,7 +113,7 @@ class Output(io.RawIOBase):
         """Read what is there, as soon as something is; 0 at the end."""
         left_s = self._wait_s if self._until_s is None else self._until_s - time.monotonic()
         if left_s <= 0 or not self._poll.poll(left_s * 1000):
-            raise TooSlow(f"no answer within {self._wait_s:g} seconds")
+            raise GitTimeout(f"no answer within {self._wait_s:g} seconds")
         return os.readv(self._pipe.fileno(), [buffer])
 
     def close(self) -> None:

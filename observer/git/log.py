@@ -18,10 +18,10 @@ from msgspec.structs import replace
 
 from observer.core.errors import NotFound, ObserverError
 from observer.core.events import Commit
-from observer.git.configuration import is_partial, read
-from observer.git.patch import FIELDS, RECORD, Draft
-from observer.git.process import ask, lines_of, repository_at
-from observer.git.repository import settings_of
+from observer.git.configuration import is_partial_clone, read_config
+from observer.git.patch import FIELDS, RECORD, CommitParser
+from observer.git.process import git_output, repository_at, stream_lines
+from observer.git.repository import repository_settings
 
 _LOG = (
     *("log", "--format=tformat:%x00" + "".join(f"%{field}%x00" for field in FIELDS)),
@@ -55,7 +55,7 @@ def read_commit(root: str, rev: str) -> Commit:
     raise NotFound(f"no commit {rev} in {root}", hint="see: git log")
 
 
-def history(
+def commit_history(
     root: str, *, since: str = "", to: str = "HEAD", at_most: int | None = None
 ) -> Iterator[tuple[int, Commit]]:
     """Return (committed_ms, commit) of all that a commit contains, parents before children.
@@ -79,14 +79,14 @@ def history(
     return _history(root, (*detail, *limit, "--date-order", "--reverse", wanted))
 
 
-def count(root: str, *, since: str = "", to: str = "HEAD") -> int:
-    """Return how many commits `history` yields.
+def count_commits(root: str, *, since: str = "", to: str = "HEAD") -> int:
+    """Return how many commits `commit_history` yields.
 
     Raises:
         NotFound: there is no repository, or no git.
     """
     wanted = _range(root, since, to)
-    return int(ask(root, "rev-list", "--count", wanted, "--") or 0) if wanted else 0
+    return int(git_output(root, "rev-list", "--count", wanted, "--") or 0) if wanted else 0
 
 
 def _history(root: str, words: tuple[str, ...]) -> Iterator[tuple[int, Commit]]:
@@ -97,15 +97,15 @@ def _history(root: str, words: tuple[str, ...]) -> Iterator[tuple[int, Commit]]:
 
 
 def _stream(root: str, words: tuple[str, ...]) -> Iterator[tuple[int, Commit]]:
-    lines = lines_of(root, (*_LOG, *words, "--"), record=RECORD, fields=len(FIELDS))
+    lines = stream_lines(root, (*_LOG, *words, "--"), record=RECORD, fields=len(FIELDS))
     header = next(lines, None)
     if header is None:
         return
-    draft = Draft(header)
+    draft = CommitParser(header)
     for line in lines:
         if line.startswith(RECORD):
             yield draft.finished()
-            draft = Draft(line)
+            draft = CommitParser(line)
         else:
             draft.take(line)
     yield draft.finished()
@@ -124,45 +124,45 @@ def _range(root: str, since: str, to: str) -> str:
 def _resolve(root: str, rev: str) -> str:
     if rev.startswith("-"):
         return ""
-    return ask(root, "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}") or ""
+    return git_output(root, "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}") or ""
 
 
 def _is_partial(root: str) -> bool:
-    return is_partial(settings_of(repository_at(root)))
+    return is_partial_clone(repository_settings(repository_at(root)))
 
 
 def _boundary(root: str) -> frozenset[str]:
     """Return the commits at which a shallow clone ends."""
-    return frozenset(read(f"{repository_at(root).common_dir}/shallow").split())
+    return frozenset(read_config(f"{repository_at(root).common_dir}/shallow").split())
 
 
-MOST = 300
+MOST_MOVES = 300
 """Moves that are looked at, the last."""
 
-_LOG_REFLOG = ("log", "-g", f"-{MOST}", "--no-show-signature")
+_LOG_REFLOG = ("log", "-g", f"-{MOST_MOVES}", "--no-show-signature")
 _RESET = "reset:"
 _REBASED = r"^[^:]*\((pick|squash|fixup|reword|edit|continue)\)"
 
 
-class Move(NamedTuple):
+class HeadMove(NamedTuple):
     """HEAD came to a commit, and what git said of it."""
 
     to: str
     said: str
 
 
-def moves(root: str) -> list[Move]:
+def head_moves(root: str) -> list[HeadMove]:
     """Return the last moves of HEAD, newest first.
 
     Raises:
         NotFound: there is no git.
     """
-    told = ask(root, *_LOG_REFLOG, "--format=%H %gs", "HEAD", "--") or ""
+    told = git_output(root, *_LOG_REFLOG, "--format=%H %gs", "HEAD", "--") or ""
     lines = (line.partition(" ") for line in told.split("\n") if line)
-    return [Move(to, said) for to, _, said in lines]
+    return [HeadMove(to, said) for to, _, said in lines]
 
 
-def before_resets(moves: Sequence[Move], to: str) -> str:
+def head_before_resets(moves: Sequence[HeadMove], to: str) -> str:
     """Return where HEAD was before resets that were followed by its move to a commit.
 
     "" if there were none, or HEAD was not elsewhere before.
@@ -170,11 +170,11 @@ def before_resets(moves: Sequence[Move], to: str) -> str:
     behind = itertools.dropwhile(lambda move: move.to != to, moves)
     earlier = list(itertools.islice(behind, 1, None))
     left = itertools.dropwhile(lambda move: move.said.startswith(_RESET), earlier)
-    since = next(left, Move("", "")).to
+    since = next(left, HeadMove("", "")).to
     return since if earlier and earlier[0].to != since else ""
 
 
-def rebased(root: str) -> set[str]:
+def rebased_commits(root: str) -> set[str]:
     """Return the last commits that a rebase made, in any work tree of the repository.
 
     post-rewrite tells of what they replace.
@@ -183,4 +183,4 @@ def rebased(root: str) -> set[str]:
         NotFound: there is no git.
     """
     only = ("--extended-regexp", f"--grep-reflog={_REBASED}")
-    return set((ask(root, *_LOG_REFLOG, "--all", "--format=%H", *only) or "").split())
+    return set((git_output(root, *_LOG_REFLOG, "--all", "--format=%H", *only) or "").split())

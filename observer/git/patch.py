@@ -10,7 +10,7 @@ import re
 from typing import Literal, TypeAlias
 
 from observer.core.events import Commit, FileChange
-from observer.git.defined_names import Names, Symbols
+from observer.git.defined_names import AddedNames, ChangedSymbols
 
 MOST_FILES = 500
 """Files named of one commit; a last entry counts the others."""
@@ -33,7 +33,7 @@ _STATUS: dict[bytes, _Status] = {
 }
 
 
-class Draft:
+class CommitParser:
     """A commit whose lines are still coming."""
 
     def __init__(self, header: bytes) -> None:
@@ -72,12 +72,12 @@ class Draft:
         if self._count > len(files):
             self._others.path = f"[… {self._count - len(files):,} more files]"
             files.append(self._others.change())
-        return milliseconds(self._committed), Commit(
+        return time_ms(self._committed), Commit(
             hash=self._hash,
             subject=self._message.partition("\n")[0].rstrip(),
             message=self._message,
             author=self._author,
-            authored_ms=milliseconds(self._authored),
+            authored_ms=time_ms(self._authored),
             parents=self._parents,
             files=tuple(files),
         )
@@ -106,14 +106,14 @@ class _File:
     """One file of a commit: counts are None until its patch begins, and for binary content."""
 
     def __init__(self, name: bytes, status: _Status, *, old: bytes = b"") -> None:
-        self.path = unquoted(name)
+        self.path = unquote_path(name)
         self.ending = b' "b/' + name[1:] if name.startswith(b'"') else b" b/" + name
         self.added: int | None = None
         self.removed: int | None = None
-        self.symbols = Symbols(self.path)
-        self.names = Names(self.path)
+        self.symbols = ChangedSymbols(self.path)
+        self.names = AddedNames(self.path)
         self._status: _Status = status
-        self._old_path = unquoted(old)
+        self._old_path = unquote_path(old)
 
     def begin(self) -> None:
         self.added, self.removed = self.added or 0, self.removed or 0
@@ -141,7 +141,7 @@ class _File:
         )
 
 
-def unquoted(name: bytes) -> str:
+def unquote_path(name: bytes) -> str:
     """Undo git's quoting of names with quotes, backslashes or control characters."""
     if name.startswith(b'"'):
         name = _ESCAPE.sub(_unescaped, name[1:-1])
@@ -153,7 +153,7 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
     return bytes([int(code, 8) & 0xFF if len(code) == 3 else _ESCAPES.get(code[0], code[0])])
 
 
-def milliseconds(seconds: str) -> int:
+def time_ms(seconds: str) -> int:
     """Return a time of git in milliseconds, 0 if it is none, at most the year 9999."""
     known = seconds if seconds.isdecimal() else "0"
     return min(int(known[:20]), _LATEST_S) * 1000

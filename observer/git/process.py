@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import IO, cast
 
 from observer.core.errors import NotFound, ObserverError
-from observer.git.configuration import is_excepted
-from observer.git.launch import WAIT_S, Output, TooSlow, environment, kill, launch
+from observer.git.configuration import is_safe_directory
+from observer.git.launch import WAIT_S, GitTimeout, TimedPipe, environment, kill, launch
 from observer.git.repository import (
     ForeignRepository,
     NoRepository,
     Repository,
-    find,
+    find_repository,
     mirror,
     refusal,
 )
@@ -81,7 +81,7 @@ _log = logging.getLogger(__name__)
 _stalled: dict[str, float] = {}
 
 
-class Running(AbstractContextManager["Running"]):
+class GitProcess(AbstractContextManager["GitProcess"]):
     """A git that was started; as a context manager, one that ends.
 
     Args:
@@ -94,7 +94,7 @@ class Running(AbstractContextManager["Running"]):
         self._process = process
         self._wait_s = wait_s
         pipe = cast("IO[bytes]", process.stdout)
-        raw = Output(pipe, wait_s=wait_s, in_all=in_all)
+        raw = TimedPipe(pipe, wait_s=wait_s, in_all=in_all)
         self.output = cast("IO[bytes]", BufferedReader(raw, PART_BYTES))
 
     @property
@@ -116,7 +116,7 @@ class Running(AbstractContextManager["Running"]):
         while part := self.output.read(PART_BYTES):
             answer += part
             if len(answer) > ANSWER_BYTES:
-                raise TooSlow("the answer is too long")
+                raise GitTimeout("the answer is too long")
         return bytes(answer)
 
     def code(self) -> int:
@@ -128,7 +128,7 @@ class Running(AbstractContextManager["Running"]):
         try:
             return self._process.wait(self._wait_s)
         except subprocess.TimeoutExpired as error:
-            raise TooSlow(f"no end within {self._wait_s:g} seconds") from error
+            raise GitTimeout(f"no end within {self._wait_s:g} seconds") from error
 
     def end(self) -> None:
         """End it and whatever it started."""
@@ -141,24 +141,24 @@ class Running(AbstractContextManager["Running"]):
         self._process.wait()
 
 
-def ask(root: str, *words: str, wait_s: float = WAIT_S) -> str | None:
+def git_output(root: str, *words: str, wait_s: float = WAIT_S) -> str | None:
     """Return what git printed, without the last newline; None if it failed.
 
     Raises:
         NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
     """
     try:
-        with started(root, words, wait_s=wait_s, in_all=True) as running:
+        with start_git(root, words, wait_s=wait_s, in_all=True) as running:
             answer = running.all()
             code = running.code()
     except NoRepository:
         return None
-    except TooSlow as error:
+    except GitTimeout as error:
         raise _stall(root, error, is_patient=wait_s >= WAIT_S) from error
     return answer.decode("utf-8", "replace").rstrip("\n") if code == 0 else None
 
 
-def lines_of(root: str, words: Sequence[str], *, record: bytes, fields: int) -> Iterator[bytes]:
+def stream_lines(root: str, words: Sequence[str], *, record: bytes, fields: int) -> Iterator[bytes]:
     """Yield the lines git prints, each cut at `LINE_BYTES`, without holding more than one.
 
     A record is yielded with all its lines, as far as `RECORD_BYTES` reach, and the ends of all its
@@ -170,11 +170,11 @@ def lines_of(root: str, words: Sequence[str], *, record: bytes, fields: int) -> 
         ObserverError: git failed; what was yielded before is right but not all.
     """
     with tempfile.TemporaryFile() as complaints:
-        with started(root, words, errors=complaints) as running:
+        with start_git(root, words, errors=complaints) as running:
             try:
                 yield from _lines(running.output, record, fields)
                 code = running.code()
-            except TooSlow as error:
+            except GitTimeout as error:
                 raise _stall(root, error) from error
         if code:
             raise _failure(root, complaints)
@@ -198,7 +198,7 @@ def _lines(stream: IO[bytes], record: bytes, fields: int) -> Iterator[bytes]:
             pass
 
 
-def started(
+def start_git(
     root: str,
     words: Sequence[str],
     *,
@@ -206,7 +206,7 @@ def started(
     reads: int = subprocess.DEVNULL,
     wait_s: float = WAIT_S,
     in_all: bool = False,
-) -> Running:
+) -> GitProcess:
     """Start git in a folder of a repository; whoever starts it ends it.
 
     Raises:
@@ -228,7 +228,7 @@ def started(
         raise NotFound(f"cannot run git: {error.strerror}", hint="install git") from error
     except ValueError as error:
         raise NotFound(f"no such repository or commit: {error}") from error
-    return Running(process, wait_s=wait_s, in_all=in_all)
+    return GitProcess(process, wait_s=wait_s, in_all=in_all)
 
 
 def repository_at(root: str) -> Repository:
@@ -239,13 +239,15 @@ def repository_at(root: str) -> Repository:
         ForeignRepository: it belongs to another user.
     """
     try:
-        found = find(root) if root else None  # git would take nothing for the current folder
+        found = (
+            find_repository(root) if root else None
+        )  # git would take nothing for the current folder
         refused = refusal(found) if found else ""
     except (OSError, ValueError) as error:
         raise NoRepository(f"no such repository: {error}") from error
     if found is None:
         raise NoRepository(f"no git repository at {root}", hint="name a folder of one")
-    if refused and not is_excepted(found.root):
+    if refused and not is_safe_directory(found.root):
         _note_refusal(found.root, refused)
         raise ForeignRepository(
             f"git is not run in {found.root}: {refused}",
@@ -265,7 +267,7 @@ def _located(repository: Repository) -> dict[str, str]:
     return found if repository.is_bare else found | {"GIT_WORK_TREE": repository.root}
 
 
-def _stall(root: str, error: TooSlow, *, is_patient: bool = True) -> NotFound:
+def _stall(root: str, error: GitTimeout, *, is_patient: bool = True) -> NotFound:
     if is_patient:
         _stalled[root] = time.monotonic() + REST_S
     return NotFound(f"git does not answer in {root}: {error}", hint="try: git status")

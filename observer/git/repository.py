@@ -60,7 +60,7 @@ class Repository(NamedTuple):
         return self.root == self.git_dir
 
 
-def find(folder: str) -> Repository | None:
+def find_repository(folder: str) -> Repository | None:
     """Return the repository around an existing folder, whoever owns it; None without one.
 
     Raises:
@@ -96,7 +96,7 @@ def refusal(repository: Repository) -> str:
     return ""
 
 
-def first_line(path: str) -> str:
+def read_first_line(path: str) -> str:
     """Return the first line of a small file without its end, "" if it cannot be read."""
     try:
         return os.fsdecode(read_head(path, _LINE_BYTES).partition(b"\n")[0])
@@ -121,7 +121,7 @@ def _git_dir_at(entry: str) -> tuple[str, bool]:
         return (os.path.realpath(entry) if _is_git_dir(entry) else ""), False
     if not stat.S_ISREG(mode):
         return "", True
-    line = first_line(entry)
+    line = read_first_line(entry)
     if not line.startswith(_GITFILE):
         return "", True
     named = os.path.realpath(os.path.join(os.path.dirname(entry), line[len(_GITFILE) :].strip()))
@@ -129,7 +129,7 @@ def _git_dir_at(entry: str) -> tuple[str, bool]:
 
 
 def _common_dir(git_dir: str) -> str:
-    shared = first_line(os.path.join(git_dir, "commondir")).strip()
+    shared = read_first_line(os.path.join(git_dir, "commondir")).strip()
     return os.path.realpath(os.path.join(git_dir, shared)) if shared else git_dir
 
 
@@ -161,17 +161,17 @@ def mirror(repository: Repository) -> str:
     key = (above, repository.git_dir)
     if (known := _known.get(key)) and known[0] == stamps and os.path.exists(f"{known[1]}/config"):
         return known[1]
-    folder = _made(repository, above, configuration.described(settings_of(repository)))
+    folder = _made(repository, above, configuration.safe_config(repository_settings(repository)))
     _known[key] = (stamps, folder)
     return folder
 
 
-def settings_of(repository: Repository) -> list[configuration.Setting]:
+def repository_settings(repository: Repository) -> list[configuration.Setting]:
     """Return what the repository's own configuration says, that of its work tree last."""
     shared, own = _files(repository)
-    found = list(configuration.parse(configuration.read(shared)))
+    found = list(configuration.parse_config(configuration.read_config(shared)))
     if any(setting.name == "extensions.worktreeconfig" for setting in found):
-        found += configuration.parse(configuration.read(own))
+        found += configuration.parse_config(configuration.read_config(own))
     return found
 
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import IO, Literal, NamedTuple
 
 from observer.core.errors import NotFound
-from observer.git.configuration import users_setting
-from observer.git.process import Running, ask, repository_at, started
+from observer.git.configuration import user_setting
+from observer.git.process import GitProcess, git_output, repository_at, start_git
 from observer.git.repository import NoRepository
 
 MOST_BYTES = 1 << 20
@@ -46,9 +46,9 @@ class Blobs(AbstractContextManager["Blobs"]):
     """
 
     def __init__(self, root: str) -> None:
-        self._running: Running | None = None
+        self._running: GitProcess | None = None
         with suppress(NoRepository):  # nothing is called anything there
-            self._running = started(root, ("cat-file", "--batch"), reads=subprocess.PIPE)
+            self._running = start_git(root, ("cat-file", "--batch"), reads=subprocess.PIPE)
 
     def __exit__(self, *_: object) -> None:
         """End the process."""
@@ -97,7 +97,7 @@ WAIT_S = 1.0
 """As long as git may take; named files cost it 5 to 20 ms even in a large repository."""
 
 
-def uncommitted(
+def uncommitted_paths(
     root: str, paths: Sequence[str], *, wait_s: float = WAIT_S
 ) -> frozenset[str] | None:
     """Return those of the paths, relative to `root`, that no commit holds as they are.
@@ -108,7 +108,7 @@ def uncommitted(
     asked = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
     words = ("--literal-pathspecs", *asked, "--ignore-submodules=all", "--", *paths)
     try:
-        told = ask(root, *words, wait_s=wait_s)
+        told = git_output(root, *words, wait_s=wait_s)
     except NotFound:
         return None
     if told is None:
@@ -117,12 +117,12 @@ def uncommitted(
     return frozenset(record[3:] for record in told.split("\0")[:-1])
 
 
-Standing = Literal["changed", "gone", "new"]
+FileStatus = Literal["changed", "gone", "new"]
 
 MOST_PATHS = 100
 """Paths that git is asked about by name; of more it tells all, which then is faster."""
 
-_STANDINGS: dict[str, Standing] = {"C": "changed", "R": "gone", "?": "new"}
+_STANDINGS: dict[str, FileStatus] = {"C": "changed", "R": "gone", "?": "new"}
 _UNDER_WAY = (
     "MERGE_HEAD",
     "CHERRY_PICK_HEAD",
@@ -147,10 +147,10 @@ class WorkTree:
         repository = repository_at(root)
         self._git_dir = Path(repository.git_dir)
         self._common_dir = Path(repository.common_dir)
-        excludes = users_setting("core.excludesFile", "--type=path")
+        excludes = user_setting("core.excludesFile", "--type=path")
         self._settings = ["-c", f"core.excludesFile={excludes[-1]}"] if excludes else []
 
-    def differing(self, paths: Sequence[str] = ()) -> dict[str, Standing]:
+    def differing(self, paths: Sequence[str] = ()) -> dict[str, FileStatus]:
         """Return files that differ from the index or are unknown to it, ignored ones left out.
 
         Args:
@@ -158,7 +158,7 @@ class WorkTree:
         """
         named = () if len(paths) > MOST_PATHS else paths
         told = self._listed("-t", "-m", "-d", "-o", "--exclude-standard", "--", *named)
-        found: dict[str, Standing] = {}
+        found: dict[str, FileStatus] = {}
         for line in told:
             standing = _STANDINGS.get(line[:1])
             # What is gone is told twice, as changed too.
@@ -173,7 +173,9 @@ class WorkTree:
 
     def ignored(self, paths: Sequence[str]) -> list[str]:
         """Return those of the paths that git ignores; names that it would quote are left out."""
-        told = ask(self.root, *self._settings, "check-ignore", "--", *paths) if paths else None
+        told = (
+            git_output(self.root, *self._settings, "check-ignore", "--", *paths) if paths else None
+        )
         return told.split("\n") if told else []
 
     def is_tracked(self, path: str) -> bool:
@@ -203,7 +205,8 @@ class WorkTree:
 
     def _listed(self, *words: str) -> list[str]:
         told = (
-            ask(self.root, "--literal-pathspecs", *self._settings, "ls-files", "-z", *words) or ""
+            git_output(self.root, "--literal-pathspecs", *self._settings, "ls-files", "-z", *words)
+            or ""
         )
         return told.split("\0")[:-1]
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from observer.core.errors import NotFound
 from observer.core.events import Event
-from observer.git.log import history
+from observer.git.log import commit_history
 from observer.ingest.commits import import_events
-from observer.projects import look
+from observer.projects import detect_place
 
 
 def commits(folder: str) -> Iterator[Event]:
@@ -21,7 +21,7 @@ def commits(folder: str) -> Iterator[Event]:
         NotFound: the folder lies in no repository that can be a project.
         ObserverError: while iterating, git found the repository damaged.
     """
-    place = look(folder)
+    place = detect_place(folder)
     if not place.git:
         raise NotFound(f"no git repository around {folder}", hint="name a folder of one")
-    return import_events(place, history(place.root))
+    return import_events(place, commit_history(place.root))

@@ -6,13 +6,13 @@ import msgspec
 
 from observer.core.events import Event, SessionEnd
 from observer.core.model import UNASSIGNED, Place, Receipt, Recorded, Session
-from observer.git.status import uncommitted
+from observer.git.status import uncommitted_paths
 from observer.ingest.duplicates import WINDOW_MS, find_duplicate, may_have_duplicate
 from observer.ingest.prepare import PreparedEvent
 from observer.ingest.projection import Embedder, Projection
 from observer.observations.analysis import AnalyzedEvent
 from observer.observations.session_lifecycle import continues
-from observer.projects import enrich, found, recognise, vanished
+from observer.projects import match_project, missing_roots, new_project, update_project
 from observer.store.interface import Writer
 from observer.store.tombstones import Tombstones, places_of
 
@@ -92,10 +92,10 @@ class EventAppender:
             return event
         is_past = self._stored_ms - event.at_ms > JUST_NOW_MS
         dirty = () if is_past else sorted(self._projection.dirty(session_id))
-        found = uncommitted(place.root, dirty, wait_s=WAIT_S) if dirty else None
-        if found is None:
+        changed = uncommitted_paths(place.root, dirty, wait_s=WAIT_S) if dirty else None
+        if changed is None:
             return event
-        left = tuple(path for path in dirty if path in found)
+        left = tuple(path for path in dirty if path in changed)
         return msgspec.structs.replace(event, body=msgspec.structs.replace(body, uncommitted=left))
 
     def _project_id(self, place: Place, at_ms: int) -> int:
@@ -108,12 +108,12 @@ class EventAppender:
 
     def _recognise(self, place: Place, at_ms: int) -> int:
         known = list(self._projects.values())
-        gone = vanished(place, known)
-        project = recognise(place, known, gone=gone)
+        gone = missing_roots(place, known)
+        project = match_project(place, known, gone=gone)
         current = (
-            enrich(project, place, gone=gone)
+            update_project(project, place, gone=gone)
             if project
-            else found(place, id=max(self._projects) + 1, at_ms=at_ms)
+            else new_project(place, id=max(self._projects) + 1, at_ms=at_ms)
         )
         if current is not project:
             self._writer.put_project(current)

@@ -17,7 +17,13 @@ from msgspec.structs import replace
 from observer.core.errors import ObserverError
 from observer.core.events import Checkout, Commit, Custom, Event
 from observer.core.model import Place
-from observer.git.log import before_resets, count, history, moves, rebased
+from observer.git.log import (
+    commit_history,
+    count_commits,
+    head_before_resets,
+    head_moves,
+    rebased_commits,
+)
 
 ROUTE = "git/import"
 
@@ -63,15 +69,17 @@ def incoming_commits(event: Event, place: Place) -> Iterator[Event]:
 
 def _came(event: Event, place: Place) -> Iterator[Event]:
     since, to = _span(event)
-    since = (to and before_resets(moves(place.root), to)) or since
+    since = (to and head_before_resets(head_moves(place.root), to)) or since
     if not since:
         return
-    came = list(history(place.root, since=since, to=to, at_most=MOST))
+    came = list(commit_history(place.root, since=since, to=to, at_most=MOST))
     # What a rebase made is no news, and the event itself is told already.
-    told = rebased(place.root) | {event.dedup.removeprefix("commit:") if is_reported(event) else ""}
+    told = rebased_commits(place.root) | {
+        event.dedup.removeprefix("commit:") if is_reported(event) else ""
+    }
     for one in import_events(place, [each for each in came if each[1].hash not in told]):
         yield replace(one, branch=event.branch or None)
-    if len(came) == MOST and (total := count(place.root, since=since, to=to)) > MOST:
+    if len(came) == MOST and (total := count_commits(place.root, since=since, to=to)) > MOST:
         yield _rest(event, total, key=f"{since}..{to}")
 
 
@@ -94,7 +102,7 @@ def _is_forward(root: str, to: str) -> bool:
     """Return True if HEAD came to a commit by nothing but a move of its branch."""
     said = ""
     with suppress(ObserverError):
-        said = next((move.said for move in moves(root) if move.to == to), "")
+        said = next((move.said for move in head_moves(root) if move.to == to), "")
     return said.endswith("Fast-forward")
 
 

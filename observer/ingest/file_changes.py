@@ -19,8 +19,8 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from observer import code
-from observer.code.languages import FLAT, definition, language_of
-from observer.code.symbol_changes import around, has_symbols, symbols_of
+from observer.code.languages import FLAT, definition_name, language_of
+from observer.code.symbol_changes import has_symbols, symbol_changes_of, texts_around
 from observer.core.events import Custom, Edit, Event, FileWrite
 from observer.core.paths import read_head
 from observer.core.value import Value
@@ -83,7 +83,7 @@ def save_event(save: Save, root: str) -> FileWrite:
     is_new = save.old is None
     if not save.has_text:
         return FileWrite(path=path, operation="create" if is_new else "edit")
-    symbols = symbols_of(path, save.old or "", save.new)
+    symbols = symbol_changes_of(path, save.old or "", save.new)
     if save.old is None:
         return FileWrite(path=path, operation="create", content=save.new, symbols=symbols)
     edits = tuple(edits_of(save.old, save.new, save.path))
@@ -132,7 +132,7 @@ class _Hunk(NamedTuple):
 
 
 def _hunks(before: Sequence[str], after: Sequence[str]) -> list[_Hunk]:
-    start, end = code.frame(before, after)
+    start, end = code.common_affixes(before, after)
     inner = before[start : len(before) - end], after[start : len(after) - end]
     if max(map(len, inner)) > MOST_COMPARED:
         return [_Hunk(start, len(before) - end, start, len(after) - end)]
@@ -148,7 +148,9 @@ def _above(lines: Sequence[str], changed: str, language: str) -> int:
     inside = _indent(changed)
     for count, line in enumerate(reversed(lines[-ABOVE:]), 1):
         indent = _indent(line)
-        if (indent < inside or language in FLAT) and definition(line.strip(), indent, language):
+        if (indent < inside or language in FLAT) and definition_name(
+            line.strip(), indent, language
+        ):
             return count
     return min(BELOW, len(lines))
 
@@ -176,8 +178,8 @@ def with_symbols(event: Event) -> Event:
     path = Path(event.cwd, body.path)
     is_readable = path.is_absolute() and has_symbols(body.path)
     text = _text(path) if is_readable else None
-    found = around(text, body.edits) if text else None
-    symbols = symbols_of(body.path, *found) if found else None
+    found = texts_around(text, body.edits) if text else None
+    symbols = symbol_changes_of(body.path, *found) if found else None
     return replace(event, body=replace(body, symbols=symbols)) if symbols else event
 
 

@@ -20,7 +20,7 @@ from observer.ingest.prefetch import BACKLOG, Prefetcher
 from observer.ingest.prepare import EventPreparer, PreparedEvent
 from observer.ingest.projection import Embedder
 from observer.ingest.projection import rebuild as derived_anew
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.redaction.redact import redact_bytes, redact_text
 from observer.spool.files import SpoolEntry
 from observer.spool.spool import Spool
@@ -68,7 +68,7 @@ class Pipeline:
         spool: Spool,
         *,
         settings: Settings,
-        places: Places,
+        places: PlaceCache,
         now_ms: Callable[[], int],
         ahead: Prefetcher | None = None,
         embedder: Embedder | None = None,

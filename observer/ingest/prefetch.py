@@ -28,7 +28,7 @@ from observer.core.model import Place
 from observer.ingest.prepare import EventPreparer, PreparedEvent
 from observer.observations.analysis import EventAnalysis, analyze
 from observer.observations.drafts import Where
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.files import SpoolEntry
 from observer.spool.spool import Spool
 
@@ -184,7 +184,9 @@ def main() -> None:
 def pages(order: PrefetchRequest) -> Iterator[Page]:
     """Yield the backlog, oldest first, without what cannot be read."""
     spool = Spool(Path(order.spool))
-    preparer = EventPreparer(order.settings, places=Places(), now_ms=now_ms, pauses=spool.pauses)
+    preparer = EventPreparer(
+        order.settings, places=PlaceCache(), now_ms=now_ms, pauses=spool.pauses
+    )
     for entries in _batches(entry for entry in spool.backlog() if entry.id not in order.in_hand):
         preparer.clear_cache()
         page = _written(entries, preparer)

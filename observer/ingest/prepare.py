@@ -24,10 +24,10 @@ from observer.ingest.file_changes import with_symbols
 from observer.ingest.self_commands import strip_self_commands
 from observer.ingest.truncate import truncate
 from observer.observations.analysis import EventAnalysis
-from observer.policy import Policies, Policy, applied, beside, is_captured
+from observer.policy import Policies, Policy, apply_policy, is_captured, unexcluded_files
 from observer.policy.apply import Exclusion
 from observer.policy.policies import FOR_EVER, Retention
-from observer.projects import Places, folder_of, work_tree_of
+from observer.projects import PlaceCache, event_folder, work_tree_of
 from observer.redaction.redact import redact
 from observer.spool.files import SpoolEntry
 from observer.spool.pauses import Pauses
@@ -65,7 +65,7 @@ class EventPreparer:
     """
 
     def __init__(
-        self, settings: Settings, *, places: Places, now_ms: Callable[[], int], pauses: Pauses
+        self, settings: Settings, *, places: PlaceCache, now_ms: Callable[[], int], pauses: Pauses
     ) -> None:
         self._cap_bytes = settings.event_cap_bytes
         self._exclusion = Exclusion(settings.exclude)
@@ -80,7 +80,7 @@ class EventPreparer:
         """Forget what the disk said; within a batch, a moment's work, it goes on saying it."""
         self._place_of = cache(self._look)
         self._work_tree_of = cache(work_tree_of)
-        self._folder_of = partial(folder_of, work_tree_of=self._work_tree_of)
+        self._folder_of = partial(event_folder, work_tree_of=self._work_tree_of)
         self._policy_of = cache(self._policy)
         self._has_pauses = bool(self._pauses)
 
@@ -131,7 +131,7 @@ class EventPreparer:
             return None, _NOWHERE
         place, kept = self._place_of(folder)
         policy = self._policy_of(folder)
-        permitted = applied(permitted, policy, self._policy_around, root=place.root)
+        permitted = apply_policy(permitted, policy, self._policy_around, root=place.root)
         if permitted is None:
             return None, _NOWHERE
         event, data = self._clean(with_symbols(permitted))
@@ -211,5 +211,5 @@ class EventPreparer:
             with suppress(NotFound):
                 action, commit = commit.action, read_commit(place.root, commit.hash)
                 commit = msgspec.structs.replace(commit, action=action)
-        files = beside(self._exclusion.beside(commit.files, place.root), policy)
+        files = unexcluded_files(self._exclusion.beside(commit.files, place.root), policy)
         return commit if files == commit.files else msgspec.structs.replace(commit, files=files)

@@ -23,7 +23,7 @@ from observer.core.errors import DaemonUnavailable
 from observer.core.filters import Filters
 from observer.core.model import Project
 from observer.core.paths import is_inside
-from observer.git.status import uncommitted
+from observer.git.status import uncommitted_paths
 from observer.policy import Policies
 from observer.search.handles import SearchOptions, filters_of, named
 from observer.search.recent_sessions import Uncommitted
@@ -164,4 +164,4 @@ def uncommitted_at(project: Project, folder: str) -> Uncommitted | None:
     """
     here = [root for root in project.roots if folder and is_inside(folder, root)]
     root = max(here or project.roots[-1:], key=len, default="")
-    return partial(uncommitted, root) if root else None
+    return partial(uncommitted_paths, root) if root else None

@@ -27,7 +27,7 @@ from observer.notes.signals import Signals
 from observer.notes.similar import Flashback, FlashbackSettings, flashbacks
 from observer.notes.validation import check_owner
 from observer.notes.values import EventWriter, Record
-from observer.projects import folder_of, known_at
+from observer.projects import event_folder, known_project_at
 from observer.search.candidates import Encode, Sources
 from observer.search.context import CARD_TOKENS, pack
 from observer.search.find import SearchHits, search
@@ -198,7 +198,7 @@ class Memory:
 
     def remind(self, event: Event, *, is_coming: bool = False) -> Reminder:
         """Return what to tell unasked at an event that is about to happen, or has just happened."""
-        project = self.project_at(folder_of(event))
+        project = self.project_at(event_folder(event))
         if project is None:
             return NOTHING
         here = Filters(project_id=project.id, owner=self._owner)
@@ -278,7 +278,7 @@ class Memory:
     def project_at(self, folder: str) -> Project | None:
         """Return the known project around a folder, or None."""
         projects = self.projects()
-        return around(projects, folder) or known_at(folder, projects)
+        return around(projects, folder) or known_project_at(folder, projects)
 
     def projects(self) -> list[Project]:
         """Return all projects, by id."""

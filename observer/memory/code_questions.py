@@ -16,10 +16,10 @@ from observer.core.errors import Ambiguous, BadInput, NotFound
 from observer.core.filters import Filters
 from observer.core.model import Item
 from observer.core.value import Value
-from observer.git.blame import authors_here, blamed, placed, touched
+from observer.git.blame import blame_lines, file_commits, local_authors, with_previous_time
 from observer.git.process import repository_at
 from observer.git.repository import ForeignRepository
-from observer.projects import known_at, look
+from observer.projects import detect_place, known_project_at
 from observer.search.code_history import CodeChange, CodeTarget, code_changes
 from observer.search.language import quoted
 from observer.store.interface import StoreReader
@@ -51,13 +51,13 @@ def why(reader: StoreReader, target: str, folder: str, *, owner: str) -> CodeAns
         BadInput, NotFound, Ambiguous: what is pointed at; see `pointing.pointed`.
     """
     at = locate(target, folder)
-    own = authors_here(at.root)
+    own = local_authors(at.root)
     if at.first:
-        origins = blamed(at.root, at.path, first=at.first, last=at.last)
-        told = [placed(at.root, origin, own) for origin in origins[:COMMITS]]
+        origins = blame_lines(at.root, at.path, first=at.first, last=at.last)
+        told = [with_previous_time(at.root, origin, own) for origin in origins[:COMMITS]]
     else:
-        origins = told = touched(at.root, at.path, limit=COMMITS)
-    project = known_at(at.root, reader.projects())
+        origins = told = file_commits(at.root, at.path, limit=COMMITS)
+    project = known_project_at(at.root, reader.projects())
     project_id = project.id if project else _NO_PROJECT
     piece = CodeTarget(
         project_id=project_id, path=at.path, symbol=at.symbol, owner=owner, authors=own
@@ -149,7 +149,7 @@ def _in_tree(file: Path) -> tuple[str, str]:
         real = file.resolve(strict=True)
     except (OSError, RuntimeError) as error:
         raise NotFound(f"no file {file}", hint="name one that is there now") from error
-    place = look(str(real.parent))
+    place = detect_place(str(real.parent))
     if not place.git:
         _check_owner(str(real.parent))
     if not place.git or not real.is_file():

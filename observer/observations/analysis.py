@@ -14,7 +14,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from observer.code import edits
-from observer.code.edits import ChangeSummary, Marks, change_of
+from observer.code.edits import ChangeSummary, EditFingerprints, summarize_write
 from observer.core.events import (
     AnyBody,
     Checkout,
@@ -48,7 +48,7 @@ class EventAnalysis(Value):
     """
 
     change: ChangeSummary = ChangeSummary()
-    marks: Marks = Marks()
+    marks: EditFingerprints = EditFingerprints()
     result: CommandResult = CommandResult()
     draft: ObservationDraft | None = None
 
@@ -76,9 +76,13 @@ def analysis_of(recorded: Recorded) -> EventAnalysis:
 def analyze(body: AnyBody, where: Where) -> EventAnalysis:
     """Return the analysis of an event's body; `where` tells how to show its paths."""
     if isinstance(body, FileWrite):
-        return EventAnalysis(change=change_of(body), marks=edits.of(body))
+        return EventAnalysis(change=summarize_write(body), marks=edits.fingerprints_of(body))
     if isinstance(body, Command):
-        return EventAnalysis(result=outcome.read(body, command_line.read(body.command), where.root))
+        return EventAnalysis(
+            result=outcome.command_result(
+                body, command_line.parse_command_line(body.command), where.root
+            )
+        )
     draft = _DRAFTERS.get(type(body))
     return EventAnalysis(draft=draft(body, where)) if draft else EventAnalysis()
 

@@ -27,10 +27,10 @@ from observer.observations.drafts import (
     Where,
 )
 from observer.outcomes import not_started
-from observer.outcomes.outcome import own_code_of
+from observer.outcomes.outcome import own_exit_code
 from observer.outcomes.result import CommandResult
 from observer.outcomes.signature import bare_name
-from observer.shell.command_line import CommandLine, Script, script_of
+from observer.shell.command_line import CommandLine, InlineScript, inline_script
 
 
 def run(
@@ -40,8 +40,8 @@ def run(
 
     `command` is the last of the runs.
     """
-    script = script_of(command.command)
-    code = own_code_of(command)
+    script = inline_script(command.command)
+    code = own_exit_code(command)
     if code == 0 and result.ok is False:
         code = None  # the output contradicts it, and is right more often
     facts = [f"$ {one_line(command.command, FACT - 2)}", *_outcome_facts(code, result)]
@@ -87,7 +87,7 @@ def started(command: Command, line: CommandLine, where: Where) -> ObservationDra
 
 
 def _title(
-    command: Command, line: CommandLine, result: CommandResult, script: Script | None
+    command: Command, line: CommandLine, result: CommandResult, script: InlineScript | None
 ) -> str:
     """Return the command, with what failed in it, or that it did not run."""
     if script and result.ok is not False:

@@ -44,7 +44,7 @@ from observer.observations.drafts import (
 )
 from observer.observations.findings import passages
 from observer.observations.memory_use import QUESTION, only_asks
-from observer.outcomes.outcome import plain, told_lines
+from observer.outcomes.outcome import first_lines, plain_output
 
 PROMPT_CHARS = 4000
 MESSAGE_CHARS = 2000
@@ -99,8 +99,8 @@ def search(search: Search) -> ObservationDraft | None:
         return None
     is_page = search.where == "web" and "://" in query.partition(" ")[0]
     opening = f"Fetched {query}" if is_page else f"Searched {_PLACES[search.where]} for {query}"
-    lines = [line for line in plain(search.output).split("\n") if line.strip()]
-    said = "; ".join(told_lines(json_text.plain("\n".join(lines[:_LINES_READ])), 4))
+    lines = [line for line in plain_output(search.output).split("\n") if line.strip()]
+    said = "; ".join(first_lines(json_text.plain("\n".join(lines[:_LINES_READ])), 4))
     return ObservationDraft(
         type="research",
         title=one_line(query, TITLE),
@@ -153,7 +153,7 @@ def tool_use(use: ToolUse) -> ObservationDraft:
     value = json_text.read(use.input)
     given = json_text.pairs(value) if isinstance(value, dict) else []
     asked = json_text.main_of(value) if isinstance(value, dict) else first_line(use.input, FACT)
-    came = "; ".join(told_lines(json_text.plain(use.output), 3))
+    came = "; ".join(first_lines(json_text.plain(use.output), 3))
     failed = " and failed" if use.failed else ""
     arguments = ", ".join(f"{key}: {words}" for key, words in given) or asked
     narrative = f"Used {tool}{failed}" + (f" with {arguments}" if arguments else "")
@@ -184,7 +184,7 @@ def _plan(plan: str, chars: int) -> ObservationDraft:
 
 def outcome(outcome: Outcome) -> ObservationDraft | None:
     """Return the draft of a result whose call was never seen; None if it is empty."""
-    if not told_lines(outcome.output, 1):
+    if not first_lines(outcome.output, 1):
         return None
     failed = outcome.failed or bool(outcome.exit_code)
     return tool_use(ToolUse(tool=outcome.tool, output=outcome.output, failed=failed))

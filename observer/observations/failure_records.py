@@ -11,7 +11,7 @@ import msgspec
 
 from observer.core.value import Value
 from observer.observations.session_state import ItemOrigin
-from observer.outcomes.same_check import Invocation
+from observer.outcomes.same_check import CheckCommand
 from observer.shell.check import CheckIdentity
 from observer.shell.command_forms import InvocationForm
 
@@ -75,7 +75,7 @@ class TrackedFailure(Value):
     about the code. `form` is the command as typed, `origin` the event that failed first.
     """
 
-    invocation: Invocation
+    invocation: CheckCommand
     head: str
     worktree: WorktreeBranch
     seq: int

@@ -21,13 +21,13 @@ from observer.observations.failure_records import EXPIRES_MS, FAILURES, TrackedE
 from observer.observations.fixes import COMMIT, CheckRun, EndedCommand
 from observer.observations.project_state import ProjectState
 from observer.outcomes import not_started, same_check
-from observer.outcomes.check_runs import CheckResults, runs_of
-from observer.outcomes.not_started import Unstarted
-from observer.outcomes.outcome import exit_code_of, plain
+from observer.outcomes.check_runs import CheckResults, check_results_of
+from observer.outcomes.not_started import NotStarted
+from observer.outcomes.outcome import exit_code_of, plain_output
 from observer.outcomes.result import CommandResult
-from observer.outcomes.same_check import Invocation
+from observer.outcomes.same_check import CheckCommand
 from observer.shell import command_line
-from observer.shell.fixers import remedy_of
+from observer.shell.fixers import fix_kind
 
 Items = tuple[Item, ...]
 Step = tuple[ProjectState, Items]
@@ -72,7 +72,9 @@ def with_command(
         is_unstarted=bool(why.reason),
     )
     known, alternatives = fixes.with_alternative(known, ran)
-    runs = runs_of(body, result, root=recorded.root, cwd=recorded.event.cwd, tasks=known.tasks)
+    runs = check_results_of(
+        body, result, root=recorded.root, cwd=recorded.event.cwd, tasks=known.tasks
+    )
     run = check_of(body, recorded, result, why, runs)
     is_ok = False if why.reason else result.ok
     if run is None or is_ok is None or (is_ok and _nothing_ran(result)):
@@ -81,8 +83,8 @@ def with_command(
         recorded=recorded,
         invocation=run,
         head=runs.head
-        or same_check.named(body.command, root=recorded.root, cwd=recorded.event.cwd),
-        ran=command_line.read(body.command).head,
+        or same_check.located_head(body.command, root=recorded.root, cwd=recorded.event.cwd),
+        ran=command_line.parse_command_line(body.command).head,
         worktree=project_state.worktree_of(known, recorded.root),
         result=result,
         item=made.id,
@@ -103,20 +105,20 @@ def _nothing_ran(result: CommandResult) -> bool:
     return result.passed == 0 and result.tool != ""
 
 
-def _why_unstarted(body: Command, result: CommandResult) -> Unstarted:
+def _why_unstarted(body: Command, result: CommandResult) -> NotStarted:
     """Return why a command could not do its work; an empty reason if it did, or reported tests."""
     if result.is_cut_off:
-        return Unstarted(reason="stopped", said=result.first_error)
+        return NotStarted(reason="stopped", said=result.first_error)
     is_judged = result.ok is True or result.passed is not None or bool(result.failing)
     if is_judged or body.interrupted:
-        return Unstarted()
-    return not_started.read(body.output, code=exit_code_of(body))
+        return NotStarted()
+    return not_started.start_failure(body.output, code=exit_code_of(body))
 
 
 def _with_remedies(
     known: ProjectState, recorded: Recorded, body: Command, result: CommandResult, made: Item
 ) -> ProjectState:
-    kinds = [(part, remedy_of(part)) for part in command_line.parts_of(body.command)]
+    kinds = [(part, fix_kind(part)) for part in command_line.simple_commands(body.command)]
     remedies = [(part.shown, kind) for part, kind in kinds if kind]
     if not remedies:
         return known
@@ -134,8 +136,8 @@ def _with_remedies(
 
 
 def check_of(
-    body: Command, recorded: Recorded, result: CommandResult, why: Unstarted, runs: CheckResults
-) -> Invocation | None:
+    body: Command, recorded: Recorded, result: CommandResult, why: NotStarted, runs: CheckResults
+) -> CheckCommand | None:
     """Return the check that a command line ran; None if it ran none.
 
     Of a chain it is the command that failed. A git command counts only if it is a commit that
@@ -150,7 +152,7 @@ def check_of(
     """
     able = [
         part
-        for part in command_line.parts_of(body.command)
+        for part in command_line.simple_commands(body.command)
         if not part.looks and part.sign != "|" and part.words[0] != "cd"
     ]
     gits = [part.words for part in able if "git" in part.words[:2]]
@@ -158,10 +160,14 @@ def check_of(
         return None  # the check ran without the stashed changes
     if gits and len(gits) == len(able):
         return _of_git(gits, recorded, body, result, why)
-    run = same_check.read(body.command, result, root=recorded.root, cwd=recorded.event.cwd)
+    run = same_check.check_command_of(
+        body.command, result, root=recorded.root, cwd=recorded.event.cwd
+    )
     if run is None or len(able) == 1 or not runs.head:
         return run
-    failed = same_check.read(runs.head.partition(same_check.BELOW)[0], result, root="", cwd="")
+    failed = same_check.check_command_of(
+        runs.head.partition(same_check.BELOW)[0], result, root="", cwd=""
+    )
     return replace(failed, folder=run.folder) if failed else run
 
 
@@ -170,10 +176,10 @@ def _of_git(
     recorded: Recorded,
     body: Command,
     result: CommandResult,
-    why: Unstarted,
-) -> Invocation | None:
+    why: NotStarted,
+) -> CheckCommand | None:
     if why.reason:
-        return Invocation(program=one_line(" ".join(gits[-1]), 300), tool="git")
+        return CheckCommand(program=one_line(" ".join(gits[-1]), 300), tool="git")
     commits = [words for words in gits if "commit" in words[1:6]]
     if not commits or not _BYPASSING.isdisjoint(commits[-1]):
         return None
@@ -181,7 +187,7 @@ def _of_git(
     if not (result.ok or has_hooks) or _NOTHING_TO_COMMIT.search(body.output):
         return None
     # Two sessions may each have a commit that was refused: only its own next one answers it.
-    return Invocation(program=COMMIT, tool="git", targets=(str(recorded.session_id),))
+    return CheckCommand(program=COMMIT, tool="git", targets=(str(recorded.session_id),))
 
 
 def files_named_in(output: str, *, root: str, cwd: str) -> tuple[str, ...]:
@@ -189,7 +195,7 @@ def files_named_in(output: str, *, root: str, cwd: str) -> tuple[str, ...]:
 
     Only names with the extension of a known language count, and none of installed packages.
     """
-    found = (match.group().lstrip("([-") for match in _PATH.finditer(plain(output)))
+    found = (match.group().lstrip("([-") for match in _PATH.finditer(plain_output(output)))
     return distinct(
         (
             relative(name, root, cwd)
@@ -284,7 +290,10 @@ def _is_same(one: TrackedFailure, check: CheckRun) -> bool:
     if one.unstarted or check.unstarted.reason:
         # A command that could not run says nothing about the check that it should have been.
         return one.form == check.form and bool(one.unstarted) and bool(check.unstarted.reason)
-    return same_check.is_same(one.invocation, check.invocation) and one.worktree == check.worktree
+    return (
+        same_check.is_same_check(one.invocation, check.invocation)
+        and one.worktree == check.worktree
+    )
 
 
 def _overlaps(one: TrackedFailure, check: CheckRun) -> bool:
@@ -293,7 +302,7 @@ def _overlaps(one: TrackedFailure, check: CheckRun) -> bool:
         one.unstarted
         or check.unstarted.reason
         or one.worktree != check.worktree
-        or not same_check.is_kin(check.invocation, one.invocation)
+        or not same_check.is_same_program(check.invocation, one.invocation)
     ):
         return False
     failing = check.result.failing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from observer.code.edits import FEW, ChangeSummary
+from observer.code.edits import FEW_LINES, ChangeSummary
 from observer.core.events import FileRead, FileWrite
 from observer.core.text import base_name, counted, distinct, listed, one_line, relative
 from observer.observations import concepts
@@ -118,7 +118,7 @@ def _text_said(change: ChangeSummary) -> list[str]:
     """Return the text that a short change added, removed or replaced; of a longer one its start."""
     if change.before and change.after:
         return [f"`{change.before}` became `{change.after}`."]
-    is_short = max(change.added, change.removed) <= FEW
+    is_short = max(change.added, change.removed) <= FEW_LINES
     if change.after:
         return [f"{'New' if is_short else 'New text begins'}: `{change.after}`."]
     gone = "Gone" if is_short else "What went begins"

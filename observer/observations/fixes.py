@@ -36,13 +36,13 @@ from observer.observations.project_state import ProjectState
 from observer.observations.relatedness import causes_of
 from observer.outcomes import same_check
 from observer.outcomes.check_runs import CheckResults
-from observer.outcomes.not_started import Unstarted
+from observer.outcomes.not_started import NotStarted
 from observer.outcomes.result import CommandResult
-from observer.outcomes.same_check import Invocation
+from observer.outcomes.same_check import CheckCommand
 from observer.shell import command_forms, command_line
 from observer.shell.check import clears
 from observer.shell.command_forms import InvocationForm
-from observer.shell.fixers import remedy_of
+from observer.shell.fixers import fix_kind
 
 Step = tuple[ProjectState, tuple[Item, ...]]
 WITHIN_MS = 2 * 3_600_000
@@ -71,7 +71,7 @@ class EndedCommand(NamedTuple):
     def forms(self) -> tuple[InvocationForm, ...]:
         """The simple commands of the line that do something."""
         folder = same_check.folder_of(
-            command_line.parts_of(self.command), self.recorded.root, self.recorded.event.cwd
+            command_line.simple_commands(self.command), self.recorded.root, self.recorded.event.cwd
         )
         return command_forms.forms_of(self.command, folder=folder)
 
@@ -91,13 +91,13 @@ class CheckRun(NamedTuple):
     """
 
     recorded: Recorded
-    invocation: Invocation
+    invocation: CheckCommand
     head: str
     ran: str
     worktree: WorktreeBranch
     result: CommandResult
     item: int
-    unstarted: Unstarted = Unstarted()
+    unstarted: NotStarted = NotStarted()
     form: InvocationForm | None = None
     files: tuple[str, ...] = ()
     runs: CheckResults = CheckResults()
@@ -140,11 +140,11 @@ def with_pass(known: ProjectState, check: CheckRun) -> Step:
     return after, (fix,)
 
 
-def _is_fixer_script(of: Invocation) -> bool:
+def _is_fixer_script(of: CheckCommand) -> bool:
     """Return True for a script such as `lint:fix`, whose pass shows nothing: the linter decides."""
     words = of.program.split(" ")
     is_script = words[0] in _SCRIPT_RUNNERS
-    return is_script and remedy_of(command_line.SimpleCommand("", words)) == "fixer"
+    return is_script and fix_kind(command_line.SimpleCommand("", words)) == "fixer"
 
 
 def _is_answered(one: TrackedFailure, check: CheckRun) -> bool:
@@ -153,7 +153,7 @@ def _is_answered(one: TrackedFailure, check: CheckRun) -> bool:
     recorded = check.recorded
     if recorded.project_id == UNASSIGNED and recorded.session_id not in one.sessions:
         return False
-    return _covers(check, one) or same_check.answers(
+    return _covers(check, one) or same_check.resolves(
         check.invocation, one.invocation, one.tests, one.place
     )
 
@@ -170,10 +170,10 @@ def _without_passed(known: ProjectState, one: TrackedFailure, check: CheckRun) -
     if (
         not one.tests
         or one.worktree != check.worktree
-        or not same_check.is_kin(check.invocation, one.invocation)
+        or not same_check.is_same_program(check.invocation, one.invocation)
     ):
         return one
-    left = tuple(name for name in one.tests if not same_check.chooses(check.invocation, name))
+    left = tuple(name for name in one.tests if not same_check.selects(check.invocation, name))
     if left == one.tests:
         return one
     helped = [edit.seq for edit in causes_of(known, one, check.recorded)]
@@ -224,7 +224,7 @@ def _with_repair(
     return replace(known, repairs=(*others, after)[-REPAIRS:]), made
 
 
-def failing_form(ran: EndedCommand, why: Unstarted) -> InvocationForm | None:
+def failing_form(ran: EndedCommand, why: NotStarted) -> InvocationForm | None:
     """Return the simple command that failed: the one that the message names, else the last."""
     every = ran.forms
     blamed = [form for form in every if why.name and why.name in form.words]
@@ -248,7 +248,7 @@ def _without_refuted(known: ProjectState, ran: EndedCommand) -> ProjectState:
         return known
     (form,) = ran.forms
     marked = tuple(
-        replace(one, is_refuted=one.is_refuted or command_forms.is_same(one.failed, form))
+        replace(one, is_refuted=one.is_refuted or command_forms.is_same_form(one.failed, form))
         for one in known.alternatives
     )
     return known if marked == known.alternatives else replace(known, alternatives=marked)
@@ -278,7 +278,7 @@ def _instead_of(
         )
     if not ran.result.ok or _changes_since(known, failure, recorded):
         return None
-    return next((one for one in ran.forms if command_forms.is_with_more(failed, one)), None)
+    return next((one for one in ran.forms if command_forms.adds_settings(failed, one)), None)
 
 
 def _changes_since(

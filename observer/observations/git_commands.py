@@ -18,8 +18,8 @@ from observer.core.model import Recorded
 from observer.core.text import one_line, relative, word_set
 from observer.core.value import Value
 from observer.outcomes.same_check import folder_of
-from observer.shell.command_line import SimpleCommand, git_words, parts_of
-from observer.shell.runners import name_of
+from observer.shell.command_line import SimpleCommand, git_words, simple_commands
+from observer.shell.runners import program_name
 
 OperationKind = Literal[
     "restore", "reset", "uncommit", "stash", "unstash", "drop", "clean", "switch", "branch",
@@ -74,7 +74,7 @@ class GitOperation(Value):
 
 def has_operations(command: str) -> bool:
     """Return True if a command line changes the work tree by git or `rm`."""
-    return ("git" in command or "rm " in command) and any(map(parse, parts_of(command)))
+    return ("git" in command or "rm " in command) and any(map(parse, simple_commands(command)))
 
 
 def operations_of(
@@ -108,7 +108,7 @@ def completed_parts(body: Command, *, is_ok: bool) -> Sequence[SimpleCommand]:
     If the line failed (not `is_ok`), its last command is taken as the one that failed, unless its
     exit code or git's output shows that it was done: then a check before it failed.
     """
-    parts = parts_of(body.command)
+    parts = simple_commands(body.command)
     has_ended_well = body.exit_code == 0 or body.failed is False
     is_last_done = has_ended_well or (parts and _is_unstashed(parts[-1], body.output))
     return parts if is_ok or is_last_done else parts[:-1]
@@ -120,7 +120,7 @@ def _is_unstashed(part: SimpleCommand, output: str) -> bool:
 
 def _folder(recorded: Recorded, body: Command) -> str:
     """Return the folder in which a command line ends."""
-    return folder_of(parts_of(body.command), recorded.root, recorded.event.cwd)
+    return folder_of(simple_commands(body.command), recorded.root, recorded.event.cwd)
 
 
 def parse_index(part: SimpleCommand) -> tuple[GitOperation, ...]:
@@ -141,7 +141,7 @@ def parse(part: SimpleCommand, output: str = "") -> GitOperation | None:
 
     `output` is that of the whole command line.
     """
-    program = name_of(part.words[0])
+    program = program_name(part.words[0])
     if program == "rm":
         return GitOperation(
             kind="clean", paths=_places([one for one in part.words[1:] if one[0] != "-"])
@@ -153,7 +153,7 @@ def parse(part: SimpleCommand, output: str = "") -> GitOperation | None:
 
 def words_of(part: SimpleCommand) -> list[str]:
     """Return the words after `git` and its own options; none for another program."""
-    return git_words(part.words) if name_of(part.words[0]) == "git" else []
+    return git_words(part.words) if program_name(part.words[0]) == "git" else []
 
 
 def _split(words: list[str]) -> tuple[set[str], list[str], list[str] | None]:

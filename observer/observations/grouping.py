@@ -19,7 +19,7 @@ import re
 
 from msgspec.structs import replace
 
-from observer.code.edits import ChangeSummary, merged
+from observer.code.edits import ChangeSummary, merge_changes
 from observer.core.events import Command, Delegation, FileWrite
 from observer.core.model import Item, Recorded
 from observer.core.text import block, one_line, relative
@@ -32,7 +32,7 @@ from observer.outcomes import check_runs, same_check
 from observer.outcomes.result import CommandResult
 from observer.shell import command_line
 from observer.shell.command_line import CommandLine
-from observer.shell.runners import name_of
+from observer.shell.runners import program_name
 
 Step = tuple[SessionState, tuple[Item, ...]]
 
@@ -66,7 +66,7 @@ def write(
     group = replace(
         group,
         operation=group.operation or body.operation,
-        change=change if group.times == 1 else merged(group.change, change),
+        change=change if group.times == 1 else merge_changes(group.change, change),
     )
     first = replace(body, operation=group.operation)
     draft = file_text.write(first, group.change, where, times=group.times)
@@ -78,7 +78,7 @@ def write(
 
 def command(before: SessionState, recorded: Recorded, body: Command, result: CommandResult) -> Step:
     """Add a run to the group of its command and outcome, or begin one."""
-    line = command_line.read(body.command)
+    line = command_line.parse_command_line(body.command)
     chars = len(body.command) + len(body.output)
     if result.ok is not False and (line.is_routine or _only_stages(body.command)):
         return before, ()
@@ -93,20 +93,20 @@ def command(before: SessionState, recorded: Recorded, body: Command, result: Com
         group = _begun(key, recorded, chars)
     group = replace(group, outcome=ended)
     draft = command_text.run(body, line, result, where=where_of(recorded), times=group.times)
-    name = same_check.named(body.command, root=recorded.root, cwd=recorded.event.cwd)
+    name = same_check.located_head(body.command, root=recorded.root, cwd=recorded.event.cwd)
     is_news = _is_news(before, name, result)
     after = session_state.with_group(
         session_state.without_groups(before, "write") if is_news else before, group
     )
-    if before.is_stashed or check_runs.sets_aside(command_line.parts_of(body.command)):
+    if before.is_stashed or check_runs.sets_work_aside(command_line.simple_commands(body.command)):
         return after, _items(draft, recorded, group)  # it ran without the stashed changes
     return _ran(after, line, name, result), _items(draft, recorded, group)
 
 
 def _only_stages(command: str) -> bool:
-    parts = command_line.parts_of(command)
+    parts = command_line.simple_commands(command)
     staged = [
-        name_of(part.words[0]) == "git" and command_line.git_words(part.words)[:1] in _STAGING
+        program_name(part.words[0]) == "git" and command_line.git_words(part.words)[:1] in _STAGING
         for part in parts
     ]
     return any(staged) and all(

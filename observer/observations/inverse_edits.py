@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from observer.code.edits import undoing
+from observer.code.edits import inverse_fingerprint
 from observer.core.events import Command
 from observer.core.model import Item, Link, Recorded
 from observer.core.text import distinct, is_within, one_line
@@ -157,10 +157,10 @@ def undone_by_write(
     for mark in made_marks:
         if mark.startswith("="):
             return _since(mine, mark)
-        wanted = undoing(mark)
+        wanted = inverse_fingerprint(mark)
         found += [edit for edit in reversed(mine) if wanted in edit.marks and edit not in found][:1]
     goes = {mark for edit in found for mark in edit.marks}
-    return found if goes and goes == set(map(undoing, made_marks)) else []
+    return found if goes and goes == set(map(inverse_fingerprint, made_marks)) else []
 
 
 def _since(mine: list[TrackedEdit], mark: str) -> list[TrackedEdit]:

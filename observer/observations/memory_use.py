@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from observer.clients.recognition import is_own_tool
 from observer.core.events import AnyBody, Command, Outcome, Search, ToolUse
 from observer.core.text import ENDS, word_set
-from observer.shell.command_line import SimpleCommand, parts_of
-from observer.shell.runners import name_of
+from observer.shell.command_line import SimpleCommand, simple_commands
+from observer.shell.runners import program_name
 
 QUESTION = "question"
 """Category of a prompt that only asks what is remembered."""
@@ -70,7 +70,7 @@ def is_memory_use(body: AnyBody) -> bool:
         case ToolUse() | Outcome():
             return is_own_tool(body.tool)
         case Command():
-            return "observer" in body.command and _is_own_line(parts_of(body.command))
+            return "observer" in body.command and _is_own_line(simple_commands(body.command))
         case _:
             return False
 
@@ -95,7 +95,7 @@ def _is_own_line(parts: Iterable[SimpleCommand]) -> bool:
     pipelines = [*_pipelines(parts)]
     own = [any(map(_is_own_part, pipeline)) for pipeline in pipelines]
     return any(own) and all(
-        is_own_tool or all(name_of(part.words[0]) in _BESIDE for part in pipeline)
+        is_own_tool or all(program_name(part.words[0]) in _BESIDE for part in pipeline)
         for is_own_tool, pipeline in zip(own, pipelines, strict=True)
     )
 
@@ -113,7 +113,7 @@ def _pipelines(parts: Iterable[SimpleCommand]) -> Iterator[list[SimpleCommand]]:
 def _is_own_part(part: SimpleCommand) -> bool:
     """Return True if a simple command runs observer, directly or by a launcher."""
     words = [word for word in part.words if not word.startswith("-")]
-    names = [_PROGRAM.match(name_of(word)) is not None for word in words[:2]]
+    names = [_PROGRAM.match(program_name(word)) is not None for word in words[:2]]
     verbs = [word.strip("\"'") for word in words[1:3]]
     is_run = any(is_name and verb in _VERBS for is_name, verb in zip(names, verbs, strict=False))
     return is_run and (names[0] or part.words[0] in {"uvx", "pipx", "npx"})

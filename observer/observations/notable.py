@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from observer.code.edits import FEW, ChangeSummary
+from observer.code.edits import FEW_LINES, ChangeSummary
 from observer.core.events import Command, FileWrite, ToolUse
 from observer.core.model import Item, Recorded
 from observer.core.text import word_set
@@ -22,10 +22,15 @@ from observer.observations.planning import is_scratch
 from observer.observations.session_state import CommandState, SessionState
 from observer.outcomes import same_check
 from observer.outcomes.result import CommandResult
-from observer.shell.check_tools import judge_of
-from observer.shell.command_line import SimpleCommand, leading, parts_of, script_of
-from observer.shell.fixers import remedy_of
-from observer.shell.runners import name_of
+from observer.shell.check_tools import checker_of
+from observer.shell.command_line import (
+    SimpleCommand,
+    inline_script,
+    leading_commands,
+    simple_commands,
+)
+from observer.shell.fixers import fix_kind
+from observer.shell.runners import program_name
 
 _PLAIN = word_set("rm rmdir mv cp mkdir touch ln chmod chown kill pkill killall open sync")
 """Programs that move files and processes about."""
@@ -95,7 +100,7 @@ def _is_run_notable(
     made: Item, recorded: Recorded, body: Command, known: SessionState, *, is_known: bool
 ) -> bool:
     result = analysis_of(recorded).result
-    parts = leading(parts_of(body.command))
+    parts = leading_commands(simple_commands(body.command))
     if not result.was_run:
         return False
     if result.ok is False:
@@ -108,7 +113,7 @@ def _is_run_notable(
 
 def _ran(recorded: Recorded, body: Command, known: SessionState) -> CommandState:
     """Return how the command ended, according to the session's state."""
-    name = same_check.named(body.command, root=recorded.root, cwd=recorded.event.cwd)
+    name = same_check.located_head(body.command, root=recorded.root, cwd=recorded.event.cwd)
     return known.commands.get(name, CommandState())
 
 
@@ -117,7 +122,7 @@ def _is_edit_notable(made: Item, change: ChangeSummary) -> bool:
     if made.title.endswith(file_text.ONLY_LAYOUT) or any(map(is_scratch, made.files_modified)):
         return False
     texts = [text for text in (change.before, change.after) if text]
-    is_short = max(change.added, change.removed) <= FEW
+    is_short = max(change.added, change.removed) <= FEW_LINES
     return not (is_short and texts and all(map(_IMPORT.match, texts)) and made.folded == 1)
 
 
@@ -135,16 +140,16 @@ def _is_news(
     """Return True if a command that did not fail reports something new."""
     if result.passed is not None:
         return True
-    script = script_of(body.command)
+    script = inline_script(body.command)
     if script:
         return not script.only_looks
     left = [part for part in parts if not _is_commit(part) or not _is_known(body, known)]
-    judges = [judge_of(part.words) for part in left]
+    judges = [checker_of(part.words) for part in left]
     if any(judge and judge.kind in ("test", "all") for judge in judges):
         return result.ok is True
     if all(judge or _is_plain(part) for part, judge in zip(left, judges, strict=True)):
         return False
-    is_change = any(remedy_of(part) or git_commands.words_of(part) for part in left)
+    is_change = any(fix_kind(part) or git_commands.words_of(part) for part in left)
     return is_change or bool(result.said or body.output.strip())
 
 
@@ -152,7 +157,9 @@ def _is_plain(part: SimpleCommand) -> bool:
     words = git_commands.words_of(part)
     if words:
         return words[0] in _GIT_PLAIN and _TAGS.isdisjoint(words)
-    return part.looks or name_of(part.words[0]) in _PLAIN or remedy_of(part) in _ROUTINE_REMEDIES
+    return (
+        part.looks or program_name(part.words[0]) in _PLAIN or fix_kind(part) in _ROUTINE_REMEDIES
+    )
 
 
 def _only_looks(parts: Sequence[SimpleCommand], result: CommandResult) -> bool:

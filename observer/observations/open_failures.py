@@ -129,7 +129,7 @@ def after_commit(
         one
         for one in known
         if one.branch != branch
-        or not any(check.is_same_judge(hook, red) for hook in hooks for red in one.checks)
+        or not any(check.is_same_checker(hook, red) for hook in hooks for red in one.checks)
     )
 
 
@@ -196,7 +196,7 @@ def _clears(
     if not (is_counted and is_vague):
         return check.clears(green, red)
     return (
-        check.is_same_judge(green, red)
+        check.is_same_checker(green, red)
         and (passed or 0) >= _SAME_SIZE * one.total
         and set(green.filters) <= set(red.filters)
         and (red.is_guess or check.is_within_scope(green, red))
@@ -205,7 +205,7 @@ def _clears(
 
 def _is_rewritten(one: OpenFailure, green: CheckIdentity) -> bool:
     """Return True if a fixer ran on what the failing check covers."""
-    is_at = bool(one.place) and check.chooses(green, one.place)
+    is_at = bool(one.place) and check.selects_test(green, one.place)
     return any(
         check.covers(green, red) or (is_at and check.is_comparable(green, red))
         for red in one.checks
@@ -218,9 +218,9 @@ def _less(one: OpenFailure, green: CheckIdentity, ended: CommandOutcome) -> Open
     if not is_known or not any(check.is_comparable(green, red) for red in one.checks):
         return one
     if not one.tests:
-        is_at = bool(one.place) and not green.filters and check.chooses(green, one.place)
+        is_at = bool(one.place) and not green.filters and check.selects_test(green, one.place)
         return None if is_at else one
-    left = tuple(name for name in one.tests if not check.chooses(green, name, one.place))
+    left = tuple(name for name in one.tests if not check.selects_test(green, name, one.place))
     if green.is_of_last_failed and (ended.result.passed or 0) < len(one.tests) - len(left):
         return one
     return replace(one, tests=left) if left else None

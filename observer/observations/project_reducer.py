@@ -37,7 +37,7 @@ from observer.observations.failure_records import TrackedEdit
 from observer.observations.inverse_edits import Reversal
 from observer.observations.open_failures import CommandOutcome, OpenFailure
 from observer.observations.project_state import ProjectState, TrackedCommit
-from observer.outcomes.check_runs import runs_of
+from observer.outcomes.check_runs import check_results_of
 
 TASKS = 40
 _DELETING = frozenset({"-d", "-D", "--delete"})
@@ -91,7 +91,7 @@ def _with_command(
     result, root = analysis_of(recorded).result, recorded.root
     if project_state.is_stashed(known, root, recorded.event.at_ms):
         return known
-    runs = runs_of(body, result, root=root, cwd=recorded.event.cwd, tasks=known.tasks)
+    runs = check_results_of(body, result, root=root, cwd=recorded.event.cwd, tasks=known.tasks)
     if not (runs.passed or runs.failed or runs.learned):
         return known
     ended = CommandOutcome(

@@ -269,7 +269,7 @@ def _unfinished(recorded: Recorded, pending: PendingTool) -> Items:
     if is_memory_use(asked):
         return ()
     if isinstance(asked, Command):
-        draft = command_text.started(asked, command_line.read(asked.command), where)
+        draft = command_text.started(asked, command_line.parse_command_line(asked.command), where)
     elif isinstance(asked, FileWrite):
         draft = file_text.started(asked, pending.change, where)
     else:

@@ -13,7 +13,7 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from observer.code.edits import ChangeSummary, Marks
+from observer.code.edits import ChangeSummary, EditFingerprints
 from observer.core.events import Command, FileRead, FileWrite, Search, ToolUse, kind_of
 from observer.core.model import Item
 from observer.core.text import distinct, one_line
@@ -71,7 +71,7 @@ class PendingTool(Value):
     tool: str
     call: Command | FileWrite | FileRead | Search | ToolUse
     change: ChangeSummary = ChangeSummary()
-    marks: Marks = Marks()
+    marks: EditFingerprints = EditFingerprints()
     chars: int = 0
 
 

@@ -280,7 +280,7 @@ def _passes(head: str, ran: CommandState) -> bool:
     """Return True if a success is worth reporting; of git commands only a push is."""
     is_elsewhere = ran.tool in {"git", "gh", "curl", "wget"} or "git commit" in head
     is_bookkeeping = is_elsewhere and "git push" not in head
-    only_rewrites = all(map(rewrites, command_line.parts_of(head.partition(BELOW)[0])))
+    only_rewrites = all(map(rewrites, command_line.simple_commands(head.partition(BELOW)[0])))
     said = ran.said if ran.said != "no tests ran" else ""
     return ran.ok is True and ran.is_check and bool(said) and not (is_bookkeeping or only_rewrites)
 

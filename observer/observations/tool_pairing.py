@@ -8,7 +8,7 @@ from __future__ import annotations
 from msgspec.structs import asdict, replace
 
 from observer.code import edits
-from observer.code.edits import change_of
+from observer.code.edits import summarize_write
 from observer.core.events import Command, FileRead, FileWrite, Intent, Outcome, Search, ToolUse
 from observer.core.model import Recorded
 from observer.core.text import block, one_line
@@ -31,8 +31,8 @@ def pending(recorded: Recorded, intent: Intent) -> PendingTool:
     if isinstance(asked, FileWrite):
         return replace(
             waiting,
-            change=change_of(asked),
-            marks=edits.of(asked),
+            change=summarize_write(asked),
+            marks=edits.fingerprints_of(asked),
             chars=file_text.chars_of(asked),
         )
     return waiting

@@ -15,13 +15,13 @@ from typing import NamedTuple
 from observer.core.events import Command
 from observer.core.text import one_line, word_set
 from observer.outcomes import check_tasks, outcome
-from observer.outcomes.check_tasks import TaskCheck, Tasks, guess, is_hook, key_of
+from observer.outcomes.check_tasks import TaskCheck, Tasks, inferred_check, is_hook, task_key
 from observer.outcomes.result import CommandResult
 from observer.shell import command_line
 from observer.shell.check import CheckIdentity
-from observer.shell.check_tables import LIFECYCLE, SIGNED_AS, Kind
+from observer.shell.check_tables import LIFECYCLE, OUTPUT_NAMES, Kind
 from observer.shell.command_line import SimpleCommand
-from observer.shell.runners import name_of
+from observer.shell.runners import program_name
 
 _HEAD_CHARS = 120
 _LAST_CHARS = 400
@@ -73,7 +73,7 @@ class _Line(NamedTuple):
     told: Mapping[str, Kind]
 
 
-def runs_of(
+def check_results_of(
     body: Command, verdict: CommandResult, *, root: str, cwd: str, tasks: Tasks
 ) -> CheckResults:
     """Return which checks a command that ended proves green or red.
@@ -85,14 +85,14 @@ def runs_of(
         cwd: folder of the shell.
         tasks: what is known of the project's tasks.
     """
-    parts = command_line.parts_of(body.command)
-    if verdict.ok is None or verdict.is_cut_off or not root or sets_aside(parts):
+    parts = command_line.simple_commands(body.command)
+    if verdict.ok is None or verdict.is_cut_off or not root or sets_work_aside(parts):
         return CheckResults()
-    told = check_tasks.told_by(verdict)
+    told = check_tasks.reported_checkers(verdict)
     ran = check_tasks.checks_of(body.command, root, cwd)
-    learned = check_tasks.learned(ran, body.output, root, told=told, known=tasks)
+    learned = check_tasks.learn_tasks(ran, body.output, root, told=told, known=tasks)
     known = {**tasks, **learned}
-    inner = [one._replace(inner=known.get(key_of(one.check), ())) for one in ran]
+    inner = [one._replace(inner=known.get(task_key(one.check), ())) for one in ran]
     line = _Line(body, verdict, parts, inner, told)
     if not verdict.ok:
         return _failed(line)._replace(learned=learned)
@@ -107,10 +107,10 @@ def did_not_run(body: Command, verdict: CommandResult) -> bool:
     return is_stopped or _NOT_RUN.search(text) is not None
 
 
-def sets_aside(parts: Sequence[SimpleCommand]) -> bool:
+def sets_work_aside(parts: Sequence[SimpleCommand]) -> bool:
     """Return True if a line sets the work aside, or goes to another tree, for what it checks."""
     return any(
-        name_of(part.words[0]) == "git" and not _SETTING_ASIDE.isdisjoint(part.words)
+        program_name(part.words[0]) == "git" and not _SETTING_ASIDE.isdisjoint(part.words)
         for part in parts
     )
 
@@ -132,13 +132,13 @@ def _all_of(one: TaskCheck, line: _Line) -> Iterator[CheckIdentity]:
     yield one.check
     yield from one.inner
     if one.check.is_task:
-        yield from (guess(one.check, kind, base) for base, kind in line.told.items())
+        yield from (inferred_check(one.check, kind, base) for base, kind in line.told.items())
 
 
 def _signed(one: TaskCheck, line: _Line) -> bool:
     """Return True if the output is that of this check, or of what its task runs."""
     bases = {each.base for each in (one.check, *one.inner)}
-    if not (bases | {SIGNED_AS.get(base, base) for base in bases}).isdisjoint(line.told):
+    if not (bases | {OUTPUT_NAMES.get(base, base) for base in bases}).isdisjoint(line.told):
         return True
     program = one.check.base.partition(" ")[0]
     if program in LIFECYCLE and any(base.startswith(f"{program} ") for base in line.told):
@@ -168,7 +168,7 @@ def _is_chain(parts: Sequence[SimpleCommand]) -> bool:
 
 def _failed(line: _Line) -> CheckResults:
     """Return the check that failed, what its task ran of it, and what had passed before it."""
-    line = line._replace(told=check_tasks.judged_by(line.verdict))
+    line = line._replace(told=check_tasks.deciding_checkers(line.verdict))
     signed = [one for one in line.ran if _signed(one, line)] or _alike(line)
     if (line.told and not signed) or _ran_nothing(line):
         return CheckResults()
@@ -205,7 +205,7 @@ def _ran_nothing(line: _Line) -> bool:
 def _by(one: TaskCheck, line: _Line) -> CheckResults:
     inner = [each for each in one.inner if each.base in line.told]
     if one.check.is_task and not inner:
-        inner = [guess(one.check, kind, base) for base, kind in line.told.items()]
+        inner = [inferred_check(one.check, kind, base) for base, kind in line.told.items()]
     named = f"{one.check.base} (hook)" if is_hook(one.check) else ""
     failed = tuple(inner) if is_hook(one.check) else (one.check, *inner)
     before = (
@@ -243,4 +243,4 @@ def _head(ran: Sequence[TaskCheck], line: _Line) -> str:
 
 
 def _is_aside(part: SimpleCommand) -> bool:
-    return name_of(part.words[0]) in _ASIDE
+    return program_name(part.words[0]) in _ASIDE

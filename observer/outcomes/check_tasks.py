@@ -16,13 +16,20 @@ from observer.core.text import relative, uncoloured, word_set
 from observer.outcomes.result import CommandResult
 from observer.shell import command_line
 from observer.shell.check import CheckIdentity, check_of
-from observer.shell.check_tables import ALWAYS, KINDS, PROGRAMS, TOLD, TOLD_BY_COUNTS, Kind
+from observer.shell.check_tables import (
+    ALWAYS,
+    CHECKER_BY_COUNTS,
+    CHECKER_BY_OUTPUT,
+    KIND_OF_CHECKER,
+    PROGRAMS,
+    Kind,
+)
 from observer.shell.command_line import SimpleCommand
-from observer.shell.runners import name_of
+from observer.shell.runners import program_name
 from observer.shell.words import unquoted
 
 Tasks = Mapping[str, tuple[CheckIdentity, ...]]
-"""What tasks turned out to check, by `key_of`."""
+"""What tasks turned out to check, by `task_key`."""
 _CHARS = 12_000
 _LINE_CHARS = 300
 _INNER = 12
@@ -48,7 +55,7 @@ class TaskCheck(NamedTuple):
     inner: tuple[CheckIdentity, ...] = ()
 
 
-def key_of(check: CheckIdentity) -> str:
+def task_key(check: CheckIdentity) -> str:
     """Return by what a task is remembered: where it was run, its name, and whether it mends."""
     return f"{check.folder}|{check.base}{' (mends)' if check.mends else ''}"
 
@@ -71,21 +78,21 @@ def checks_in(parts: Sequence[SimpleCommand], root: str, cwd: str) -> Iterator[T
 @lru_cache(maxsize=1024)
 def checks_of(command: str, root: str, cwd: str) -> tuple[TaskCheck, ...]:
     """Return the checks of a command line as `checks_in` yields them; several readers ask."""
-    return tuple(checks_in(command_line.parts_of(command), root, cwd))
+    return tuple(checks_in(command_line.simple_commands(command), root, cwd))
 
 
-def told_by(verdict: CommandResult) -> dict[str, Kind]:
+def reported_checkers(verdict: CommandResult) -> dict[str, Kind]:
     """Return the judges that an output is signed by, with what they judge."""
     tools = [verdict.tool, *_SAID.findall(verdict.said)]
     return {base: kind for tool in tools for kind, base in _judges(tool, verdict)}
 
 
-def judged_by(verdict: CommandResult) -> dict[str, Kind]:
+def deciding_checkers(verdict: CommandResult) -> dict[str, Kind]:
     """Return the judge whose word a verdict is, with what it judges; nothing if it is not known."""
     return {base: kind for kind, base in _judges(verdict.tool, verdict)}
 
 
-def guess(task: CheckIdentity, kind: Kind, base: str) -> CheckIdentity:
+def inferred_check(task: CheckIdentity, kind: Kind, base: str) -> CheckIdentity:
     """Return what a task ran of which only the output tells."""
     return CheckIdentity(
         kind=kind,
@@ -99,7 +106,7 @@ def guess(task: CheckIdentity, kind: Kind, base: str) -> CheckIdentity:
     )
 
 
-def learned(
+def learn_tasks(
     ran: Sequence[TaskCheck], output: str, root: str, *, told: Mapping[str, Kind], known: Tasks
 ) -> dict[str, tuple[CheckIdentity, ...]]:
     """Return what a task turned out to run; of several tasks nobody knows which ran what.
@@ -113,24 +120,24 @@ def learned(
     own = {one.check.base for one in ran}
     found = [one for one in _printed(output, task.folder, root) if one.base not in own]
     if is_hook(task):
-        signed = (guess(task, kind, base) for base, kind in told.items())
-        found = [*known.get(key_of(task), ()), *found, *signed]
+        signed = (inferred_check(task, kind, base) for base, kind in told.items())
+        found = [*known.get(task_key(task), ()), *found, *signed]
     kept = tuple(dict.fromkeys(found))[:_INNER]
-    return {key_of(task): kept} if kept and kept != known.get(key_of(task)) else {}
+    return {task_key(task): kept} if kept and kept != known.get(task_key(task)) else {}
 
 
 def _judges(tool: str, verdict: CommandResult) -> list[tuple[Kind, str]]:
-    if tool in TOLD_BY_COUNTS:
-        return [TOLD_BY_COUNTS[tool][verdict.passed is None]]
-    if tool in TOLD:
-        return [TOLD[tool]]
-    if tool in KINDS:
-        return [(KINDS[tool], tool)]
+    if tool in CHECKER_BY_COUNTS:
+        return [CHECKER_BY_COUNTS[tool][verdict.passed is None]]
+    if tool in CHECKER_BY_OUTPUT:
+        return [CHECKER_BY_OUTPUT[tool]]
+    if tool in KIND_OF_CHECKER:
+        return [(KIND_OF_CHECKER[tool], tool)]
     return [(kind, tool) for kind, names in ALWAYS.items() if tool in names.split()]
 
 
 def _hook(part: SimpleCommand) -> CheckIdentity | None:
-    words = part.words[1:] if name_of(part.words[0]) == "git" else []
+    words = part.words[1:] if program_name(part.words[0]) == "git" else []
     verb = next((word for word in words if word in _HOOKED), "")
     if not verb or not _UNHOOKED.isdisjoint(words):
         return None

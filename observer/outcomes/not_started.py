@@ -59,7 +59,7 @@ _KEYBOARD = re.compile(r"^!{3,} (?:[\w.]+: )?KeyboardInterrupt !{3,}$", re.MULTI
 """What pytest prints before the counts of an interrupted run."""
 
 
-def read_unexecuted(command: Command) -> CommandResult | None:
+def unexecuted_result(command: Command) -> CommandResult | None:
     """Return the verdict of a call that did not run, or has not ended; None of any other."""
     if command.exit_code is not None or not command.output:
         return None
@@ -210,7 +210,7 @@ _RAISED = re.compile(r"[\w.]+(?:Error|Exception)\b: ")
 """How a program's own exceptions begin, which quote anything."""
 
 
-class Unstarted(NamedTuple):
+class NotStarted(NamedTuple):
     """Why a command could not do its work; nothing where it could, or nobody knows.
 
     `name` is the program, script or word that is to blame, where the message names it; `said` the
@@ -222,27 +222,27 @@ class Unstarted(NamedTuple):
     said: str = ""
 
 
-def read(output: str, *, code: int | None = None) -> Unstarted:
+def start_failure(output: str, *, code: int | None = None) -> NotStarted:
     """Return why a command could not do its work, by what it printed.
 
     Only a short output says so: what has worked for a while prints more than a line of usage.
     """
     if len(output) > _READ_CHARS:
-        return Unstarted()
+        return NotStarted()
     lines = [line.strip() for line in uncoloured(output).split("\n") if line.strip()]
     if len(lines) > _MOST_LINES:
-        return Unstarted()
+        return NotStarted()
     for line in lines:
         if _SPEAKS.search(line) and (found := _of_line(line[:500])):
             return found
-    return Unstarted(reason="missing" if code == 127 else "permission" if code == 126 else "")
+    return NotStarted(reason="missing" if code == 127 else "permission" if code == 126 else "")
 
 
-def _of_line(line: str) -> Unstarted | None:
+def _of_line(line: str) -> NotStarted | None:
     if _RAISED.match(line):
         return None
     for reason, pattern in _PATTERNS:
         if match := pattern.search(line):
             name = next(filter(None, match.groups()), "")
-            return Unstarted(reason=reason, name=one_line(name, 80), said=one_line(line, 200))
+            return NotStarted(reason=reason, name=one_line(name, 80), said=one_line(line, 200))
     return None

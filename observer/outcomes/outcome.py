@@ -15,17 +15,17 @@ from msgspec.structs import replace
 from observer.core.events import Command
 from observer.core.text import one_line, uncoloured
 from observer.outcomes import not_started, readings, same_check, visible_output
-from observer.outcomes.parsers import READERS
-from observer.outcomes.readings import bad
+from observer.outcomes.parsers import PARSERS
+from observer.outcomes.readings import failures_among
 from observer.outcomes.result import (
     LINE_START,
     CommandResult,
-    Complaint,
-    complaint_in,
+    Diagnostic,
+    first_error_line,
     line_pattern,
 )
 from observer.outcomes.signature import signature
-from observer.outcomes.visible_output import Visible
+from observer.outcomes.visible_output import VisibleOutput
 from observer.shell import exit_status
 from observer.shell.command_line import CommandLine
 
@@ -34,7 +34,7 @@ TAIL_CHARS = 20_000
 """How much of an output is looked at: its beginning, and its end where summaries stand."""
 _LINE_CHARS = 500
 _LAST_CHARS = 2000
-_TOLD_CHARS = 4000
+_FIRST_LINES_CHARS = 4000
 
 _EXIT_LINE = re.compile(r"^(?:Exit [Cc]ode:? ?|exit status )(-?\d+)\s*$", re.MULTILINE)
 _CLIENT = "Shell cwd was reset to "
@@ -62,10 +62,10 @@ _STOPPING = frozenset({124, 137, 143})
 _NO_MATCH_IS_ONE = frozenset({"grep", "egrep", "rg", "ag", "diff", "cmp", "test", "[", "pgrep"})
 
 
-def read(command: Command, line: CommandLine, root: str = "") -> CommandResult:
+def command_result(command: Command, line: CommandLine, root: str = "") -> CommandResult:
     """Say how a command went, from its exit code and what it printed.
 
-    Places inside the folder `root` are told relative to it.
+    Places inside the folder `root` are given relative to it.
     """
     verdict = _read(command, line)
     folder = f"{root.rstrip('/')}/"
@@ -75,22 +75,22 @@ def read(command: Command, line: CommandLine, root: str = "") -> CommandResult:
 
 
 def _read(command: Command, line: CommandLine) -> CommandResult:
-    if never := not_started.read_unexecuted(command):
+    if never := not_started.unexecuted_result(command):
         return never
-    told = ended(command)
-    if exit_code_of(command) == 1 and line.tool in _NO_MATCH_IS_ONE and told is False:
+    ok = ended(command)
+    if exit_code_of(command) == 1 and line.tool in _NO_MATCH_IS_ONE and ok is False:
         return CommandResult(
             ok=True, said="differences found" if "diff" in line.tool else "nothing found"
         )
-    text = LINE_START + visible_output.without(plain(command.output))
-    if line.is_routine and told is not False:
+    text = LINE_START + visible_output.strip_task_prefixes(plain_output(command.output))
+    if line.is_routine and ok is not False:
         return _looked(command, line, text)
     if not_started.is_interrupted(command):
         return _plain_words(text, ok=None)
-    *before, text = _runs(text, same_check.times(command.command))
-    seen = visible_output.of(command.command)
-    verdict = _of_run(text, line, told, _stopped_by(command), seen)
-    earlier = _of_run(before[-1], line, None, None, seen) if before else verdict
+    *before, text = _runs(text, same_check.repetitions(command.command))
+    seen = visible_output.visible_output_of(command.command)
+    verdict = _of_run(text, line, _stopped_by(command), seen, ok=ok)
+    earlier = _of_run(before[-1], line, None, seen, ok=None) if before else verdict
     if not before or earlier.said == verdict.said:
         return verdict
     return replace(verdict, said=f"{verdict.said}; the run before it: {earlier.said}")
@@ -99,7 +99,7 @@ def _read(command: Command, line: CommandLine) -> CommandResult:
 def _looked(command: Command, line: CommandLine, text: str) -> CommandResult:
     """Return the verdict of what only looks: who finds nothing has not failed."""
     ok = _reported(command)
-    complained = readings.own_words(text, line.tools) if ended(command) is None else None
+    complained = readings.own_error(text, line.tools) if ended(command) is None else None
     if complained and _NOT_THERE not in complained.first_error:
         return complained
     if ok is False and _last_words(text):
@@ -112,7 +112,7 @@ def _runs(text: str, times: int) -> list[str]:
 
     Where their number is another than the command line's, nobody knows which is whose.
     """
-    for reader in READERS if times > 1 else ():
+    for reader in PARSERS if times > 1 else ():
         if reader.end and any(mark in text for mark in reader.marks):
             cuts = [end.end() for end in reader.end.finditer(text)]
             if len(cuts) == times:
@@ -123,28 +123,29 @@ def _runs(text: str, times: int) -> list[str]:
 def _of_run(
     text: str,
     line: CommandLine,
-    told: bool | None,  # noqa: FBT001 - three-valued, not a switch
     ending: int | None,
-    seen: Visible,
+    seen: VisibleOutput,
+    *,
+    ok: bool | None,
 ) -> CommandResult:
-    found = readings.of(text, line, told, seen) if told is None or text.strip() else []
-    is_named = any(one.first_error or one.failing for one in bad(found))
-    if told is False and ending is not None and not is_named:
+    found = readings.parse_output(text, line, seen, ok=ok) if ok is None or text.strip() else []
+    is_named = any(one.first_error or one.failing for one in failures_among(found))
+    if ok is False and ending is not None and not is_named:
         return _ended(ending, found, text)
-    return _weighed(found, text, told) if found else _plain_words(text, ok=told)
+    return _weighed(found, text, ok=ok) if found else _plain_words(text, ok=ok)
 
 
 def ended(command: Command) -> bool | None:
     """Return how the command that matters ended; None where nothing but its output says so."""
-    status = exit_status.of(command.command)
+    status = exit_status.exit_status_of(command.command)
     if (shown := status.shown_code(command.output)) is not None:
         return shown == 0
     if (said := status.printed(command.output)) is not None:
         return said
-    told = _reported(command)
-    if told is False and _stopped_by(command) is not None:
+    ok = _reported(command)
+    if ok is False and _stopped_by(command) is not None:
         return False
-    return None if told is None or not (status.success if told else status.failure) else told
+    return None if ok is None or not (status.success if ok else status.failure) else ok
 
 
 def _reported(command: Command) -> bool | None:
@@ -156,27 +157,27 @@ def _reported(command: Command) -> bool | None:
 
 
 def _stopped_by(command: Command) -> int | None:
-    """Return the exit code that tells what ended a command; `timeout`'s where a client did."""
-    code = own_code_of(command)
+    """Return the exit code that shows what stopped a command; 124 where a client timed out."""
+    code = own_exit_code(command)
     if code in _ENDINGS:
         return code
     return _BY_TIMEOUT if not_started.is_timed_out(command) else None
 
 
-def own_code_of(command: Command) -> int | None:
+def own_exit_code(command: Command) -> int | None:
     """Return the exit code of the command that matters; None where only another's is known."""
-    shown = exit_status.of(command.command).shown_code(command.output)
+    shown = exit_status.exit_status_of(command.command).shown_code(command.output)
     if shown is not None:
         return shown
     code = exit_code_of(command)
     if code is None or code in _ENDINGS:
         return code
-    status = exit_status.of(command.command)
+    status = exit_status.exit_status_of(command.command)
     return code if (status.failure if code else status.success) else None
 
 
 def exit_code_of(command: Command) -> int | None:
-    """Return the exit code the client told, or the one that the output names in a line."""
+    """Return the exit code the client reported, or the one that the output names in a line."""
     if command.exit_code is not None or not command.output:
         return command.exit_code
     for part in (command.output[:80], command.output[-80:]):
@@ -185,7 +186,7 @@ def exit_code_of(command: Command) -> int | None:
     return None
 
 
-def plain(output: str) -> str:
+def plain_output(output: str) -> str:
     """Return the head and tail of an output without colours, carriage returns and long lines.
 
     A report in JSON is one long line.
@@ -205,10 +206,10 @@ def plain(output: str) -> str:
     return output
 
 
-def told_lines(text: str, at_most: int) -> tuple[str, ...]:
+def first_lines(text: str, at_most: int) -> tuple[str, ...]:
     """Return the first lines of an output that say something."""
     found: dict[str, None] = {}
-    for line in plain(text[:_TOLD_CHARS]).split("\n"):
+    for line in plain_output(text[:_FIRST_LINES_CHARS]).split("\n"):
         if (shown := one_line(line, 200)).lower() not in _SAID_NOTHING:
             found[shown] = None
             if len(found) == at_most:
@@ -216,17 +217,17 @@ def told_lines(text: str, at_most: int) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _weighed(found: list[CommandResult], text: str, told: bool | None) -> CommandResult:  # noqa: FBT001 - as above
+def _weighed(found: list[CommandResult], text: str, *, ok: bool | None) -> CommandResult:
     """Put the words of several tools into one verdict; a failure outweighs a clean exit code.
 
     `pytest | tail` ends with the exit code of `tail`, so counts of failures win over success.
     """
-    failed = [_with_words(one, text) for one in bad(found)]
+    failed = [_with_words(one, text) for one in failures_among(found)]
     counted = [verdict for verdict in found if verdict.passed is not None]
     chief = (failed or counted or found)[0]
-    if told is False and not failed:
-        plain = _plain_words(text, ok=False) if chief.passed is None else CommandResult()
-        chief = replace(chief, ok=False, first_error=plain.first_error, signature=plain.signature)
+    if ok is False and not failed:
+        words = _plain_words(text, ok=False) if chief.passed is None else CommandResult()
+        chief = replace(chief, ok=False, first_error=words.first_error, signature=words.signature)
     if len(found) == 1:
         return chief
     said = "; ".join(f"{verdict.tool}: {verdict.said}" for verdict in found[:4] if verdict.said)
@@ -237,14 +238,14 @@ def _with_words(verdict: CommandResult, text: str) -> CommandResult:
     """Return a failure with the line that counts it where no other words of it are left."""
     if verdict.first_error or (summary := _SUMMARY.search(text)) is None:
         return verdict
-    return replace(verdict, first_error=str(Complaint(summary.group().strip())))
+    return replace(verdict, first_error=str(Diagnostic(summary.group().strip())))
 
 
 def _ended(code: int, found: Sequence[CommandResult], text: str) -> CommandResult:
     """Speak for a command that something put an end to: what it printed tells how far it came."""
     ending = _ENDINGS[code]
     reached = one_line(_last_words(text), 160)
-    words = Complaint(f"{ending}; its last words: {reached}" if reached else "")
+    words = Diagnostic(f"{ending}; its last words: {reached}" if reached else "")
     chief = next(iter(found), CommandResult(said=ending))
     return replace(
         chief,
@@ -257,12 +258,12 @@ def _ended(code: int, found: Sequence[CommandResult], text: str) -> CommandResul
 
 def _plain_words(text: str, *, ok: bool | None) -> CommandResult:
     """Speak for a tool that no reader knows: its first complaint, or its last line."""
-    if ok is False and (said := complaint_in(text)):
-        complaint = Complaint(said)
+    if ok is False and (said := first_error_line(text)):
+        complaint = Diagnostic(said)
         return CommandResult(ok=False, first_error=str(complaint), signature=complaint.signature)
     last = _last_words(text)
     if ok is False:
-        return CommandResult(ok=False, first_error=str(Complaint(last)))
+        return CommandResult(ok=False, first_error=str(Diagnostic(last)))
     return CommandResult(ok=ok, said=one_line(last, 160))
 
 

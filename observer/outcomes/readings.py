@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from observer.outcomes import visible_output
-from observer.outcomes.parsers import READERS
+from observer.outcomes.parsers import PARSERS
 from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.parsers.runners import misused
 from observer.outcomes.parsers.shells import git, nothing_to_commit
@@ -22,22 +22,22 @@ from observer.outcomes.result import (
     LINE_START,
     WRAPPER,
     CommandResult,
-    Complaint,
-    complaint_in,
-    last,
+    Diagnostic,
+    failed_result,
+    first_error_line,
+    last_match,
     line_pattern,
-    stopped,
 )
-from observer.outcomes.visible_output import Visible
+from observer.outcomes.visible_output import VisibleOutput
 from observer.shell.command_line import CommandLine
 
 _BY_TOOL = {
-    tool: tuple(reader for reader in READERS if tool in reader.tools and reader.read is not git)
-    for tool in {tool for reader in READERS for tool in reader.tools}
+    tool: tuple(reader for reader in PARSERS if tool in reader.tools and reader.read is not git)
+    for tool in {tool for reader in PARSERS for tool in reader.tools}
 }
-_RAISED_BY = {"git": tuple(reader for reader in READERS if reader.read is git)}
+_RAISED_BY = {"git": tuple(reader for reader in PARSERS if reader.read is git)}
 """Readers of what is printed by hooks as well: those have the first word."""
-_BY_MARK = tuple((mark, reader) for reader in READERS for mark in reader.marks)
+_BY_MARK = tuple((mark, reader) for reader in PARSERS for mark in reader.marks)
 _BY_MARK_OF_SUCCESS = tuple(row for row in _BY_MARK if not row[1].is_raised)
 
 
@@ -51,49 +51,57 @@ _SHOWING = frozenset({"gh", "glab", "heroku", "vercel", "fly", "flyctl", "sqlite
 """Programs that show what others printed: a failure in it is not theirs."""
 
 
-def of(text: str, line: CommandLine, told: bool | None, seen: Visible) -> list[CommandResult]:  # noqa: FBT001 - three-valued, not a switch
-    """Return what the readers say, the most telling first.
+def parse_output(
+    text: str, line: CommandLine, seen: VisibleOutput, *, ok: bool | None
+) -> list[CommandResult]:
+    """Return the results that the parsers found in an output, the most significant first.
 
     Where nothing proves how the command ended, a success is believed only if a failure would have
-    been seen, and silence is one of tools that print nothing if all is well.
+    been visible, and silence is a success of tools that print nothing if all is well.
+
+    Args:
+        text: the output, beginning with `LINE_START`.
+        line: the command line that printed it.
+        seen: which part of the output the command line lets through.
+        ok: how the command ended; None if nothing proves it.
     """
     if line.tool in _SHOWING:
         return []
-    if line.tool == "git" and (committed := last(_COMMITTED, text)):
+    if line.tool == "git" and (committed := last_match(_COMMITTED, text)):
         text = text[committed.end() :]
-    if told is not None:
-        return _verdicts(text, line, told)
-    found = [_believed(one, text, seen) for one in _verdicts(text, line, None)]
-    if not bad(found) and WRAPPER.match(text.rstrip().rpartition("\n")[2]):
-        found = [stopped("", "", Complaint(complaint_in(text))), *found]
+    if ok is not None:
+        return _results(text, line, ok=ok)
+    found = [_believed(one, text, seen) for one in _results(text, line, ok=None)]
+    if not failures_among(found) and WRAPPER.match(text.rstrip().rpartition("\n")[2]):
+        found = [failed_result("", "", Diagnostic(first_error_line(text))), *found]
     if not any(one.tool or one.ok is False for one in found):
-        last_words = own_words(text, line.tools) or _last_error(text, seen)
-        silent = visible_output.read(text, line, seen) or last_words
+        last_words = own_error(text, line.tools) or _last_error(text, seen)
+        silent = visible_output.read_silence(text, line, seen) or last_words
         return [silent] if silent else found
     return found
 
 
-def own_words(text: str, tools: Iterable[str]) -> CommandResult | None:
+def own_error(text: str, tools: Iterable[str]) -> CommandResult | None:
     """Return the failure of a program that complains in its last words, or first, by its name."""
     lines = text.strip().split("\n")
     for words in (lines[-1], lines[0]):
         names = (f"{tool}{end}" for tool in tools for end in (": ", " error: "))
         is_own = any(name in words[: len(name) + 1] or f"/{name}" in words[:80] for name in names)
-        if is_own and complaint_in(words):
-            return stopped("", "", Complaint(words))
+        if is_own and first_error_line(words):
+            return failed_result("", "", Diagnostic(words))
     return misused(f"\n{lines[0]}")
 
 
-def _last_error(text: str, seen: Visible) -> CommandResult | None:
+def _last_error(text: str, seen: VisibleOutput) -> CommandResult | None:
     """Return the failure of a program whose last line says that it is an error."""
     if not seen.shows_end(text):
         return None
     words = text.rstrip().rpartition("\n")[2]
     is_error = words.startswith(("error: ", "Error: ", "ERROR: ", "fatal: "))
-    return stopped("", "", Complaint(words)) if is_error else None
+    return failed_result("", "", Diagnostic(words)) if is_error else None
 
 
-def _believed(verdict: CommandResult, text: str, seen: Visible) -> CommandResult:
+def _believed(verdict: CommandResult, text: str, seen: VisibleOutput) -> CommandResult:
     """Return as unknown a success whose failures may have been left out, and a handled error."""
     if verdict.tool in _THROWING and not (seen.shows_end(text) and _ends_with(verdict, text)):
         return CommandResult(said=verdict.first_error)
@@ -123,7 +131,7 @@ def _ends_with(verdict: CommandResult, text: str) -> bool:
     )
 
 
-def _would_show(verdict: CommandResult, seen: Visible) -> bool:
+def _would_show(verdict: CommandResult, seen: VisibleOutput) -> bool:
     """Return True if lines were chosen so that those which tell of failures are among them."""
     samples = _FAILING.get(verdict.tool, ())
     return seen.patterns is not None and bool(samples) and all(map(seen.lets_through, samples))
@@ -147,7 +155,7 @@ _FAILING = {
 """Lines that a failing run of a tool always has, and those that a failure may have instead."""
 
 
-def _verdicts(text: str, line: CommandLine, told: bool | None) -> list[CommandResult]:  # noqa: FBT001 - as above
+def _results(text: str, line: CommandLine, *, ok: bool | None) -> list[CommandResult]:
     """Ask the readers of each tool that was named, then those whose mark is there.
 
     These have a word if all others were silent, or saw nothing bad though the command failed or
@@ -156,53 +164,57 @@ def _verdicts(text: str, line: CommandLine, told: bool | None) -> list[CommandRe
     """
     named: dict[str, CommandResult] = {}
     for tool in line.tools:
-        named |= (
-            (tool, one) for one in _first(_heard(_BY_TOOL.get(tool, ()), text, is_passed=told))
-        )
+        named |= ((tool, one) for one in _first(_heard(_BY_TOOL.get(tool, ()), text, is_passed=ok)))
     found = list(named.values())
     if any(one.tool in COUNTING for one in found):
-        return _of_tasks(text, told, is_bad=bool(bad(found))) or found
-    if bad(found) or (told and found):
+        return _of_tasks(text, ok=ok, is_bad=bool(failures_among(found))) or found
+    if failures_among(found) or (ok and found):
         return found
-    if told:
-        heard = list(_heard(_marked(_BY_MARK_OF_SUCCESS, text), text, is_passed=told))
-        return _first(bad(heard) or heard)
-    raised = _first(_heard(_RAISED_BY.get(line.tool, ()), text, is_passed=told))
-    if told is False and line.tool == "git" and (unchanged := nothing_to_commit(text)):
+    if ok:
+        heard = list(_heard(_marked(_BY_MARK_OF_SUCCESS, text), text, is_passed=ok))
+        return _first(failures_among(heard) or heard)
+    raised = _first(_heard(_RAISED_BY.get(line.tool, ()), text, is_passed=ok))
+    if ok is False and line.tool == "git" and (unchanged := nothing_to_commit(text)):
         raised = [unchanged]
     marked = _marked(_BY_MARK, text)
-    sure = [one for one in marked if not one.is_raised or (told is False and not raised)]
-    found += _first(bad(_heard(sure, text, is_passed=told)) or raised)
-    found += [] if found else _first(_heard(marked, text, is_passed=told))
-    if told is None and not _is_final(found, named, line.last):
-        found += _first(bad(_heard(marked, text, is_passed=told)))
+    sure = [one for one in marked if not one.is_raised or (ok is False and not raised)]
+    found += _first(failures_among(_heard(sure, text, is_passed=ok)) or raised)
+    found += [] if found else _first(_heard(marked, text, is_passed=ok))
+    if ok is None and not _is_final(found, named, line.last):
+        found += _first(failures_among(_heard(marked, text, is_passed=ok)))
     return found
 
 
-def _of_tasks(text: str, told: bool | None, *, is_bad: bool) -> list[CommandResult]:  # noqa: FBT001 - as above
+def _of_tasks(text: str, *, ok: bool | None, is_bad: bool) -> list[CommandResult]:
     """Ask what ran in the tasks of a runner that only counts them.
 
-    A failure is told by the first that complains, a success by the one run that counts its tests.
+    The first parser that finds a failure is believed, or the only run that counts its tests.
     """
     within = [one for one in _marked(_BY_MARK, text) if COUNTING.isdisjoint(one.tools)]
     if is_bad:
         texts = (text, _TASK_INDENT.sub(LINE_START, text))
-        return _first(one for each in texts for one in bad(_heard(within, each, is_passed=told)))
+        return _first(
+            one for each in texts for one in failures_among(_heard(within, each, is_passed=ok))
+        )
     counting = [one for one in within if one.end]
     runs = sum(1 for reader in counting if reader.end for _ in reader.end.finditer(text))
-    heard = list(_heard(counting, text, is_passed=told)) if runs == 1 else []
+    heard = list(_heard(counting, text, is_passed=ok)) if runs == 1 else []
     return [one for one in heard if one.ok]
 
 
 def _is_final(
     found: Sequence[CommandResult], named: Mapping[str, CommandResult], last: str
 ) -> bool:
-    """Return True if all is told: nothing at all, something bad, or the tests that were run last.
+    """Return True if no later result is missing: nothing, a failure, or the last tests are known.
 
     What was built, installed or linted may have been run then, and broken: `cargo run`.
     """
     ending = named.get(last) if named else next(reversed(found), None)
-    return not found or bool(bad(found)) or (ending is not None and ending.passed is not None)
+    return (
+        not found
+        or bool(failures_among(found))
+        or (ending is not None and ending.passed is not None)
+    )
 
 
 def _marked(marks: Iterable[tuple[str, OutputParser]], text: str) -> Iterable[OutputParser]:
@@ -225,6 +237,6 @@ def _heard(
             yield verdict
 
 
-def bad(verdicts: Iterable[CommandResult]) -> list[CommandResult]:
+def failures_among(verdicts: Iterable[CommandResult]) -> list[CommandResult]:
     """Return those that tell of a failure."""
     return [verdict for verdict in verdicts if verdict.ok is False]

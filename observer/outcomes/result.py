@@ -1,7 +1,7 @@
-"""What an output says about its command: one value that every reader of outputs returns.
+"""The result of a command as its output shows it: the one value that every output parser returns.
 
-Part of interpretation (step 6). `ran_tests`, `problems` and `stopped` make it from what a reader
-found, each with the first `Complaint` put into words and into its signature.
+Part of interpretation (step 6). `run_result`, `problem_result` and `failed_result` build it from
+what a parser found, with the text and the signature of the first `Diagnostic`.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class CommandResult(Value):
         return bool(self.tool)
 
 
-class Complaint(NamedTuple):
+class Diagnostic(NamedTuple):
     """What a tool complained of: in these words, at this place (`file:line`), through this test."""
 
     words: str = ""
@@ -96,7 +96,7 @@ class Complaint(NamedTuple):
         return signature(self.words, self.test)
 
 
-class Tally(NamedTuple):
+class TestCounts(NamedTuple):
     """How many tests passed, failed and were skipped, in how many seconds; None is not told."""
 
     passed: int | None
@@ -108,11 +108,11 @@ class Tally(NamedTuple):
         """Return ``"2 failed, 14 passed, 1 skipped in 3.1 s"``; parts that are 0 are left out."""
         counts = ((self.failed, "failed"), (self.passed, "passed"), (self.skipped, "skipped"))
         said = ", ".join(f"{count:,} {word}" for count, word in counts if count) or "no tests ran"
-        return said if self.seconds is None else f"{said} in {seconds_said(self.seconds)}"
+        return said if self.seconds is None else f"{said} in {seconds_text(self.seconds)}"
 
 
-def ran_tests(
-    tool: str, tally: Tally, *, failing: Iterable[str], first: Complaint, said: str = ""
+def run_result(
+    tool: str, tally: TestCounts, *, failing: Iterable[str], first: Diagnostic, said: str = ""
 ) -> CommandResult:
     """Return the verdict of a test runner; `said` stands for its counts where it says more."""
     failed = tally.failed > 0
@@ -128,20 +128,22 @@ def ran_tests(
     )
 
 
-def problems(tool: str, errors: int, *, warnings: int = 0, first: Complaint) -> CommandResult:
+def problem_result(
+    tool: str, errors: int, *, warnings: int = 0, first: Diagnostic
+) -> CommandResult:
     """Return the verdict of a tool that counts what is wrong with the code."""
     return CommandResult(
         tool=tool,
         ok=not errors,
-        said=problems_said(errors, warnings),
+        said=problems_text(errors, warnings),
         failed=errors,
         first_error=str(first) if errors else "",
         signature=first.signature if errors else "",
     )
 
 
-def stopped(
-    tool: str, said: str, first: Complaint, *, passed: int | None = None, failed: int | None = None
+def failed_result(
+    tool: str, said: str, first: Diagnostic, *, passed: int | None = None, failed: int | None = None
 ) -> CommandResult:
     """Return the verdict of a program that gave up."""
     return CommandResult(
@@ -155,7 +157,7 @@ def stopped(
     )
 
 
-def complaint_in(text: str) -> str:
+def first_error_line(text: str) -> str:
     """Return the first line that complains in words any program may use, or "".
 
     A warning counts where nothing worse is said: it stands before what stopped the program.
@@ -181,7 +183,7 @@ def line_pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(f"{LINE_START}(?:{pattern})", re.MULTILINE)
 
 
-def last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     """Return the last match: where a tool sums up."""
     found = None
     for found in pattern.finditer(text):  # noqa: B007 - the last one is meant
@@ -189,7 +191,7 @@ def last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     return found
 
 
-def counts_of(summary: str) -> dict[str, int]:
+def word_counts(summary: str) -> dict[str, int]:
     """Add up the counts of each word: ``{"failed": 2}`` of ``"2 failed, 14 passed"``."""
     found = Counter[str]()
     for number, word in _COUNT.findall(summary):
@@ -197,18 +199,18 @@ def counts_of(summary: str) -> dict[str, int]:
     return found
 
 
-def summed(rows: Iterable[Sequence[str]]) -> list[int]:
+def sum_columns(rows: Iterable[Sequence[str]]) -> list[int]:
     """Add up the counts of several runs, column by column; what a run does not tell is 0."""
     return [sum(int(number or 0) for number in column) for column in zip(*rows, strict=True)]
 
 
-def altogether(times: Iterable[float]) -> float | None:
+def total_seconds(times: Iterable[float]) -> float | None:
     """Return how long several runs took, None where none of them tells."""
     told = list(times)
     return sum(told) if told else None
 
 
-def problems_said(errors: int, warnings: int = 0) -> str:
+def problems_text(errors: int, warnings: int = 0) -> str:
     """Return ``"3 errors, 1 warning"`` or ``"no errors"``."""
     parts = [
         counted(number, noun)
@@ -218,6 +220,6 @@ def problems_said(errors: int, warnings: int = 0) -> str:
     return ", ".join(parts) or "no errors"
 
 
-def seconds_said(seconds: float) -> str:
+def seconds_text(seconds: float) -> str:
     """Return seconds with at most one decimal: ``"3.1 s"``; small ones in ms."""
     return f"{seconds:.1f} s" if seconds >= 1 else f"{round(seconds * 1000)} ms"

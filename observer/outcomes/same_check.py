@@ -21,7 +21,7 @@ from observer.outcomes.result import CommandResult
 from observer.shell import command_line
 from observer.shell.command_line import SimpleCommand
 from observer.shell.fixers import rewrites
-from observer.shell.runners import name_of
+from observer.shell.runners import program_name
 
 _JS = "jest vitest mocha ava tap tsc eslint prettier biome npm yarn pnpm bun deno node"
 FAMILIES = {
@@ -68,7 +68,7 @@ _PARTS = re.compile(r"::|[ /.\[(:>]")
 _UNSAID = _CHOOSING | _AGAIN | _WITH_VALUE | {"--"}
 
 
-class Invocation(Value):
+class CheckCommand(Value):
     """A command as far as it says what is checked.
 
     `folder` is where, relative to the project; `program` what checks, its options with it;
@@ -89,51 +89,53 @@ class Invocation(Value):
         return FAMILIES.get(self.tool, "")
 
 
-def read(command: str, verdict: CommandResult, *, root: str, cwd: str) -> Invocation | None:
+def check_command_of(
+    command: str, verdict: CommandResult, *, root: str, cwd: str
+) -> CheckCommand | None:
     """Return what a command line checks, as the part of it that its verdict is about.
 
     None if it only looks, or is about git's own affairs.
     """
-    parts = command_line.parts_of(command)
+    parts = command_line.simple_commands(command)
     folder = folder_of(parts, root, cwd)
     able = _able(parts)
     if not able:
         return None
-    spoken = [part for part in able if name_of(part.words[0]) == verdict.tool]
+    spoken = [part for part in able if program_name(part.words[0]) == verdict.tool]
     return _of((spoken or able)[-1], folder)
 
 
 @lru_cache(maxsize=2048)
-def times(command: str) -> int:
+def repetitions(command: str) -> int:
     """Return how often a line begins with the same check, the last time of no less than before.
 
     `pytest; pytest --lf` is 2, `pytest a; pytest b` and `DB=a pytest; DB=b pytest` are 1.
     """
-    parts = command_line.parts_of(command)
+    parts = command_line.simple_commands(command)
     able = _able(parts)
-    same = [part for part in able if name_of(part.words[0]) == name_of(able[0].words[0])]
+    same = [part for part in able if program_name(part.words[0]) == program_name(able[0].words[0])]
     if not same or len({part.wrapping for part in same}) > 1:
         return 1
     if any(part.words[0] == "cd" for part in parts[parts.index(same[0]) :]):
         return 1
     *before, end = [_of(part, "") for part in same]
-    return len(same) if all(answers(end, one, (), "") for one in before) else 1
+    return len(same) if all(resolves(end, one, (), "") for one in before) else 1
 
 
 def _able(parts: Iterable[SimpleCommand]) -> list[SimpleCommand]:
     return [part for part in parts if part.sign != "|" and not part.looks and not _is_aside(part)]
 
 
-def _of(part: SimpleCommand, folder: str) -> Invocation:
+def _of(part: SimpleCommand, folder: str) -> CheckCommand:
     words = part.words
-    tool, mends = name_of(words[0]), rewrites(part)
+    tool, mends = program_name(words[0]), rewrites(part)
     if tool not in _SELECTING:
         program = one_line(" ".join([tool, *words[1:]]), 300)
-        return Invocation(program=program, tool=tool, folder=folder, mends=mends)
+        return CheckCommand(program=program, tool=tool, folder=folder, mends=mends)
     return replace(_selecting(tool, words[1:], folder), mends=mends)
 
 
-def _selecting(tool: str, words: list[str], folder: str) -> Invocation:
+def _selecting(tool: str, words: list[str], folder: str) -> CheckCommand:
     program = [tool]
     if tool in _WITH_VERB and words and not words[0].startswith("-"):
         program.append("run" if words[0] in _RUN else words[0])
@@ -142,7 +144,7 @@ def _selecting(tool: str, words: list[str], folder: str) -> Invocation:
             program[-1] = words[0]
             words = words[1:]
     options, targets = _sorted(words)
-    return Invocation(
+    return CheckCommand(
         program=one_line(" ".join([*program, *sorted(options)]), 300),
         tool=tool,
         folder=folder,
@@ -186,22 +188,31 @@ def folder_of(parts: Iterable[SimpleCommand], root: str, cwd: str) -> str:
     return "" if shown == root.rstrip("/") else shown
 
 
-def named(command: str, *, root: str, cwd: str) -> str:
+def located_head(command: str, *, root: str, cwd: str) -> str:
     """Return the head of a command line and, if that is below the root, where it runs.
 
     `pytest` of one package passing says nothing about `pytest` of another.
     """
-    head = command_line.read(command).head
-    folder = folder_of(command_line.parts_of(command), root, cwd)
+    head = command_line.parse_command_line(command).head
+    folder = folder_of(command_line.simple_commands(command), root, cwd)
     is_below = bool(folder) and not folder.startswith("/") and _EXPANDED.isdisjoint(folder)
     return f"{head}{BELOW}{folder})" if root and is_below else head
 
 
 def _is_aside(part: SimpleCommand) -> bool:
-    return name_of(part.words[0]) in {"git", "cd", "export", "source", ".", "set", "unset", "gh"}
+    return program_name(part.words[0]) in {
+        "git",
+        "cd",
+        "export",
+        "source",
+        ".",
+        "set",
+        "unset",
+        "gh",
+    }
 
 
-def answers(passed: Invocation, failed: Invocation, tests: Iterable[str], place: str) -> bool:
+def resolves(passed: CheckCommand, failed: CheckCommand, tests: Iterable[str], place: str) -> bool:
     """Tell whether a pass answers a failure.
 
     Args:
@@ -210,30 +221,30 @@ def answers(passed: Invocation, failed: Invocation, tests: Iterable[str], place:
         tests: all the tests that had failed; empty if they are not all known.
         place: where the one error was; empty if there were more, or nothing tells.
     """
-    if not is_kin(passed, failed) or (passed.mends and not failed.mends):
+    if not is_same_program(passed, failed) or (passed.mends and not failed.mends):
         return False
     if _reaches(passed, failed):
         return True
     names = [*tests] or ([place] if place else [])
-    return bool(names) and all(chooses(passed, name) for name in names)
+    return bool(names) and all(selects(passed, name) for name in names)
 
 
-def is_kin(one: Invocation, other: Invocation) -> bool:
+def is_same_program(one: CheckCommand, other: CheckCommand) -> bool:
     """Tell whether both run the same program in the same folder."""
     return (one.program, one.folder) == (other.program, other.folder)
 
 
-def is_same(one: Invocation, other: Invocation) -> bool:
+def is_same_check(one: CheckCommand, other: CheckCommand) -> bool:
     """Return True if both check the same, whether or not they mend what they find."""
     return replace(one, mends=False) == replace(other, mends=False)
 
 
-def includes(wide: Invocation, narrow: Invocation) -> bool:
+def includes(wide: CheckCommand, narrow: CheckCommand) -> bool:
     """Tell whether all that one checks is checked by the other, as far as the words tell."""
     return (narrow.again or not wide.again) and _reaches(wide, narrow)
 
 
-def _reaches(wide: Invocation, narrow: Invocation) -> bool:
+def _reaches(wide: CheckCommand, narrow: CheckCommand) -> bool:
     """Return True if the targets of one lie within those of the other, whatever failed last."""
     return not wide.targets or (
         bool(narrow.targets)
@@ -241,7 +252,7 @@ def _reaches(wide: Invocation, narrow: Invocation) -> bool:
     )
 
 
-def chooses(invocation: Invocation, name: str) -> bool:
+def selects(invocation: CheckCommand, name: str) -> bool:
     """Tell whether a test or file of this name is among what is checked."""
     return not invocation.targets or any(
         _inside(name, place) or (place in name and place in _PARTS.split(name))

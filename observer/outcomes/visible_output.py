@@ -26,7 +26,7 @@ from observer.core.text import word_set
 from observer.outcomes.result import CommandResult
 from observer.shell import command_line
 from observer.shell.command_line import CommandLine, SimpleCommand
-from observer.shell.runners import name_of
+from observer.shell.runners import program_name
 
 _PREFIX = re.compile(
     r"^(?:[\w@./-]{1,60}[:#][A-Za-z][\w:.@/#-]{0,60}: ?"
@@ -42,7 +42,7 @@ _LEAST_LINES = 3
 _SHARE = 0.6
 
 
-def without(text: str) -> str:
+def strip_task_prefixes(text: str) -> str:
     """Return a text without the names of tasks before its lines, if most lines have one."""
     found = Counter(map(str.rstrip, _PREFIX.findall(text)))
     names = {name for name, count in found.items() if count >= _LEAST_LINES}
@@ -68,7 +68,7 @@ _PLAIN_WORDS = re.compile(r"\W*([\w ./:-]*)\W*\Z")
 _ALTERNATIVES = re.compile(r"\\?\|")
 
 
-class Visible(NamedTuple):
+class VisibleOutput(NamedTuple):
     """Which lines of an output are let through.
 
     Fewer than `lines` lines are all that there were. `end` and `start` say whether those are among
@@ -104,14 +104,14 @@ class Visible(NamedTuple):
 
 
 @lru_cache(maxsize=2048)
-def of(command: str) -> Visible:
+def visible_output_of(command: str) -> VisibleOutput:
     """Return which lines of an output a command line lets through; any text gives an answer."""
-    parts = command_line.parts_of(command)
-    heads = command_line.leading(parts)
+    parts = command_line.simple_commands(command)
+    heads = command_line.leading_commands(parts)
     if not heads:
-        return Visible()
+        return VisibleOutput()
     start = next(at for at, part in enumerate(parts) if part is heads[0])
-    found = Visible(is_lost=_LOST.search(_unquoted(command)) is not None)
+    found = VisibleOutput(is_lost=_LOST.search(_unquoted(command)) is not None)
     for part in parts[start + 1 :]:
         if not any(part is head for head in heads):
             found = _through(part, found)
@@ -122,9 +122,9 @@ def _unquoted(command: str) -> str:
     return re.sub(r"'[^']*'|\"[^\"]*\"", "", command)
 
 
-def _through(part: SimpleCommand, seen: Visible) -> Visible:
+def _through(part: SimpleCommand, seen: VisibleOutput) -> VisibleOutput:
     """Return what is left behind one more command of a pipe, or one that shows a log."""
-    program = name_of(part.words[0])
+    program = program_name(part.words[0])
     if program in {"head", "tail"}:
         return _cut(part.words, seen, at_end=program == "head")
     if program in _SEARCHING:
@@ -134,7 +134,7 @@ def _through(part: SimpleCommand, seen: Visible) -> Visible:
     return seen
 
 
-def _cut(words: Sequence[str], seen: Visible, *, at_end: bool) -> Visible:
+def _cut(words: Sequence[str], seen: VisibleOutput, *, at_end: bool) -> VisibleOutput:
     if any(word.startswith(("-n+", "+")) for word in words):
         return seen._replace(start=False)
     lines = _DEFAULT_LINES
@@ -147,7 +147,7 @@ def _cut(words: Sequence[str], seen: Visible, *, at_end: bool) -> Visible:
     return seen._replace(lines=least, start=seen.start and at_end, end=seen.end and not at_end)
 
 
-def _searched(words: Sequence[str], seen: Visible) -> Visible:
+def _searched(words: Sequence[str], seen: VisibleOutput) -> VisibleOutput:
     """Return what a search lets through; of its pattern only plain words are understood."""
     options = [word for word in words[1:] if word.startswith("-")]
     letters = "".join(word[1:] for word in options if not word.startswith("--"))
@@ -179,7 +179,7 @@ _BANNER = re.compile(
 )
 
 
-def read(text: str, line: CommandLine, seen: Visible) -> CommandResult | None:
+def read_silence(text: str, line: CommandLine, seen: VisibleOutput) -> CommandResult | None:
     """Return a success if nothing was printed by tools that print what is wrong; None else."""
     if seen.is_lost or not seen.shows_end(text):
         return None
@@ -198,9 +198,9 @@ def read(text: str, line: CommandLine, seen: Visible) -> CommandResult | None:
 def _quiet_tools(command: str) -> str:
     """Return the last tool of a command line all of whose tools are quiet, or ""."""
     last = ""
-    for part in command_line.parts_of(command):
+    for part in command_line.simple_commands(command):
         words = part.words
-        name = name_of(words[0])
+        name = program_name(words[0])
         verbs = _QUIET_WITH.get(name)
         if not (name in _QUIET if verbs is None else words[1:2] and words[1] in verbs):
             return ""

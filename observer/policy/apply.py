@@ -47,7 +47,7 @@ from observer.policy.parse import Policy
 _WORD = re.compile(r"[^\s'\"`|&;()<>{}=,:$]+")
 
 
-def words_of(text: str) -> list[str]:
+def path_words(text: str) -> list[str]:
     """Return the words of a command line or a text that may name files."""
     return list(map(os.path.expanduser, _WORD.findall(text)))
 
@@ -110,7 +110,7 @@ def _paths_of(body: AnyBody) -> tuple[str, ...]:
     if isinstance(happening, FileRead):
         return happening.paths
     if isinstance(happening, Command):
-        return tuple(words_of(happening.command))
+        return tuple(path_words(happening.command))
     return happening.files if isinstance(happening, Custom) else ()
 
 
@@ -123,7 +123,7 @@ PolicyOf = Callable[[str, str], Policy]
 _SECTION = re.compile(r"^(?:diff --git |diff --cc |commit [0-9a-f]{7,})")
 
 
-def applied(event: Event, policy: Policy, policy_of: PolicyOf, *, root: str) -> Event | None:
+def apply_policy(event: Event, policy: Policy, policy_of: PolicyOf, *, root: str) -> Event | None:
     """Return what may be recorded of an event, None if nothing may.
 
     Args:
@@ -150,7 +150,7 @@ def is_captured(body: AnyBody) -> bool:
     return not isinstance(body, _ON_PURPOSE)
 
 
-def beside(files: tuple[FileChange, ...], policy: Policy) -> tuple[FileChange, ...]:
+def unexcluded_files(files: tuple[FileChange, ...], policy: Policy) -> tuple[FileChange, ...]:
     """Return the files of a commit that are not excluded, and were not."""
     if not policy.exclude:
         return files
@@ -184,7 +184,7 @@ class _View:
 
     def mentions(self, text: str) -> bool:
         """Return True if a text names something excluded, by a word that can only be a path."""
-        words = words_of(text)
+        words = path_words(text)
         return any(self.hides_word(word) for word in words if "/" in word or "." in word)
 
     def _hides(self, path: str) -> bool:
@@ -257,7 +257,7 @@ def _is_about_excluded(body: AnyBody, view: _View) -> bool:
     if not view.policy.exclude:
         return False
     if isinstance(body, Command):
-        return any(map(view.hides_word, words_of(body.command)))
+        return any(map(view.hides_word, path_words(body.command)))
     return isinstance(body, ToolUse) and view.mentions(body.input)
 
 

@@ -226,24 +226,26 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return [(text, PathPattern(text)) for text in self.exclude]
 
 
-def parse(data: bytes, root: str) -> Policy:
+def parse_policy(data: bytes, root: str) -> Policy:
     """Return the policy that a file's bytes state; one with a `problem` if they state none."""
     path = f"{root}/{FILE}"
     try:
         text = data.decode()
         values = tomllib.loads(text)
     except UnicodeDecodeError:
-        return refused(root, "it is not valid UTF-8", hint=f"save {path} as UTF-8")
+        return unusable_policy(root, "it is not valid UTF-8", hint=f"save {path} as UTF-8")
     except RecursionError:
-        return refused(root, "it is nested too deeply", hint=f"correct {path}")
+        return unusable_policy(root, "it is nested too deeply", hint=f"correct {path}")
     except tomllib.TOMLDecodeError as error:
         at = _LINE.search(str(error))
         line = int(at[1]) if at else text.count("\n") + 1
-        return refused(root, "it is not valid TOML", hint="correct or remove that line", line=line)
+        return unusable_policy(
+            root, "it is not valid TOML", hint="correct or remove that line", line=line
+        )
     return _checked(values, text, root)
 
 
-def refused(root: str, found: str, *, hint: str, line: int = 0) -> Policy:
+def unusable_policy(root: str, found: str, *, hint: str, line: int = 0) -> Policy:
     """Return the policy of a file that cannot be used."""
     problem = PolicyProblem(path=f"{root}/{FILE}", found=found, hint=hint, line=line)
     return Policy(root=root, problem=problem)
@@ -261,19 +263,19 @@ def _checked(values: dict[str, Any], text: str, root: str) -> Policy:
                 f"the key {_shown(key)} is unknown",
                 f"the keys are {', '.join(_EXPECTED)}",
             )
-        return refused(root, found, hint=hint, line=_line_of(key, text))
+        return unusable_policy(root, found, hint=hint, line=_line_of(key, text))
     for kind in written.never:
         if kind not in KINDS:
             hint = f"the kinds are {', '.join(KINDS)}"
             found = f"never: {_shown(kind)} is no kind of event"
-            return refused(root, found, hint=hint, line=_line_of(kind, text, quoted=True))
+            return unusable_policy(root, found, hint=hint, line=_line_of(kind, text, quoted=True))
     for pattern in written.exclude:
         try:
             PathPattern(pattern)
         except ValueError as error:
             found = f"exclude: {_shown(pattern)} cannot be used: {error}"
             line = _line_of(pattern, text, quoted=True)
-            return refused(root, found, hint="correct or remove that pattern", line=line)
+            return unusable_policy(root, found, hint="correct or remove that pattern", line=line)
     return Policy(
         root=root,
         exclude=written.exclude,

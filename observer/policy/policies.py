@@ -20,7 +20,7 @@ import msgspec
 from observer.core.config import RETAINED, Settings
 from observer.core.model import Place, Project
 from observer.core.paths import is_inside
-from observer.policy.parse import FILE, MOST_BYTES, Policy, parse, refused
+from observer.policy.parse import FILE, MOST_BYTES, Policy, parse_policy, unusable_policy
 from observer.projects.identity import main_folder
 
 MOST_ROOTS = 512
@@ -103,7 +103,9 @@ def _stamp(found: os.stat_result) -> _Stamp:
 def _read(root: str, found: os.stat_result) -> Policy:
     if not stat.S_ISREG(found.st_mode):
         kind = "a link" if stat.S_ISLNK(found.st_mode) else "not a plain file"
-        return refused(root, f"it is {kind}", hint="put a plain file in its place, or remove it")
+        return unusable_policy(
+            root, f"it is {kind}", hint="put a plain file in its place, or remove it"
+        )
     try:
         # What takes its place now must not be waited for, nor lead elsewhere.
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -112,12 +114,16 @@ def _read(root: str, found: os.stat_result) -> Policy:
     except OSError as error:
         return _unreadable(root, error)
     if len(data) > MOST_BYTES:
-        return refused(root, f"it is larger than {MOST_BYTES:,} bytes", hint="make it smaller")
-    return parse(data, root)
+        return unusable_policy(
+            root, f"it is larger than {MOST_BYTES:,} bytes", hint="make it smaller"
+        )
+    return parse_policy(data, root)
 
 
 def _unreadable(root: str, error: OSError) -> Policy:
-    return refused(root, f"it cannot be read: {error.strerror}", hint="make it readable for you")
+    return unusable_policy(
+        root, f"it cannot be read: {error.strerror}", hint="make it readable for you"
+    )
 
 
 DAY_MS = 86_400_000

@@ -1,23 +1,23 @@
-"""Project identity: which project a happening belongs to (step 5 of an event's way).
+"""Project identity: which project an event belongs to (step 5 of an event's way).
 
-`disk` and `worktree` read what the file system and git say (`Place`), `places` remembers it;
-`identity` decides, without looking at anything, which known project that evidence means.
+`detect` and `worktree` read what the file system and git say about a folder (a `Place`), `lookup`
+caches it; `identity` decides, without any I/O, which known project such a place belongs to.
 """
 
-from observer.projects.detect import look, vanished
-from observer.projects.fs_probe import ground
-from observer.projects.identity import enrich, found, recognise
-from observer.projects.lookup import Places, folder_of, known_at, work_tree_of
+from observer.projects.detect import detect_place, missing_roots
+from observer.projects.fs_probe import non_project_dirs
+from observer.projects.identity import match_project, new_project, update_project
+from observer.projects.lookup import PlaceCache, event_folder, known_project_at, work_tree_of
 
 __all__ = [
-    "Places",
-    "enrich",
-    "folder_of",
-    "found",
-    "ground",
-    "known_at",
-    "look",
-    "recognise",
-    "vanished",
+    "PlaceCache",
+    "detect_place",
+    "event_folder",
+    "known_project_at",
+    "match_project",
+    "missing_roots",
+    "new_project",
+    "non_project_dirs",
+    "update_project",
     "work_tree_of",
 ]

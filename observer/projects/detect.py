@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, MutableMapping
 
 from observer.core.model import Place, Project
-from observer.projects.fs_probe import NOWHERE, Seen, ground, inode_of, stamp_of
+from observer.projects.fs_probe import NOWHERE, ProbedPlace, inode_of, non_project_dirs, stamp_of
 from observer.projects.identity import folders_of
 from observer.projects.worktree import work_tree
 
@@ -42,17 +42,17 @@ MARKERS = (
 """Files that make a folder without git a project."""
 
 
-def look(folder: str) -> Place:
+def detect_place(folder: str) -> Place:
     """Return what the disk says about a folder; forks git once, for the oldest commit.
 
     A folder that does not exist gets the evidence of its nearest existing ancestor, if that is a
     work tree or has a project marker. `$HOME`, what lies above it and the folders for temporary
     files are nobody's project, even as git work trees.
     """
-    return examine(folder, {}).place
+    return probe_place(folder, {}).place
 
 
-def examine(folder: str, root_commits: MutableMapping[str, str]) -> Seen:
+def probe_place(folder: str, root_commits: MutableMapping[str, str]) -> ProbedPlace:
     """Look at a folder, asking git for the oldest commit only of inodes not in `root_commits`."""
     try:
         wanted = os.path.realpath(folder) if os.path.isabs(folder) else ""
@@ -65,7 +65,7 @@ def examine(folder: str, root_commits: MutableMapping[str, str]) -> Seen:
     return work_tree(start, root_commits) or _plain(start, exists=exists)
 
 
-def vanished(place: Place, projects: Iterable[Project]) -> frozenset[str]:
+def missing_roots(place: Place, projects: Iterable[Project]) -> frozenset[str]:
     """Return the folders of projects akin to `place` (by inode or oldest commit) that are gone.
 
     This is the evidence that `place` was moved rather than copied; the pure `recognise` and
@@ -101,16 +101,16 @@ def _existing(path: str) -> str:
     return path
 
 
-def _plain(start: str, *, exists: bool) -> Seen:
+def _plain(start: str, *, exists: bool) -> ProbedPlace:
     if _is_settings(start):
         return NOWHERE
     folder = start
-    while folder not in ground():
+    while folder not in non_project_dirs():
         for marker in MARKERS:
             if os.path.lexists(os.path.join(folder, marker)):
                 return _seen(folder, marker)
         folder = os.path.dirname(folder)
-    return _seen(start, "") if exists and start not in ground() else NOWHERE
+    return _seen(start, "") if exists and start not in non_project_dirs() else NOWHERE
 
 
 def _is_settings(folder: str) -> bool:
@@ -119,7 +119,7 @@ def _is_settings(folder: str) -> bool:
     return folder.startswith(os.path.join(home, "."))
 
 
-def _seen(root: str, marker: str) -> Seen:
+def _seen(root: str, marker: str) -> ProbedPlace:
     watched = (os.path.join(root, ".git", "HEAD"),)
     stamp = stamp_of(watched)
-    return Seen(Place(root=root, inode=inode_of(root), marker=marker), watched, stamp)
+    return ProbedPlace(Place(root=root, inode=inode_of(root), marker=marker), watched, stamp)

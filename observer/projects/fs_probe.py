@@ -19,7 +19,7 @@ _FS_IOC_GETVERSION = 0x80087601
 Stamp = tuple[tuple[int, int, int] | None, ...]
 
 
-class Seen(NamedTuple):
+class ProbedPlace(NamedTuple):
     """A place, the files whose change outdates it, and their state before they were read."""
 
     place: Place
@@ -27,10 +27,10 @@ class Seen(NamedTuple):
     stamp: Stamp = ()
 
 
-NOWHERE = Seen(Place(root=""))
+NOWHERE = ProbedPlace(Place(root=""))
 
 
-def ground() -> frozenset[str]:
+def non_project_dirs() -> frozenset[str]:
     """Return the folders that never are a project: `$HOME`, all above it, those for temp files."""
     return _ground(os.path.expanduser("~"), os.environ.get("TMPDIR", ""))
 

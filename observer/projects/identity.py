@@ -29,7 +29,7 @@ MOST_FOLDERS = 64
 _NONE: frozenset[str] = frozenset()
 
 
-def recognise(
+def match_project(
     place: Place, projects: Sequence[Project], *, gone: frozenset[str] = _NONE
 ) -> Project | None:
     """Return the known project that a place belongs to, None if it is a new one or no place.
@@ -47,7 +47,7 @@ def recognise(
     )
 
 
-def enrich(project: Project, place: Place, *, gone: frozenset[str] = _NONE) -> Project:
+def update_project(project: Project, place: Place, *, gone: frozenset[str] = _NONE) -> Project:
     """Return the project with what a recognised place tells of it; itself if that is nothing new.
 
     Folders in `gone` are forgotten; if they gave the project its name, it takes the new one. What
@@ -70,16 +70,16 @@ def enrich(project: Project, place: Place, *, gone: frozenset[str] = _NONE) -> P
         {project.name} & {place.name, *map(_name, folders_of(changed))}
     )
     if is_named_by_policy or is_homeless:
-        changed = _renamed(changed, name_of(place))
+        changed = _renamed(changed, place_name(place))
     return project if changed == project else changed
 
 
-def found(place: Place, *, id: int, at_ms: int) -> Project:  # noqa: A002 - the field's name
+def new_project(place: Place, *, id: int, at_ms: int) -> Project:  # noqa: A002 - the field's name
     """Return the new project that begins with a place; its uuid follows from root and time."""
     return Project(
         id=id,
         uuid=item_uuid(f"project:{place.root}", at_ms),
-        name=name_of(place),
+        name=place_name(place),
         roots=(place.root,),
         common_dirs=_with((), place.common_dir),
         inodes=_with((), place.inode),
@@ -89,7 +89,7 @@ def found(place: Place, *, id: int, at_ms: int) -> Project:  # noqa: A002 - the 
     )
 
 
-def name_of(place: Place) -> str:
+def place_name(place: Place) -> str:
     """Return the name a place gives: its policy's, else the folder of its main work tree."""
     if place.name:
         return place.name

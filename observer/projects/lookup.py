@@ -11,9 +11,9 @@ from typing import NamedTuple
 from observer.core.events import AnyBody, Event, FileRead, FileWrite, Intent
 from observer.core.model import Place, Project
 from observer.core.paths import is_inside
-from observer.projects.detect import examine, look
-from observer.projects.fs_probe import Seen, ground, stamp_of
-from observer.projects.identity import recognise
+from observer.projects.detect import detect_place, probe_place
+from observer.projects.fs_probe import ProbedPlace, non_project_dirs, stamp_of
+from observer.projects.identity import match_project
 from observer.redaction.redact import redact
 
 FRESH_S = 30.0
@@ -23,11 +23,11 @@ MOST_FOLDERS = 4096
 
 
 class _Entry(NamedTuple):
-    seen: Seen
+    seen: ProbedPlace
     until_s: float
 
 
-class Places:
+class PlaceCache:
     """Remembers places; a hit costs a few `stat` calls and never a process. Thread-safe.
 
     HEAD, its ref, the packed refs and the repository's configuration are watched by their stamps,
@@ -53,7 +53,7 @@ class Places:
             return self._look(folder, entry)
 
     def _look(self, folder: str, before: _Entry | None) -> Place:
-        seen = examine(folder, self._root_commits)
+        seen = probe_place(folder, self._root_commits)
         if before and before.seen.place.root and not os.path.isdir(folder):
             seen = before.seen
         self._entries.pop(folder, None)  # so that the order tells who was looked at last
@@ -65,9 +65,9 @@ class Places:
         return seen.place
 
 
-def known_at(folder: str, projects: Sequence[Project]) -> Project | None:
+def known_project_at(folder: str, projects: Sequence[Project]) -> Project | None:
     """Return the known project around a folder, or None."""
-    return recognise(redact(look(folder)), projects)
+    return match_project(redact(detect_place(folder)), projects)
 
 
 def work_tree_of(path: str, cwd: str) -> str:
@@ -75,7 +75,7 @@ def work_tree_of(path: str, cwd: str) -> str:
     return _work_tree_around(os.path.normpath(os.path.join(cwd, path)))
 
 
-def folder_of(event: Event, work_tree_of: Callable[[str, str], str] = work_tree_of) -> str:
+def event_folder(event: Event, work_tree_of: Callable[[str, str], str] = work_tree_of) -> str:
     """Return the folder that an event belongs to, "" if it names none.
 
     A file that was written or read counts where its work tree is, whatever the client's folder; a
@@ -105,7 +105,7 @@ def _path(body: AnyBody) -> str:
 
 
 def _work_tree_around(path: str) -> str:
-    barred = ground()
+    barred = non_project_dirs()
     folder = path.rpartition("/")[0]
     try:
         while folder and folder not in barred:

@@ -21,10 +21,10 @@ from pathlib import Path
 from observer.core.errors import NotFound
 from observer.core.model import Place
 from observer.core.paths import open_plain
-from observer.git.configuration import parse, read
-from observer.git.process import ask, repository_at
-from observer.git.repository import Repository, first_line
-from observer.projects.fs_probe import Seen, ground, inode_of, stamp_of
+from observer.git.configuration import parse_config, read_config
+from observer.git.process import git_output, repository_at
+from observer.git.repository import Repository, read_first_line
+from observer.projects.fs_probe import ProbedPlace, inode_of, non_project_dirs, stamp_of
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _HELPER = re.compile(r"([A-Za-z0-9_-]+)::")
@@ -111,7 +111,7 @@ _TABLES = os.path.join("reftable", "tables.list")
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
-def work_tree(folder: str, root_commits: MutableMapping[str, str]) -> Seen | None:
+def work_tree(folder: str, root_commits: MutableMapping[str, str]) -> ProbedPlace | None:
     """Return the work tree (or bare repository) around an existing folder; None without one.
 
     The oldest commit is taken from `root_commits` (by inode of the repository), else asked of git
@@ -123,9 +123,9 @@ def work_tree(folder: str, root_commits: MutableMapping[str, str]) -> Seen | Non
         return None
 
 
-def _read(repository: Repository, root_commits: MutableMapping[str, str]) -> Seen | None:
+def _read(repository: Repository, root_commits: MutableMapping[str, str]) -> ProbedPlace | None:
     root, git_dir, common_dir, _ = repository
-    if root in ground() or _as_text(root + common_dir) != root + common_dir:
+    if root in non_project_dirs() or _as_text(root + common_dir) != root + common_dir:
         return None
     expected = _ref(git_dir)
     watched = (
@@ -155,12 +155,12 @@ def _read(repository: Repository, root_commits: MutableMapping[str, str]) -> See
         commit=commit,
     )
     # HEAD moved to another branch between the two readings: the wrong ref is watched, look again.
-    return Seen(place, watched, stamp if told == expected else ())
+    return ProbedPlace(place, watched, stamp if told == expected else ())
 
 
 def _ref(git_dir: str) -> str:
     """Return the full name of the branch that HEAD points to, "" when it is detached."""
-    head = first_line(os.path.join(git_dir, "HEAD"))
+    head = read_first_line(os.path.join(git_dir, "HEAD"))
     return head.removeprefix("ref:").strip() if head.startswith("ref:") else ""
 
 
@@ -173,8 +173,8 @@ def _asked(root: str) -> tuple[str, str]:
 
 def _commit(git_dir: str, common_dir: str, ref: str) -> str:
     if not ref:
-        return _hash(first_line(os.path.join(git_dir, "HEAD")))
-    loose = _hash(first_line(os.path.join(common_dir, ref)))
+        return _hash(read_first_line(os.path.join(git_dir, "HEAD")))
+    loose = _hash(read_first_line(os.path.join(common_dir, ref)))
     return loose or _packed(os.path.join(common_dir, "packed-refs"), os.fsencode(ref))
 
 
@@ -196,7 +196,7 @@ def _hash(text: str) -> str:
 def _remotes(common_dir: str, root: str) -> tuple[str, ...]:
     urls = {
         setting.subsection: setting.value
-        for setting in parse(read(os.path.join(common_dir, "config")))
+        for setting in parse_config(read_config(os.path.join(common_dir, "config")))
         if setting.section == "remote" and setting.key == "url" and setting.value
     }
     names = sorted(urls, key=lambda name: (name != "origin", name))[:_MOST_REMOTES]
@@ -224,6 +224,6 @@ def _as_text(name: str) -> str:
 def _git(root: str, *words: str, wait_s: float = WAIT_S) -> str:
     """Return what git prints, "" where it fails or takes too long."""
     try:
-        return ask(root, *words, wait_s=wait_s) or ""
+        return git_output(root, *words, wait_s=wait_s) or ""
     except NotFound:
         return ""

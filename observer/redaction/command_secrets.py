@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from observer.redaction.spans import NO_MORE, ContextPattern, is_given
+from observer.redaction.spans import NO_TAIL, ContextPattern, is_literal
 
 
 def _before(match: re.Match[str], most: int = 200) -> str:
@@ -16,15 +16,15 @@ def _before(match: re.Match[str], most: int = 200) -> str:
 
 
 def _is_for_curl(match: re.Match[str]) -> bool:
-    return "curl" in _before(match, 400) and is_given(match)
+    return "curl" in _before(match, 400) and is_literal(match)
 
 
 def _is_for_mysql(match: re.Match[str]) -> bool:
-    return is_given(match) and not _PORTS.fullmatch(match["secret"]) and _follows(match, _MYSQL)
+    return is_literal(match) and not _PORTS.fullmatch(match["secret"]) and _follows(match, _MYSQL)
 
 
 def _is_in_sql(match: re.Match[str]) -> bool:
-    return is_given(match) and _ACCOUNT.search(_before(match).rpartition(";")[2]) is not None
+    return is_literal(match) and _ACCOUNT.search(_before(match).rpartition(";")[2]) is not None
 
 
 def _follows(match: re.Match[str], program: re.Pattern[str]) -> bool:
@@ -33,15 +33,15 @@ def _follows(match: re.Match[str], program: re.Pattern[str]) -> bool:
 
 
 def _is_for(match: re.Match[str], *, program: re.Pattern[str]) -> bool:
-    return is_given(match) and _follows(match, program)
+    return is_literal(match) and _follows(match, program)
 
 
 def _is_piped_in(match: re.Match[str]) -> bool:
-    return is_given(match) and _READS_SECRET.search(match["reader"]) is not None
+    return is_literal(match) and _READS_SECRET.search(match["reader"]) is not None
 
 
 def _has_line(match: re.Match[str]) -> bool:
-    return is_given(match) and _SETS.search(_before(match, 12)) is not None
+    return is_literal(match) and _SETS.search(_before(match, 12)) is not None
 
 
 _READS_SECRET = re.compile(
@@ -72,11 +72,11 @@ def _option(name: str, programs: str, *, is_joined: bool = False) -> ContextPatt
         name.lower(),
         re.compile(rf"{name}(?<=\s{name}){gap}{_ARGUMENT}"),
         partial(_is_for, program=program),
-        NO_MORE,
+        NO_TAIL,
     )
 
 
-COMMANDS = (
+COMMAND_PATTERNS = (
     ContextPattern(
         "password",
         "-u",
@@ -88,7 +88,7 @@ COMMANDS = (
         re.compile(r"[^\s\"']*"),
     ),
     ContextPattern(
-        "password", "-p", re.compile(rf"-p(?<=\s-p){_ARGUMENT}"), _is_for_mysql, NO_MORE
+        "password", "-p", re.compile(rf"-p(?<=\s-p){_ARGUMENT}"), _is_for_mysql, NO_TAIL
     ),
     ContextPattern(
         "cookie",
@@ -97,7 +97,7 @@ COMMANDS = (
             r"(?i:curl)[ \t][^\r\n;|]{0,200}?(?<=\s)-b[ \t]{0,4}[\"']?"
             r"(?P<secret>[\w.-]{1,64}=[^\s;\"']{4,256})"
         ),
-        is_given,
+        is_literal,
         re.compile(r"[^\s;\"']*(?:;[ \t]{0,4}[^\s;\"']+)*"),
     ),
     *(
@@ -105,8 +105,8 @@ COMMANDS = (
             "password",
             command,
             re.compile(rf"{command}[^\r\n;|&]{{0,200}}?(?<=\s){options}[ \t]{{1,4}}{_ARGUMENT}"),
-            is_given,
-            NO_MORE,
+            is_literal,
+            NO_TAIL,
         )
         for command, options in (
             ("secret set ", "(?:--body|--value|-b)"),
@@ -122,8 +122,8 @@ COMMANDS = (
             "password",
             command,
             re.compile(rf"(?i:{command}){before}{_ARGUMENT}"),
-            is_given,
-            NO_MORE,
+            is_literal,
+            NO_TAIL,
         )
         for command, before in (
             ("htpasswd ", rf"-\w{{0,6}}b\w{{0,6}}(?:[ \t]{{1,4}}{_PLAIN_WORD}){{2}}[ \t]{{1,4}}"),
@@ -140,7 +140,7 @@ COMMANDS = (
             "-u",
             re.compile(rf"{before}{_ARGUMENT}"),
             partial(_is_for, program=re.compile(rf"\b{program}\s")),
-            NO_MORE,
+            NO_TAIL,
         )
         for program, before in (
             ("lftp", rf"-u[ \t]{{1,4}}{_PLAIN_WORD},"),
@@ -152,7 +152,7 @@ COMMANDS = (
         "--from-literal",
         re.compile(rf"--from-literal[= \t]{{1,4}}[\"']?[\w.-]{{1,128}}={_ARGUMENT}"),
         partial(_is_for, program=_SECRET_MADE),
-        NO_MORE,
+        NO_TAIL,
     ),
     _option("password", "nmcli"),
     _option("-p", "mongo(?:sh|dump|restore|export|import)?"),
@@ -171,7 +171,7 @@ COMMANDS = (
         "password",
         re.compile(r"(?i:password)(?:\s{1,4}|\s{0,4}\(\s{0,4})'(?P<secret>[^'\r\n]{1,256})'"),
         _is_in_sql,
-        NO_MORE,
+        NO_TAIL,
     ),
     ContextPattern(
         "password",
@@ -180,8 +180,8 @@ COMMANDS = (
             r"(?i:identified)\s{1,4}(?i:with\s{1,4}\S{1,64}\s{1,4})?(?i:by)\s{1,4}"
             r"(?i:password\s{1,4})?(?P<quote>[\"'])(?P<secret>[^\"'\r\n]{1,256})(?P=quote)"
         ),
-        is_given,
-        NO_MORE,
+        is_literal,
+        NO_TAIL,
     ),
     ContextPattern(
         "password",
@@ -190,7 +190,7 @@ COMMANDS = (
             r"(?i:curl)[ \t][^\r\n;|]{0,200}?(?<=\s)-[A-Za-z]{1,8}u[ \t]{1,4}[\"']?"
             r"[^\s:\"'@/-][^\s:\"'@/]{0,127}:(?P<secret>[^\s\"']{1,256})"
         ),
-        is_given,
+        is_literal,
         re.compile(r"[^\s\"']*"),
     ),
     ContextPattern(
@@ -201,7 +201,7 @@ COMMANDS = (
             r"[ \t]{0,4}\|(?P<reader>[^|;&\r\n]{1,200})"
         ),
         _is_piped_in,
-        NO_MORE,
+        NO_TAIL,
     ),
     *(
         ContextPattern(
@@ -211,8 +211,8 @@ COMMANDS = (
                 rf"(?i:{re.escape(call)})\(\s{{0,24}}\\?[\"'][^\"'\\\r\n]{{1,128}}\\?[\"'],\s{{0,24}}"
                 r"\\?[\"'](?P<secret>[^\"'\\\r\n]{1,256})\\?[\"']"
             ),
-            is_given,
-            NO_MORE,
+            is_literal,
+            NO_TAIL,
         )
         for call in ("auth=", "auth", ".login")
     ),
@@ -225,12 +225,14 @@ COMMANDS = (
                 r"[ \t]{0,4}(?=[\r\n]|\\n|\Z)"
             ),
             _has_line,
-            NO_MORE,
+            NO_TAIL,
         )
         for setting in ("requirepass", "bindpw")
     ),
     *(
-        ContextPattern("password", word, re.compile(rf"(?i:{word}){_ARGUMENT}"), is_given, NO_MORE)
+        ContextPattern(
+            "password", word, re.compile(rf"(?i:{word}){_ARGUMENT}"), is_literal, NO_TAIL
+        )
         for word in ("::add-mask::", "convertto-securestring ")
     ),
     *(
@@ -240,8 +242,8 @@ COMMANDS = (
             re.compile(
                 rf"(?i:{owner})(?:-[sS] )?[\w$#-]{{1,64}}/(?P<secret>[^\s@\"'/]{{1,128}})(?=@)"
             ),
-            is_given,
-            NO_MORE,
+            is_literal,
+            NO_TAIL,
         )
         for owner in ("sqlplus ", "jdbc:oracle:thin:")
     ),
@@ -249,7 +251,7 @@ COMMANDS = (
         "password",
         "sshpass",
         re.compile(r"sshpass[ \t]{1,4}-p[ \t]{0,4}[\"']?(?P<secret>[^\s\"']{1,256})"),
-        is_given,
+        is_literal,
         re.compile(r"[^\s\"']*"),
     ),
 )

@@ -10,9 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from observer.redaction.command_secrets import COMMANDS
+from observer.redaction.command_secrets import COMMAND_PATTERNS
 from observer.redaction.secrets import Span, is_placeholder, is_random
-from observer.redaction.spans import NO_MORE, WEBHOOKS, ContextPattern, is_drawn, is_given
+from observer.redaction.spans import (
+    NO_TAIL,
+    WEBHOOK_PATTERNS,
+    ContextPattern,
+    is_generated,
+    is_literal,
+)
 
 _MIXED = re.compile(r"\d|[a-z][A-Z]|[+/=]")
 
@@ -34,11 +40,11 @@ def _holds_session(match: re.Match[str]) -> bool:
 
 
 def _is_login(match: re.Match[str]) -> bool:
-    return is_given(match) and "[" not in match["secret"]
+    return is_literal(match) and "[" not in match["secret"]
 
 
 _WORD = re.compile(r"[^\s\"'`\\<>,;]*")
-PASSAGES = (
+CONTEXT_PATTERNS = (
     ContextPattern(
         "authorization",
         "authorization",
@@ -57,7 +63,7 @@ PASSAGES = (
             r"(?i:authorization)\\{0,3}[\"'`]?[ \t]{0,8}[:=][ \t]{0,8}[\"'`]?[ \t]{0,8}"
             r"(?i:digest|aws4-hmac-sha256|hawk|oauth)[ \t]{1,8}(?P<secret>[A-Za-z_-]{1,32}=)"
         ),
-        is_given,
+        is_literal,
         re.compile(r"(?:[^\r\n\"'`\\]|(?<==)\"[^\"\r\n]{0,512}\")*"),
     ),
     ContextPattern(
@@ -67,14 +73,14 @@ PASSAGES = (
             r"(?i:authorization)\\{0,3}[\"'`]?[ \t]{0,8}[:=][ \t]{0,8}\\{0,3}[\"'`]?"
             r"(?P<secret>[^\s\"'`\\<>,;(){}$]{16,256})"
         ),
-        is_drawn,
+        is_generated,
         _WORD,
     ),
     ContextPattern(
         "authorization",
         "bearer",
         re.compile(r"(?i:bearer)[ \t]{1,4}(?P<secret>[A-Za-z0-9._~+/=-]{16,256})"),
-        is_drawn,
+        is_generated,
         re.compile(r"[A-Za-z0-9._~+/=-]*"),
     ),
     ContextPattern(
@@ -95,14 +101,14 @@ PASSAGES = (
             r"|(?!\d{1,5}[/?#])(?:[^\s/\"'<>`\\]|/(?!/)){1,256}?(?=@))"
         ),
         _is_login,
-        NO_MORE,
+        NO_TAIL,
     ),
     ContextPattern(
         "url-credentials",
         "://",
         re.compile(r"://(?P<secret>[^\s/?#@:\"'<>`\\]{20,512})(?=@)"),
-        is_drawn,
-        NO_MORE,
+        is_generated,
+        NO_TAIL,
     ),
     *(
         ContextPattern(
@@ -112,19 +118,19 @@ PASSAGES = (
                 rf"(?i:{name})=(?i:(?<=[?&;-]{name}=)|(?<=u0026{name}=))"
                 r"(?P<secret>[A-Za-z0-9%+/=_~-]{16,1024})"
             ),
-            is_drawn,
-            NO_MORE,
+            is_generated,
+            NO_TAIL,
         )
         for name in ("signature", "sig")
     ),
-    *WEBHOOKS,
-    *COMMANDS,
+    *WEBHOOK_PATTERNS,
+    *COMMAND_PATTERNS,
 )
 
 
 _BY_ANCHOR = {
-    anchor: tuple(passage for passage in PASSAGES if passage.anchor == anchor)
-    for anchor in dict.fromkeys(passage.anchor for passage in PASSAGES)
+    anchor: tuple(passage for passage in CONTEXT_PATTERNS if passage.anchor == anchor)
+    for anchor in dict.fromkeys(passage.anchor for passage in CONTEXT_PATTERNS)
 }
 _SHARED = ("pass", "auth", "hook", "sig")
 _GATES: dict[str, list[str]] = {}
@@ -135,7 +141,7 @@ for _anchor in _BY_ANCHOR:
     )
 
 
-def passages(text: str, low: str) -> Iterator[Span]:
+def context_secrets(text: str, low: str) -> Iterator[Span]:
     """Yield the spans that their surroundings give away.
 
     `low` is the text in lower case, at equal offsets.

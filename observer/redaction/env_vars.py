@@ -89,7 +89,7 @@ def opens_item(before: str) -> bool:
     return _LISTED.search(before) is not None
 
 
-def is_given(name: str, value: str) -> bool:
+def is_literal_value(name: str, value: str) -> bool:
     """Tell whether a value is the secret itself, not a reference, a switch or a stand-in."""
     if len(value) < 3 or is_placeholder(value) or _SETTINGS.fullmatch(value):
         return False

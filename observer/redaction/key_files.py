@@ -87,7 +87,7 @@ _FORMS = (
 )
 
 
-def keyfiles(text: str, low: str) -> Iterator[Span]:
+def key_file_secrets(text: str, low: str) -> Iterator[Span]:
     """Yield the keys in a text; `low` is the text in lower case, at equal offsets."""
     for form in _FORMS:
         if form.gate in low:

@@ -15,11 +15,11 @@ from unicodedata import category
 
 from observer.redaction import env_vars, secrets, value_bounds
 from observer.redaction.secret_names import SECRET_NAMES, SecretName, joined
-from observer.redaction.secrets import MARKER, Span, is_one_draw, is_placeholder, is_random
+from observer.redaction.secrets import MARKER, Span, is_generated_whole, is_placeholder, is_random
 from observer.redaction.value_bounds import HEAD, Key, key_of
 
 
-def assignments(text: str, low: str) -> Iterator[Span]:
+def key_value_secrets(text: str, low: str) -> Iterator[Span]:
     """Yield the values of secret-named keys; `low` is the text in lower case, at equal offsets."""
     for word in SECRET_NAMES:
         if word.gate not in low:
@@ -144,11 +144,11 @@ def _is_path(value: str) -> bool:
 
 
 def _is_secret(key: Key, value: str) -> bool:
-    if key.word.is_weak and not is_one_draw(value):
+    if key.word.is_weak and not is_generated_whole(value):
         return False
     if key.is_variable and not (key.is_weak and len(value) < 8):
         closes = key.is_quoted and (key.ends_string or _STRING_ENDED.match(value))
-        return not closes and env_vars.is_given(key.text, value)
+        return not closes and env_vars.is_literal_value(key.text, value)
     if len(value) < (4 if key.word.is_password else 8) or not _may_be(key, value):
         return False
     if is_placeholder(value) or _is_path(value):
@@ -161,10 +161,10 @@ def _is_secret(key: Key, value: str) -> bool:
 def _may_be(key: Key, value: str) -> bool:
     """Rule out code: by the rest of the key, by how the value begins, by its being a name."""
     if key.word.is_weak:
-        is_whole = not _ATTRIBUTE.fullmatch(value) or is_one_draw(value.partition(".")[0])
+        is_whole = not _ATTRIBUTE.fullmatch(value) or is_generated_whole(value.partition(".")[0])
         return is_whole and _KNOWN_TAIL.fullmatch(key.tail) is not None
     if key.is_weak or (key.tail and not _KNOWN_TAIL.fullmatch(key.tail)):
-        return is_one_draw(value) or is_random(value)
+        return is_generated_whole(value) or is_random(value)
     if key.is_quoted:
         return not _STRING_ENDED.match(value)
     if key.is_environment:
@@ -185,7 +185,7 @@ def _is_literal(key: Key, value: str) -> bool:
         return not (is_key and _PLAIN.fullmatch(value))
     if key.is_option and (key.is_quoted or not key.is_spaced):
         return not value.isupper()
-    return len(value) >= 24 or not _PLAIN.fullmatch(value) or is_one_draw(value)
+    return len(value) >= 24 or not _PLAIN.fullmatch(value) or is_generated_whole(value)
 
 
 def _is_bare_secret(key: Key, value: str) -> bool:

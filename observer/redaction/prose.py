@@ -85,7 +85,7 @@ _KNOWN = re.compile(
 )
 
 
-def spoken(text: str, low: str) -> Iterator[Span]:
+def prose_secrets(text: str, low: str) -> Iterator[Span]:
     """Yield what is said to be a secret; `low` is the text in lower case, at equal offsets."""
     if " as " in low and "password" in low:
         yield from _named_after(text)
@@ -96,7 +96,7 @@ def spoken(text: str, low: str) -> Iterator[Span]:
             while (found := low.find(word, at)) >= 0:
                 at = found + len(word)
                 match = told.match(text, at)
-                if match and (value := made_up(match["secret"], is_drawn=words is _KEYS)):
+                if match and (value := invented_secret(match["secret"], is_drawn=words is _KEYS)):
                     start = match.start("secret")
                     yield Span(
                         start, start + len(value), "api-key" if words is _KEYS else "password"
@@ -105,11 +105,11 @@ def spoken(text: str, low: str) -> Iterator[Span]:
 
 def _named_after(text: str) -> Iterator[Span]:
     for match in _NAMED_AFTER.finditer(text):
-        if value := made_up(match["secret"]):
+        if value := invented_secret(match["secret"]):
             yield Span(match.start("secret"), match.start("secret") + len(value), "password")
 
 
-def made_up(word: str, *, is_drawn: bool = False) -> str:
+def invented_secret(word: str, *, is_drawn: bool = False) -> str:
     """Return the secret that a word is, without the sentence's end; nothing if it is none.
 
     With `is_drawn` a machine must seem to have drawn it.
@@ -131,7 +131,7 @@ _VAIN = 8
 """Rows without a password after which a column is believed to hold none."""
 
 
-def columns(text: str, low: str) -> Iterator[Span]:
+def table_secrets(text: str, low: str) -> Iterator[Span]:
     """Yield the passwords in tables; `low` is the text in lower case, at equal offsets."""
     at = low.find(_GATE)
     while at >= 0:
@@ -179,7 +179,7 @@ def _secrets(row: str, sign: str, columns: set[int], start: int) -> Iterator[Spa
     """Yield the cells of a row that stand in some columns, if they are passwords."""
     for column, cell in enumerate(row.split(sign)):
         bare = cell.strip(_FRAME) if column in columns else ""
-        if bare and " " not in bare and (value := made_up(bare)):
+        if bare and " " not in bare and (value := invented_secret(bare)):
             begin = start + cell.index(value)
             yield Span(begin, begin + len(value), "password")
         start += len(cell) + 1

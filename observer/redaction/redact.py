@@ -16,12 +16,12 @@ from typing import Literal, TypeVar, cast, get_args, get_origin
 
 import msgspec
 
-from observer.redaction.context_patterns import passages
-from observer.redaction.key_files import keyfiles
-from observer.redaction.key_values import assignments
-from observer.redaction.prose import columns, spoken
+from observer.redaction.context_patterns import context_secrets
+from observer.redaction.key_files import key_file_secrets
+from observer.redaction.key_values import key_value_secrets
+from observer.redaction.prose import prose_secrets, table_secrets
 from observer.redaction.secrets import Span
-from observer.redaction.tokens import tokens
+from observer.redaction.tokens import token_secrets
 
 _SHORTEST = 8
 """Characters of the shortest thing that is ever replaced, such as `pwd=abcd`."""
@@ -109,12 +109,12 @@ def _lower(text: str) -> str:
 
 def _secrets(text: str, low: str) -> list[Span]:
     return [
-        *tokens(text),
-        *keyfiles(text, low),
-        *passages(text, low),
-        *assignments(text, low),
-        *spoken(text, low),
-        *columns(text, low),
+        *token_secrets(text),
+        *key_file_secrets(text, low),
+        *context_secrets(text, low),
+        *key_value_secrets(text, low),
+        *prose_secrets(text, low),
+        *table_secrets(text, low),
     ]
 
 

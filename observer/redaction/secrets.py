@@ -87,7 +87,7 @@ LOWER_UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 """The same in lower case, as a part of patterns."""
 
 
-def is_one_draw(value: str) -> bool:
+def is_generated_whole(value: str) -> bool:
     """Tell whether a value was drawn as a whole, be it with few changes, or of letters alone."""
     if is_random(value, at_least=16) or UUID.fullmatch(value):
         return True

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from observer.redaction.secrets import LOWER_UUID, is_one_draw, is_placeholder, is_random
+from observer.redaction.secrets import LOWER_UUID, is_generated_whole, is_placeholder, is_random
 
 
 class ContextPattern(NamedTuple):
@@ -32,18 +32,18 @@ class ContextPattern(NamedTuple):
     more: re.Pattern[str]
 
 
-def is_given(match: re.Match[str]) -> bool:
+def is_literal(match: re.Match[str]) -> bool:
     """Tell whether it is no variable, dummy or name."""
     return not is_placeholder(match["secret"])
 
 
-def is_drawn(match: re.Match[str]) -> bool:
+def is_generated(match: re.Match[str]) -> bool:
     """Tell whether a machine seems to have drawn it."""
     value = match["secret"]
     return is_random(value, at_least=16) and not is_placeholder(value)
 
 
-NO_MORE = re.compile("")
+NO_TAIL = re.compile("")
 
 
 def _tells(_match: re.Match[str]) -> bool:
@@ -52,12 +52,12 @@ def _tells(_match: re.Match[str]) -> bool:
 
 
 def _is_drawn(match: re.Match[str]) -> bool:
-    return is_one_draw(match["secret"])
+    return is_generated_whole(match["secret"])
 
 
-WEBHOOKS = tuple(
+WEBHOOK_PATTERNS = tuple(
     ContextPattern(
-        "webhook", anchor, re.compile(f"(?i:{re.escape(anchor)}){pattern}"), accept, NO_MORE
+        "webhook", anchor, re.compile(f"(?i:{re.escape(anchor)}){pattern}"), accept, NO_TAIL
     )
     for anchor, pattern, accept in (
         ("hooks.slack.com/", r"(?:services|workflows|triggers)/(?P<secret>[\w+/-]{20,})", _tells),

@@ -31,7 +31,7 @@ class _Formats(Value, forbid_unknown_fields=True):
     split: tuple[_Format, ...]
 
 
-class Token(NamedTuple):
+class TokenFormat(NamedTuple):
     """A format of tokens, ready to be searched for."""
 
     name: str
@@ -39,9 +39,9 @@ class Token(NamedTuple):
     pattern: re.Pattern[str]
 
 
-def _compiled(formats: Iterable[_Format], form: str = "{}") -> tuple[Token, ...]:
+def _compiled(formats: Iterable[_Format], form: str = "{}") -> tuple[TokenFormat, ...]:
     return tuple(
-        Token(each.name, each.anchors, re.compile(form.replace("{}", each.pattern)))
+        TokenFormat(each.name, each.anchors, re.compile(form.replace("{}", each.pattern)))
         for each in formats
     )
 
@@ -50,11 +50,11 @@ _READ = msgspec.convert(
     tomllib.loads(Path(__file__).with_name("tokens.toml").read_text(encoding="utf-8")), _Formats
 )
 _WORD = "(?<![A-Za-z0-9]){}[A-Za-z0-9]*+"
-TOKENS = (*_compiled(_READ.anywhere), *_compiled(_READ.words, _WORD))
-SPLIT = _compiled(_READ.split, _WORD)
-_ANCHORS = [(anchor, token) for token in TOKENS for anchor in token.anchors]
-_SHAPES = [token for token in TOKENS if not token.anchors]
-_SPLIT_ANCHORS = [(anchor, token) for token in SPLIT for anchor in token.anchors]
+TOKEN_FORMATS = (*_compiled(_READ.anywhere), *_compiled(_READ.words, _WORD))
+BASE64_FORMATS = _compiled(_READ.split, _WORD)
+_ANCHORS = [(anchor, token) for token in TOKEN_FORMATS for anchor in token.anchors]
+_SHAPES = [token for token in TOKEN_FORMATS if not token.anchors]
+_SPLIT_ANCHORS = [(anchor, token) for token in BASE64_FORMATS for anchor in token.anchors]
 
 _RUN_CHARACTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 _RUNS = bytes(97 if code in _RUN_CHARACTERS else 32 for code in range(256))
@@ -63,11 +63,11 @@ _WORDS = b"abcdefghijklmnopqrstuvwxyz_-."
 """What is made of these alone was drawn by nobody."""
 
 
-def tokens(text: str) -> Iterator[Span]:
-    """Yield the tokens in a text.
+def token_secrets(text: str) -> Iterator[Span]:
+    """Yield the tokens in a text, by format and then by position; spans may overlap.
 
-    All but those of `SPLIT` hold a run of 20 word characters. Most text holds few such runs, and
-    finding them is one search for a constant; only the runs are then asked for anchors.
+    All but those of `BASE64_FORMATS` contain a run of 20 word characters. Most text has few such
+    runs, and finding them is one search for a constant; only the runs are searched for anchors.
     """
     if len(text) < len(_LONG):
         return
@@ -77,10 +77,10 @@ def tokens(text: str) -> Iterator[Span]:
                 yield Span(match.start(), match.end(), token.name)
 
 
-def _present(text: str) -> dict[Token, None]:
+def _present(text: str) -> dict[TokenFormat, None]:
     """Return the tokens that may stand in a text, in the order of the tables."""
     runs = _long_runs(text.encode("utf-8", "surrogatepass"))
-    found: dict[Token, None] = {}
+    found: dict[TokenFormat, None] = {}
     if runs:
         found = dict.fromkeys(token for anchor, token in _ANCHORS if anchor in runs)
         found |= dict.fromkeys(token for token in _SHAPES if token.pattern.search(runs))

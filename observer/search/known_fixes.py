@@ -31,7 +31,7 @@ from observer.observations.project_state import ProjectState
 from observer.outcomes import not_started, same_check
 from observer.shell import command_forms, command_line
 from observer.shell.command_forms import InvocationForm
-from observer.shell.fixers import remedy_of
+from observer.shell.fixers import fix_kind
 from observer.store.interface import StoreReader
 
 SEEN = 50
@@ -85,8 +85,8 @@ def find_fix(
 def command_of(fix: Item) -> str:
     """Return the command that alone made the difference of a fix; "" if something else did."""
     causes = {link.excerpt for link in fix.links if link.kind == "edit"}
-    parts = [part for said in causes for part in command_line.parts_of(said)]
-    is_certain = len(causes) == 1 and parts and all(remedy_of(one) in _CERTAIN for one in parts)
+    parts = [part for said in causes for part in command_line.simple_commands(said)]
+    is_certain = len(causes) == 1 and parts and all(fix_kind(one) in _CERTAIN for one in parts)
     return causes.pop() if is_certain and not fix.files_modified else ""
 
 
@@ -106,7 +106,7 @@ def find_reverted_edit(
     known: ProjectState, write: FileWrite, where: Where, session_id: int | None
 ) -> Returned | None:
     """Return the newest edit of an earlier session that a write repeats and that is gone."""
-    coming = set(edits.of(write).edits)
+    coming = set(edits.fingerprints_of(write).edits)
     path = relative(write.path, where.root, where.cwd)
     for edit in reversed(known.edits if coming else ()):
         if edit.path == path and coming <= set(edit.marks):
@@ -134,7 +134,7 @@ def find_form(known: ProjectState, command: str, *, root: str, cwd: str) -> Alte
     able = [one for one in known.alternatives if _is_certain(one)]
     if not able:
         return None
-    folder = same_check.folder_of(command_line.parts_of(command), root, cwd)
+    folder = same_check.folder_of(command_line.simple_commands(command), root, cwd)
     typed = command_forms.forms_of(command, folder=folder)
     found = [one for one in able if any(_is_of(form, one) for form in typed)]
     return max(found, key=lambda one: one.times, default=None)
@@ -153,7 +153,7 @@ def _is_certain(one: Alternative) -> bool:
 def _is_of(form: InvocationForm, one: Alternative) -> bool:
     """Return True if a form is what failed, or begins with the words that were to blame."""
     stem = _stem(one)
-    return command_forms.is_same(form, one.failed) or (
+    return command_forms.is_same_form(form, one.failed) or (
         bool(stem) and f"{form.line} ".startswith(stem) and not one.worked.line.startswith(stem)
     )
 
@@ -163,7 +163,7 @@ def _stem(one: Alternative) -> str:
 
     `wrap bun` of `wrap bun run test` where wrap knows no `bun`: so will `wrap bun run lint`.
     """
-    blamed = not_started.read(one.error).name
+    blamed = not_started.start_failure(one.error).name
     words = one.failed.line.split()
     if one.reason not in {"missing", "usage"} or blamed.startswith("-") or blamed not in words:
         return ""

@@ -99,7 +99,7 @@ def after(reader: StoreReader, event: Event, here: Filters) -> Reminder:
     verdict = analyze(event.body, Where(root=root, cwd=event.cwd)).result
     if verdict.ok is not False or not verdict.was_run:
         return NOTHING
-    if not_started.read(event.body.output).reason:
+    if not_started.start_failure(event.body.output).reason:
         return _form(known, event.body.command, root, event.cwd)
     session = reader.latest_session(event.client, event.session, here.project_id or 0)
     found = known_fixes.find_fix(

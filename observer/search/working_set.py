@@ -22,7 +22,7 @@ from observer.observations import session_state
 from observer.observations.fix_text import ALTERNATIVE
 from observer.observations.session_state import SessionState
 from observer.shell import command_line
-from observer.shell.check_tools import judge_of
+from observer.shell.check_tools import checker_of
 from observer.shell.fixers import rewrites
 from observer.store.interface import StoreReader
 
@@ -201,7 +201,7 @@ def _kinds(command: str) -> tuple[str, ...]:
     """Return what a command line judges, nothing if it does anything else as well."""
     if len(command) > CHECK_CHARS:
         return ()
-    parts = [part for part in command_line.parts_of(command) if part.words[0] != "cd"]
-    judges = [None if rewrites(part) else judge_of(part.words) for part in parts]
+    parts = [part for part in command_line.simple_commands(command) if part.words[0] != "cd"]
+    judges = [None if rewrites(part) else checker_of(part.words) for part in parts]
     kinds = sorted({judge.kind for judge in judges if judge})
     return tuple(kinds) if all(judges) else ()

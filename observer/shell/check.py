@@ -25,8 +25,8 @@ from observer.shell.check_tables import (
     WIDER,
     Kind,
 )
-from observer.shell.check_targets import Judge
-from observer.shell.check_tools import judge_of
+from observer.shell.check_targets import Checker
+from observer.shell.check_tools import checker_of
 from observer.shell.command_line import SimpleCommand
 from observer.shell.fixers import rewrites
 from observer.shell.runners import XARGS
@@ -83,7 +83,7 @@ class CheckIdentity(Value):
 
 def check_of(part: SimpleCommand, folder: str, root: str = "") -> CheckIdentity | None:
     """Return what a simple command checks in a folder of the project; None if nothing of it."""
-    judge = judge_of(part.words)
+    judge = checker_of(part.words)
     if judge is None or folder.startswith("/"):
         return None
     scope = _Scope(judge, folder, root)
@@ -126,7 +126,7 @@ def clears(green: CheckIdentity, red: CheckIdentity) -> bool:
 def is_comparable(green: CheckIdentity, red: CheckIdentity) -> bool:
     """Return True if what passes in one run would pass in the other, as far as both look at it."""
     is_vague = green.is_task or green.is_guess
-    if not is_same_judge(green, red) or not (is_vague or set(red.strict) <= set(green.strict)):
+    if not is_same_checker(green, red) or not (is_vague or set(red.strict) <= set(green.strict)):
         return False
     return green.folder == red.folder or green.is_given or green.base.startswith(RECURSIVE)
 
@@ -136,12 +136,12 @@ def is_within_scope(green: CheckIdentity, red: CheckIdentity) -> bool:
     return all(any(_inside(path, place) for place in green.paths) for path in red.paths)
 
 
-def is_same_judge(green: CheckIdentity, red: CheckIdentity) -> bool:
+def is_same_checker(green: CheckIdentity, red: CheckIdentity) -> bool:
     """Return True if a pass of one judge says something about the other's failure."""
     return green.base == red.base or green.base in WIDER.get(red.base, ())
 
 
-def chooses(check: CheckIdentity, name: str, place: str = "") -> bool:
+def selects_test(check: CheckIdentity, name: str, place: str = "") -> bool:
     """Return True if a run looks at a test of this name, or at the place of its failure.
 
     The test is one that failed when it ran last.
@@ -169,7 +169,7 @@ def _inside(path: str, place: str) -> bool:
 class _Scope:
     """Reads the words behind a judge: where, what, through which filter, how strictly."""
 
-    def __init__(self, judge: Judge, folder: str, root: str) -> None:
+    def __init__(self, judge: Checker, folder: str, root: str) -> None:
         self._judge = judge
         self._root = root
         self.folder = folder

@@ -26,7 +26,7 @@ ALWAYS: dict[Kind, str] = {
     "all": "",
 }
 """Programs that do nothing but judge."""
-SAME = {
+ALIASES = {
     "py.test": "pytest", "basedpyright": "pyright",
     "dmypy": "mypy", "vue-tsc": "tsc", "mvnw": "mvn", "gradlew": "gradle", "pest": "phpunit",
     "paratest": "phpunit", "prek": "pre-commit", "docker-compose": "docker", "podman": "docker",
@@ -154,7 +154,7 @@ LIFECYCLE: dict[str, list[str]] = {
     ],
     "gradle": ["classes", "compile", "assemble", "lint", "test", "check", "build"],
 }
-NAMED: tuple[tuple[Kind, frozenset[str]], ...] = (
+KIND_WORDS: tuple[tuple[Kind, frozenset[str]], ...] = (
     ("test", word_set("test tests spec specs unittest unittests e2e unit integration pytest jest")),
     ("types", word_set("typecheck types tsc typing typings mypy pyright")),
     ("lint", word_set("lint linter lints eslint ruff clippy vet biome rubocop golangci")),
@@ -164,7 +164,7 @@ NAMED: tuple[tuple[Kind, frozenset[str]], ...] = (
 )
 PROGRAMS = (
     frozenset(name for names in ALWAYS.values() for name in names.split())
-    | frozenset(SAME)
+    | frozenset(ALIASES)
     | frozenset(VERBS)
     | FORMATTERS
     | frozenset(TASKS)
@@ -272,11 +272,11 @@ WIDER: dict[str, frozenset[str]] = {
     "gradle check": frozenset({"gradle build"}),
 }
 """Judge -> those whose pass says that this one would pass too."""
-KINDS = {base: kind for verbs in VERBS.values() for kind, base in verbs.values()}
+KIND_OF_CHECKER = {base: kind for verbs in VERBS.values() for kind, base in verbs.values()}
 """Judge that is a word of a program -> what it judges."""
-SIGNED_AS = {"xcodebuild test": "swift test", "xcodebuild build": "swift build"}
+OUTPUT_NAMES = {"xcodebuild test": "swift test", "xcodebuild build": "swift build"}
 """Judge -> the one whose name its outputs are signed by."""
-TOLD: dict[str, tuple[Kind, str]] = {
+CHECKER_BY_OUTPUT: dict[str, tuple[Kind, str]] = {
     "compiler": ("build", "compiler"),
     "linker": ("build", "compiler"),
     "maven": ("test", "mvn test"),
@@ -294,7 +294,7 @@ TOLD: dict[str, tuple[Kind, str]] = {
     "isort": ("format", "isort"),
 }
 """How outputs are signed -> which judge spoke; those that are signed by their own name not."""
-TOLD_BY_COUNTS: dict[str, tuple[tuple[Kind, str], tuple[Kind, str]]] = {
+CHECKER_BY_COUNTS: dict[str, tuple[tuple[Kind, str], tuple[Kind, str]]] = {
     "go": (("test", "go test"), ("build", "go build")),
     "cargo": (("test", "cargo test"), ("build", "cargo build")),
     "dotnet": (("test", "dotnet test"), ("build", "dotnet build")),

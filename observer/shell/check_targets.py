@@ -18,11 +18,11 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from observer.core.text import word_set
-from observer.shell.check_tables import NAMED, Kind
+from observer.shell.check_tables import KIND_WORDS, Kind
 from observer.shell.words import unquoted
 
 
-class Judge(NamedTuple):
+class Checker(NamedTuple):
     """What judges: `base` is the same for equal judgements, `rest` the words that are left.
 
     `is_task` holds where a project defines what is run, such as `make test`.
@@ -39,17 +39,17 @@ _CHECKING = re.compile(r"[:_-]check\Z|\Acheck[:_-]", re.IGNORECASE)
 NAME_PART = re.compile(r"[A-Za-z][a-z0-9]*")
 
 
-def kind_named(name: str) -> Kind:
+def kind_from_name(name: str) -> Kind:
     """Return what a task of this name is likely to judge."""
     parts = {part.lower() for part in NAME_PART.findall(name)}
     parts.add(name.replace("-", "").lower())
-    return next((kind for kind, known in NAMED if not known.isdisjoint(parts)), "")
+    return next((kind for kind, known in KIND_WORDS if not known.isdisjoint(parts)), "")
 
 
-def plain_name(name: str) -> str:
+def base_task_name(name: str) -> str:
     """Return the name of a task without the word that has it repair what it can, or only look."""
     plain = _CHECKING.sub("", name)
-    if plain != name and kind_named(plain) == "format":
+    if plain != name and kind_from_name(plain) == "format":
         return plain
     return _FIXING.sub("", name) or name
 
@@ -81,7 +81,7 @@ _XCODE_TESTS = ("-only-testing:", "-skip-testing:")
 _XCODE_ASKING = word_set("-list -version -showBuildSettings -showsdks -showdestinations -help")
 
 
-def _nx(rest: list[str]) -> Judge | None:
+def _nx(rest: list[str]) -> Checker | None:
     """Read `nx test app`, `nx run app:test`, `nx run-many -t test lint`, `nx affected -t test`."""
     targets, projects = [*_values(rest, _NX_TARGETS)], [*_values(rest, _NX_PROJECTS)]
     verb, *named = [*_plain(rest, _NX_TARGETS | _NX_PROJECTS | _NX_VALUED)] or [""]
@@ -95,29 +95,29 @@ def _nx(rest: list[str]) -> Judge | None:
     elif verb != "run-many":
         targets, projects = [verb], [*projects, *named[:1]]
     left += [f"-p={','.join(sorted(projects))}"] if any(projects) else []
-    names = [plain_name(one) for one in targets if kind_named(one)]
+    names = [base_task_name(one) for one in targets if kind_from_name(one)]
     if not names:
         return None
-    kind = kind_named(targets[0]) if len(targets) == 1 else "all"
-    return Judge(kind, f"nx {' '.join(sorted(names))}", left, is_task=True)
+    kind = kind_from_name(targets[0]) if len(targets) == 1 else "all"
+    return Checker(kind, f"nx {' '.join(sorted(names))}", left, is_task=True)
 
 
-def _of_environments(name: str, rest: list[str]) -> Judge | None:
+def _of_environments(name: str, rest: list[str]) -> Checker | None:
     """Read which environments run: one named as a Python tests; with none chosen, all run."""
     own = rest[: rest.index("--")] if "--" in rest else rest
     if not _ASKING.isdisjoint(own):
         return None
     options = _ENVIRONMENTS[name]
     chosen = sorted(_values(own, options))
-    kinds = {"test" if _PYTHON.match(one) else kind_named(one) or "all" for one in chosen}
+    kinds = {"test" if _PYTHON.match(one) else kind_from_name(one) or "all" for one in chosen}
     left = [word for word in own if word.partition("=")[0] not in _RUNNING | options]
     left = [word for word in left if not {*unquoted(word).split(",")} <= {*chosen}]
     left += [f"-e={','.join(chosen)}"] if chosen else []
     left += rest[len(own) :]
-    return Judge(kinds.pop() if len(kinds) == 1 else "all", name, left, is_task=True)
+    return Checker(kinds.pop() if len(kinds) == 1 else "all", name, left, is_task=True)
 
 
-def _xcodebuild(rest: list[str]) -> Judge | None:
+def _xcodebuild(rest: list[str]) -> Checker | None:
     """Read the action of xcodebuild, which builds without one, and what its options choose."""
     plain = {*_plain(rest, _XCODE_VALUED)}
     if not _XCODE_ASKING.isdisjoint(rest) or plain == {"clean"}:
@@ -128,7 +128,7 @@ def _xcodebuild(rest: list[str]) -> Judge | None:
     pairs = itertools.pairwise(rest)
     choosing = [f"{word}={unquoted(then)}" for word, then in pairs if word in _XCODE_CHOOSING]
     choosing += [word.replace(":", "=", 1) for word in rest if word.startswith(_XCODE_TESTS)]
-    return Judge(*_ACTIONS[action], choosing)
+    return Checker(*_ACTIONS[action], choosing)
 
 
 def _values(words: list[str], options: frozenset[str]) -> Iterator[str]:
@@ -149,7 +149,7 @@ def _plain(words: list[str], valued: frozenset[str]) -> Iterator[str]:
             yield word
 
 
-READ: Mapping[str, Callable[[list[str]], Judge | None]] = MappingProxyType(
+READ: Mapping[str, Callable[[list[str]], Checker | None]] = MappingProxyType(
     {
         "nx": _nx,
         "tox": partial(_of_environments, "tox"),

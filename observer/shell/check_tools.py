@@ -12,23 +12,23 @@ from collections.abc import Sequence
 from observer.core.text import word_set
 from observer.shell import check_targets
 from observer.shell.check_tables import (
+    ALIASES,
     ALWAYS,
     BY_OPTION,
     FORMATTERS,
+    KIND_WORDS,
     LIFECYCLE,
-    NAMED,
     RUN,
     RUNNING,
     RUNNING_OTHERS,
     RUNNING_TASKS,
-    SAME,
     SCRIPTS,
     TASKS,
     VERBS,
     Kind,
 )
-from observer.shell.check_targets import NAME_PART, Judge, kind_named, plain_name
-from observer.shell.runners import name_of
+from observer.shell.check_targets import NAME_PART, Checker, base_task_name, kind_from_name
+from observer.shell.runners import program_name
 
 _ASKING = word_set("--help --version -h --list --collect-only --co --listTests --init --showConfig"
                    " --show-config --print-config --dry-run --watch --watchAll --ui")  # fmt: skip
@@ -40,11 +40,11 @@ _TEST_FILE = re.compile(r"(?:test_\w+|\w+_test)\.(?:py|rb|pl|php|sh)\Z")
 _SCRIPT_FILE = re.compile(r"(?:\./)?(?:[\w.-]+/)*([\w-]+?)(?:\.(?:sh|bash|py|rb|js|mjs|ts|ps1))?\Z")
 
 
-def judge_of(words: Sequence[str]) -> Judge | None:
+def checker_of(words: Sequence[str]) -> Checker | None:
     """Return how a simple command judges code; None if it does not."""
-    name = name_of(words[0])
-    name, rest = SAME.get(name, name), list(words[1:])
-    if name.startswith("python") and rest[1:] and name_of(rest[0]) == "manage.py":
+    name = program_name(words[0])
+    name, rest = ALIASES.get(name, name), list(words[1:])
+    if name.startswith("python") and rest[1:] and program_name(rest[0]) == "manage.py":
         name, rest = "manage.py", rest[1:]
     if name in check_targets.READ:
         return check_targets.READ[name](rest) if _ASKING.isdisjoint(rest) else None
@@ -57,12 +57,12 @@ def judge_of(words: Sequence[str]) -> Judge | None:
     return found
 
 
-def _known(name: str, rest: list[str]) -> Judge | None:
+def _known(name: str, rest: list[str]) -> Checker | None:
     for kind, names in ALWAYS.items():
         if name in names.split():
             return _always(kind, name, rest)
     if name in FORMATTERS:
-        return Judge("format", name, [word for word in rest if word not in {"-w", "--write"}])
+        return Checker("format", name, [word for word in rest if word not in {"-w", "--write"}])
     if name in LIFECYCLE:
         return _built(name, rest)
     if (name, next((one for one in rest if (name, one) in BY_OPTION), "")) in BY_OPTION:
@@ -75,22 +75,22 @@ def _known(name: str, rest: list[str]) -> Judge | None:
     after = rest[place + 1 :]
     if name == "cargo" and verb == "nextest":
         after = after[1:]
-    return Judge(kind, base, [*rest[:place], *after])
+    return Checker(kind, base, [*rest[:place], *after])
 
 
-def _always(kind: Kind, name: str, rest: list[str]) -> Judge:
+def _always(kind: Kind, name: str, rest: list[str]) -> Checker:
     is_verb = rest[:1] in (["run"], ["lint"], ["check"], ["tc"], ["analyse"], ["analyze"])
     left = rest[1:] if is_verb else rest
-    return Judge(kind, RUNNING.get(name, name), left, is_task=name in RUNNING_OTHERS)
+    return Checker(kind, RUNNING.get(name, name), left, is_task=name in RUNNING_OTHERS)
 
 
-def _by_option(name: str, rest: list[str]) -> Judge:
+def _by_option(name: str, rest: list[str]) -> Checker:
     option = next(one for one in rest if (name, one) in BY_OPTION)
     kind, base = BY_OPTION[name, option]
-    return Judge(kind, base, [word for word in rest if word != option])
+    return Checker(kind, base, [word for word in rest if word != option])
 
 
-def _built(name: str, rest: list[str]) -> Judge | None:
+def _built(name: str, rest: list[str]) -> Checker | None:
     """Read the goals of Maven or the tasks of Gradle: the last one says how far it goes."""
     reached = [word for word in rest if _goal(word) in LIFECYCLE[name]]
     if reached:
@@ -98,24 +98,24 @@ def _built(name: str, rest: list[str]) -> Judge | None:
         kind: Kind = "test" if goal not in {"compile", "classes", "assemble", "lint"} else "build"
         projects = [word.rpartition(":")[0] for word in reached if ":" in word]
         left = [word for word in rest if word not in reached]
-        return Judge(kind, f"{name} {goal}", [*left, *(f"-p={one}" for one in projects if one)])
-    plain = [word for word in rest if word[0] != "-" and kind_named(word.rpartition(":")[2])]
+        return Checker(kind, f"{name} {goal}", [*left, *(f"-p={one}" for one in projects if one)])
+    plain = [word for word in rest if word[0] != "-" and kind_from_name(word.rpartition(":")[2])]
     if not plain:
         return None
     project, _, called = plain[-1].rpartition(":") if plain[-1][0] == ":" else ("", "", plain[-1])
     called = re.sub(r"(?:Check|:check|Apply|:apply|Format)\Z", "", called)
     left = [*(word for word in rest if word not in plain), *([f"-p={project}"] if project else ())]
-    return Judge(kind_named(plain[-1]), f"{name} {called}", left)
+    return Checker(kind_from_name(plain[-1]), f"{name} {called}", left)
 
 
 def _goal(word: str) -> str:
     return word.rpartition(":")[2]
 
 
-def _task(name: str, rest: list[str]) -> Judge | None:
+def _task(name: str, rest: list[str]) -> Checker | None:
     if name in SCRIPTS:
         return _package_script(name, rest)
-    if name == "mise" and rest and kind_named(rest[0]):
+    if name == "mise" and rest and kind_from_name(rest[0]):
         rest = ["run", *rest]
     if name in RUNNING_TASKS:
         at = next((at for at, word in enumerate(rest) if word in RUNNING_TASKS[name]), None)
@@ -123,29 +123,29 @@ def _task(name: str, rest: list[str]) -> Judge | None:
     return _first_task(TASKS[name], [], rest) if name in TASKS else None
 
 
-def _first_task(name: str, before: list[str], rest: list[str]) -> Judge | None:
+def _first_task(name: str, before: list[str], rest: list[str]) -> Checker | None:
     valued = {"-C", "-f", "-d", "--directory", "--justfile", "-p"}
     for at, word in enumerate(rest):
         if word[0] == "-" or word.isdigit() or "=" in word or (at and rest[at - 1] in valued):
             continue
-        kind = kind_named(word.lstrip("+"))
+        kind = kind_from_name(word.lstrip("+"))
         left = [*before, *rest[:at], *rest[at + 1 :]]
-        others = [one for one in left if kind_named(one) and one[0] != "-" and "/" not in one]
+        others = [one for one in left if kind_from_name(one) and one[0] != "-" and "/" not in one]
         if others and kind:
             several = " ".join([word, *others])
             left = [one for one in left if one not in others]
-            return Judge("all", f"{name} {several}", left, is_task=True)
-        return Judge(kind, f"{name} {plain_name(word)}", left, is_task=True) if kind else None
-    return Judge("build", name, rest, is_task=True) if name in {"make", "ant"} else None
+            return Checker("all", f"{name} {several}", left, is_task=True)
+        return Checker(kind, f"{name} {base_task_name(word)}", left, is_task=True) if kind else None
+    return Checker("build", name, rest, is_task=True) if name in {"make", "ant"} else None
 
 
-def _package_script(name: str, rest: list[str]) -> Judge | None:
+def _package_script(name: str, rest: list[str]) -> Checker | None:
     words = [word for word in rest if word[0] != "-"]
     if name == "yarn" and words[:1] == ["workspace"]:
         words = words[2:]
         rest = [*(f"-w={one}" for one in rest[1:2]), *rest[2:]]
     is_run = bool(words) and (words[0] in RUN or words[:1] == ["workspaces"])
-    named = next((word for word in words if word not in RUN and kind_named(word)), "")
+    named = next((word for word in words if word not in RUN and kind_from_name(word)), "")
     first = words[1:2] if is_run else words[:1]
     if not named or (name == "npm" and not is_run and named != "test"):
         return None
@@ -155,31 +155,31 @@ def _package_script(name: str, rest: list[str]) -> Judge | None:
         return None
     place = rest.index(named)
     left = [word for word in rest[:place] if word not in RUN] + rest[place + 1 :]
-    return Judge(kind_named(named), f"script {plain_name(named)}", left, is_task=True)
+    return Checker(kind_from_name(named), f"script {base_task_name(named)}", left, is_task=True)
 
 
 _PACKAGE = word_set("--filter -F --workspace -w --prefix -C --cwd --dir")
 
 
-def _script(words: Sequence[str]) -> Judge | None:
+def _script(words: Sequence[str]) -> Checker | None:
     """Read a project's own script that is named as a check, and a test that is run as a program."""
     shells = word_set("bash sh zsh python python3 ruby perl php node tsx bun")
-    is_given = name_of(words[0]) in shells
+    is_given = program_name(words[0]) in shells
     path = next((word for word in words[1:] if word[0] != "-"), "") if is_given else words[0]
     found = _SCRIPT_FILE.fullmatch(path)
     if found is None or "/tmp" in path or (not is_given and "/" not in path):  # noqa: S108 - not written
         return None
     rest = [word for word in words[1:] if word != path]
     if is_given and _TEST_FILE.fullmatch(path.rpartition("/")[2]):
-        return Judge("test", path, rest)
-    if is_given and name_of(words[0]) not in {"bash", "sh", "zsh"}:
+        return Checker("test", path, rest)
+    if is_given and program_name(words[0]) not in {"bash", "sh", "zsh"}:
         return None
     words_of_name = {part.lower() for part in NAME_PART.findall(found.group(1))}
-    is_named = words_of_name <= _OF_SCRIPTS and bool(kind_named(found.group(1)))
+    is_named = words_of_name <= _OF_SCRIPTS and bool(kind_from_name(found.group(1)))
     named = path.removeprefix("./")
-    return Judge(kind_named(found.group(1)), named, rest, is_task=True) if is_named else None
+    return Checker(kind_from_name(found.group(1)), named, rest, is_task=True) if is_named else None
 
 
-_OF_SCRIPTS = frozenset(word for _, known in NAMED for word in known) | word_set(
+_OF_SCRIPTS = frozenset(word for _, known in KIND_WORDS for word in known) | word_set(
     "run all the code style type py js ts go rust"
 )

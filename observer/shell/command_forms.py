@@ -13,7 +13,7 @@ from observer.core.text import one_line, word_set
 from observer.core.value import Value
 from observer.shell import command_line
 from observer.shell.command_line import SimpleCommand
-from observer.shell.runners import ASSIGNMENT, name_of
+from observer.shell.runners import ASSIGNMENT, program_name
 
 _WORDS = 40
 _LINE = 240
@@ -55,12 +55,12 @@ def forms_of(command: str, *, folder: str = "") -> tuple[InvocationForm, ...]:
         command: the command line.
         folder: where it ends up, relative to the project, as `invocation.folder_of` says.
     """
-    parts = command_line.parts_of(command)
+    parts = command_line.simple_commands(command)
     before = [part.shown for part in parts if part.words[0] in _SETTING]
     return tuple(
         _form(part, folder, before)
         for part in parts
-        if part.sign != "|" and not part.looks and name_of(part.words[0]) not in _ASIDE
+        if part.sign != "|" and not part.looks and program_name(part.words[0]) not in _ASIDE
     )[:8]
 
 
@@ -78,7 +78,7 @@ def _form(part: SimpleCommand, folder: str, before: Sequence[str]) -> Invocation
 
 
 def _canonical(typed: Sequence[str]) -> tuple[str, ...]:
-    program = name_of(typed[0])
+    program = program_name(typed[0])
     words = [*_TWO_WORDS.get(program, (_SAME_PROGRAM.get(program, program),)), *typed[1:]]
     if program == "git":
         words = ["git", *command_line.git_words(list(words))]
@@ -90,7 +90,7 @@ def _canonical(typed: Sequence[str]) -> tuple[str, ...]:
     return tuple(one_line(word.strip("'\""), 120) for word in found[:_WORDS])
 
 
-def is_same(one: InvocationForm, other: InvocationForm) -> bool:
+def is_same_form(one: InvocationForm, other: InvocationForm) -> bool:
     """Return True if both are typed and placed alike."""
     return one.line == other.line
 
@@ -103,7 +103,7 @@ def is_other_form(failed: InvocationForm, worked: InvocationForm, error: str) ->
     """
     left_out = [word for word in failed.words if word.startswith("-") and word not in worked.words]
     if (
-        is_same(failed, worked)
+        is_same_form(failed, worked)
         or _bypasses(failed, worked)
         or not all(word.partition("=")[0] in error for word in left_out)
     ):
@@ -117,13 +117,13 @@ def is_other_form(failed: InvocationForm, worked: InvocationForm, error: str) ->
     return False
 
 
-def is_with_more(failed: InvocationForm, worked: InvocationForm) -> bool:
+def adds_settings(failed: InvocationForm, worked: InvocationForm) -> bool:
     """Return True if a command only adds a setting to one that failed.
 
     A setting is a variable or program before it, or an option of an installation. Other options
     choose what is done, so that both say different things.
     """
-    if failed.folder != worked.folder or is_same(failed, worked) or _bypasses(failed, worked):
+    if failed.folder != worked.folder or is_same_form(failed, worked) or _bypasses(failed, worked):
         return False
     if failed.words == worked.words:
         return True

@@ -22,7 +22,7 @@ from observer.core.value import Value
 from observer.shell import runners
 from observer.shell import words as shell
 from observer.shell.check_tables import PROGRAMS
-from observer.shell.runners import FRAME_WORDS, name_of
+from observer.shell.runners import FRAME_WORDS, program_name
 
 _REDIRECTION = re.compile(r"(?<![0-9&>])>{1,2}(?![&>])\s*(?!/dev/null)")
 _OUT = re.compile(r"(?P<stream>[\d*]?)(?P<sign>>>?)(?!\()(?P<target>.*)\Z", re.DOTALL)
@@ -102,12 +102,12 @@ class SimpleCommand(NamedTuple):
     @property
     def shown(self) -> str:
         """The command with its runner, and with the file that it makes if it does nothing else."""
-        into = self.into if self.looks or name_of(self.words[0]) in _FILTERS else ""
+        into = self.into if self.looks or program_name(self.words[0]) in _FILTERS else ""
         return " ".join(filter(None, [self.runner, *self.words, into]))
 
 
 @lru_cache(maxsize=2048)
-def parts_of(command: str) -> tuple[SimpleCommand, ...]:
+def simple_commands(command: str) -> tuple[SimpleCommand, ...]:
     """Return the simple commands of a command line, without what they are wrapped in.
 
     Several readers ask about each command line, and most lines come again: kept, not to be changed.
@@ -131,14 +131,14 @@ def _nested(part: SimpleCommand) -> str:
     if len(part.words) == 1 and (run := _SUBSTITUTED.fullmatch(first)):
         return run.group(2)
     is_quoted = len(part.words) == 1 and bool(part.wrapping) and first[0] in "'\""
-    return first if is_quoted else runners.script_in(part.words)
+    return first if is_quoted else runners.nested_script(part.words)
 
 
 def _unwrapped(sign: str, words: list[str]) -> SimpleCommand:
     wrapping: list[str] = []
     runner: list[str] = []
     words, into = _directed(words)
-    while skipped := runners.launched(words, PROGRAMS):
+    while skipped := runners.wrapper_length(words, PROGRAMS):
         taken, words = words[:skipped], words[skipped:]
         if taken[0] not in FRAME_WORDS and "()" not in taken[0]:
             wrapping += taken
@@ -166,22 +166,22 @@ def _directed(words: list[str]) -> tuple[list[str], str]:
 
 
 @lru_cache(maxsize=2048)
-def read(command: str) -> CommandLine:
+def parse_command_line(command: str) -> CommandLine:
     """Read a command line; any text gives an answer."""
-    parts = parts_of(command)
+    parts = simple_commands(command)
     chief = _chief(parts)
     if not chief:
         return CommandLine(head=one_line(command, 120) or "(empty)")
     return CommandLine(
         head=one_line(_head(chief), 120) or "(empty)",
-        tool=name_of(_led(chief)[0].words[0]),
-        last=name_of(_led(chief)[-1].words[0]),
-        tools=distinct((name_of(part.words[0]) for part in chief), 8),
+        tool=program_name(_led(chief)[0].words[0]),
+        last=program_name(_led(chief)[-1].words[0]),
+        tools=distinct((program_name(part.words[0]) for part in chief), 8),
         is_routine=_REDIRECTION.search(command) is None and all(part.looks for part in parts),
     )
 
 
-def leading(parts: Sequence[SimpleCommand]) -> Sequence[SimpleCommand]:
+def leading_commands(parts: Sequence[SimpleCommand]) -> Sequence[SimpleCommand]:
     """Return the commands that a command line is about: those that do more than set up or look."""
     return _led(chief) if (chief := _chief(parts)) else ()
 
@@ -201,10 +201,12 @@ def _head(chief: Sequence[SimpleCommand]) -> str:
 
 def _led(chief: Sequence[SimpleCommand]) -> Sequence[SimpleCommand]:
     """Return what leads its pipeline and does more than look, if anything does."""
-    leading = [
+    leading_commands = [
         part for part in chief if part.sign != "|" or runners.XARGS in part.wrapping
     ] or chief
-    return [part for part in leading if part.into or not part.looks] or leading[:1]
+    return [part for part in leading_commands if part.into or not part.looks] or leading_commands[
+        :1
+    ]
 
 
 def git_words(words: list[str]) -> list[str]:
@@ -216,7 +218,7 @@ def git_words(words: list[str]) -> list[str]:
 
 
 def _looks(words: list[str]) -> bool:
-    tool = name_of(words[0])
+    tool = program_name(words[0])
     if tool == "git":
         verb = next(iter(git_words(words)), "")
         return verb in _GIT_LOOKING and "-D" not in words
@@ -256,7 +258,7 @@ _NAMED = re.compile(
 _QUOTED = re.compile(r"[rf]?['\"](?P<text>[^'\"]+)['\"]\Z")
 
 
-class Script(NamedTuple):
+class InlineScript(NamedTuple):
     """An inline script: its program, and the files that it writes, as it names them.
 
     `only_looks` holds where it reads files and changes nothing.
@@ -268,7 +270,7 @@ class Script(NamedTuple):
 
 
 @lru_cache(maxsize=512)
-def script_of(command: str) -> Script | None:
+def inline_script(command: str) -> InlineScript | None:
     """Return the first inline script of a command line; None without one."""
     text = command[:_READ_CHARS]
     begun = _INLINE.search(text)
@@ -278,7 +280,7 @@ def script_of(command: str) -> Script | None:
     names = dict(_NAMED.findall(script))
     found = (next(filter(None, match.groups()), "") for match in _WRITES.finditer(script))
     paths = (_QUOTED.match(names.get(name, name)) for name in found)
-    return Script(
+    return InlineScript(
         program=begun["program"],
         writes=distinct((path["text"] for path in paths if path), _FILES),
         only_looks=_READS.search(script) is not None

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from observer.shell import command_line
 from observer.shell import words as shell
 from observer.shell.command_line import SimpleCommand
-from observer.shell.runners import XARGS, name_of
+from observer.shell.runners import XARGS, program_name
 
 _LOOPS = frozenset({"for", "while", "until"})
 _PIPEFAIL = re.compile(r"\b(?:set|(?:ba|z|k)?sh)\s[^;&|\n]{0,200}\bpipefail\b")
@@ -71,10 +71,10 @@ class ExitStatus(NamedTuple):
 
 
 @lru_cache(maxsize=2048)
-def of(command: str) -> ExitStatus:
+def exit_status_of(command: str) -> ExitStatus:
     """Return what the exit code of a command line proves; any text gives an answer."""
-    parts = command_line.parts_of(command)
-    heads = [part for part in command_line.leading(parts) if part.words[0] not in _LEAVING]
+    parts = command_line.simple_commands(command)
+    heads = [part for part in command_line.leading_commands(parts) if part.words[0] not in _LEAVING]
     if not heads:
         return ExitStatus()
     line = _Line(parts, heads, bool(_PIPEFAIL.search(command)), bool(_ERREXIT.search(command)))
@@ -133,7 +133,7 @@ class _Line(NamedTuple):
         last = self.parts[-1]
         if self.is_head(last) or last.words[0] in _LEAVING:
             return True
-        if name_of(last.words[0]) in _ANSWERING:
+        if program_name(last.words[0]) in _ANSWERING:
             return False
         started = [at for at, part in enumerate(self.parts) if part.sign in {";", "&"}]
         statement = self.parts[0 if self.errexit or not started else started[-1] :]

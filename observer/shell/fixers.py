@@ -12,9 +12,9 @@ from typing import Literal
 
 from observer.core.text import word_set
 from observer.shell.command_line import SimpleCommand
-from observer.shell.runners import name_of
+from observer.shell.runners import program_name
 
-RemedyKind = Literal["", "fixer", "install", "generate", "service", "files", "git"]
+FixKind = Literal["", "fixer", "install", "generate", "service", "files", "git"]
 """What a command does about a failure.
 
 `fixer` rewrites code (formatters, `--fix`), `install` changes what is installed, `generate` makes
@@ -22,7 +22,7 @@ code, schemas or data, `service` starts or stops something that runs, `files` ch
 files, `git` brings in other work.
 """
 
-_TABLE: dict[RemedyKind, tuple[tuple[str, str], ...]] = {
+_TABLE: dict[FixKind, tuple[tuple[str, str], ...]] = {
     "fixer": (
         ("cargo go", "fmt fix"),
         ("dotnet ruff dart mix terraform buf deno zig gleam taplo dprint hatch", "format fmt"),
@@ -54,18 +54,18 @@ _TABLE: dict[RemedyKind, tuple[tuple[str, str], ...]] = {
     "files": (("cargo dotnet flutter swift go", "clean"),),
     "git": (("git", "apply am pull merge cherry-pick rebase submodule lfs"),),
 }
-_VERBS: dict[str, dict[str, RemedyKind]] = {}
+_VERBS: dict[str, dict[str, FixKind]] = {}
 for _kind, _rows in _TABLE.items():
     for _tools, _verbs in _rows:
         for _tool in _tools.split():
             _VERBS.setdefault(_tool, {}).update(dict.fromkeys(_verbs.split(), _kind))
-_ALWAYS: dict[str, RemedyKind] = {
+_ALWAYS: dict[str, FixKind] = {
     **dict.fromkeys(word_set("black isort rustfmt autopep8 pint phpcbf yapf swiftformat"), "fixer"),
     **dict.fromkeys(word_set("patch chmod mv cp touch mkdir ln tee"), "files"),
     **dict.fromkeys(word_set("protoc mockgen createdb"), "generate"),
     **dict.fromkeys(word_set("kill pkill killall"), "service"),
 }
-_WITH_OPTION: dict[str, tuple[RemedyKind, tuple[str, ...]]] = {
+_WITH_OPTION: dict[str, tuple[FixKind, tuple[str, ...]]] = {
     "sed": ("files", ("-i",)),
     "perl": ("files", ("-pi", "-i")),
     "gofmt": ("fixer", ("-w",)),
@@ -97,7 +97,7 @@ _RUNNERS = word_set(
     """
 )
 """Programs whose words name scripts, tasks or targets of the project."""
-_SCRIPTS: dict[RemedyKind, re.Pattern[str]] = {
+_SCRIPTS: dict[FixKind, re.Pattern[str]] = {
     "fixer": re.compile(
         r"(?i)(?:^|[:_.-])(?:auto)?(?:fix|fmt|write|prettify)(?:$|[:_.-])|^format$|^format:(?!check)"
         r"|(?:spotless|ktlint|scalafmt)\w*:?(?:apply|format|all)$|lint\w*fix$"
@@ -122,9 +122,9 @@ _ONLY_CHECKING = {"isort": "-c", "prettier": "-c"}
 _CHECKING_SCRIPT = re.compile(r"(?i)(?:^|[:_.-])(?:check|verify|diff|ci)(?:$|[:_.-])")
 
 
-def remedy_of(part: SimpleCommand) -> RemedyKind:
+def fix_kind(part: SimpleCommand) -> FixKind:
     """Return what a simple command changes that a check may depend on; "" if nothing."""
-    tool, words = name_of(part.words[0]), part.words[1:]
+    tool, words = program_name(part.words[0]), part.words[1:]
     options = {f"--{word.lstrip('-')}".partition("=")[0] for word in words if word[0] == "-"}
     if not _HARMLESS.isdisjoint(options) or _ONLY_CHECKING.get(tool) in words:
         return ""
@@ -145,10 +145,10 @@ def rewrites(part: SimpleCommand) -> bool:
 
     Its success says that it could do so, and nothing about a check that only looks.
     """
-    return remedy_of(part) == "fixer"
+    return fix_kind(part) == "fixer"
 
 
-def _of_script(words: list[str]) -> RemedyKind:
+def _of_script(words: list[str]) -> FixKind:
     """Return what a script of the project does, as its name says."""
     names = [word for word in words if word not in {"run", "run-script", "exec"}][:2]
     if any(map(_CHECKING_SCRIPT.search, names)):

@@ -128,13 +128,13 @@ _REPORTING = word_set("test lint err proxy summary")
 """What `rtk` may be told of how to show an output."""
 
 
-def name_of(word: str) -> str:
+def program_name(word: str) -> str:
     """Return the name of a program, without its folder."""
     name = word.strip("(){}'\"").replace("\\", "/").rpartition("/")[2]
     return one_line(_PROGRAM_END.sub("", name), 40)
 
 
-def launched(words: Sequence[str], known: frozenset[str]) -> int:
+def wrapper_length(words: Sequence[str], known: frozenset[str]) -> int:
     """Return how many leading words run the rest; 0 if none do.
 
     Args:
@@ -146,19 +146,19 @@ def launched(words: Sequence[str], known: frozenset[str]) -> int:
         return 0
     if first in FRAME_WORDS or "()" in first or ASSIGNMENT.match(first):
         return 1
-    name = name_of(first)
+    name = program_name(first)
     if _PYTHON.match(name):
         return _module_start(words)
     if name == "rtk":
-        is_told = words[1] in _REPORTING and len(words) > 2 and name_of(words[2]) in known
+        is_told = words[1] in _REPORTING and len(words) > 2 and program_name(words[2]) in known
         return 2 if is_told or words[1] == "proxy" else 1
     starts = (_start(words, launcher, known) for launcher in _LAUNCHERS.get(name, ()))
     return next((start for start in starts if start), 0)
 
 
-def script_in(words: Sequence[str]) -> str:
+def nested_script(words: Sequence[str]) -> str:
     """Return the command line that a shell is given as a word: `bash -lc "make test"`; or ""."""
-    if len(words) < 3 or name_of(words[0]).lower() not in _SHELLS:
+    if len(words) < 3 or program_name(words[0]).lower() not in _SHELLS:
         return ""
     for place, word in enumerate(words[1:-1], 2):
         if _SHELL_SCRIPT.fullmatch(word):
@@ -181,7 +181,7 @@ def _start(words: Sequence[str], launcher: _Launcher, known: frozenset[str]) -> 
     if at >= len(words):
         return 0
     at = _options_end(words, at, launcher.valued)
-    return 0 if launcher.is_picky and name_of(words[at]) not in known else at
+    return 0 if launcher.is_picky and program_name(words[at]) not in known else at
 
 
 def _options_end(words: Sequence[str], start: int, valued: frozenset[str]) -> int:

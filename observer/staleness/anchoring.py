@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from observer.git.commit_diffs import CommitDiff, Moved
+from observer.git.commit_diffs import CommitDiff, DiffEntry
 from observer.staleness.changed_items import NewItem
 from observer.staleness.history_walk import (
     ABSENT,
@@ -136,4 +136,4 @@ class _Mooring:
         paths = {anchor.path for anchor_set in anchor_sets for anchor in anchor_set.anchors}
         for path in sorted(paths):
             blob = self._git.blob_at(self._worktree.head, path)
-            self._walk.move(Moved(path, path, "", blob), NO_COMMIT)
+            self._walk.move(DiffEntry(path, path, "", blob), NO_COMMIT)

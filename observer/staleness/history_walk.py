@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from observer.code import outline
 from observer.code.languages import language_of
-from observer.git.commit_diffs import CommitDiff, Moved
+from observer.git.commit_diffs import CommitDiff, DiffEntry
 from observer.store.anchors import Anchor, AnchorSet
 
 OUTSIDE = ""
@@ -168,7 +168,7 @@ class HistoryWalk:
         for moved in step.files:
             self.move(moved, step, is_trunk=is_trunk)
 
-    def move(self, moved: Moved, step: CommitDiff, *, is_trunk: bool = True) -> None:
+    def move(self, moved: DiffEntry, step: CommitDiff, *, is_trunk: bool = True) -> None:
         """Follow the anchors of one file."""
         for item in sorted(self._in_file[moved.old] | self._in_file[moved.path]):
             anchor_set = self._moored[item]
@@ -214,7 +214,7 @@ class HistoryWalk:
             room -= len(names)
 
     def _followed(
-        self, anchor: Anchor, moved: Moved, step: CommitDiff, anchor_set: AnchorSet
+        self, anchor: Anchor, moved: DiffEntry, step: CommitDiff, anchor_set: AnchorSet
     ) -> Anchor:
         now = self._texts.prints(moved.blob, moved.path)
         current = fingerprint_of(now, anchor.symbol)

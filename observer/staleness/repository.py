@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 
 from observer.git import commit_diffs as git
-from observer.git.commit_diffs import CommitDiff, Moved
-from observer.git.status import Blobs, uncommitted
+from observer.git.commit_diffs import CommitDiff, DiffEntry
+from observer.git.status import Blobs, uncommitted_paths
 from observer.staleness.history_walk import FileTexts
 
 MOST_NAMED = 100
@@ -25,8 +25,8 @@ class RepositoryView(AbstractContextManager["RepositoryView"]):
 
     def __init__(self, root: str) -> None:
         self.root = root
-        self.head = git.head_of(root)
-        self.branch = git.branch_of(root)
+        self.head = git.head_commit(root)
+        self.branch = git.current_branch(root)
         self._blobs = Blobs(root)
         self.texts = FileTexts(self._text)
 
@@ -50,36 +50,36 @@ class RepositoryView(AbstractContextManager["RepositoryView"]):
 
     def checked_out(self) -> set[str]:
         """Return the branches that this work tree and those beside it show."""
-        return git.checked_out(self.root)
+        return git.checked_out_branches(self.root)
 
     def uncommitted(self, paths: Sequence[str]) -> frozenset[str]:
         """Return which of the first `MOST_ASKED` files differ from HEAD, as far as git tells."""
-        return uncommitted(self.root, paths[:MOST_ASKED]) or frozenset()
+        return uncommitted_paths(self.root, paths[:MOST_ASKED]) or frozenset()
 
     def steps(self, since: str, to: str) -> Iterator[CommitDiff]:
         """Yield the commits that `to` contains and `since` ("" for none) does not, in order."""
-        return git.steps(self.root, since, to)
+        return git.commits_between(self.root, since, to)
 
     def named(self, commits: Sequence[str]) -> Iterator[CommitDiff]:
         """Yield those of the commits that there are."""
         for start in range(0, len(commits), MOST_NAMED):
-            yield from git.named(self.root, commits[start : start + MOST_NAMED])
+            yield from git.commits_by_hash(self.root, commits[start : start + MOST_NAMED])
 
-    def leap(self, old: str, new: str) -> tuple[Moved, ...]:
+    def leap(self, old: str, new: str) -> tuple[DiffEntry, ...]:
         """Return how the files of two commits differ."""
-        return git.leap(self.root, old, new) if old != new else ()
+        return git.diff_commits(self.root, old, new) if old != new else ()
 
     def trunk(self, to: str, *, since: str = "") -> list[str]:
         """Return a commit and its first parents, newest first, less those that `since` contains."""
-        return git.trunk(self.root, to, since=since)
+        return git.first_parents(self.root, to, since=since)
 
     def parent(self, commit: str) -> str:
         """Return the first parent of a commit, "" if it is the first commit itself."""
-        return git.resolved(self.root, f"{commit}^")
+        return git.resolve_commit(self.root, f"{commit}^")
 
     def contained(self, commit: str, *, without: str = "") -> set[str]:
         """Return all commits that one contains, less those that another contains."""
-        return git.contained(self.root, commit, without=without)
+        return git.reachable_commits(self.root, commit, without=without)
 
     def held(self, commits: Collection[str], *, by: str) -> set[str]:
         """Return which of these commits another contains; those that are not there are in none."""
@@ -88,7 +88,7 @@ class RepositoryView(AbstractContextManager["RepositoryView"]):
         # A few are asked after by what they have beyond it: nothing, mostly, however long the
         # history is.
         there = set(filter(self.has, commits))
-        return there - git.contained(self.root, *there, without=by) if there else there
+        return there - git.reachable_commits(self.root, *there, without=by) if there else there
 
     def before(self, commits: Sequence[str]) -> str:
         """Return a commit that all of these contain and that is none of them, "" if there is none.
@@ -97,7 +97,7 @@ class RepositoryView(AbstractContextManager["RepositoryView"]):
         """
         if len(commits) > MOST_NAMED:
             return ""
-        shared = git.shared(self.root, commits)
+        shared = git.merge_base(self.root, commits)
         return self.parent(shared) if shared in commits else shared
 
     def _text(self, blob: str) -> bytes | None:

@@ -15,7 +15,7 @@ from itertools import islice
 from msgspec.structs import replace
 
 from observer.core.model import Validity
-from observer.git.commit_diffs import CommitDiff, Moved
+from observer.git.commit_diffs import CommitDiff, DiffEntry
 from observer.staleness.anchoring import moored
 from observer.staleness.changed_items import changed_items
 from observer.staleness.history_walk import FILE, NO_COMMIT, OUTSIDE, HistoryWalk, reverts
@@ -159,7 +159,7 @@ class WorktreeSync:
             self._go(chunk, set(trunk))
         self._arrive(self._unsettled())
 
-    def _leave(self, leap: Sequence[Moved], *, lost: set[str]) -> None:
+    def _leave(self, leap: Sequence[DiffEntry], *, lost: set[str]) -> None:
         """Go back to where the way to the new commit begins."""
         if not leap and not lost:
             return
@@ -182,7 +182,7 @@ class WorktreeSync:
         head = behind[-1] if behind else self._worktree.head
         self._keep(walk.changed(), replace(self._worktree, head=head))
 
-    def _walk(self, files: Iterable[Moved], commits: Iterable[str]) -> HistoryWalk:
+    def _walk(self, files: Iterable[DiffEntry], commits: Iterable[str]) -> HistoryWalk:
         """Return a walk with the anchor_sets that changes of these files, or commits, concern."""
         paths = {path for moved in files for path in moved[:2]}
         with self._store.read() as reader:

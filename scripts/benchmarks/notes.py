@@ -23,7 +23,7 @@ from observer.index import Index
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.notes.values import Note
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.redaction.redact import secret_class
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
@@ -139,7 +139,7 @@ def _opened(folder: Path) -> tuple[Memory, Pipeline, Index, SqliteStore]:
         store,
         Spool(folder / "spool"),
         settings=Settings(),
-        places=Places(),
+        places=PlaceCache(),
         now_ms=now_ms,
         embedder=model,
     )

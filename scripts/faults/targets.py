@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from faults.ways import NOW_MS
 from observer.clients import CLIENTS
-from observer.code.diff import compare, compare_files
+from observer.code.diff import compare_files, compare_fragments
 from observer.code.languages import EXTENSIONS
 from observer.code.outline import outline
 from observer.config_files import jsonc
@@ -26,12 +26,12 @@ from observer.core.errors import ConfigInvalid, Undecodable
 from observer.core.events import Command
 from observer.core.paths import Home
 from observer.git import configuration
-from observer.git.patch import Draft
+from observer.git.patch import CommitParser
 from observer.ingest.decode import decode, decode_upcoming
 from observer.ingest.pipeline import Pipeline
 from observer.observations import note_syntax, prompt_injection, prompts
 from observer.outcomes import outcome
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.pump.journal import Journal, Lines
 from observer.redaction.redact import redact_bytes, redact_text
 from observer.search import dates, query
@@ -114,7 +114,7 @@ def _carried() -> tuple[Pipeline, Spool]:
         SqliteStore(home.database),
         spool,
         settings=Settings(),
-        places=Places(),
+        places=PlaceCache(),
         now_ms=lambda: NOW_MS,
     )
     return pipeline, spool
@@ -132,17 +132,17 @@ def _pipeline(data: bytes) -> None:
 
 def _command_line(data: bytes) -> None:
     text = text_of(data)
-    command_line.read(text)
+    command_line.parse_command_line(text)
     words.split(text)
     words.without_documents(text)
-    exit_status.of(text)
+    exit_status.exit_status_of(text)
 
 
 def _outcome(data: bytes) -> None:
     command = COMMANDS[data[0] % len(COMMANDS)] if data else "make"
     code = data[1] % 4 - 1 if len(data) > 1 else 0
     ran = Command(command=command, output=text_of(data[2:]), exit_code=None if code < 0 else code)
-    outcome.read(ran, command_line.read(command))
+    outcome.command_result(ran, command_line.parse_command_line(command))
 
 
 def _query(data: bytes) -> None:
@@ -175,13 +175,13 @@ def _code(data: bytes) -> None:
     half = len(data) // 2
     old, new = text_of(data[1:half]), text_of(data[half:])
     outline(new, language)
-    compare([(old, new)], language)
+    compare_fragments([(old, new)], language)
     compare_files(old, new, language)
 
 
 def _diff(data: bytes) -> None:
     header = b"\0" + b"\0".join((b"1" * 40, b"", b"Ana", b"1", b"1", b"Change\n"))
-    draft = Draft(header)
+    draft = CommitParser(header)
     for line in data.splitlines(keepends=True):
         draft.take(line)
     draft.finished()
@@ -196,7 +196,7 @@ def _settings(data: bytes) -> None:
 
 
 def _git_configuration(data: bytes) -> None:
-    configuration.described(configuration.parse(text_of(data)))
+    configuration.safe_config(configuration.parse_config(text_of(data)))
 
 
 def _client_settings(data: bytes) -> None:

@@ -18,7 +18,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.ingest.projection import rebuild
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.purge import carry_out as order
 from observer.purge.carry_out import PurgeOrder, carry_out, complete
 from observer.spool.spool import Spool
@@ -64,7 +64,7 @@ def pipeline(home: Home, store: SqliteStore) -> Pipeline:
         store,
         Spool(home.spool),
         settings=Settings(),
-        places=Places(),
+        places=PlaceCache(),
         now_ms=lambda: NOW_MS,
         tombstones=Tombstones(home.tombstones),
     )

@@ -18,12 +18,12 @@ from observer.core.paths import Home
 from observer.daemon.requests import RemindedSessions, remind
 from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import chosen
-from observer.git.status import uncommitted
+from observer.git.status import uncommitted_paths
 from observer.importers.git import commits
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.staleness.sync import sync_worktree, update_supersessions
 from observer.store.interface import Writer
@@ -72,7 +72,7 @@ class Product:
             self._store,
             self._spool,
             settings=self._settings,
-            places=Places(),
+            places=PlaceCache(),
             now_ms=clock,
             embedder=self._model if with_vectors else None,
         )
@@ -131,7 +131,7 @@ class Product:
         for project in self._memory.projects():
             if str(folder) in project.roots:
                 hook_output.write(
-                    self._memory, project, self._home, self._settings, uncommitted=uncommitted
+                    self._memory, project, self._home, self._settings, uncommitted=uncommitted_paths
                 )
         place = hook_output.mirror(self._home, str(folder))
         for name in (f"CONTEXT.{_CLIENT}.md", hook_output.ANYONES):

@@ -17,7 +17,7 @@ from observer.cli import main
 from observer.core.config import Settings
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 
@@ -70,7 +70,7 @@ def fill(home: Home) -> Fill:
             database,
             spool,
             settings=Settings(),
-            places=Places(),
+            places=PlaceCache(),
             now_ms=lambda: time.time_ns() // 1_000_000,
         )
         while pipeline.drain().entries:

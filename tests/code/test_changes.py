@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.code.edits import NAMES, ChangeSummary, change_of, merged
-from observer.code.edits import difference as difference_of_edits
+from observer.code.edits import MOST_NAMES, ChangeSummary, merge_changes, summarize_write
+from observer.code.edits import summarize_edits as difference_of_edits
 from observer.core.events import Edit, FileWrite
 from observer.core.value import SymbolChanges
 
@@ -92,27 +92,27 @@ def test_what_redaction_left_behind_is_no_name() -> None:
 
 def test_no_more_identifiers_are_named_than_fit() -> None:
     text = "\n".join(f"name_{number}()" for number in range(50))
-    assert len(difference("", text, "python").names) == NAMES
+    assert len(difference("", text, "python").names) == MOST_NAMES
 
 
 def test_a_new_file_adds_all_its_lines() -> None:
-    change = change_of(FileWrite(path="a.py", operation="create", content=CART))
+    change = summarize_write(FileWrite(path="a.py", operation="create", content=CART))
     assert (change.added, change.new) == (6, ("Cart", "Cart.total", "Cart.clear"))
 
 
 def test_a_write_that_shows_nothing_changes_nothing() -> None:
-    assert change_of(FileWrite(path="a.py")) == ChangeSummary()
+    assert summarize_write(FileWrite(path="a.py")) == ChangeSummary()
 
 
 def test_several_edits_of_one_event_add_up() -> None:
     edits = (Edit(old="a", new="b"), Edit(new="c\nd"))
-    change = change_of(FileWrite(path="a.py", edits=edits))
+    change = summarize_write(FileWrite(path="a.py", edits=edits))
     assert (change.added, change.removed) == (3, 1)
 
 
 def test_windows_paths_tell_their_language() -> None:
     write = FileWrite(path=r"C:\p\a.py", content="def f():\n    pass\n")
-    assert change_of(write).new == ("f",)
+    assert summarize_write(write).new == ("f",)
 
 
 MERGES = [
@@ -143,18 +143,20 @@ MERGES = [
 def test_two_changes_tell_their_sum(
     name: str, first: ChangeSummary, then: ChangeSummary, symbols: tuple[tuple[str, ...], ...]
 ) -> None:
-    both = merged(first, then)
+    both = merge_changes(first, then)
     assert (both.new, both.changed, both.gone) == symbols
 
 
 def test_a_name_that_came_and_went_is_told_of_neither() -> None:
     tried = ChangeSummary(names=("round", "total"), dropped=("sum",))
-    both = merged(tried, ChangeSummary(names=("sum", "quantize"), dropped=("round", "price")))
+    both = merge_changes(
+        tried, ChangeSummary(names=("sum", "quantize"), dropped=("round", "price"))
+    )
     assert (both.names, both.dropped) == (("total", "quantize"), ("price",))
 
 
 def test_the_sum_knows_a_new_symbol_by_its_last_name() -> None:
-    both = merged(
+    both = merge_changes(
         ChangeSummary(new=("f", "g")), ChangeSummary(renamed=(("f", "h"), ("old", "new")))
     )
     assert (both.new, both.renamed) == (("h", "g"), (("old", "new"),))
@@ -162,16 +164,16 @@ def test_the_sum_knows_a_new_symbol_by_its_last_name() -> None:
 
 def test_the_sum_says_what_only_moved_or_has_other_comments() -> None:
     first = ChangeSummary(commented=("f", "g"), moved=("m",), only="comments")
-    both = merged(first, ChangeSummary(commented=("h",), only="comments"))
+    both = merge_changes(first, ChangeSummary(commented=("h",), only="comments"))
     assert (both.commented, both.moved, both.only) == (("f", "g", "h"), ("m",), "comments")
-    both = merged(first, ChangeSummary(changed=("f", "m")))
+    both = merge_changes(first, ChangeSummary(changed=("f", "m")))
     assert (both.changed, both.commented, both.moved, both.only) == (("f", "m"), ("g",), (), "")
 
 
 def test_what_was_seen_in_the_whole_file_is_believed() -> None:
     symbols = SymbolChanges(changed=("Cart.total",), names=("money",))
     write = FileWrite(path="a.py", edits=(Edit(old="x", new="y"),), symbols=symbols)
-    change = change_of(write)
+    change = summarize_write(write)
     assert (change.changed, change.names, change.added) == (("Cart.total",), ("money",), 1)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from observer.code import compare, compare_files, outline
+from observer.code import compare_files, compare_fragments, outline
 from observer.code.diff import MOST_CHARS
 from observer.code.pairing import MOST_MOVED
 from observer.core.value import SymbolChanges
@@ -370,11 +370,11 @@ PIECES = [
 def test_a_variable_in_a_piece_of_a_file_counts_if_it_is_no_local(
     old: str, new: str, changed: tuple[str, ...]
 ) -> None:
-    assert compare([(old, new)], "typescript").changed == changed
+    assert compare_fragments([(old, new)], "typescript").changed == changed
 
 
 def test_a_variable_in_a_piece_of_python_is_not_named() -> None:
-    assert compare([("go()\na = 1\n", "go()\na = 2\n")], "python").changed == ()
+    assert compare_fragments([("go()\na = 1\n", "go()\na = 2\n")], "python").changed == ()
 
 
 def test_a_broken_piece_or_one_of_little_worth_is_searched_for_no_names() -> None:

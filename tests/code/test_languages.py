@@ -106,7 +106,7 @@ LINES = [
 )
 def test_a_defining_line_names_what_it_defines(language: str, line: str, name: str) -> None:
     text = line.lstrip()
-    assert languages.definition(text, len(line) - len(text), language) == name
+    assert languages.definition_name(text, len(line) - len(text), language) == name
 
 
 @pytest.mark.parametrize(
@@ -127,11 +127,11 @@ def test_the_language_follows_from_the_name(path: str, language: str) -> None:
 
 @given(st.text(max_size=400), st.sampled_from([*sorted(set(languages.EXTENSIONS.values())), ""]))
 def test_any_line_of_any_language_is_read(line: str, language: str) -> None:
-    assert isinstance(languages.definition(line, 0, language), str)
+    assert isinstance(languages.definition_name(line, 0, language), str)
 
 
 @pytest.mark.parametrize("language", sorted(set(languages.EXTENSIONS.values())))
 @pytest.mark.parametrize("sign", ["(", "a ", "<a", "public ", "[", "=", "\t", "type "])
 def test_of_a_hostile_line_only_the_beginning_is_read(language: str, sign: str) -> None:
-    name = languages.definition(sign * 100_000, 0, language)
-    assert name == languages.definition(sign * 300, 0, language)
+    name = languages.definition_name(sign * 100_000, 0, language)
+    assert name == languages.definition_name(sign * 300, 0, language)

@@ -24,12 +24,14 @@ def write(*edits: tuple[str, str]) -> FileWrite:
     ],
 )
 def test_an_undoing_has_the_reverse_mark(edit: tuple[str, str], back: tuple[str, str]) -> None:
-    (mark,) = marks.of(write(edit)).edits
-    assert marks.of(write(back)).edits == (marks.undoing(mark),)
+    (mark,) = marks.fingerprints_of(write(edit)).edits
+    assert marks.fingerprints_of(write(back)).edits == (marks.inverse_fingerprint(mark),)
 
 
 def test_another_edit_has_another_mark() -> None:
-    assert marks.of(write(("x = 1", "x = 2"))) != marks.of(write(("x = 1", "x = 3")))
+    assert marks.fingerprints_of(write(("x = 1", "x = 2"))) != marks.fingerprints_of(
+        write(("x = 1", "x = 3"))
+    )
 
 
 @pytest.mark.parametrize(
@@ -41,12 +43,16 @@ def test_another_edit_has_another_mark() -> None:
     ],
 )
 def test_some_writes_have_no_mark(body: FileWrite) -> None:
-    assert marks.of(body).edits == ()
+    assert marks.fingerprints_of(body).edits == ()
 
 
 def test_a_whole_file_is_known_by_its_content() -> None:
     first, second = (FileWrite(path="a.py", content=text) for text in ("x\n", "y\n"))
-    assert marks.of(first) == marks.of(first) != marks.of(second)
+    assert (
+        marks.fingerprints_of(first)
+        == marks.fingerprints_of(first)
+        != marks.fingerprints_of(second)
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,4 +71,4 @@ def test_a_whole_file_is_known_by_its_content() -> None:
     ],
 )
 def test_a_probe_only_adds_what_prints(old: str, new: str, is_probe: bool) -> None:
-    assert marks.of(write((old, new))).is_probe is is_probe
+    assert marks.fingerprints_of(write((old, new))).is_probe is is_probe

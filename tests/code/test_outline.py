@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from observer.code import Symbol, outline
 from observer.code.grammars import GRAMMARS
-from observer.code.outline import MOST_CHARS, parsed
+from observer.code.outline import MOST_CHARS, parse_symbols
 from observer.code.tree import MOST_FOUND
 
 CART = '''\
@@ -88,7 +88,7 @@ def test_front_matter_and_fences_hold_no_headings() -> None:
 
 def test_broken_syntax_is_read_by_its_lines() -> None:
     text = CART.replace("self.items)", "self.items")
-    assert parsed(text, "python") is None
+    assert parse_symbols(text, "python") is None
     assert [s.path for s in outline(text, "python")] == ["Cart", "Cart.total", "LIMIT"]
 
 
@@ -114,13 +114,13 @@ def test_hostile_text_has_an_outline_in_time(language: str, text: str) -> None:
 
 
 def test_many_brackets_are_not_deep_ones() -> None:
-    assert parsed("x([" + "(1), " * 200 + "])\n", "python") == ()
+    assert parse_symbols("x([" + "(1), " * 200 + "])\n", "python") == ()
 
 
 def test_more_symbols_than_are_kept_fall_back_to_lines() -> None:
     text = '"a":1,' * MOST_FOUND + '"a":1'
     assert len(text) < MOST_CHARS
-    assert parsed(text, "json") is None
+    assert parse_symbols(text, "json") is None
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_a_signature_may_take_several_lines(text: str, signature: str) -> None:
 
 def test_a_text_beyond_the_limit_is_read_by_its_lines() -> None:
     text = "def f():\n    pass\n" + "x = 1\n" * (MOST_CHARS // 6)
-    assert parsed(text, "python") is None
+    assert parse_symbols(text, "python") is None
     assert [s.path for s in outline(text, "python")] == ["f"]
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.code.fragments import is_torn
-from observer.code.outline import parsed
+from observer.code.fragments import is_truncated
+from observer.code.outline import parse_symbols
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from observer.code.outline import parsed
     ],
 )
 def test_a_text_cut_amid_a_string_or_brackets_is_torn(text: str) -> None:
-    assert is_torn(text)
+    assert is_truncated(text)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_text_cut_amid_a_string_or_brackets_is_torn(text: str) -> None:
     ],
 )
 def test_what_is_not_certain_is_not_told(text: str) -> None:
-    assert not is_torn(text)
+    assert not is_truncated(text)
 
 
 PARTS = st.lists(
@@ -48,4 +48,4 @@ PARTS = st.lists(
 
 @given(PARTS)
 def test_what_is_torn_has_no_sound_tree(text: str) -> None:
-    assert not is_torn(text) or parsed(text, "python") is None
+    assert not is_truncated(text) or parse_symbols(text, "python") is None

@@ -18,7 +18,7 @@ from observer.daemon.health import Health
 from observer.daemon.home_guard import HomeGuard
 from observer.daemon.writer import WriterThread
 from observer.ingest.pipeline import Pipeline
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.search.usage import KEPT_MS
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
@@ -31,7 +31,7 @@ class Bench:
     def __init__(self, home: Home, root: Path) -> None:
         self.store = SqliteStore(home.database)
         pipeline = Pipeline(
-            self.store, Spool(home.spool), settings=Settings(), places=Places(), now_ms=now_ms
+            self.store, Spool(home.spool), settings=Settings(), places=PlaceCache(), now_ms=now_ms
         )
         self._home = home
         self._root = root

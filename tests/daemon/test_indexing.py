@@ -26,7 +26,7 @@ from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import ModelInfo, find
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.store.interface import Store
 from observer.store.sqlite.database import SqliteStore
@@ -70,7 +70,7 @@ class Bench:
             store,
             Spool(home.spool),
             settings=Settings(),
-            places=Places(),
+            places=PlaceCache(),
             now_ms=lambda: 1,
             embedder=model,
         )

@@ -24,7 +24,7 @@ from observer.daemon.lazy_store import LazyStore
 from observer.daemon.status import current
 from observer.daemon.writer import WriterThread
 from observer.ingest.pipeline import Pipeline
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.repair.losses import Loss, losses, note
 from observer.repair.request import request_repair
 from observer.spool.spool import Spool
@@ -38,7 +38,7 @@ def watched(home: Home, looked: list[int]) -> Iterator[tuple[IntegrityWorker, La
     store = LazyStore(lambda: SqliteStore(home.database, backups=home.backups))
     spool, health = Spool(home.spool), Health()
     spool.prepare()
-    pipeline = Pipeline(store, spool, settings=Settings(), places=Places(), now_ms=now_ms)
+    pipeline = Pipeline(store, spool, settings=Settings(), places=PlaceCache(), now_ms=now_ms)
     writer = WriterThread(pipeline, HomeGuard(home), health)
     with store.write():
         pass

@@ -19,7 +19,7 @@ from observer.daemon.home_guard import HomeGuard
 from observer.daemon.staleness import StalenessWorker
 from observer.daemon.writer import WriterThread
 from observer.ingest.pipeline import Pipeline
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 
@@ -64,7 +64,9 @@ class Bench:
         self._git = git
         self._store = store = SqliteStore(home.database)
         spool = Spool(home.spool)
-        pipeline = Pipeline(store, spool, settings=Settings(), places=Places(), now_ms=lambda: 1)
+        pipeline = Pipeline(
+            store, spool, settings=Settings(), places=PlaceCache(), now_ms=lambda: 1
+        )
         self._writer = WriterThread(pipeline, HomeGuard(home), self.health)
         self.roots = (folder / "one", folder / "other")
         for number, root in enumerate(self.roots, start=2):

@@ -21,12 +21,12 @@ from observer.core.events import Checkout, Commit, Edit, Event, FileWrite, Promp
 from observer.core.paths import Home
 from observer.daemon.watching.worktree import WatchedTree
 from observer.evaluation.commits import read as read_history
-from observer.git.status import uncommitted
+from observer.git.status import uncommitted_paths
 from observer.importers.git import commits
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.staleness.sync import sync_worktree, update_supersessions
 from observer.store.interface import Writer
@@ -48,7 +48,7 @@ class Visitor:
         self._spool = Spool(home.spool)
         self._spool.prepare()
         self.pipeline = Pipeline(
-            store, self._spool, settings=Settings(), places=Places(), now_ms=lambda: NOW_MS
+            store, self._spool, settings=Settings(), places=PlaceCache(), now_ms=lambda: NOW_MS
         )
         self.memory = Memory(
             store,
@@ -113,9 +113,11 @@ class Visitor:
     def context(self, root: Path) -> None:
         """Write the context files, which ask git what is not committed."""
         self.events(root)
-        uncommitted(str(root), ["a.py", "b.py"])
+        uncommitted_paths(str(root), ["a.py", "b.py"])
         for project in self.memory.projects():
-            hook_output.write(self.memory, project, self._home, Settings(), uncommitted=uncommitted)
+            hook_output.write(
+                self.memory, project, self._home, Settings(), uncommitted=uncommitted_paths
+            )
 
     def truth(self, root: Path) -> None:
         """Follow what became of what the items speak of."""

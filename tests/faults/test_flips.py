@@ -28,7 +28,7 @@ from observer.core.paths import Home
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.repair.losses import losses
 from observer.repair.mend import has_damage, repair_if_damaged
 from observer.repair.request import request_repair
@@ -98,7 +98,7 @@ def pipeline(home: Home, store: SqliteStore) -> Pipeline:
         store,
         Spool(home.spool),
         settings=config.load(home),
-        places=Places(),
+        places=PlaceCache(),
         now_ms=now_ms,
         tombstones=Tombstones(home.tombstones),
     )

@@ -14,12 +14,12 @@ import pytest
 
 from observer.core.errors import NotFound
 from observer.git import configuration
-from observer.git.blame import blamed
-from observer.git.log import history
-from observer.git.process import ask, repository_at
-from observer.git.repository import find, refusal
-from observer.git.status import WorkTree, uncommitted
-from observer.projects import look
+from observer.git.blame import blame_lines
+from observer.git.log import commit_history
+from observer.git.process import git_output, repository_at
+from observer.git.repository import find_repository, refusal
+from observer.git.status import WorkTree, uncommitted_paths
+from observer.projects import detect_place
 
 from .conftest import WAYS, Git, Trap, Visitor
 
@@ -204,39 +204,42 @@ def test_an_embedded_bare_repository_is_never_taken_for_one(
 
 
 def test_the_folder_counts_as_the_work_tree_around_it(embedded: Path, plain: Path) -> None:
-    assert look(str(embedded)) == look(str(plain))
-    assert look(str(embedded / "objects")).root == str(plain)
+    assert detect_place(str(embedded)) == detect_place(str(plain))
+    assert detect_place(str(embedded / "objects")).root == str(plain)
 
 
 def test_a_bare_repository_outside_of_work_trees_is_one(
     plain: Path, tmp_path: Path, git: Git
 ) -> None:
     git(tmp_path, "clone", "-q", "--bare", str(plain), "server.git")
-    assert look(str(tmp_path / "server.git/hooks")).root == str(tmp_path / "server.git")
+    assert detect_place(str(tmp_path / "server.git/hooks")).root == str(tmp_path / "server.git")
 
 
 # --- what the repository says is where else to look --------------------------------------------
 
 
 def test_what_is_asked_is_answered_all_the_same(hostile: Path) -> None:
-    assert [commit.subject for _, commit in history(str(hostile))][:2] == ["Change 0", "Change 1"]
+    assert [commit.subject for _, commit in commit_history(str(hostile))][:2] == [
+        "Change 0",
+        "Change 1",
+    ]
     assert WorkTree(str(hostile)).differing() == {
         ".gitattributes": "new",
         "new.py": "new",
     }
-    assert uncommitted(str(hostile), ["a.py", "b.py", "new.py"], wait_s=30) == {"new.py"}
-    assert [each.hash for each in blamed(str(hostile), "a.py", first=1, last=1)]
+    assert uncommitted_paths(str(hostile), ["a.py", "b.py", "new.py"], wait_s=30) == {"new.py"}
+    assert [each.hash for each in blame_lines(str(hostile), "a.py", first=1, last=1)]
 
 
 def test_git_never_sees_the_configuration_of_a_repository(plain: Path) -> None:
     (plain / ".git/config").write_text("[this is no configuration\n")
-    assert ask(str(plain), "rev-parse", "HEAD") == look(str(plain)).commit
+    assert git_output(str(plain), "rev-parse", "HEAD") == detect_place(str(plain)).commit
     assert WorkTree(str(plain)).differing() == {}
 
 
 def test_a_work_tree_is_where_its_repository_is(plain: Path, tmp_path: Path, git: Git) -> None:
     git(plain, "config", "core.worktree", str(tmp_path))
-    assert look(str(plain)).root == str(plain)
+    assert detect_place(str(plain)).root == str(plain)
     assert WorkTree(str(plain)).differing() == {}
 
 
@@ -336,7 +339,7 @@ def test_a_git_in_the_folder_is_none_at_all(plain: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(plain)
     monkeypatch.setenv("PATH", ".")
     with pytest.raises(NotFound, match="no absolute folder"):
-        ask(str(plain), "rev-parse", "HEAD")
+        git_output(str(plain), "rev-parse", "HEAD")
 
 
 # --- somebody else's -----------------------------------------------------------------------------
@@ -374,9 +377,9 @@ def test_the_user_behind_sudo_and_exceptions_count(
 ) -> None:
     os.chown(plain, STRANGER, STRANGER)
     monkeypatch.setenv("SUDO_UID", str(STRANGER))
-    assert look(str(plain)).git
+    assert detect_place(str(plain)).git
     monkeypatch.delenv("SUDO_UID")
-    assert not look(str(plain)).git
+    assert not detect_place(str(plain)).git
 
 
 @rooted
@@ -399,7 +402,7 @@ def test_a_folder_that_the_user_trusts_is_read(
     for value in values:
         named = value.format(plain, above=plain.parent)
         git(plain.parent, "config", "--global", "--add", "safe.directory", named)
-    assert look(str(plain)).git is is_trusted
+    assert detect_place(str(plain)).git is is_trusted
     configuration._exceptions.cache_clear()
 
 
@@ -408,7 +411,7 @@ def test_without_git_nobody_made_an_exception(plain: Path, monkeypatch: pytest.M
     configuration._exceptions.cache_clear()
     os.chown(plain, STRANGER, STRANGER)
     monkeypatch.setenv("PATH", "/nonexistent")
-    assert not look(str(plain)).git
+    assert not detect_place(str(plain)).git
     configuration._exceptions.cache_clear()
 
 
@@ -421,7 +424,7 @@ def test_a_repository_of_root_is_another_users_to_anybody_else(git: Git) -> None
         if not child:
             with suppress(BaseException):
                 os.setuid(STRANGER)
-                found = find(folder)
+                found = find_repository(folder)
                 os._exit(0 if found and "uid 0" in refusal(found) else 1)
             os._exit(2)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
@@ -435,8 +438,12 @@ def test_a_pipe_for_a_file_ends_by_the_time_limit(plain: Path, name: str) -> Non
     (plain / name).unlink(missing_ok=True)
     os.mkfifo(plain / name)
     with suppress(NotFound):
-        ask(str(plain), "ls-files", "-o", "-m", "--exclude-standard", wait_s=0.5)
-    assert uncommitted(str(plain), ["a.py", "new.py"], wait_s=0.5) in (None, {"a.py"}, frozenset())
+        git_output(str(plain), "ls-files", "-o", "-m", "--exclude-standard", wait_s=0.5)
+    assert uncommitted_paths(str(plain), ["a.py", "new.py"], wait_s=0.5) in (
+        None,
+        {"a.py"},
+        frozenset(),
+    )
 
 
 def test_a_git_that_hangs_ends_with_what_it_started(
@@ -448,7 +455,7 @@ def test_a_git_that_hangs_ends_with_what_it_started(
     script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{script.parent}:{os.environ['PATH']}")
     with pytest.raises(NotFound, match="does not answer"):
-        ask(str(plain), "rev-parse", "HEAD", wait_s=1.0)
+        git_output(str(plain), "rev-parse", "HEAD", wait_s=1.0)
     child = int((tmp_path / "child").read_text())
     until(lambda: not Path(f"/proc/{child}").exists() or _is_zombie(child))
 

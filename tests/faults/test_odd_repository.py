@@ -16,8 +16,8 @@ from observer.core.errors import ObserverError
 from observer.daemon.watching.worktree import WatchedTree
 from observer.git import blame
 from observer.git.log import read_commit
-from observer.git.repository import first_line
-from observer.projects import look
+from observer.git.repository import read_first_line
+from observer.projects import detect_place
 
 from .conftest import WAYS, Git, Visitor
 
@@ -59,7 +59,7 @@ def test_a_file_below_a_link_is_not_in_the_tree(plain: Path, tmp_path: Path, git
 
 
 def test_a_device_in_place_of_a_file_is_not_read() -> None:
-    assert first_line("/dev/zero") == ""
+    assert read_first_line("/dev/zero") == ""
 
 
 # --- names that are no text ----------------------------------------------------------------------
@@ -88,7 +88,7 @@ def test_a_repository_whose_folder_is_no_text_counts_as_none(plain: Path, tmp_pa
     elsewhere = tmp_path / os.fsdecode(b"\xff")
     (plain / ".git").rename(elsewhere)
     (plain / ".git").write_bytes(b"gitdir: " + os.fsencode(elsewhere) + b"\n")
-    place = look(str(plain))
+    place = detect_place(str(plain))
     assert (place.root, place.git, place.marker) == (str(plain), False, ".git")
 
 
@@ -96,7 +96,7 @@ def test_few_of_many_remotes_are_kept(plain: Path) -> None:
     with (plain / ".git/config").open("a") as config:
         config.writelines(f'[remote "r{number}"]\nurl = h:o/{number}\n' for number in range(9000))
         config.write('[remote "origin"]\nurl = h:o/n\n')
-    remotes = look(str(plain)).remotes
+    remotes = detect_place(str(plain)).remotes
     assert (remotes[0], len(remotes) < 100) == ("h/o/n", True)
 
 
@@ -145,7 +145,7 @@ def test_packed_refs_without_an_end_of_line_are_not_held_in_memory(plain: Path) 
     with (plain / ".git/packed-refs").open("wb") as file:
         file.truncate(MANY_BYTES)
     tracemalloc.start()
-    place = look(str(plain))
+    place = detect_place(str(plain))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert (place.branch, place.commit) == ("packed", "")
@@ -161,7 +161,7 @@ def test_a_file_written_between_two_questions_has_origins(
         "_lines",
         lambda *given: (read(*given) or [])[: 1 if "-C" in given else None],
     )
-    origins = blame.blamed(str(plain), "a.py", first=1, last=2)
+    origins = blame.blame_lines(str(plain), "a.py", first=1, last=2)
     assert sum(origin.lines for origin in origins) == 2
 
 

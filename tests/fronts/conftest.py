@@ -21,7 +21,7 @@ from observer.daemon.servers import make_run_folder
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 from observer.store.sqlite.stemmer import stemmer
@@ -111,7 +111,7 @@ def memory(store: SqliteStore, home: Home, tmp_path: Path) -> Memory:
         writer.put_items([*ITEMS, _with_id(SUMMARY, item_id(14, "summary"))])
     lock = threading.Lock()
     pipeline = Pipeline(
-        store, Spool(home.spool), settings=Settings(), places=Places(), now_ms=lambda: NOW_MS
+        store, Spool(home.spool), settings=Settings(), places=PlaceCache(), now_ms=lambda: NOW_MS
     )
 
     def record(events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:

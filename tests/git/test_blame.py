@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from observer.git.blame import UNCOMMITTED, blamed
+from observer.git.blame import UNCOMMITTED, blame_lines
 
 Git = Callable[..., str]
 
@@ -20,5 +20,5 @@ def test_each_line_leads_to_its_commit_or_to_none(tmp_path: Path, git: Git, kind
     git(tmp_path, "add", "-A")
     git(tmp_path, "commit", "-m", "Let people sign in")
     file.write_text("def login():\n    return 2\n")
-    found = blamed(str(tmp_path), "auth.py", first=1, last=2)
+    found = blame_lines(str(tmp_path), "auth.py", first=1, last=2)
     assert [each.hash for each in found] == [UNCOMMITTED, git(tmp_path, "rev-parse", "HEAD")]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.git.configuration import described, is_partial, parse, read
+from observer.git.configuration import is_partial_clone, parse_config, read_config, safe_config
 
 TEXTS = [
     pytest.param("[core]\n\tbare = false\n", id="plain"),
@@ -47,7 +47,7 @@ def as_git(folder: Path, text: str) -> list[tuple[str, str | None]] | None:
 
 
 def ours(text: str) -> list[tuple[str, str | None]]:
-    return [(setting.name, setting.value) for setting in parse(text)]
+    return [(setting.name, setting.value) for setting in parse_config(text)]
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -69,7 +69,7 @@ def test_whatever_git_accepts_is_read_alike(tmp_path: Path, words: list[str]) ->
 
 @given(text=st.text())
 def test_any_text_is_survived(text: str) -> None:
-    assert "\0" not in described(parse(text))
+    assert "\0" not in safe_config(parse_config(text))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_any_text_is_survived(text: str) -> None:
     ],
 )
 def test_nothing_that_could_run_is_passed_on(text: str) -> None:
-    assert described(parse(text)) == ""
+    assert safe_config(parse_config(text)) == ""
 
 
 def test_the_format_is_passed_on() -> None:
@@ -94,7 +94,7 @@ def test_the_format_is_passed_on() -> None:
         "[core]\nrepositoryformatversion = 1\nbare\nautocrlf = input\n"
         "[extensions]\nobjectFormat = sha256\npreciousObjects = true\n"
     )
-    assert described(parse(text)) == (
+    assert safe_config(parse_config(text)) == (
         "[core]\n\trepositoryformatversion = 1\n[core]\n\tbare = true\n"
         "[core]\n\tautocrlf = input\n[extensions]\n\tobjectformat = sha256\n"
     )
@@ -105,7 +105,7 @@ def test_the_format_is_passed_on() -> None:
 )
 def test_a_format_that_is_not_known_is_refused_by_git(line: str) -> None:
     text = f"[core]\nrepositoryformatversion = 1\n[extensions]\n{line}\n"
-    assert "unknown-to-observer = true" in described(parse(text))
+    assert "unknown-to-observer = true" in safe_config(parse_config(text))
 
 
 @pytest.mark.parametrize(
@@ -118,8 +118,12 @@ def test_a_format_that_is_not_known_is_refused_by_git(line: str) -> None:
     ],
 )
 def test_a_partial_clone_says_so(text: str, *, is_told: bool) -> None:
-    assert is_partial(parse(text)) is is_told
+    assert is_partial_clone(parse_config(text)) is is_told
 
 
 def test_what_is_no_file_is_empty(tmp_path: Path) -> None:
-    assert (read(str(tmp_path)), read(str(tmp_path / "gone")), read("\0")) == ("", "", "")
+    assert (read_config(str(tmp_path)), read_config(str(tmp_path / "gone")), read_config("\0")) == (
+        "",
+        "",
+        "",
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from observer.git.repository import find
+from observer.git.repository import find_repository
 
 Git = Callable[..., str]
 
@@ -22,7 +22,7 @@ def shop(tmp_path: Path, git: Git) -> Path:
 
 
 def at(folder: Path) -> tuple[str, ...] | None:
-    found = find(str(folder))
+    found = find_repository(str(folder))
     return found and (found.root, found.git_dir, found.common_dir)
 
 
@@ -65,7 +65,7 @@ def test_a_bare_repository_is_found_outside_of_work_trees_only(
 ) -> None:
     for folder in (tmp_path / "bare.git", shop / "bare.git"):
         git(tmp_path, "clone", "-q", "--bare", str(shop), str(folder))
-    found = find(str(tmp_path / "bare.git/refs"))
+    found = find_repository(str(tmp_path / "bare.git/refs"))
     assert found
     assert (found.root, found.is_bare) == (f"{tmp_path}/bare.git", True)
     assert at(shop / "bare.git/refs") == at(shop)

@@ -13,7 +13,7 @@ import pytest
 
 from observer.core.errors import NotFound, ObserverError
 from observer.core.events import Commit, FileChange
-from observer.git.log import count, history, read_commit
+from observer.git.log import commit_history, count_commits, read_commit
 from observer.git.patch import MOST_FILES
 
 Git = Callable[..., str]
@@ -39,7 +39,7 @@ def commit(git: Git, folder: Path, message: str = "change", **env: str) -> Commi
 
 
 def subjects(folder: Path, **options: Any) -> list[str]:
-    return [commit.subject for _, commit in history(str(folder), **options)]
+    return [commit.subject for _, commit in commit_history(str(folder), **options)]
 
 
 def one(read: Commit) -> FileChange:
@@ -262,9 +262,9 @@ def test_what_is_no_repository_is_not_found(root: str) -> None:
     with pytest.raises(NotFound):
         read_commit(root, "HEAD")
     with pytest.raises(NotFound):
-        history(root)
+        commit_history(root)
     with pytest.raises(NotFound):
-        count(root)
+        count_commits(root)
 
 
 def test_a_machine_without_git_says_so(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -323,13 +323,13 @@ def telling(shop: Path, git: Git) -> Path:
 
 @pytest.mark.parametrize("level", ["user", "repository"])
 def test_configuration_does_not_matter(telling: Path, tmp_path: Path, level: str) -> None:
-    before = list(history(str(telling)))
+    before = list(commit_history(str(telling)))
     write(tmp_path / "home", "attributes", "*.py diff=upper\n")
     write(tmp_path / "home", "order", "new.py\n")
     target = tmp_path / "home/.gitconfig" if level == "user" else telling / ".git/config"
     with target.open("a") as file:
         file.write(CONFIG.format(home=tmp_path / "home"))
-    assert list(history(str(telling))) == before
+    assert list(commit_history(str(telling))) == before
 
 
 @pytest.mark.parametrize(
@@ -347,17 +347,17 @@ def test_configuration_does_not_matter(telling: Path, tmp_path: Path, level: str
 def test_the_environment_does_not_matter(
     telling: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
-    before = list(history(str(telling)))
+    before = list(commit_history(str(telling)))
     monkeypatch.setenv(name, value)
-    assert list(history(str(telling))) == before
+    assert list(commit_history(str(telling))) == before
 
 
 def test_grafts_and_replacements_do_not_matter(telling: Path, git: Git) -> None:
-    before = list(history(str(telling)))
+    before = list(commit_history(str(telling)))
     head, parent = git(telling, "rev-parse", "HEAD", "HEAD~1").split()
     git(telling, "replace", head, parent)
     write(telling, ".git/info/grafts", f"{head}\n")
-    assert list(history(str(telling))) == before
+    assert list(commit_history(str(telling))) == before
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give folders away")
@@ -365,7 +365,7 @@ def test_somebody_elses_repository_is_not_read(telling: Path) -> None:
     for path in (telling, *telling.rglob("*")):
         os.chown(path, 65534, 65534, follow_symlinks=False)
     with pytest.raises(NotFound, match="belongs to another user") as refused:
-        history(str(telling))
+        commit_history(str(telling))
     assert "safe.directory" in refused.value.hint
     with pytest.raises(NotFound):
         read_commit(str(telling), "HEAD")
@@ -378,8 +378,8 @@ def test_history_is_oldest_first_and_counted(shop: Path, git: Git) -> None:
     for number in range(5):
         commit(git, shop, f"c{number}", GIT_COMMITTER_DATE=f"{1_000_000_000 + number} +0000")
     assert subjects(shop) == [f"c{n}" for n in range(5)]
-    assert count(str(shop)) == 5
-    assert [at for at, _ in history(str(shop))][:2] == [1_000_000_000_000, 1_000_000_001_000]
+    assert count_commits(str(shop)) == 5
+    assert [at for at, _ in commit_history(str(shop))][:2] == [1_000_000_000_000, 1_000_000_001_000]
 
 
 def test_parents_come_before_children_whatever_the_clock_said(shop: Path, git: Git) -> None:
@@ -392,7 +392,7 @@ def test_since_leaves_out_what_it_contains(shop: Path, git: Git) -> None:
     first = commit(git, shop, "first")
     commit(git, shop, "second")
     assert subjects(shop, since=first.hash) == ["second"]
-    assert count(str(shop), since=first.hash) == 1
+    assert count_commits(str(shop), since=first.hash) == 1
 
 
 def test_of_a_range_the_newest_are_told_in_their_order(shop: Path, git: Git) -> None:
@@ -400,29 +400,29 @@ def test_of_a_range_the_newest_are_told_in_their_order(shop: Path, git: Git) -> 
         commit(git, shop, subject)
     assert subjects(shop, since="HEAD~3", to="HEAD~1") == ["second", "third"]
     assert subjects(shop, since="HEAD~3", to="HEAD~1", at_most=1) == ["third"]
-    assert count(str(shop), since="HEAD~3", to="HEAD~1") == 2
+    assert count_commits(str(shop), since="HEAD~3", to="HEAD~1") == 2
 
 
 @pytest.mark.parametrize("since", ["0" * 40, "--all", "", "gone"])
 def test_an_unknown_since_leaves_nothing_out(shop: Path, git: Git, since: str) -> None:
     commit(git, shop, "first")
     assert subjects(shop, since=since) == ["first"]
-    assert count(str(shop), since=since) == 1
+    assert count_commits(str(shop), since=since) == 1
 
 
 def test_a_repository_without_commits_has_no_history(shop: Path) -> None:
-    assert (subjects(shop), count(str(shop))) == ([], 0)
+    assert (subjects(shop), count_commits(str(shop))) == ([], 0)
 
 
 def test_any_folder_of_a_repository_will_do(shop: Path, git: Git) -> None:
     write(shop, "deep/er/a", "1\n")
     read = commit(git, shop, "first")
-    assert [one(c).path for _, c in history(str(shop / "deep/er"))] == [one(read).path]
+    assert [one(c).path for _, c in commit_history(str(shop / "deep/er"))] == [one(read).path]
 
 
 def test_a_bare_repository_is_read(telling: Path, tmp_path: Path, git: Git) -> None:
     git(tmp_path, "clone", "-q", "--bare", str(telling), "bare.git")
-    assert list(history(str(tmp_path / "bare.git"))) == list(history(str(telling)))
+    assert list(commit_history(str(tmp_path / "bare.git"))) == list(commit_history(str(telling)))
 
 
 def test_sha256_is_read(tmp_path: Path, git: Git) -> None:
@@ -437,7 +437,7 @@ def test_the_edge_of_a_shallow_clone_claims_no_files(
 ) -> None:
     commit(git, telling, "third")
     git(tmp_path, "clone", "-q", "--depth=2", f"file://{telling}", "shallow")
-    edge, last = [c for _, c in history(str(tmp_path / "shallow"))]
+    edge, last = [c for _, c in commit_history(str(tmp_path / "shallow"))]
     assert (edge.subject, edge.files, last.subject) == ("change", (), "third")
 
 
@@ -448,7 +448,7 @@ def test_a_partial_clone_tells_names_only(
     git(telling, "config", "uploadpack.allowFilter", "true")
     url = f"file://{telling}"
     git(tmp_path, "clone", "-q", "--no-checkout", f"--filter={filter_}", url, "part")
-    read = [c for _, c in history(str(tmp_path / "part"))]
+    read = [c for _, c in commit_history(str(tmp_path / "part"))]
     assert [f.path for f in read[1].files] == ["new.py", "ü.py"]
     assert {f.added for c in read for f in c.files} == {None}
     assert read_commit(str(tmp_path / "part"), "HEAD") == read[1]
@@ -459,14 +459,14 @@ def test_damage_is_told_after_what_could_be_read(telling: Path, git: Git) -> Non
     commit(git, telling, "damaged")
     blob = git(telling, "rev-parse", "HEAD:new.py")
     (telling / ".git/objects" / blob[:2] / blob[2:]).unlink()
-    commits = history(str(telling))
+    commits = commit_history(str(telling))
     assert next(commits)[1].subject == "début"
     with pytest.raises(ObserverError, match="git fsck"):
         list(commits)
 
 
 def test_a_stream_may_be_left_early(telling: Path) -> None:
-    commits = history(str(telling))
+    commits = commit_history(str(telling))
     next(commits)
     commits.close()
     assert not [p for p in Path("/proc").glob("[0-9]*/stat") if _is_child(p)]
@@ -489,7 +489,7 @@ def test_memory_does_not_grow_with_the_history(shop: Path, git: Git) -> None:
     git(shop, "fast-import", "--quiet", stdin=b"".join(stream))
     tracemalloc.start()
     try:
-        assert sum(1 for _ in history(str(shop))) == 100
+        assert sum(1 for _ in commit_history(str(shop))) == 100
         assert tracemalloc.get_traced_memory()[1] < 1_000_000  # of 40 MB that git printed
     finally:
         tracemalloc.stop()
@@ -498,6 +498,6 @@ def test_memory_does_not_grow_with_the_history(shop: Path, git: Git) -> None:
 @pytest.mark.parametrize("when", ["99999999999999 +0000", "-5 +0000", "x"])
 def test_an_absurd_time_is_survived(shop: Path, git: Git, when: str) -> None:
     raw_commit(git, shop, b"odd", when)
-    [(at_ms, read)] = history(str(shop))
+    [(at_ms, read)] = commit_history(str(shop))
     assert 0 <= at_ms < 1 << 48
     assert (read.subject, read.authored_ms) == ("odd", at_ms)

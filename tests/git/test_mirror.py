@@ -11,8 +11,8 @@ import pytest
 
 from observer.core.paths import Home
 from observer.git import repository as module
-from observer.git.process import ask
-from observer.git.repository import Repository, find, mirror, settings_of
+from observer.git.process import git_output
+from observer.git.repository import Repository, find_repository, mirror, repository_settings
 
 Git = Callable[..., str]
 
@@ -27,7 +27,7 @@ def shop(tmp_path: Path, git: Git) -> Path:
 
 
 def repository(folder: Path) -> Repository:
-    found = find(str(folder))
+    found = find_repository(str(folder))
     assert found
     return found
 
@@ -49,7 +49,7 @@ def test_it_is_made_again_when_it_is_gone(shop: Path) -> None:
     folder = mirror(repository(shop))
     shutil.rmtree(folder)
     assert mirror(repository(shop)) == folder
-    assert ask(str(shop), "rev-parse", "--abbrev-ref", "HEAD") == "main"
+    assert git_output(str(shop), "rev-parse", "--abbrev-ref", "HEAD") == "main"
 
 
 def test_links_that_lead_elsewhere_are_put_right(shop: Path, tmp_path: Path) -> None:
@@ -72,14 +72,14 @@ def test_those_of_repositories_that_are_gone_go_too(shop: Path, tmp_path: Path, 
 def test_a_home_that_cannot_be_written_is_done_without(shop: Path, home: Home) -> None:
     home.root.mkdir(exist_ok=True)
     home.run.write_text("in the way")
-    assert ask(str(shop), "rev-parse", "--abbrev-ref", "HEAD") == "main"
+    assert git_output(str(shop), "rev-parse", "--abbrev-ref", "HEAD") == "main"
     assert not Path(mirror(repository(shop))).is_relative_to(home.root)
 
 
 def test_settings_of_a_work_tree_count(shop: Path, git: Git) -> None:
     (shop / "big").mkdir()
     git(shop, "sparse-checkout", "set", "--no-cone", "/*", "!/big")
-    names = [setting.name for setting in settings_of(repository(shop))]
+    names = [setting.name for setting in repository_settings(repository(shop))]
     assert "core.sparsecheckout" in names
 
 
@@ -93,15 +93,15 @@ def test_a_sparse_checkout_has_no_missing_files(shop: Path, git: Git) -> None:
     git(shop, "commit", "-q", "-m", "big")
     git(shop, "sparse-checkout", "set", "--no-cone", "/*", "!/big")
     assert not (shop / "big").exists()
-    assert ask(str(shop), "status", "--porcelain") == ""
-    assert ask(str(shop), "ls-files", "-d", "-m") == ""
+    assert git_output(str(shop), "status", "--porcelain") == ""
+    assert git_output(str(shop), "ls-files", "-d", "-m") == ""
 
 
 @pytest.mark.parametrize("setting", ["true", "input", "false"])
 def test_line_ends_are_those_of_the_repository(shop: Path, git: Git, setting: str) -> None:
     git(shop, "config", "core.autocrlf", setting)
     (shop / "a.txt").write_bytes(b"one\r\n")
-    said = ask(str(shop), "status", "--porcelain") or ""
+    said = git_output(str(shop), "status", "--porcelain") or ""
     assert said.strip() == git(shop, "status", "--porcelain")
 
 
@@ -113,5 +113,5 @@ def test_a_filtered_file_is_itself_while_the_index_knows_its_time(shop: Path, gi
     git(shop, "add", "-A")
     git(shop, "commit", "-q", "-m", "filtered")
     assert git(shop, "cat-file", "blob", "HEAD:x.up") == "TEXT"
-    assert ask(str(shop), "ls-files", "-m") == ""
-    assert ask(str(shop), "status", "--porcelain") == ""
+    assert git_output(str(shop), "ls-files", "-m") == ""
+    assert git_output(str(shop), "status", "--porcelain") == ""

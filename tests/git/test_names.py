@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from observer.git.defined_names import MOST_BYTES, MOST_NAMES, Names
+from observer.git.defined_names import MOST_BYTES, MOST_NAMES, AddedNames
 
 
 def names(path: str, added: str, removed: str = "") -> tuple[str, ...]:
-    found = Names(path)
+    found = AddedNames(path)
     for sign, text in ((b"+", added), (b"-", removed)):
         for line in text.encode().splitlines():
             found.line(sign, line)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from observer.git.patch import Draft
+from observer.git.patch import CommitParser
 
 HEADER = b"\0" + b"\0".join((b"1" * 40, b"", b"Ana", b"1", b"1", b"Change\n"))
 
@@ -11,7 +11,7 @@ HEADER = b"\0" + b"\0".join((b"1" * 40, b"", b"Ana", b"1", b"1", b"Change\n"))
     "line", [b":\n", b": no entry\n", b"@@ -1 +1,%b @@\n" % (b"9" * 5000)], ids=len
 )
 def test_a_line_that_no_git_writes_adds_nothing(line: bytes) -> None:
-    draft = Draft(HEADER)
+    draft = CommitParser(HEADER)
     draft.take(line)
     _, commit = draft.finished()
     assert (commit.subject, commit.files) == ("Change", ())

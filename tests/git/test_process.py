@@ -10,9 +10,9 @@ import pytest
 
 from observer.core.errors import NotFound
 from observer.git import process
-from observer.git.configuration import as_user, users_setting
-from observer.git.launch import TooSlow, absolute, executable
-from observer.git.process import ask, lines_of, repository_at, started
+from observer.git.configuration import run_as_user, user_setting
+from observer.git.launch import GitTimeout, absolute_entries, executable
+from observer.git.process import git_output, repository_at, start_git, stream_lines
 from observer.git.status import Blobs
 
 Git = Callable[..., str]
@@ -42,14 +42,14 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
 
 
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = started.__kwdefaults__
-    monkeypatch.setattr(started, "__kwdefaults__", {**given, "wait_s": 0.5})
+    given = start_git.__kwdefaults__
+    monkeypatch.setattr(start_git, "__kwdefaults__", {**given, "wait_s": 0.5})
 
 
 def test_git_is_the_first_in_an_absolute_folder(fake: Fake, tmp_path: Path) -> None:
     fake("")
     assert executable() == str(tmp_path / "bin/git")
-    assert absolute("a::/b:.:/c:") == "/b:/c"
+    assert absolute_entries("a::/b:.:/c:") == "/b:/c"
 
 
 def test_a_git_that_is_installed_later_is_found(tmp_path: Path) -> None:
@@ -64,17 +64,20 @@ def test_a_git_that_cannot_be_started_says_so(shop: Path, fake: Fake) -> None:
     fake("")
     Path(executable()).write_bytes(b"\x7fELF no")
     with pytest.raises(NotFound, match="cannot run git"):
-        ask(str(shop), "version")
+        git_output(str(shop), "version")
     with pytest.raises(NotFound, match="cannot run git"):
-        users_setting("user.name")
+        user_setting("user.name")
 
 
 def test_what_does_not_answer_is_left_alone_for_a_while(shop: Path, fake: Fake) -> None:
     fake("exec sleep 600")
     with pytest.raises(NotFound, match="does not answer"):
-        ask(str(shop), "rev-parse", "HEAD", wait_s=0.2)
-    process._stall(str(shop), TooSlow("no answer"))
-    for attempt in (ask, lambda root, word: next(lines_of(root, (word,), record=b"\0", fields=0))):
+        git_output(str(shop), "rev-parse", "HEAD", wait_s=0.2)
+    process._stall(str(shop), GitTimeout("no answer"))
+    for attempt in (
+        git_output,
+        lambda root, word: next(stream_lines(root, (word,), record=b"\0", fields=0)),
+    ):
         with pytest.raises(NotFound, match="did not answer"):
             attempt(str(shop), "log")
 
@@ -84,7 +87,7 @@ def test_lines_that_do_not_come_are_not_waited_for(
 ) -> None:
     fake("echo one; exec sleep 600")
     impatient(monkeypatch)
-    lines = lines_of(str(shop), ("log",), record=b"\0", fields=0)
+    lines = stream_lines(str(shop), ("log",), record=b"\0", fields=0)
     assert next(lines) == b"one\n"
     with pytest.raises(NotFound, match="does not answer"):
         next(lines)
@@ -93,14 +96,14 @@ def test_lines_that_do_not_come_are_not_waited_for(
 def test_a_git_that_does_not_end_is_ended(shop: Path, fake: Fake) -> None:
     fake("exec >&-; exec sleep 600")
     with pytest.raises(NotFound, match="no end within"):
-        ask(str(shop), "log", wait_s=0.5)
+        git_output(str(shop), "log", wait_s=0.5)
 
 
 def test_an_endless_answer_ends(shop: Path, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     fake("exec yes")
     monkeypatch.setattr(process, "ANSWER_BYTES", 100_000)
     with pytest.raises(NotFound, match="too long"):
-        ask(str(shop), "log")
+        git_output(str(shop), "log")
 
 
 def test_texts_of_a_git_that_does_not_answer_are_none(
@@ -118,32 +121,32 @@ def test_nothing_of_our_environment_is_meant_for_git(
     fake("cat; env | grep ^GIT_")
     monkeypatch.setenv("GIT_ASKPASS", "/bin/true")
     monkeypatch.setenv("GIT_DIR", "/elsewhere")
-    answer = (ask(str(shop), "log") or "").split("\n")
+    answer = (git_output(str(shop), "log") or "").split("\n")
     assert f"GIT_DIR={shop}/.git" in answer
     assert not [line for line in answer if "ASKPASS" in line or "elsewhere" in line]
 
 
 def test_only_what_runs_nothing_is_asked_with_the_users_configuration() -> None:
     with pytest.raises(ValueError, match="may run"):
-        as_user(("status",), folder="/", environ=os.environ)
+        run_as_user(("status",), folder="/", environ=os.environ)
 
 
 def test_a_configuration_that_is_not_read_in_time(fake: Fake) -> None:
     fake("exec sleep 600")
     with pytest.raises(NotFound, match="does not answer"):
-        as_user(("config", "-l"), folder="/", environ=os.environ, wait_s=0.2)
+        run_as_user(("config", "-l"), folder="/", environ=os.environ, wait_s=0.2)
 
 
 def test_the_users_setting_is_asked_of_the_user_alone(shop: Path, git: Git) -> None:
     git(shop, "config", "core.excludesFile", "/evil")
-    assert users_setting("core.excludesFile") == []
+    assert user_setting("core.excludesFile") == []
     git(shop, "config", "--global", "core.excludesFile", "~/mine")
     expected = os.path.expanduser("~/mine")  # noqa: PTH111 - as git does
-    assert users_setting("core.excludesFile", "--type=path") == [expected]
+    assert user_setting("core.excludesFile", "--type=path") == [expected]
 
 
 def test_where_there_is_no_repository(tmp_path: Path) -> None:
-    assert ask(str(tmp_path), "rev-parse", "HEAD") is None
+    assert git_output(str(tmp_path), "rev-parse", "HEAD") is None
     for root in (str(tmp_path), "", "\0"):
         with pytest.raises(NotFound):
             repository_at(root)
@@ -153,4 +156,4 @@ def test_where_there_is_no_repository(tmp_path: Path) -> None:
 
 def test_a_word_that_cannot_be_passed_names_nothing(shop: Path) -> None:
     with pytest.raises(NotFound, match="no such"):
-        started(str(shop), ("log", "a\0b"))
+        start_git(str(shop), ("log", "a\0b"))

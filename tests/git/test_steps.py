@@ -9,7 +9,7 @@ import pytest
 
 from observer.core.errors import ObserverError
 from observer.git import commit_diffs as git_steps
-from observer.git.commit_diffs import CommitDiff, Moved
+from observer.git.commit_diffs import CommitDiff, DiffEntry
 from observer.git.status import MOST_BYTES, Blobs
 
 Git = Callable[..., str]
@@ -32,7 +32,7 @@ def app(tmp_path: Path, git: Git) -> Path:
 
 
 def _steps(folder: Path, since: str = "") -> list[CommitDiff]:
-    return list(git_steps.steps(str(folder), since, "HEAD"))
+    return list(git_steps.commits_between(str(folder), since, "HEAD"))
 
 
 def test_steps_come_parents_first_with_their_files(app: Path, git: Git) -> None:
@@ -45,9 +45,9 @@ def test_steps_come_parents_first_with_their_files(app: Path, git: Git) -> None:
         "Drop",
     ]
     assert second.parents == (first.commit,)
-    assert second.files == (Moved("a.txt", "a.txt", first.files[0].blob, blob),)
-    assert third.files == (Moved("a.txt", "b.txt", blob, blob),)
-    assert fourth.files == (Moved("b.txt", "b.txt", blob, ""),)
+    assert second.files == (DiffEntry("a.txt", "a.txt", first.files[0].blob, blob),)
+    assert third.files == (DiffEntry("a.txt", "b.txt", blob, blob),)
+    assert fourth.files == (DiffEntry("b.txt", "b.txt", blob, ""),)
     assert fourth.committed_ms % 1000 == 0 < fourth.committed_ms
 
 
@@ -58,7 +58,7 @@ def test_steps_begin_behind_a_commit(app: Path) -> None:
 
 def test_named_commits_come_and_unknown_ones_do_not(app: Path, git: Git) -> None:
     known = git(app, "rev-parse", "HEAD~2")
-    found = git_steps.named(str(app), [known, "1" * 40])
+    found = git_steps.commits_by_hash(str(app), [known, "1" * 40])
     assert [step.message for step in found] == ["Say four"]
 
 
@@ -72,18 +72,18 @@ def test_a_merge_is_a_step_of_its_first_parent(app: Path, git: Git) -> None:
     merge = _steps(app)[-1]
     assert (merge.message, len(merge.parents)) == ("Merge", 2)
     assert [moved.path for moved in merge.files] == ["c.txt"]
-    assert git_steps.trunk(str(app), "HEAD", since="HEAD~1") == [merge.commit]
-    assert len(git_steps.contained(str(app), "HEAD", without="HEAD~1")) == 2
+    assert git_steps.first_parents(str(app), "HEAD", since="HEAD~1") == [merge.commit]
+    assert len(git_steps.reachable_commits(str(app), "HEAD", without="HEAD~1")) == 2
 
 
 def test_a_leap_is_the_difference_of_two_commits(app: Path) -> None:
-    (moved,) = git_steps.leap(str(app), "HEAD~3", "HEAD~1")
+    (moved,) = git_steps.diff_commits(str(app), "HEAD~3", "HEAD~1")
     assert (moved.old, moved.path) == ("a.txt", "b.txt")
 
 
 def test_what_git_cannot_do_is_an_error(app: Path) -> None:
     with pytest.raises(ObserverError):
-        git_steps.leap(str(app), "HEAD", "nowhere")
+        git_steps.diff_commits(str(app), "HEAD", "nowhere")
 
 
 def test_names_that_git_quotes_are_read(app: Path, git: Git) -> None:
@@ -100,8 +100,8 @@ def test_names_come_without_secrets(app: Path, git: Git) -> None:
     git(app, "add", "-A")
     git(app, "commit", "-m", "Odd")
     assert _steps(app)[-1].files[0].path == "[redacted:aws-access-key].txt"
-    assert git_steps.checked_out(str(app)) == {git_steps.branch_of(str(app))}
-    assert git_steps.branch_of(str(app)) == "fix/[redacted:aws-access-key]"
+    assert git_steps.checked_out_branches(str(app)) == {git_steps.current_branch(str(app))}
+    assert git_steps.current_branch(str(app)) == "fix/[redacted:aws-access-key]"
 
 
 def test_a_submodule_has_no_text(app: Path, git: Git) -> None:
@@ -117,21 +117,21 @@ def test_a_name_that_is_cut_is_passed_over() -> None:
 def test_no_commit_is_no_head(tmp_path: Path, git: Git) -> None:
     git(tmp_path / "new", "init")
     folder = str(tmp_path / "new")
-    assert git_steps.head_of(folder) == ""
-    assert git_steps.branch_of(folder) == "main"
-    assert git_steps.resolved(folder, "--all") == ""
+    assert git_steps.head_commit(folder) == ""
+    assert git_steps.current_branch(folder) == "main"
+    assert git_steps.resolve_commit(folder, "--all") == ""
     assert list(_steps_or_none(folder)) == []
 
 
 def _steps_or_none(folder: str) -> list[CommitDiff]:
-    return list(git_steps.named(folder, ["1" * 40]))
+    return list(git_steps.commits_by_hash(folder, ["1" * 40]))
 
 
 def test_commits_share_their_history_or_do_not(app: Path, git: Git) -> None:
     first, last = git(app, "rev-parse", "HEAD~3"), git(app, "rev-parse", "HEAD")
     assert git_steps.is_related(str(app), first, last)
-    assert git_steps.shared(str(app), [last, first]) == first
-    assert git_steps.shared(str(app), [last, "1" * 40]) == ""
+    assert git_steps.merge_base(str(app), [last, first]) == first
+    assert git_steps.merge_base(str(app), [last, "1" * 40]) == ""
 
 
 def test_text_comes_by_any_name(app: Path, git: Git) -> None:

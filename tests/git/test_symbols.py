@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.git.defined_names import CUT, MOST_SYMBOLS, Symbols
+from observer.git.defined_names import CUT, MOST_SYMBOLS, ChangedSymbols
 
 
 def named(path: str, *lines: str, around: str = "") -> tuple[str, ...]:
-    symbols = Symbols(path)
+    symbols = ChangedSymbols(path)
     symbols.hunk(around.encode())
     for line in lines:
         symbols.line(line.encode())
@@ -129,7 +129,7 @@ def test_names_come_in_order_each_once() -> None:
 
 
 def test_many_names_are_cut_and_it_is_said() -> None:
-    symbols = Symbols("a.py")
+    symbols = ChangedSymbols("a.py")
     for number in range(MOST_SYMBOLS + 1):
         assert not symbols.is_done
         symbols.line(b"def f%d():" % number)
@@ -138,7 +138,7 @@ def test_many_names_are_cut_and_it_is_said() -> None:
 
 
 def test_a_file_of_no_known_language_is_done_at_once() -> None:
-    assert Symbols("a.bin").is_done
+    assert ChangedSymbols("a.bin").is_done
 
 
 PATHS = ["a.py", "a.ts", "a.c", "a.java", "a.rs", "a.go", "a.sql", "a.sh", "a.rb", "a.md", "a.php"]
@@ -146,7 +146,7 @@ PATHS = ["a.py", "a.ts", "a.c", "a.java", "a.rs", "a.go", "a.sql", "a.sh", "a.rb
 
 @given(st.sampled_from(PATHS), st.binary(max_size=400))
 def test_any_line_is_survived(path: str, line: bytes) -> None:
-    symbols = Symbols(path)
+    symbols = ChangedSymbols(path)
     symbols.hunk(line)
     symbols.line(line)
     assert all(isinstance(name, str) for name in symbols.names())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from observer.git.status import uncommitted
+from observer.git.status import uncommitted_paths
 
 Git = Callable[..., str]
 CLEAN = ("same.py", "odd name\n.py")
@@ -33,26 +33,26 @@ def repository(tmp_path: Path, git: Git) -> Path:
     "path", ["changed.py", "staged.py", "new.py", "deleted.py", "moved.py", "there.py", "[a]*.py"]
 )
 def test_what_no_commit_holds_as_it_is(repository: Path, path: str) -> None:
-    assert uncommitted(str(repository), [path, *CLEAN]) == frozenset({path})
+    assert uncommitted_paths(str(repository), [path, *CLEAN]) == frozenset({path})
 
 
 @pytest.mark.parametrize("path", [*CLEAN, "built", "never/was.py", "*.py"])
 def test_what_is_committed_ignored_or_nowhere(repository: Path, path: str) -> None:
-    assert uncommitted(str(repository), [path]) == frozenset()
+    assert uncommitted_paths(str(repository), [path]) == frozenset()
 
 
 def test_only_git_can_tell(tmp_path: Path) -> None:
-    assert uncommitted(str(tmp_path), ["a.py"]) is None
-    assert uncommitted("", ["a.py"]) is None
+    assert uncommitted_paths(str(tmp_path), ["a.py"]) is None
+    assert uncommitted_paths("", ["a.py"]) is None
 
 
 def test_git_is_not_waited_for_long(repository: Path) -> None:
-    assert uncommitted(str(repository), ["changed.py"], wait_s=0) is None
+    assert uncommitted_paths(str(repository), ["changed.py"], wait_s=0) is None
 
 
 def test_the_users_index_is_left_alone(repository: Path) -> None:
     index = repository / ".git" / "index"
     (repository / "same.py").touch()
     before = index.read_bytes()
-    assert uncommitted(str(repository), ["same.py"]) == frozenset()
+    assert uncommitted_paths(str(repository), ["same.py"]) == frozenset()
     assert index.read_bytes() == before

@@ -9,7 +9,7 @@ import pytest
 
 from observer.core.errors import NotFound
 from observer.core.events import Commit, Event
-from observer.git.log import count
+from observer.git.log import count_commits
 from observer.importers.git import commits
 
 Git = Callable[..., str]
@@ -50,7 +50,7 @@ def test_a_commit_becomes_an_event(shop: Path, git: Git) -> None:
 
 def test_a_second_import_tells_the_same(shop: Path) -> None:
     assert list(commits(str(shop))) == list(commits(str(shop)))
-    assert len(set(ids(shop))) == 3 == count(str(shop))
+    assert len(set(ids(shop))) == 3 == count_commits(str(shop))
 
 
 def test_clones_of_one_remote_tell_the_same_ids(shop: Path, git: Git) -> None:

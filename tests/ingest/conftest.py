@@ -12,7 +12,7 @@ import pytest
 from observer.core.config import Settings
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.store.interface import Store
 from observer.store.sqlite.database import SqliteStore
@@ -39,7 +39,7 @@ def spool(home: Home) -> Spool:
 @pytest.fixture
 def make_pipeline(store: Store, spool: Spool) -> Callable[..., Pipeline]:
     def make(**parts: Any) -> Pipeline:
-        given = {"store": store, "spool": spool, "settings": Settings(), "places": Places()}
+        given = {"store": store, "spool": spool, "settings": Settings(), "places": PlaceCache()}
         given |= {"now_ms": lambda: NOW_MS} | parts
         return Pipeline(given.pop("store"), given.pop("spool"), **given)
 

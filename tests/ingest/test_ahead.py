@@ -28,7 +28,7 @@ from observer.ingest.prefetch import (
     pages,
 )
 from observer.ingest.prepare import EventPreparer
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.files import envelope
 from observer.spool.spool import Spool
 from observer.store.interface import Store
@@ -195,7 +195,9 @@ def test_a_page_says_what_reading_says(
 ) -> None:
     fill(2)
     entries = spool.claim(at_most=9)
-    reading = EventPreparer(Settings(), places=Places(), now_ms=lambda: NOW_MS, pauses=spool.pauses)
+    reading = EventPreparer(
+        Settings(), places=PlaceCache(), now_ms=lambda: NOW_MS, pauses=spool.pauses
+    )
     ahead.begin(in_hand=())
     batch = ahead.next()
     told = [

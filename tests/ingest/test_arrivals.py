@@ -14,7 +14,7 @@ from observer.ingest import commits as arrivals
 from observer.ingest.commits import incoming_commits as arrived
 from observer.ingest.commits import without_owner
 from observer.ingest.pipeline import Pipeline
-from observer.projects import look
+from observer.projects import detect_place
 from observer.store.interface import Store
 
 Git = Callable[..., str]
@@ -169,7 +169,7 @@ def test_who_pulls_did_not_make_what_came_in(
 def test_what_a_script_reports_keeps_its_session(shop: Path) -> None:
     body = Commit(hash="1" * 40, action="merge", parents=("2" * 40,))
     event = Event(id="e", at_ms=0, client="ci", session="s1", body=body, route="post/commit")
-    assert without_owner(event, look(str(shop))) is event
+    assert without_owner(event, detect_place(str(shop))) is event
 
 
 def test_an_import_tells_the_same_commits_by_the_same_ids(
@@ -215,7 +215,7 @@ def test_an_arrival_that_was_read_whole_leaves_nothing_to_count(
 )
 def test_nothing_came_in(shop: Path, body: Checkout | Prompt, route: str) -> None:
     event = Event(id="e", at_ms=0, client="git", body=body, route=route)
-    assert list(arrived(event, look(str(shop)))) == []
+    assert list(arrived(event, detect_place(str(shop)))) == []
 
 
 def test_without_git_the_event_itself_is_told(

@@ -6,12 +6,12 @@ from typing import Any
 
 from observer.core.model import Place
 from observer.ingest.pipeline import Pipeline
-from observer.projects import Places
+from observer.projects import PlaceCache
 
 Post = Callable[..., str]
 
 
-class Counted(Places):
+class Counted(PlaceCache):
     """Places that remember what they were asked for."""
 
     def __init__(self) -> None:

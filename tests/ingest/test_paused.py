@@ -12,7 +12,7 @@ from observer.core.events import Commit, Event, FileWrite, Prompt, Remember
 from observer.core.paths import Home
 from observer.importers.git import commits
 from observer.ingest.pipeline import Pipeline
-from observer.projects import look
+from observer.projects import detect_place
 from observer.spool.pauses import EVERYWHERE, UNENDING_MS
 from observer.spool.spool import Spool
 from observer.store.interface import Store
@@ -121,7 +121,7 @@ def test_an_import_asks_for_them_on_purpose(
     pipeline: Pipeline, store: Store, spool: Spool, shop: Path
 ) -> None:
     spool.pauses.begin([str(shop)], from_ms=0, until_ms=NOW_MS - 1)
-    pipeline.ingest(list(commits(look(str(shop)).root)))
+    pipeline.ingest(list(commits(detect_place(str(shop)).root)))
     assert subjects(bodies(pipeline, store)) == ["Begin"]
 
 

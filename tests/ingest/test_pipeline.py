@@ -29,7 +29,7 @@ from observer.core.filters import Filters
 from observer.core.model import UNASSIGNED, Item, Place, Receipt, item_id
 from observer.core.paths import Home
 from observer.ingest.pipeline import FIRST_BATCH, Drained, Pipeline
-from observer.projects import Places, known_at
+from observer.projects import PlaceCache, known_project_at
 from observer.spool.spool import Spool
 from observer.store.interface import Store
 
@@ -110,7 +110,7 @@ def test_an_unforeseen_reason_holds_no_secret_either(
 ) -> None:
     secret = "AKIA" + "IOSFODNN7" + "ABCDEFG"
 
-    class Broken(Places):
+    class Broken(PlaceCache):
         def at(self, folder: str) -> Place:
             raise ValueError(f"{folder}/{secret}")
 
@@ -155,7 +155,7 @@ def test_names_of_folders_branches_and_remotes_are_stored_without_secrets(
     assert secret not in told
     assert (project.name, project.id) == ("[redacted:github-token]-app", receipt.project_id)
     assert items(store)[0].branch == "fix/[redacted:github-token]"
-    assert known_at(str(folder), [project]) == project
+    assert known_project_at(str(folder), [project]) == project
 
 
 def test_secrets_are_gone_before_they_are_stored(

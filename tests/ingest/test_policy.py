@@ -14,7 +14,7 @@ from observer.core.paths import Home
 from observer.importers.git import commits
 from observer.ingest.pipeline import Pipeline
 from observer.ingest.prefetch import PrefetchRequest, pages
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.store.interface import Store
 
@@ -169,7 +169,7 @@ def test_a_project_is_called_what_its_policy_says(
     ]:
         restrict(shop, text)
         work()
-        drained(make_pipeline(places=Places()))
+        drained(make_pipeline(places=PlaceCache()))
         with store.read() as reader:
             project = reader.projects()[-1]
         assert (project.name, project.earlier_names) == (name, earlier)

@@ -14,7 +14,7 @@ from observer.core.events import Command, Commit, Event, Remember
 from observer.core.model import UNASSIGNED, Receipt
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.store.interface import Store
 from observer.store.tombstones import Tombstones
@@ -85,7 +85,7 @@ def test_a_replayed_spool_entry_that_is_too_old_is_taken_off_and_counted(
         store,
         spool,
         settings=Settings(retention_days=30),
-        places=Places(),
+        places=PlaceCache(),
         now_ms=lambda: 1_790_000_000_000,
     )
     with caplog.at_level(logging.INFO):

@@ -30,7 +30,7 @@ from observer.core.events import (
     Undo,
 )
 from observer.ingest.pipeline import Pipeline
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 
@@ -90,7 +90,7 @@ def test_rebuilt_equals_live(steps: list[tuple[AnyBody, str]], cut: int) -> None
             store,
             Spool(Path(folder) / "spool"),
             settings=Settings(),
-            places=Places(),
+            places=PlaceCache(),
             now_ms=lambda: 1_795_000_000_000,
         )
         for start in range(0, len(events), cut):

@@ -24,7 +24,7 @@ from observer.daemon.status import day_of, llm_status
 from observer.daemon.writer import WriterThread
 from observer.ingest.pipeline import Pipeline
 from observer.llm.client import LlmClient
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 
@@ -45,7 +45,7 @@ class Desk:
         self.spool.prepare()
         self.health = Health()
         self.pipeline = Pipeline(
-            self.store, self.spool, settings=Settings(), places=Places(), now_ms=now_ms
+            self.store, self.spool, settings=Settings(), places=PlaceCache(), now_ms=now_ms
         )
         self.writer = WriterThread(self.pipeline, HomeGuard(home), self.health)
         self.told: list[Any] = []

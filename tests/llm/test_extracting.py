@@ -24,7 +24,7 @@ from observer.llm.client import LlmClient
 from observer.llm.prompt import MOST_CHARS
 from observer.llm.reply import AskFailed
 from observer.memory.values import Extracted
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 
@@ -38,7 +38,7 @@ def parts(home: Home) -> Iterator[Services]:
     home.root.mkdir(parents=True, mode=0o700)
     store, spool, health = SqliteStore(home.database), Spool(home.spool), Health()
     spool.prepare()
-    pipeline = Pipeline(store, spool, settings=Settings(), places=Places(), now_ms=now_ms)
+    pipeline = Pipeline(store, spool, settings=Settings(), places=PlaceCache(), now_ms=now_ms)
     writer = WriterThread(pipeline, HomeGuard(home), health)
     yield Services(store, spool, pipeline, writer, health, lambda _: None)
     writer.close()

@@ -13,7 +13,7 @@ from observer.core.paths import Home
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 from observer.store.sqlite.stemmer import stemmer
@@ -37,7 +37,9 @@ def memory(home: Home, folders: list[Path]) -> Iterator[Memory]:
     home.root.mkdir(exist_ok=True)
     store = SqliteStore(home.database)
     spool = Spool(home.spool)
-    pipeline = Pipeline(store, spool, settings=Settings(), places=Places(), now_ms=lambda: NOW_MS)
+    pipeline = Pipeline(
+        store, spool, settings=Settings(), places=PlaceCache(), now_ms=lambda: NOW_MS
+    )
     pipeline.ingest(
         [
             Event(

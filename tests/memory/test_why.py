@@ -25,7 +25,7 @@ from observer.index import Index
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.memory.code_questions import CodeAnswer
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.search.code_history import CodeChange
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
@@ -56,7 +56,7 @@ class Work:
             store,
             Spool(home.spool),
             settings=Settings(),
-            places=Places(),
+            places=PlaceCache(),
             now_ms=lambda: self.now_s * 1000,
         )
         self.memory = Memory(

@@ -17,7 +17,7 @@ from observer.index import Index
 from observer.ingest.pipeline import Pipeline
 from observer.memory.accounts import uncommitted_at
 from observer.memory.api import Memory
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 from observer.store.sqlite.stemmer import stemmer
@@ -34,7 +34,7 @@ class Shop:
         self.root, self._git = root, git
         self._ids = itertools.count()
         self._pipeline = Pipeline(
-            store, Spool(root / "spool"), settings=Settings(), places=Places(), now_ms=now_ms
+            store, Spool(root / "spool"), settings=Settings(), places=PlaceCache(), now_ms=now_ms
         )
         self.memory = Memory(
             store,

@@ -18,7 +18,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.notes.notes import Notes
 from observer.notes.values import Note
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 from observer.store.sqlite.stemmer import stemmer
@@ -37,7 +37,7 @@ class World:
             for number, name in ((2, HERE), (3, ELSEWHERE)):
                 writer.put_project(Project(id=number, uuid=f"uuid-{name}", name=name))
         self.pipeline = Pipeline(
-            store, Spool(home.spool), settings=Settings(), places=Places(), now_ms=self.tick
+            store, Spool(home.spool), settings=Settings(), places=PlaceCache(), now_ms=self.tick
         )
         self.memory = Memory(
             store,

@@ -25,7 +25,7 @@ from observer.memory.api import Memory
 from observer.notes.notes import Notes
 from observer.notes.values import Changes, Note
 from observer.observations.note_reducer import CONTENT_CHARS
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 
 Keep = Callable[..., Item]
@@ -157,7 +157,7 @@ def test_an_excluded_folder_is_named(world: Any, tmp_path: Path) -> None:
         world.store,
         Spool(tmp_path / "spool"),
         settings=Settings(exclude=(str(tmp_path),)),
-        places=Places(),
+        places=PlaceCache(),
         now_ms=world.tick,
     )
     with pytest.raises(BadInput, match=f"nothing is recorded of {tmp_path}: the setting exclude"):

@@ -81,7 +81,7 @@ def act(kind: OperationKind, *paths: str, to: str = "") -> GitOperation:
     ],
 )
 def test_a_command_is_read(command: str, expected: GitOperation | None) -> None:
-    (part,) = command_line.parts_of(command)
+    (part,) = command_line.simple_commands(command)
     assert git_commands.parse(part) == expected
     assert git_commands.has_operations(command) is (expected is not None)
 
@@ -105,7 +105,7 @@ def test_a_command_is_read(command: str, expected: GitOperation | None) -> None:
     ],
 )
 def test_the_output_says_more(command: str, output: str, expected: GitOperation | None) -> None:
-    (part,) = command_line.parts_of(command)
+    (part,) = command_line.simple_commands(command)
     assert git_commands.parse(part, output) == expected
 
 
@@ -136,5 +136,5 @@ def test_the_output_says_more(command: str, output: str, expected: GitOperation 
     ],
 )
 def test_what_git_takes_in_is_read(command: str, taken: list[GitOperation]) -> None:
-    (part,) = command_line.parts_of(command)
+    (part,) = command_line.simple_commands(command)
     assert list(git_commands.parse_index(part)) == taken

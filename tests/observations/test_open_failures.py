@@ -17,7 +17,7 @@ from observer.observations.open_failures import FORGOTTEN_MS, MOST, OpenFailure,
 from observer.observations.project_reducer import TASKS, ProjectReducer
 from observer.observations.project_state import STASHED_MS
 from observer.observations.session_reducer import SessionReducer
-from observer.outcomes.check_runs import runs_of
+from observer.outcomes.check_runs import check_results_of
 from observer.outcomes.result import CommandResult
 
 Place = Callable[..., Recorded]
@@ -604,6 +604,6 @@ WORDS = word_set(
 def test_any_command_may_pass_or_fail(words: list[str], output: str, *, ok: bool) -> None:
     """No wording of a command or an output breaks the tracker."""
     body = Command(command=" ".join(words), output=output, exit_code=0 if ok else 1)
-    runs = runs_of(body, CommandResult(ok=ok), root=ROOT, cwd=ROOT, tasks={})
+    runs = check_results_of(body, CommandResult(ok=ok), root=ROOT, cwd=ROOT, tasks={})
     assert not (runs.failed and ok)
     assert bool(runs.failed) == bool(runs.head)

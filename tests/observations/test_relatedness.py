@@ -14,14 +14,14 @@ from observer.observations.relatedness import (
     stem_of,
     strength,
 )
-from observer.outcomes.same_check import Invocation
+from observer.outcomes.same_check import CheckCommand
 
 WORKTREE = WorktreeBranch(root="/home/ana/shop", branch="main")
 
 
 def failure(program: str = "pytest", tool: str = "pytest", **fields: object) -> TrackedFailure:
     fixed: dict[str, object] = {
-        "invocation": Invocation(program=program, tool=tool),
+        "invocation": CheckCommand(program=program, tool=tool),
         "head": program,
         "worktree": WORKTREE,
         "seq": 1,

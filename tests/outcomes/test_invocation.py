@@ -6,14 +6,14 @@ import pytest
 
 from observer.outcomes import same_check
 from observer.outcomes.result import CommandResult
-from observer.outcomes.same_check import Invocation
+from observer.outcomes.same_check import CheckCommand
 
 
-def read(command: str, cwd: str = "/p") -> Invocation | None:
-    return same_check.read(command, CommandResult(), root="/p", cwd=cwd)
+def read(command: str, cwd: str = "/p") -> CheckCommand | None:
+    return same_check.check_command_of(command, CommandResult(), root="/p", cwd=cwd)
 
 
-def known(command: str) -> Invocation:
+def known(command: str) -> CheckCommand:
     found = read(command)
     assert found is not None
     return found
@@ -36,7 +36,7 @@ def known(command: str) -> Invocation:
     ],
 )
 def test_these_are_the_same(one: str, other: str) -> None:
-    assert same_check.is_same(known(one), known(other))
+    assert same_check.is_same_check(known(one), known(other))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,9 @@ def test_what_checks_nothing_is_none(command: str) -> None:
 
 
 def test_the_part_that_spoke_is_read() -> None:
-    spoken = same_check.read("mypy . ; pytest", CommandResult(tool="mypy"), root="", cwd="")
+    spoken = same_check.check_command_of(
+        "mypy . ; pytest", CommandResult(tool="mypy"), root="", cwd=""
+    )
     assert spoken is not None
     assert (spoken.tool, spoken.family) == ("mypy", "python")
 
@@ -91,7 +93,7 @@ def test_the_part_that_spoke_is_read() -> None:
     ],
 )
 def test_a_pass_answers(passed: str, failed: str, tests: list[str], place: str) -> None:
-    assert same_check.answers(known(passed), known(failed), tests, place)
+    assert same_check.resolves(known(passed), known(failed), tests, place)
 
 
 @pytest.mark.parametrize(
@@ -107,4 +109,4 @@ def test_a_pass_answers(passed: str, failed: str, tests: list[str], place: str) 
     ],
 )
 def test_a_pass_does_not_answer(passed: str, failed: str, tests: list[str]) -> None:
-    assert not same_check.answers(known(passed), known(failed), tests, "")
+    assert not same_check.resolves(known(passed), known(failed), tests, "")

@@ -30,8 +30,8 @@ from observer.shell import command_line
 )
 def test_a_call_that_never_ran_neither_failed_nor_passed(output: str, said: str) -> None:
     command = Command(command="make test", output=output, failed=True)
-    line = command_line.read(command.command)
-    verdict = outcome.read(command, line)
+    line = command_line.parse_command_line(command.command)
+    verdict = outcome.command_result(command, line)
     told = command_text.run(command, line, verdict, where=Where())
     assert (verdict.ok, verdict.was_run, verdict.first_error) == (None, False, "")
     assert told.title == f"make test: not run: {said}"
@@ -50,20 +50,20 @@ def test_what_a_program_printed_is_no_refusal(
     output: str, exit_code: int | None, *, failed: bool
 ) -> None:
     command = Command(command="make", output=output, exit_code=exit_code, failed=failed)
-    assert not_started.read_unexecuted(command) is None
+    assert not_started.unexecuted_result(command) is None
 
 
 def test_a_command_in_the_background_has_not_ended() -> None:
     text = "Command running in background with ID: b1. Output is being written to: /tmp/b1"
     command = Command(command="npm test", output=text, failed=False)
-    verdict = outcome.read(command, command_line.read(command.command))
+    verdict = outcome.command_result(command, command_line.parse_command_line(command.command))
     assert (verdict.ok, verdict.was_run, verdict.said) == (None, True, not_started.BACKGROUND)
 
 
 def test_an_interrupted_command_is_unknown() -> None:
     text = "3 passed\n[Request interrupted by user for tool use]"
     command = Command(command="pytest", output=text, exit_code=137, failed=True)
-    assert outcome.read(command, command_line.read("pytest")).ok is None
+    assert outcome.command_result(command, command_line.parse_command_line("pytest")).ok is None
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_an_interrupted_command_is_unknown() -> None:
 )
 def test_a_client_that_waited_long_enough_cuts_a_run_off(output: str) -> None:
     command = Command(command="pytest -x", output=output, failed=True)
-    verdict = outcome.read(command, command_line.read(command.command))
+    verdict = outcome.command_result(command, command_line.parse_command_line(command.command))
     assert verdict.is_cut_off
     assert verdict.first_error == "timed out; its last words: tests/test_a.py .."
 
@@ -87,7 +87,9 @@ def test_a_program_that_prints_of_a_time_limit_was_not_cut_off(exit_code: int) -
     command = Command(
         command="./deploy", output="Command timed out after 30 s", exit_code=exit_code
     )
-    assert not outcome.read(command, command_line.read(command.command)).is_cut_off
+    assert not outcome.command_result(
+        command, command_line.parse_command_line(command.command)
+    ).is_cut_off
 
 
 @pytest.mark.parametrize(
@@ -103,8 +105,8 @@ def test_a_run_that_somebody_broke_off_neither_failed_nor_passed(
     output: str, exit_code: int | None
 ) -> None:
     command = Command(command="pytest", output=output, exit_code=exit_code, failed=True)
-    line = command_line.read(command.command)
-    verdict = outcome.read(command, line)
+    line = command_line.parse_command_line(command.command)
+    verdict = outcome.command_result(command, line)
     told = command_text.run(command, line, verdict, where=Where())
     assert verdict.ok is None
     assert "interrupted" in told.narrative

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from observer.core.events import Command
 from observer.outcomes import outcome
-from observer.outcomes.parsers import READERS
+from observer.outcomes.parsers import PARSERS
 from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import CommandResult
 from observer.shell import command_line
@@ -500,7 +500,9 @@ RUNNERS_AND_BUNDLERS = [
 
 
 def judged(command: str, text: str = "", **fields: Any) -> CommandResult:
-    return outcome.read(Command(command=command, output=text, **fields), command_line.read(command))
+    return outcome.command_result(
+        Command(command=command, output=text, **fields), command_line.parse_command_line(command)
+    )
 
 
 @pytest.mark.parametrize("case", REAL, ids=[case[0] for case in REAL])
@@ -520,7 +522,7 @@ def test_an_output_gives_the_result_and_the_first_error(case: tuple[Any, ...]) -
 
 
 @pytest.mark.parametrize(
-    "reader", [one for one in READERS if one.marks], ids=lambda reader: reader.read.__name__
+    "reader", [one for one in PARSERS if one.marks], ids=lambda reader: reader.read.__name__
 )
 @pytest.mark.parametrize("text", ["\nhello\n", "\nFound 2 errors.\n", ""])
 def test_a_reader_is_silent_on_words_that_are_not_its_tools(
@@ -857,17 +859,17 @@ def test_a_client_saying_that_there_was_no_output_is_not_repeated() -> None:
 
 def test_only_head_and_tail_of_a_long_output_are_looked_at() -> None:
     text = "start\n" + "x" * 100_000 + "\n5 passed in 1.00s"
-    shown = outcome.plain(text)
+    shown = outcome.plain_output(text)
     assert len(shown) <= outcome.HEAD_CHARS + outcome.TAIL_CHARS + 1
     assert judged("pytest", text).passed == 5
 
 
 def test_signs_that_end_a_colour_leave_nothing() -> None:
-    assert outcome.plain("\x1b[31m-a\x1b(B\x1b[m\x1b]8;;x\x1b\\b") == "-ab"
+    assert outcome.plain_output("\x1b[31m-a\x1b(B\x1b[m\x1b]8;;x\x1b\\b") == "-ab"
 
 
 def test_progress_bars_leave_their_last_state() -> None:
-    assert outcome.plain("10%\r50%\rdone\r\nnext") == "done\nnext"
+    assert outcome.plain_output("10%\r50%\rdone\r\nnext") == "done\nnext"
 
 
 HOSTILE = {
@@ -915,7 +917,7 @@ def test_the_exit_code_of_another_command_is_not_told(
     command: str, code: int, shown: int | None
 ) -> None:
     ran = Command(command=command, output="bye\n2", exit_code=code)
-    assert outcome.own_code_of(ran) == shown
+    assert outcome.own_exit_code(ran) == shown
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,9 @@ AssertionError: expected 3 to be 4
 )
 def test_the_name_of_a_task_before_each_line_is_left_out(command: str, prefix: str) -> None:
     text = "".join(f"{prefix}{line}\n" for line in VITEST.split("\n"))
-    found = outcome.read(Command(command=command, output=text), command_line.read(command))
+    found = outcome.command_result(
+        Command(command=command, output=text), command_line.parse_command_line(command)
+    )
     assert (found.tool, found.ok, found.failed) == ("vitest", False, 1)
     assert found.first_error == "a.test.ts > adds - AssertionError: expected 3 to be 4"
 
@@ -44,19 +46,19 @@ def test_the_name_of_a_task_before_each_line_is_left_out(command: str, prefix: s
     ],
 )
 def test_places_levels_and_a_few_log_lines_are_no_tasks(text: str) -> None:
-    assert visible_output.without(text) == text
+    assert visible_output.strip_task_prefixes(text) == text
 
 
 @given(st.text(alphabet="ab:#[]| \n1", max_size=200))
 def test_lines_only_get_shorter(text: str) -> None:
-    assert len(visible_output.without(text)) <= len(text)
+    assert len(visible_output.strip_task_prefixes(text)) <= len(text)
 
 
 def test_where_a_client_went_back_to_is_no_output() -> None:
     text = "2 passed in 0.10s\nShell cwd was reset to /app\n"
-    assert outcome.plain(text) == "2 passed in 0.10s\n"
+    assert outcome.plain_output(text) == "2 passed in 0.10s\n"
     silent = Command(command="touch a", output="Shell cwd was reset to /app", failed=False)
-    assert outcome.read(silent, command_line.read("touch a")).said == ""
+    assert outcome.command_result(silent, command_line.parse_command_line("touch a")).said == ""
 
 
 def test_what_turbo_says_before_and_behind_its_tasks_does_not_count() -> None:
@@ -70,8 +72,8 @@ Cached:    1 cached, 2 total
   Time:    2.1s
 Failed:    @shop/ui#typecheck
 """
-    found = outcome.read(
-        Command(command="turbo typecheck", output=text), command_line.read("turbo")
+    found = outcome.command_result(
+        Command(command="turbo typecheck", output=text), command_line.parse_command_line("turbo")
     )
     assert found.ok is False
     assert found.first_error == "src/a.ts:3: TS2322: Type 'string' is not assignable."

@@ -36,4 +36,4 @@ def test_silence_is_a_success_of_tools_that_print_what_is_wrong(
     ok: bool | None,
 ) -> None:
     given = Command(command=command, output=text, failed=False)
-    assert outcome.read(given, command_line.read(command)).ok is ok
+    assert outcome.command_result(given, command_line.parse_command_line(command)).ok is ok

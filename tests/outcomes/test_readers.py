@@ -388,7 +388,7 @@ WRAPPERS = [
 
 def judged(command: str, output: str, **fields: Any) -> CommandResult:
     ran = Command(command=command, output=output, **fields)
-    return outcome.read(ran, command_line.read(command))
+    return outcome.command_result(ran, command_line.parse_command_line(command))
 
 
 @pytest.mark.parametrize("case", WRITTEN, ids=lambda case: f"{case[0]}-{case[3]}")

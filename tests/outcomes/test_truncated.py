@@ -28,7 +28,7 @@ def behind(name: str, cut: str) -> bool | None:
         text = "\n".join(lines[-int(count) :] if way == "tail" else lines[: int(count)])
     command = f"{LABELS[name].command} 2>&1 | {cut}"
     ran = Command(command=command, output=text, failed=False)
-    return outcome.read(ran, command_line.read(command)).ok
+    return outcome.command_result(ran, command_line.parse_command_line(command)).ok
 
 
 @pytest.mark.parametrize("cut", CUTS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from observer.outcomes.not_started import Unstarted, read
+from observer.outcomes.not_started import NotStarted, start_failure
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ from observer.outcomes.not_started import Unstarted, read
     ],
 )
 def test_a_command_that_could_not_start_says_why(output: str, reason: str, name: str) -> None:
-    found = read(output)
+    found = start_failure(output)
     assert (found.reason, found.name) == (reason, name)
     assert found.said in " ".join(output.split())
 
@@ -61,9 +61,9 @@ def test_a_command_that_could_not_start_says_why(output: str, reason: str, name:
     ],
 )
 def test_a_command_that_ran_and_failed_is_none(output: str) -> None:
-    assert read(output) == Unstarted()
+    assert start_failure(output) == NotStarted()
 
 
 @pytest.mark.parametrize(("code", "reason"), [(127, "missing"), (126, "permission"), (1, "")])
 def test_the_shells_own_exit_codes_say_it_without_words(code: int, reason: str) -> None:
-    assert read("oops", code=code).reason == reason
+    assert start_failure("oops", code=code).reason == reason

@@ -37,7 +37,7 @@ from observer.outcomes import visible_output
 def test_a_line_lets_through_a_part_of_an_output(
     command: str, text: str, *, is_whole: bool, shows_end: bool
 ) -> None:
-    seen = visible_output.of(command)
+    seen = visible_output.visible_output_of(command)
     assert (seen.is_whole(text), seen.shows_end(text)) == (is_whole, shows_end)
 
 
@@ -61,9 +61,9 @@ def test_a_line_lets_through_a_part_of_an_output(
 def test_a_pattern_lets_through_lines_with_its_words(
     command: str, line: str, *, is_shown: bool
 ) -> None:
-    assert visible_output.of(command).lets_through(line) is is_shown
+    assert visible_output.visible_output_of(command).lets_through(line) is is_shown
 
 
 @given(st.text(alphabet="make| tailhdgrep-n+c05'\"\\()v>", max_size=80))
 def test_any_command_line_lets_something_through(command: str) -> None:
-    assert visible_output.of(command).is_whole("a") in {True, False}
+    assert visible_output.visible_output_of(command).is_whole("a") in {True, False}

@@ -26,8 +26,8 @@ from observer.core.events import (
     ToolUse,
     Triage,
 )
-from observer.policy import Policy, applied, beside
-from observer.policy.parse import parse
+from observer.policy import Policy, apply_policy, unexcluded_files
+from observer.policy.parse import parse_policy
 
 RULES = b'exclude = ["/secrets/", "*.pem"]'
 
@@ -42,14 +42,14 @@ def shop(tmp_path: Path) -> Path:
 
 def left(root: Path, body: AnyBody, rules: bytes = RULES, *, cwd: str = "") -> AnyBody | None:
     """Return what is left of a body; a work tree beside this one excludes `private`."""
-    beside_it = parse(b'exclude = ["private"]', f"{root.parent}/other")
+    beside_it = parse_policy(b'exclude = ["private"]', f"{root.parent}/other")
 
     def policy_of(path: str, here: str) -> Policy:
         del here
         return beside_it if path.startswith(beside_it.root) else Policy()
 
     event = Event(id="e", at_ms=1, client="x", cwd=f"{root}{cwd}", body=body)
-    found = applied(event, parse(rules, str(root)), policy_of, root=str(root))
+    found = apply_policy(event, parse_policy(rules, str(root)), policy_of, root=str(root))
     return found.body if found else None
 
 
@@ -174,10 +174,10 @@ def test_what_is_told_on_purpose_is_kept_whatever_the_policy(shop: Path, body: A
 
 
 def test_files_of_commits_are_left_out_under_both_names() -> None:
-    policy = parse(RULES, "/shop")
+    policy = parse_policy(RULES, "/shop")
     files = tuple(
         FileChange(path=path, old_path=old)
         for path, old in [("a.py", ""), ("secrets/key", ""), ("b.py", "secrets/b"), ("c.pem", "")]
     )
-    assert [file.path for file in beside(files, policy)] == ["a.py"]
-    assert beside(files, parse(b"", "/shop")) is files
+    assert [file.path for file in unexcluded_files(files, policy)] == ["a.py"]
+    assert unexcluded_files(files, parse_policy(b"", "/shop")) is files

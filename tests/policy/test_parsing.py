@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.policy.parse import KINDS, MOST_KNOWN, MOST_PATTERNS, parse
+from observer.policy.parse import KINDS, MOST_KNOWN, MOST_PATTERNS, parse_policy
 
 WHOLE = b"""\
 exclude = ["secrets/", "*.pem"]
@@ -18,7 +18,7 @@ sharing = "none"
 
 
 def test_every_key_is_read() -> None:
-    policy = parse(WHOLE, "/r")
+    policy = parse_policy(WHOLE, "/r")
     assert policy.problem is None
     assert policy.exclude == ("secrets/", "*.pem")
     assert policy.never == {"prompt", "output"}
@@ -28,13 +28,13 @@ def test_every_key_is_read() -> None:
 
 
 def test_an_empty_file_restricts_nothing() -> None:
-    policy = parse(b"", "/r")
+    policy = parse_policy(b"", "/r")
     assert (policy.problem, policy.exclude, policy.sharing) == (None, (), "all")
     assert not policy.excludes("x")
 
 
 def test_every_kind_may_be_left_out() -> None:
-    assert parse(f"never = {list(KINDS)}".encode(), "/r").never == set(KINDS)
+    assert parse_policy(f"never = {list(KINDS)}".encode(), "/r").never == set(KINDS)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_every_kind_may_be_left_out() -> None:
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(text: bytes, line: int, found: str) -> None:
-    problem = parse(text, "/r").problem
+    problem = parse_policy(text, "/r").problem
     assert problem is not None
     assert found in problem.found
     assert (problem.path, problem.line) == ("/r/.observer.toml", line)
@@ -73,16 +73,16 @@ def test_what_is_wrong_is_said_with_its_line(text: bytes, line: int, found: str)
 
 @given(st.binary(max_size=300))
 def test_any_bytes_are_survived(data: bytes) -> None:
-    policy = parse(data, "/r")
+    policy = parse_policy(data, "/r")
     assert policy.problem is None or policy.problem.found
 
 
 def test_a_path_that_no_file_can_have_is_not_looked_for() -> None:
-    assert not parse(WHOLE, "/r").excludes("secrets/" * 4096)
+    assert not parse_policy(WHOLE, "/r").excludes("secrets/" * 4096)
 
 
 def test_answers_are_remembered_up_to_a_limit() -> None:
-    policy = parse(WHOLE, "/r")
+    policy = parse_policy(WHOLE, "/r")
     for number in range(MOST_KNOWN + 1):
         assert policy.excludes(f"{number}.pem")
         assert policy.excludes(f"{number}.pem")

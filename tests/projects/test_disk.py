@@ -14,7 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.model import Place, Project
-from observer.projects import Places, enrich, found, look, recognise, vanished
+from observer.projects import (
+    PlaceCache,
+    detect_place,
+    match_project,
+    missing_roots,
+    new_project,
+    update_project,
+)
 from observer.projects.fs_probe import inode_of
 
 Git = Callable[..., str]
@@ -41,19 +48,19 @@ def make(git: Git, folder: Path, *, subject: str = "first") -> Path:
 
 
 def known(folder: Path) -> Project:
-    return found(look(str(folder)), id=2, at_ms=AT)
+    return new_project(detect_place(str(folder)), id=2, at_ms=AT)
 
 
 def same(project: Project, folder: Path) -> bool:
-    place = look(str(folder))
-    return recognise(place, [project], gone=vanished(place, [project])) is project
+    place = detect_place(str(folder))
+    return match_project(place, [project], gone=missing_roots(place, [project])) is project
 
 
 def follow(project: Project, folder: Path) -> Project:
-    place = look(str(folder))
-    gone = vanished(place, [project])
-    assert recognise(place, [project], gone=gone) is project
-    return enrich(project, place, gone=gone)
+    place = detect_place(str(folder))
+    gone = missing_roots(place, [project])
+    assert match_project(place, [project], gone=gone) is project
+    return update_project(project, place, gone=gone)
 
 
 # --- what is seen --------------------------------------------------------------------------------
@@ -62,7 +69,7 @@ def follow(project: Project, folder: Path) -> Project:
 def test_a_work_tree_tells_all(shop: Path, git: Git) -> None:
     git(shop, "remote", "add", "upstream", "https://host/up/shop.git")
     git(shop, "remote", "add", "origin", "git@host:ana/shop.git")
-    place = look(str(shop))
+    place = detect_place(str(shop))
     head = git(shop, "rev-parse", "HEAD")
     assert place.inode.startswith(f"{shop.stat().st_dev}:{(shop / '.git').stat().st_ino}")
     assert place == Place(
@@ -81,29 +88,32 @@ def test_a_work_tree_tells_all(shop: Path, git: Git) -> None:
 def test_everything_inside_is_the_same_place(shop: Path, part: str) -> None:
     (shop / "deep/er").mkdir(parents=True)
     (shop / "a.txt").touch()
-    assert look(str(shop / part)) == look(str(shop))
+    assert detect_place(str(shop / part)) == detect_place(str(shop))
 
 
 def test_a_link_leads_to_the_same_place(shop: Path, user: Path) -> None:
     (user / "link").symlink_to(shop)
-    assert look(str(user / "link")) == look(str(shop))
+    assert detect_place(str(user / "link")) == detect_place(str(shop))
 
 
 def test_a_repository_without_commits(user: Path, git: Git) -> None:
     git(user / "new", "init", "-q")
-    place = look(str(user / "new"))
+    place = detect_place(str(user / "new"))
     assert (place.git, place.branch, place.commit, place.root_commit) == (True, "main", "", "")
 
 
 def test_a_detached_head_has_no_branch(shop: Path, git: Git) -> None:
     git(shop, "checkout", "-q", "--detach")
-    assert (look(str(shop)).branch, look(str(shop)).commit) == ("", git(shop, "rev-parse", "HEAD"))
+    assert (detect_place(str(shop)).branch, detect_place(str(shop)).commit) == (
+        "",
+        git(shop, "rev-parse", "HEAD"),
+    )
 
 
 def test_packed_refs_are_read(shop: Path, git: Git) -> None:
     git(shop, "branch", "xmain")
     git(shop, "pack-refs", "--all", "--prune")
-    assert look(str(shop)).commit == git(shop, "rev-parse", "HEAD")
+    assert detect_place(str(shop)).commit == git(shop, "rev-parse", "HEAD")
 
 
 @pytest.fixture
@@ -117,15 +127,15 @@ def tabled(user: Path, git: Git) -> Path:
 
 
 def test_refs_in_tables_are_asked_for(tabled: Path, git: Git) -> None:
-    remembered = Places()
-    assert (remembered.at(str(tabled)).branch, look(str(tabled)).commit) == ("main", "")
+    remembered = PlaceCache()
+    assert (remembered.at(str(tabled)).branch, detect_place(str(tabled)).commit) == ("main", "")
     for words in (("commit", "-q", "--allow-empty", "-m", "first"), ("checkout", "-q", "-b", "b")):
         git(tabled, *words)
     first = git(tabled, "rev-parse", "HEAD")
     place = remembered.at(str(tabled))
     assert (place.branch, place.commit, place.root_commit) == ("b", first, first)
     git(tabled, "worktree", "add", "-q", "--detach", "../other")
-    place = look(str(tabled.parent / "other"))
+    place = detect_place(str(tabled.parent / "other"))
     assert (place.branch, place.commit) == ("", first)
 
 
@@ -133,14 +143,14 @@ def test_refs_in_tables_that_git_cannot_read_are_nothing(shop: Path) -> None:
     with (shop / ".git/config").open("a") as config:
         config.write("[core]\nrepositoryformatversion = 1\n[extensions]\nrefstorage = unheard-of\n")
     (shop / ".git/HEAD").write_text("ref: refs/heads/.invalid\n")
-    place = look(str(shop))
+    place = detect_place(str(shop))
     assert (place.root, place.branch, place.commit) == (str(shop), "", "")
 
 
 def test_sha256_is_read(user: Path, git: Git) -> None:
     git(user / "new", "init", "-q", "--object-format=sha256")
     git(user / "new", "commit", "-q", "--allow-empty", "-m", "first")
-    assert look(str(user / "new")).root_commit == git(user / "new", "rev-parse", "HEAD")
+    assert detect_place(str(user / "new")).root_commit == git(user / "new", "rev-parse", "HEAD")
 
 
 def test_the_oldest_root_counts(shop: Path, git: Git) -> None:
@@ -149,28 +159,28 @@ def test_the_oldest_root_counts(shop: Path, git: Git) -> None:
     git(shop, "commit", "-q", "--allow-empty", "-m", "older", **date)
     oldest = git(shop, "rev-parse", "HEAD")
     git(shop, "merge", "-q", "--allow-unrelated-histories", "main", "-m", "join")
-    assert look(str(shop)).root_commit == oldest
+    assert detect_place(str(shop)).root_commit == oldest
 
 
 def test_a_shallow_clone_does_not_know_its_root(shop: Path, user: Path, git: Git) -> None:
     git(shop, "commit", "-q", "--allow-empty", "-m", "second")
     git(user, "clone", "-q", "--depth=1", f"file://{shop}", "shallow")
-    place = look(str(user / "shallow"))
+    place = detect_place(str(user / "shallow"))
     assert place.root_commit == ""
     assert place.commit
 
 
 def test_a_bare_repository_is_its_own_root(shop: Path, user: Path, git: Git) -> None:
     git(user, "clone", "-q", "--bare", str(shop), "shop.git")
-    place = look(str(user / "shop.git"))
+    place = detect_place(str(user / "shop.git"))
     assert (place.root, place.common_dir) == (str(user / "shop.git"),) * 2
-    assert look(str(user / "shop.git/hooks")) == place
+    assert detect_place(str(user / "shop.git/hooks")) == place
 
 
 def test_a_submodule_is_its_own_project(shop: Path, user: Path, git: Git) -> None:
     library = make(git, user / "lib", subject="library")
     git(shop, "submodule", "add", "-q", str(library), "vendor/lib")
-    place = look(str(shop / "vendor/lib"))
+    place = detect_place(str(shop / "vendor/lib"))
     assert place.root == str(shop / "vendor/lib")
     assert place.common_dir == str(shop / ".git/modules/vendor/lib")
     assert not same(known(shop), shop / "vendor/lib")
@@ -180,9 +190,9 @@ def test_a_submodule_is_its_own_project(shop: Path, user: Path, git: Git) -> Non
 def test_variables_of_git_do_not_matter(
     shop: Path, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = look(str(shop))
+    before = detect_place(str(shop))
     monkeypatch.setenv(name, str(tmp_path))
-    assert look(str(shop)) == before
+    assert detect_place(str(shop)) == before
     assert os.environ[name] == str(tmp_path)
 
 
@@ -191,7 +201,7 @@ def test_variables_of_git_do_not_matter(
 
 def test_worktrees_are_one_project(shop: Path, user: Path, git: Git) -> None:
     git(shop, "worktree", "add", "-q", str(user / "fix"), "-b", "fix")
-    place = look(str(user / "fix"))
+    place = detect_place(str(user / "fix"))
     assert (place.root, place.common_dir) == (str(user / "fix"), str(shop / ".git"))
     assert place.branch == "fix"
     assert known(user / "fix").name == "shop"
@@ -307,7 +317,7 @@ def test_a_folder_may_become_a_repository_and_be_moved(user: Path, git: Git) -> 
 def test_a_marker_makes_a_project(user: Path, marker: str) -> None:
     (user / "app/src").mkdir(parents=True)
     (user / "app" / marker).touch()
-    place = look(str(user / "app/src"))
+    place = detect_place(str(user / "app/src"))
     assert (place.root, place.git, place.marker) == (str(user / "app"), False, marker)
 
 
@@ -315,40 +325,43 @@ def test_the_nearest_marker_counts(user: Path) -> None:
     (user / "app/web/src").mkdir(parents=True)
     (user / "app/Makefile").touch()
     (user / "app/web/package.json").touch()
-    assert look(str(user / "app/web/src")).root == str(user / "app/web")
+    assert detect_place(str(user / "app/web/src")).root == str(user / "app/web")
 
 
 def test_an_unmarked_folder_is_itself(user: Path) -> None:
     (user / "a/b").mkdir(parents=True)
-    assert look(str(user / "a/b")).root == str(user / "a/b")
+    assert detect_place(str(user / "a/b")).root == str(user / "a/b")
 
 
 def test_a_missing_folder_without_evidence_is_nowhere(user: Path) -> None:
     (user / "work").mkdir()
-    assert look(str(user / "work/gone")) == NOWHERE
+    assert detect_place(str(user / "work/gone")) == NOWHERE
     (user / "work/Makefile").touch()
-    assert look(str(user / "work/gone")).root == str(user / "work")
+    assert detect_place(str(user / "work/gone")).root == str(user / "work")
 
 
 def test_home_is_no_project_even_as_a_work_tree(user: Path, tmp_path: Path, git: Git) -> None:
     make(git, user, subject="dotfiles")
     (user / "package.json").touch()
     (user / "app").mkdir()
-    assert look(str(user)) == NOWHERE
-    assert look(str(tmp_path)) == NOWHERE
-    assert (look(str(user / "app")).root, look(str(user / "app")).git) == (str(user / "app"), False)
+    assert detect_place(str(user)) == NOWHERE
+    assert detect_place(str(tmp_path)) == NOWHERE
+    assert (detect_place(str(user / "app")).root, detect_place(str(user / "app")).git) == (
+        str(user / "app"),
+        False,
+    )
 
 
 @pytest.mark.parametrize("folder", ["/", "//", "/tmp", "", "relative", "/\0", "/\ud800", "~"])
 def test_no_place(folder: str) -> None:
-    assert look(folder) == NOWHERE
+    assert detect_place(folder) == NOWHERE
 
 
 def test_the_settings_of_a_client_are_no_project(user: Path, git: Git) -> None:
     (user / ".cursor").mkdir()
-    assert look(str(user / ".cursor")) == NOWHERE
+    assert detect_place(str(user / ".cursor")) == NOWHERE
     make(git, user / ".config/nvim")
-    assert look(str(user / ".config/nvim")).git
+    assert detect_place(str(user / ".config/nvim")).git
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="procfs is Linux")
@@ -364,20 +377,20 @@ def test_a_file_system_without_generations_still_has_inodes() -> None:
 def test_any_bytes_in_a_repository_are_survived(shop: Path, name: str, data: bytes) -> None:
     (shop / ".git/refs/heads/main").unlink(missing_ok=True)
     (shop / ".git" / name).write_bytes(data)
-    assert look(str(shop)).root == str(shop)
+    assert detect_place(str(shop)).root == str(shop)
 
 
 @pytest.mark.parametrize("content", ["gitdir: /nowhere", "gitdir: .", "", "gitdir: ../.git"])
 def test_a_broken_gitfile_is_a_marker(user: Path, content: str) -> None:
     (user / "app").mkdir()
     (user / "app/.git").write_text(content)
-    assert look(str(user / "app")).root == str(user / "app")
+    assert detect_place(str(user / "app")).root == str(user / "app")
 
 
 def test_a_pipe_for_a_ref_holds_nobody_up(shop: Path) -> None:
     (shop / ".git/refs/heads/main").unlink()
     os.mkfifo(shop / ".git/refs/heads/main")
-    assert look(str(shop)).commit == ""
+    assert detect_place(str(shop)).commit == ""
 
 
 @pytest.mark.parametrize("name", ["packed-refs", "config", "HEAD", "commondir", "shallow"])
@@ -385,24 +398,24 @@ def test_a_pipe_in_a_repository_holds_nobody_up(shop: Path, git: Git, name: str)
     git(shop, "pack-refs", "--all", "--prune")
     (shop / ".git" / name).unlink(missing_ok=True)
     os.mkfifo(shop / ".git" / name)
-    assert look(str(shop)).root == str(shop)
+    assert detect_place(str(shop)).root == str(shop)
 
 
 def test_a_folder_for_a_ref_is_survived(shop: Path) -> None:
     (shop / ".git/refs/heads/main").unlink()
     (shop / ".git/refs/heads/main").mkdir()
-    assert look(str(shop)).commit == ""
+    assert detect_place(str(shop)).commit == ""
 
 
 def test_a_loop_of_links_is_survived(user: Path) -> None:
     (user / "loop").symlink_to(user / "loop")
-    assert look(str(user / "loop/x")) == NOWHERE
+    assert detect_place(str(user / "loop/x")) == NOWHERE
 
 
 def test_a_corrupt_history_gives_no_root_commit(shop: Path) -> None:
     shutil.rmtree(shop / ".git/objects")
     (shop / ".git/objects").mkdir()
-    place = look(str(shop))
+    place = detect_place(str(shop))
     assert place.commit
     assert place.root_commit == ""
 
@@ -410,14 +423,14 @@ def test_a_corrupt_history_gives_no_root_commit(shop: Path) -> None:
 def test_odd_names_are_names(user: Path, git: Git) -> None:
     folder = user / "a $HOME\nb\udcff"
     make(git, folder)
-    assert look(str(folder)).root == str(folder)
+    assert detect_place(str(folder)).root == str(folder)
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give folders away")
 def test_somebody_elses_repository_is_a_folder_with_a_marker(shop: Path) -> None:
     for path in (shop, *shop.rglob("*")):
         os.chown(path, 65534, 65534)
-    place = look(str(shop / ".git"))
+    place = detect_place(str(shop / ".git"))
     assert (place.root, place.git, place.marker, place.commit) == (str(shop), False, ".git", "")
 
 
@@ -436,4 +449,4 @@ def test_a_machine_without_git_still_has_places(shop: Path) -> None:
 def test_a_remote_that_no_file_system_holds_is_none(shop: Path) -> None:
     with (shop / ".git/config").open("ab") as config:
         config.write(b'[remote "origin"]\nurl = /a\0b\n')
-    assert look(str(shop)).remotes == ()
+    assert detect_place(str(shop)).remotes == ()

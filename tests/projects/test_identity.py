@@ -6,7 +6,14 @@ import pytest
 from msgspec.structs import replace
 
 from observer.core.model import Place, Project
-from observer.projects.identity import MOST_FOLDERS, enrich, folders_of, found, name_of, recognise
+from observer.projects.identity import (
+    MOST_FOLDERS,
+    folders_of,
+    match_project,
+    new_project,
+    place_name,
+    update_project,
+)
 
 AT = 1_760_000_000_000
 SHOP = Place(
@@ -22,7 +29,7 @@ NOTES = Place(root="/h/notes", inode="1:30")
 
 
 def known(place: Place, number: int = 2) -> Project:
-    return found(place, id=number, at_ms=AT)
+    return new_project(place, id=number, at_ms=AT)
 
 
 def moved(place: Place, root: str, **changes: object) -> Place:
@@ -65,8 +72,8 @@ def moved(place: Place, root: str, **changes: object) -> Place:
     ],
 )
 def test_the_project_is_recognised(before: Place, now: Place) -> None:
-    assert recognise(now, [known(NOTES, 9), known(before)]) == known(before) or (
-        before is NOTES and recognise(now, [known(before)]) == known(before)
+    assert match_project(now, [known(NOTES, 9), known(before)]) == known(before) or (
+        before is NOTES and match_project(now, [known(before)]) == known(before)
     )
 
 
@@ -112,7 +119,7 @@ def test_the_project_is_recognised(before: Place, now: Place) -> None:
 )
 def test_it_is_another_project(before: Place | Project, now: Place) -> None:
     project = before if isinstance(before, Project) else known(before)
-    assert recognise(now, [project]) is None
+    assert match_project(now, [project]) is None
 
 
 @pytest.mark.parametrize(
@@ -132,8 +139,8 @@ def test_it_is_another_project(before: Place | Project, now: Place) -> None:
 )
 def test_a_move_is_known_by_what_is_gone(before: Place, now: Place) -> None:
     project = known(before)
-    assert recognise(now, [project], gone=frozenset({before.root})) is project
-    assert recognise(now, [project]) is None
+    assert match_project(now, [project], gone=frozenset({before.root})) is project
+    assert match_project(now, [project]) is None
 
 
 @pytest.mark.parametrize(
@@ -147,26 +154,30 @@ def test_a_move_is_known_by_what_is_gone(before: Place, now: Place) -> None:
     ],
 )
 def test_what_is_gone_proves_nothing_against_other_evidence(now: Place) -> None:
-    assert recognise(now, [known(SHOP)], gone=frozenset({SHOP.root})) is None
+    assert match_project(now, [known(SHOP)], gone=frozenset({SHOP.root})) is None
 
 
 def test_a_remote_belongs_to_whose_first_it_is() -> None:
     fork = replace(known(SHOP, 2), remotes=("host/bo/shop", "host/ana/shop"))
     upstream = known(moved(SHOP, "/x/s"), 3)
-    assert recognise(replace(SHOP, root="/y", common_dir="/y/.git"), [fork, upstream]) is upstream
-    assert recognise(replace(SHOP, root="/y", common_dir="/y/.git"), [upstream, fork]) is upstream
+    assert (
+        match_project(replace(SHOP, root="/y", common_dir="/y/.git"), [fork, upstream]) is upstream
+    )
+    assert (
+        match_project(replace(SHOP, root="/y", common_dir="/y/.git"), [upstream, fork]) is upstream
+    )
 
 
 def test_where_two_lived_the_same_history_counts() -> None:
     first, second = known(SHOP, 2), known(replace(SHOP, remotes=("o/x",), root_commit="b" * 40), 3)
-    assert recognise(LOCAL, [first, second]) is first
-    assert recognise(replace(LOCAL, root_commit="b" * 40), [first, second]) is second
+    assert match_project(LOCAL, [first, second]) is first
+    assert match_project(replace(LOCAL, root_commit="b" * 40), [first, second]) is second
 
 
 def test_the_deepest_surrounding_project_wins() -> None:
     inner = known(replace(NOTES, root="/h/notes/in", inode="1:5"), 3)
     place = Place(root="/h/notes/in/a", inode="1:6")
-    assert recognise(place, [inner, known(NOTES)]) is inner
+    assert match_project(place, [inner, known(NOTES)]) is inner
 
 
 # --- enrich --------------------------------------------------------------------------------------
@@ -184,16 +195,16 @@ def test_the_deepest_surrounding_project_wins() -> None:
 )
 def test_nothing_new_is_the_same_object(place: Place) -> None:
     project = known(SHOP)
-    assert enrich(project, place) is project
+    assert update_project(project, place) is project
 
 
 def test_a_subfolder_tells_nothing_of_its_project() -> None:
     project = known(NOTES)
-    assert enrich(project, Place(root="/h/notes/a", inode="1:31")) is project
+    assert update_project(project, Place(root="/h/notes/a", inode="1:31")) is project
 
 
 def test_a_clone_adds_its_evidence() -> None:
-    after = enrich(known(SHOP), moved(SHOP, "/x/s", inode="1:11"))
+    after = update_project(known(SHOP), moved(SHOP, "/x/s", inode="1:11"))
     assert after.roots == ("/h/shop", "/x/s")
     assert after.common_dirs == ("/h/shop/.git", "/x/s/.git")
     assert after.inodes == ("1:10", "1:11")
@@ -201,53 +212,57 @@ def test_a_clone_adds_its_evidence() -> None:
 
 
 def test_a_new_remote_stands_first_and_the_old_one_stays() -> None:
-    after = enrich(known(SHOP), replace(SHOP, remotes=("new/o/n", "up/o/n")))
+    after = update_project(known(SHOP), replace(SHOP, remotes=("new/o/n", "up/o/n")))
     assert after.remotes == ("new/o/n", "host/ana/shop")
 
 
 def test_the_first_commit_completes_an_empty_repository() -> None:
-    assert enrich(known(replace(SHOP, root_commit="")), SHOP).root_commit == SHOP.root_commit
+    assert (
+        update_project(known(replace(SHOP, root_commit="")), SHOP).root_commit == SHOP.root_commit
+    )
 
 
 def test_only_the_first_repository_replaces_the_oldest_commit() -> None:
-    rewritten = enrich(known(SHOP), replace(SHOP, root_commit="b" * 40))
+    rewritten = update_project(known(SHOP), replace(SHOP, root_commit="b" * 40))
     clone = moved(SHOP, "/x/s", inode="1:11", root_commit="c" * 40)
-    assert enrich(rewritten, clone).root_commit == "b" * 40
+    assert update_project(rewritten, clone).root_commit == "b" * 40
 
 
 def test_a_rename_keeps_the_earlier_name() -> None:
-    after = enrich(known(SHOP), moved(SHOP, "/h/store"), gone=frozenset({"/h/shop"}))
+    after = update_project(known(SHOP), moved(SHOP, "/h/store"), gone=frozenset({"/h/shop"}))
     assert (after.name, after.earlier_names) == ("store", ("shop",))
     assert (after.roots, after.common_dirs) == (("/h/store",), ("/h/store/.git",))
 
 
 def test_a_name_taken_back_is_not_an_earlier_one() -> None:
-    there = enrich(known(SHOP), moved(SHOP, "/h/store"), gone=frozenset({"/h/shop"}))
-    back = enrich(there, SHOP, gone=frozenset({"/h/store"}))
+    there = update_project(known(SHOP), moved(SHOP, "/h/store"), gone=frozenset({"/h/shop"}))
+    back = update_project(there, SHOP, gone=frozenset({"/h/store"}))
     assert (back.name, back.earlier_names) == ("shop", ("store",))
 
 
 def test_a_move_without_rename_keeps_the_name() -> None:
-    after = enrich(known(SHOP), moved(SHOP, "/x/shop"), gone=frozenset({"/h/shop"}))
+    after = update_project(known(SHOP), moved(SHOP, "/x/shop"), gone=frozenset({"/h/shop"}))
     assert (after.name, after.earlier_names, after.roots) == ("shop", (), ("/x/shop",))
 
 
 def test_a_removed_worktree_renames_nothing() -> None:
     worktree = replace(SHOP, root="/h/shop-fix")
-    project = enrich(known(SHOP), worktree)
-    after = enrich(project, SHOP, gone=frozenset({"/h/shop-fix"}))
+    project = update_project(known(SHOP), worktree)
+    after = update_project(project, SHOP, gone=frozenset({"/h/shop-fix"}))
     assert (after.name, after.roots) == ("shop", ("/h/shop",))
 
 
 def test_a_plain_folder_renamed() -> None:
-    after = enrich(known(NOTES), replace(NOTES, root="/h/jot"), gone=frozenset({"/h/notes"}))
+    after = update_project(
+        known(NOTES), replace(NOTES, root="/h/jot"), gone=frozenset({"/h/notes"})
+    )
     assert (after.name, after.earlier_names, after.roots) == ("jot", ("notes",), ("/h/jot",))
 
 
 def test_folders_are_bounded_and_the_first_stays() -> None:
     project = known(SHOP)
     for number in range(MOST_FOLDERS + 5):
-        project = enrich(project, replace(SHOP, root=f"/wt/{number}"))
+        project = update_project(project, replace(SHOP, root=f"/wt/{number}"))
     assert len(project.roots) == MOST_FOLDERS
     assert project.roots[0] == "/h/shop"
     assert project.roots[-1] == f"/wt/{MOST_FOLDERS + 4}"
@@ -258,7 +273,7 @@ def test_folders_are_bounded_and_the_first_stays() -> None:
 
 def test_a_found_project_follows_from_root_and_time() -> None:
     assert known(SHOP) == known(SHOP)
-    assert known(SHOP).uuid != found(moved(SHOP, "/x"), id=2, at_ms=AT).uuid
+    assert known(SHOP).uuid != new_project(moved(SHOP, "/x"), id=2, at_ms=AT).uuid
     assert known(SHOP).uuid[14] == "7"
     assert known(SHOP).created_ms == AT
 
@@ -282,7 +297,7 @@ def test_only_the_first_remote_is_identity() -> None:
     ],
 )
 def test_the_name_is_the_main_folder(place: Place, name: str) -> None:
-    assert name_of(place) == name
+    assert place_name(place) == name
 
 
 def test_folders_include_a_main_work_tree_never_visited() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from observer.core.events import AnyBody, Command, Event, FileRead, FileWrite, Intent
-from observer.projects import Places, folder_of, lookup
+from observer.projects import PlaceCache, event_folder, lookup
 from observer.projects.lookup import FRESH_S
 
 Git = Callable[..., str]
@@ -25,7 +25,7 @@ def shop(tmp_path: Path, git: Git) -> Path:
 
 
 def test_a_hit_is_the_same_object(shop: Path) -> None:
-    remembered = Places()
+    remembered = PlaceCache()
     assert remembered.at(str(shop)) is remembered.at(str(shop))
 
 
@@ -46,17 +46,17 @@ def test_a_change_is_seen_at_the_next_call(
 ) -> None:
     if packed:
         git(shop, "pack-refs", "--all", "--prune")
-    remembered = Places()
+    remembered = PlaceCache()
     before = remembered.at(str(shop))
     git(shop, *words)
     after = remembered.at(str(shop))
     assert after != before
-    assert after == Places().at(str(shop))
+    assert after == PlaceCache().at(str(shop))
 
 
 def test_a_worktree_has_a_head_of_its_own(shop: Path, git: Git, tmp_path: Path) -> None:
     git(shop, "worktree", "add", "-q", str(tmp_path / "home/fix"), "-b", "fix")
-    remembered = Places()
+    remembered = PlaceCache()
     remembered.at(str(tmp_path / "home/fix"))
     git(tmp_path / "home/fix", "commit", "-q", "--allow-empty", "-m", "second")
     place = remembered.at(str(tmp_path / "home/fix"))
@@ -67,7 +67,7 @@ def test_a_worktree_has_a_head_of_its_own(shop: Path, git: Git, tmp_path: Path) 
 def test_a_folder_that_becomes_a_repository_is_seen(tmp_path: Path, git: Git) -> None:
     folder = tmp_path / "home/app"
     folder.mkdir()
-    remembered = Places()
+    remembered = PlaceCache()
     assert not remembered.at(str(folder)).git
     git(folder, "init", "-q")
     assert remembered.at(str(folder)).git
@@ -77,7 +77,7 @@ def test_what_is_not_watched_is_seen_after_a_while(tmp_path: Path) -> None:
     now = [0.0]
     folder = tmp_path / "home/app/src"
     folder.mkdir(parents=True)
-    remembered = Places(now_s=lambda: now[0])
+    remembered = PlaceCache(now_s=lambda: now[0])
     remembered.at(str(folder))
     (folder.parent / "Makefile").touch()
     assert remembered.at(str(folder)).root == str(folder)
@@ -86,7 +86,7 @@ def test_what_is_not_watched_is_seen_after_a_while(tmp_path: Path) -> None:
 
 
 def test_a_deleted_folder_keeps_its_place(shop: Path) -> None:
-    remembered = Places()
+    remembered = PlaceCache()
     before = remembered.at(str(shop))
     shutil.rmtree(shop)
     assert remembered.at(str(shop)) == before
@@ -94,7 +94,7 @@ def test_a_deleted_folder_keeps_its_place(shop: Path) -> None:
 
 def test_memory_is_bounded(shop: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lookup, "MOST_FOLDERS", 2)
-    remembered = Places()
+    remembered = PlaceCache()
     for name in ("a", "b", "c"):
         git(shop.parent, "clone", "-q", str(shop), name)
         remembered.at(str(shop.parent / name))
@@ -103,7 +103,7 @@ def test_memory_is_bounded(shop: Path, git: Git, monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_oldest_commit_is_asked_once(shop: Path, git: Git) -> None:
-    remembered = Places()
+    remembered = PlaceCache()
     first = remembered.at(str(shop)).root_commit
     shutil.rmtree(shop / ".git/objects")
     (shop / ".git/objects").mkdir()
@@ -131,7 +131,7 @@ def test_a_file_counts_where_its_work_tree_is(
     shop: Path, body: Callable[[str], AnyBody], path: str
 ) -> None:
     cwd = str(shop.parent / "elsewhere")
-    assert folder_of(event(body(path.format(shop=shop)), cwd=cwd)) == str(shop)
+    assert event_folder(event(body(path.format(shop=shop)), cwd=cwd)) == str(shop)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_a_file_counts_where_its_work_tree_is(
     ],
 )
 def test_all_else_counts_where_the_client_is(body: AnyBody, tmp_path: Path) -> None:
-    assert folder_of(event(body, cwd=str(tmp_path), roots=("/r",))) == str(tmp_path)
+    assert event_folder(event(body, cwd=str(tmp_path), roots=("/r",))) == str(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -165,10 +165,10 @@ def test_all_else_counts_where_the_client_is(body: AnyBody, tmp_path: Path) -> N
 )
 def test_the_client_folder(client: str, cwd: str, roots: tuple[str, ...], folder: str) -> None:
     happening = event(Command(command="ls"), client=client, cwd=cwd, roots=roots)
-    assert folder_of(happening) == folder
+    assert event_folder(happening) == folder
 
 
 def test_a_dotfiles_repository_claims_no_files(tmp_path: Path, git: Git) -> None:
     git(tmp_path / "home", "init", "-q")
     happening = event(FileWrite(path=str(tmp_path / "home/notes/x.md")), cwd="/c")
-    assert folder_of(happening) == "/c"
+    assert event_folder(happening) == "/c"

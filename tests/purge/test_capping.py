@@ -21,7 +21,7 @@ from observer.daemon.writer import WriterThread
 from observer.ingest.pipeline import Pipeline
 from observer.policy import Policies
 from observer.policy.policies import Retention
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.purge import size_cap
 from observer.purge.expire import Rederivation, expired, is_unfinished
 from observer.purge.shred import clear_derived
@@ -46,7 +46,7 @@ def full(home: Home) -> Home:
             store,
             Spool(home.spool),
             settings=Settings(),
-            places=Places(),
+            places=PlaceCache(),
             now_ms=lambda: NOW_MS,
         )
         pipeline.ingest(
@@ -72,7 +72,7 @@ def retaining(home: Home, limit_mb: int, *, days: int = 0) -> Iterator[Retention
     spool, health = Spool(home.spool), Health()
     spool.prepare()
     settings = Settings(max_home_mb=limit_mb, retention_days=days)
-    pipeline = Pipeline(store, spool, settings=settings, places=Places(), now_ms=lambda: NOW_MS)
+    pipeline = Pipeline(store, spool, settings=settings, places=PlaceCache(), now_ms=lambda: NOW_MS)
     writer = WriterThread(pipeline, HomeGuard(home), health)
     try:
         yield RetentionWorker(

@@ -27,7 +27,7 @@ from observer.core.events import (
 from observer.core.model import item_id
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.purge.choose import Criteria, chosen
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
@@ -43,7 +43,7 @@ class World:
             self.store,
             Spool(home.spool),
             settings=Settings(),
-            places=Places(),
+            places=PlaceCache(),
             now_ms=lambda: START_MS * 2,
         )
         self.count = 0

@@ -30,7 +30,7 @@ from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
 from observer.policy import Policies
 from observer.policy.policies import DAY_MS, Retention
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.purge.carry_out import complete
 from observer.purge.expire import Rederivation, expire_bad, expired, finish_backups
 from observer.spool.spool import Spool
@@ -51,7 +51,7 @@ class World:
             self.store,
             Spool(home.spool),
             settings=Settings(),
-            places=Places(),
+            places=PlaceCache(),
             now_ms=lambda: NOW_MS,
         )
         self.count = 0
@@ -214,7 +214,7 @@ def test_an_event_older_than_is_kept_is_refused_and_counted(home: Home, tmp_path
             store,
             Spool(home.spool),
             settings=Settings(retention_days=15),
-            places=Places(),
+            places=PlaceCache(),
             now_ms=lambda: NOW_MS,
         )
         receipts = pipeline.ingest([old, here, note])

@@ -30,7 +30,7 @@ from observer.core.events import (
 from observer.core.model import Link, UsageEvent, Validity, item_id
 from observer.ingest.pipeline import Pipeline
 from observer.observations.open_failures import SHOWN_CHANGES, SHOWN_MS
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.search.recent_sessions import OLD_MS, STEPS_OLD_MS
 from observer.search.resume_card import CardFact, CardRequest, resume_card
 from observer.spool.spool import Spool
@@ -58,7 +58,7 @@ class Shop:
         self._store = store
         self._root = root
         self._pipeline = Pipeline(
-            store, Spool(home), settings=Settings(), places=Places(), now_ms=lambda: NOW_MS
+            store, Spool(home), settings=Settings(), places=PlaceCache(), now_ms=lambda: NOW_MS
         )
         self._numbers = itertools.count()
 

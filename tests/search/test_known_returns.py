@@ -26,7 +26,7 @@ def an_edit(
         worktree=WorktreeBranch(),
         session=session,
         path=path,
-        marks=marks.of(WRITE).edits,
+        marks=marks.fingerprints_of(WRITE).edits,
         reverted_by=reverted_by,
     )
 

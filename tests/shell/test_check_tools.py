@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from observer.shell.check_tools import judge_of
-from observer.shell.command_line import parts_of
+from observer.shell.check_tools import checker_of
+from observer.shell.command_line import simple_commands
 
 CHECKS = [
     # Python
@@ -144,8 +144,8 @@ CHECKS = [
     ("command", "kind", "base", "rest"), CHECKS, ids=[case[0] for case in CHECKS]
 )
 def test_what_a_command_judges(command: str, kind: str | None, base: str, rest: str) -> None:
-    (part,) = parts_of(command)
-    found = judge_of(part.words)
+    (part,) = simple_commands(command)
+    found = checker_of(part.words)
     if kind is None:
         assert found is None
     else:

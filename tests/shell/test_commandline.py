@@ -159,7 +159,7 @@ HEADS = [
 
 @pytest.mark.parametrize(("command", "head", "tool"), HEADS, ids=[case[0][:60] for case in HEADS])
 def test_a_command_line_is_told_by_what_it_chiefly_runs(command: str, head: str, tool: str) -> None:
-    line = command_line.read(command)
+    line = command_line.parse_command_line(command)
     assert (line.head, line.tool) == (head or command, tool)
 
 
@@ -183,7 +183,7 @@ def test_a_command_line_is_told_by_what_it_chiefly_runs(command: str, head: str,
     ],
 )
 def test_looking_around_is_routine(command: str) -> None:
-    assert command_line.read(command).is_routine
+    assert command_line.parse_command_line(command).is_routine
 
 
 @pytest.mark.parametrize(
@@ -207,16 +207,20 @@ def test_looking_around_is_routine(command: str) -> None:
     ],
 )
 def test_what_changes_something_is_not_routine(command: str) -> None:
-    assert not command_line.read(command).is_routine
+    assert not command_line.parse_command_line(command).is_routine
 
 
 def test_every_program_of_a_line_is_named() -> None:
-    assert command_line.read("ruff check && mypy . | tail").tools == ("ruff", "mypy", "tail")
+    assert command_line.parse_command_line("ruff check && mypy . | tail").tools == (
+        "ruff",
+        "mypy",
+        "tail",
+    )
 
 
 @given(st.text(st.sampled_from("ab'\"\\;&|<> \n$(){}=-#`"), max_size=300))
 def test_any_text_is_a_command_line(command: str) -> None:
-    assert command_line.read(command).head
+    assert command_line.parse_command_line(command).head
 
 
 @given(
@@ -234,4 +238,4 @@ def test_reading_takes_steps_in_proportion_to_the_text(hostile: str, times: int)
 
 @pytest.mark.parametrize("hostile", ["$(", "'", '"', "`", "<<a\n", "${", "bash -c '", "x=$("])
 def test_a_hostile_line_of_any_length_is_read(hostile: str) -> None:
-    assert command_line.read(hostile * 100_000).head
+    assert command_line.parse_command_line(hostile * 100_000).head

@@ -6,10 +6,10 @@ import pytest
 
 from observer.shell.command_forms import (
     InvocationForm,
+    adds_settings,
     forms_of,
     is_other_form,
-    is_same,
-    is_with_more,
+    is_same_form,
 )
 
 
@@ -86,14 +86,14 @@ def test_a_path_may_be_told_from_another_folder() -> None:
     ],
 )
 def test_one_setting_more(failed: str, worked: str, expected: bool) -> None:
-    assert is_with_more(form(failed), form(worked)) is expected
+    assert adds_settings(form(failed), form(worked)) is expected
 
 
 def test_what_runs_in_another_folder_has_not_only_a_setting_more() -> None:
-    assert not is_with_more(form("npm test"), form("CI=1 npm test", "web"))
+    assert not adds_settings(form("npm test"), form("CI=1 npm test", "web"))
 
 
 def test_only_what_does_something_has_a_form() -> None:
     found = forms_of("cd api && git status && timeout 60 pytest -q | tail -5")
     assert [one.line for one in found] == ["pytest -q"]
-    assert is_same(found[0], form("pytest -q"))
+    assert is_same_form(found[0], form("pytest -q"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from observer.shell import command_line
-from observer.shell.fixers import remedy_of
+from observer.shell.fixers import fix_kind
 
 
 @pytest.mark.parametrize(
@@ -61,5 +61,5 @@ from observer.shell.fixers import remedy_of
     ],
 )
 def test_a_remedy_changes_something(command: str, expected: bool) -> None:
-    (part,) = command_line.parts_of(command)
-    assert bool(remedy_of(part)) is expected
+    (part,) = command_line.simple_commands(command)
+    assert bool(fix_kind(part)) is expected

@@ -14,7 +14,7 @@ from observer.core.filters import Filters
 from observer.core.model import Item, Validity
 from observer.importers.git import commits
 from observer.ingest.pipeline import Pipeline
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.staleness.sync import sync_worktree, update_supersessions
 from observer.store.interface import Writer
@@ -53,7 +53,7 @@ class Story:
         spool = Spool(folder / "spool")
         spool.prepare()
         self._pipeline = Pipeline(
-            self.store, spool, settings=Settings(), places=Places(), now_ms=lambda: self.now_ms
+            self.store, spool, settings=Settings(), places=PlaceCache(), now_ms=lambda: self.now_ms
         )
         self._count = 0
         self.git("init")

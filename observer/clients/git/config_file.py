@@ -15,7 +15,7 @@ from typing import TypeAlias
 from observer.config_files.context import InstallContext, shipped
 from observer.config_files.file_edits import FileEdit, read
 from observer.core.errors import ConfigInvalid, NotFound
-from observer.git.configuration import as_user
+from observer.git.configuration import run_as_user
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 Sections: TypeAlias = Mapping[str, Pairs]
@@ -34,7 +34,7 @@ def ask(context: InstallContext, *words: str, folder: Path | None = None) -> str
     """
     # GIT_DIR and its kin would make git look at another repository than the folder's.
     try:
-        run = as_user(
+        run = run_as_user(
             words,
             folder=str(folder or context.user_home),
             environ=context.environ,

@@ -29,7 +29,7 @@ from observer.daemon.watching.inotify import (
 from observer.daemon.watching.worktree import TooLarge, WatchedTree
 from observer.policy import Policies
 from observer.policy.apply import Exclusion
-from observer.projects import ground
+from observer.projects import non_project_dirs
 from observer.store.interface import Store, StoreReader
 
 RECENT_MS = 14 * 86_400_000
@@ -66,7 +66,11 @@ def refusal(root: str, *, excluded: Iterable[str], mounts: Sequence[tuple[str, s
         return "excluded"
     if (kind := _file_system(root, mounts)) in DISTANT or kind.startswith("fuse."):
         return f"on a file system of another machine ({kind})"
-    if root in ground() or not os.path.lexists(f"{root}/.git") or os.path.realpath(root) != root:
+    if (
+        root in non_project_dirs()
+        or not os.path.lexists(f"{root}/.git")
+        or os.path.realpath(root) != root
+    ):
         return ""
     return None
 

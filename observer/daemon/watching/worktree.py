@@ -14,7 +14,7 @@ from typing import NamedTuple
 from watchfiles import DefaultFilter
 
 from observer.core.paths import is_inside
-from observer.git.status import MOST_PATHS, Standing, WorkTree
+from observer.git.status import MOST_PATHS, FileStatus, WorkTree
 from observer.ingest.file_changes import Save, is_temporary
 from observer.policy import Policies
 
@@ -147,7 +147,7 @@ class TooLarge(Exception):
 
 class _Change(NamedTuple):
     path: str
-    standing: Standing | None
+    standing: FileStatus | None
     before: FileSnapshot | None
     now: FileSnapshot
 

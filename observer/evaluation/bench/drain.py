@@ -13,7 +13,7 @@ from observer.evaluation.bench.lab import Lab, Options, lab, until
 from observer.evaluation.bench.wire import processor_s
 from observer.evaluation.bench.work import EndlessWork, spool
 from observer.ingest.pipeline import Pipeline
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 
@@ -64,7 +64,7 @@ def _by_pipeline(place: Lab, count: int) -> tuple[float, str]:
         store,
         Spool(place.home.spool),
         settings=Settings(),
-        places=Places(),
+        places=PlaceCache(),
         now_ms=now_ms,
     )
     begun, begun_cpu = time.perf_counter(), time.process_time()

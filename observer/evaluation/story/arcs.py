@@ -75,7 +75,7 @@ def _named(target: Item | None, link: Link) -> str:
     if target is None:
         return link.excerpt or f"({link.title})"
     if target.type == "command":
-        return command_line.read(target.facts[0].removeprefix("$ ")).head
+        return command_line.parse_command_line(target.facts[0].removeprefix("$ ")).head
     if target.type == "fix":
         return f"fix of {target.facts[0].removeprefix('$ ')}"
     return target.files_modified[0] if target.type == "file-write" else target.title

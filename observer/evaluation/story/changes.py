@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from observer.code.edits import change_of
+from observer.code.edits import summarize_write
 from observer.core.events import Edit, FileWrite
 from observer.evaluation.story.score import Case
 
@@ -48,7 +48,7 @@ def _case(written: str) -> Case:
 
 
 def _told(write: FileWrite) -> frozenset[str]:
-    change = change_of(write)
+    change = summarize_write(write)
     named = {
         "added": change.new,
         "changed": change.changed,

@@ -66,7 +66,7 @@ def signatures(folder: Path) -> Iterator[Case]:
 def _verdict(folder: Path, name: str, label: Label) -> CommandResult:
     output = (folder / f"{name}.txt").read_text(encoding="utf-8")
     command = Command(command=label.command, output=output, exit_code=label.exit_code)
-    return outcome.read(command, command_line.read(label.command))
+    return outcome.command_result(command, command_line.parse_command_line(label.command))
 
 
 def _claims(result: CommandResult | Label) -> frozenset[str]:

@@ -18,9 +18,9 @@ import orjson
 from observer.core.config import Settings
 from observer.core.model import Item
 from observer.core.value import Value
-from observer.git.launch import absolute
+from observer.git.launch import absolute_entries
 from observer.ingest.pipeline import Pipeline
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 
@@ -85,7 +85,7 @@ class Stage:
             self.store,
             self._spool,
             settings=Settings(),
-            places=Places(),
+            places=PlaceCache(),
             now_ms=lambda: time.time_ns() // 1_000_000,
         )
         self._play: Mapping[str, Callable[[PlayedStep], None]] = {
@@ -175,7 +175,7 @@ class Stage:
 
     def _run(self, command: str, whose: Mapping[str, str]) -> tuple[int, str]:
         # Nothing of the user's own git settings, and no editor.
-        env = {"PATH": absolute(os.environ["PATH"]), "HOME": str(self._home), "LC_ALL": "C"}
+        env = {"PATH": absolute_entries(os.environ["PATH"]), "HOME": str(self._home), "LC_ALL": "C"}
         env |= {"OBSERVER_HOME": str(self._home), "GIT_CONFIG_NOSYSTEM": "1", "GIT_EDITOR": "true"}
         done = subprocess.run(  # noqa: S603 - the commands of a labelled set
             ["/bin/sh", "-c", command],

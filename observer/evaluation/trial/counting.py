@@ -127,7 +127,7 @@ class Counting:
         verdict = analysis_of(recorded).result
         if verdict.ok is not False or not verdict.was_run:
             return False
-        never_ran = not_started.read(command.output, code=command.exit_code)
+        never_ran = not_started.start_failure(command.output, code=command.exit_code)
         failure = verdict.signature or never_ran.said
         if not failure:
             return False

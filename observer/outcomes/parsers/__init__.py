@@ -1,6 +1,6 @@
 """The tools' own readers, one module an ecosystem.
 
-Part of interpretation (step 6). `READERS` goes from the tools' own summaries to what many programs
+Part of interpretation (step 6). `PARSERS` goes from the tools' own summaries to what many programs
 print: the first that speaks is believed. A new tool is a function and a row in its module's table.
 """
 
@@ -31,25 +31,25 @@ from observer.outcomes.parsers import (
 from observer.outcomes.parsers.parser import OutputParser
 
 _EVERY = (
-    *linters.READERS,
-    *python.READERS,
-    *checkers.READERS,
-    *javascript.READERS,
-    *more_tests.READERS,
-    *swift.READERS,
-    *runtimes.READERS,
-    *bundlers.READERS,
-    *go.READERS,
-    *rust.READERS,
-    *jvm.READERS,
-    *dotnet.READERS,
-    *ruby.READERS,
-    *php.READERS,
-    *tap.READERS,
-    *reports.READERS,
-    *native.READERS,
-    *shells.READERS,
-    *targets.READERS,
-    *runners.READERS,
+    *linters.PARSERS,
+    *python.PARSERS,
+    *checkers.PARSERS,
+    *javascript.PARSERS,
+    *more_tests.PARSERS,
+    *swift.PARSERS,
+    *runtimes.PARSERS,
+    *bundlers.PARSERS,
+    *go.PARSERS,
+    *rust.PARSERS,
+    *jvm.PARSERS,
+    *dotnet.PARSERS,
+    *ruby.PARSERS,
+    *php.PARSERS,
+    *tap.PARSERS,
+    *reports.PARSERS,
+    *native.PARSERS,
+    *shells.PARSERS,
+    *targets.PARSERS,
+    *runners.PARSERS,
 )
-READERS: tuple[OutputParser, ...] = tuple(sorted(_EVERY, key=lambda reader: reader.is_raised))
+PARSERS: tuple[OutputParser, ...] = tuple(sorted(_EVERY, key=lambda reader: reader.is_raised))

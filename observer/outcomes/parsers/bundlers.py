@@ -9,11 +9,11 @@ from __future__ import annotations
 from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
     CommandResult,
-    Complaint,
+    Diagnostic,
+    failed_result,
     line_pattern,
-    problems,
-    problems_said,
-    stopped,
+    problem_result,
+    problems_text,
 )
 
 _WEBPACK_END = line_pattern(
@@ -30,14 +30,14 @@ def webpack(text: str) -> CommandResult | None:
     errors, warnings = (int(number or 0) for number in end.groups())
     if not errors:
         return CommandResult(
-            tool="webpack", ok=True, said=f"compiled with {problems_said(0, warnings)}"
+            tool="webpack", ok=True, said=f"compiled with {problems_text(0, warnings)}"
         )
     found = _WEBPACK_ERROR.search(text)
-    first = Complaint()
+    first = Diagnostic()
     if found:
         path, line, words = found.groups()
-        first = Complaint(words, f"{path}:{line}" if line else path)
-    return problems("webpack", errors, warnings=warnings, first=first)
+        first = Diagnostic(words, f"{path}:{line}" if line else path)
+    return problem_result("webpack", errors, warnings=warnings, first=first)
 
 
 _VITE_DONE = line_pattern(r"✓ (built in [\d.]+m?s)$")
@@ -52,8 +52,8 @@ def vite(text: str) -> CommandResult | None:
     error = _VITE_ERROR.search(text)
     if error:
         place = _VITE_PLACE.search(text, error.end())
-        first = Complaint(error.group(1), place.group(1) if place else "")
-        return stopped("vite", "the build stopped", first)
+        first = Diagnostic(error.group(1), place.group(1) if place else "")
+        return failed_result("vite", "the build stopped", first)
     done = _VITE_DONE.search(text)
     return CommandResult(tool="vite", ok=True, said=done.group(1)) if done else None
 
@@ -65,7 +65,7 @@ _ROLLUP_ERROR = line_pattern(r"\[!\] (\S[^\n]*)(?:\n(\S+) \((\d+):\d+\)$)?")
 def esbuild(text: str) -> CommandResult | None:
     """Read the errors of esbuild, and of what is built on it."""
     found = _ESBUILD_ERROR.findall(text)
-    return problems("esbuild", len(found), first=Complaint(*found[0])) if found else None
+    return problem_result("esbuild", len(found), first=Diagnostic(*found[0])) if found else None
 
 
 def rollup(text: str) -> CommandResult | None:
@@ -74,8 +74,8 @@ def rollup(text: str) -> CommandResult | None:
     if found is None:
         return None
     words, path, line = found.groups()
-    return stopped(
-        "rollup", "the build stopped", Complaint(words, f"{path}:{line}" if path else "")
+    return failed_result(
+        "rollup", "the build stopped", Diagnostic(words, f"{path}:{line}" if path else "")
     )
 
 
@@ -93,18 +93,18 @@ def prettier(text: str) -> CommandResult | None:
     if broke:
         path, words, line = broke.groups()
         place = ":".join(filter(None, (path, line)))
-        return stopped("prettier", "prettier stopped", Complaint(words, place))
+        return failed_result("prettier", "prettier stopped", Diagnostic(words, place))
     if end is None or end.group(2):
         return (
             CommandResult(tool="prettier", ok=True, said="all files are formatted") if end else None
         )
     rows = _PRETTIER_ROW.findall(text)
-    return problems(
-        "prettier", max(len(rows), 1), first=Complaint("code style issues", "".join(rows[:1]))
+    return problem_result(
+        "prettier", max(len(rows), 1), first=Diagnostic("code style issues", "".join(rows[:1]))
     )
 
 
-READERS = (
+PARSERS = (
     OutputParser(webpack, ("webpack",), ("\nwebpack ",)),
     OutputParser(vite, ("vite",), ("error during build:", "✓ built in ")),
     OutputParser(esbuild, ("esbuild", "tsup"), ("✘ [ERROR] ",)),

@@ -9,7 +9,13 @@ from __future__ import annotations
 import re
 
 from observer.outcomes.parsers.parser import OutputParser
-from observer.outcomes.result import CommandResult, Complaint, line_pattern, problems, summed
+from observer.outcomes.result import (
+    CommandResult,
+    Diagnostic,
+    line_pattern,
+    problem_result,
+    sum_columns,
+)
 
 _RUFF_END = line_pattern(
     r"Found (?:\d+ errors? \(\d+ fixed, )?(\d+)(?: errors?\.| remaining\))|(All checks passed!)$"
@@ -29,17 +35,17 @@ def ruff(text: str) -> CommandResult | None:
     errors = sum(int(found or unformatted or 0) for found, _, unformatted, _ in ends)
     if ends and not errors:
         return CommandResult(tool="ruff", ok=True, said="all checks passed")
-    first = Complaint()
+    first = Diagnostic()
     if concise := _RUFF_CONCISE.search(text):
-        first = Complaint(f"{concise.group(2)} {concise.group(3)}", concise.group(1))
+        first = Diagnostic(f"{concise.group(2)} {concise.group(3)}", concise.group(1))
     elif full := _RUFF_FULL.search(text):
-        first = Complaint(f"{full.group(1)} {full.group(2)}", full.group(3))
+        first = Diagnostic(f"{full.group(1)} {full.group(2)}", full.group(3))
     elif reformat := _RUFF_FORMAT.search(text) or _RUFF_DIFF.search(text):
-        first = Complaint("Would reformat", reformat.group(1))
+        first = Diagnostic("Would reformat", reformat.group(1))
     if not ends or not first.words:
         return None
     first = first._replace(words=first.words.replace("[*] ", ""))
-    return problems("ruff", errors, first=first)
+    return problem_result("ruff", errors, first=first)
 
 
 _RUFF_LEFT = line_pattern(
@@ -53,7 +59,7 @@ def ruff_end(text: str) -> CommandResult | None:
     if end is None:
         return None
     found, remaining, unformatted = end.groups()
-    return problems("ruff", int(remaining or found or unformatted), first=Complaint())
+    return problem_result("ruff", int(remaining or found or unformatted), first=Diagnostic())
 
 
 _MYPY_END = line_pattern(
@@ -73,8 +79,8 @@ def mypy(text: str) -> CommandResult | None:
     if not errors:
         return CommandResult(tool="mypy", ok=True, said=ends[-1][1])
     error = _MYPY_ERROR.search(text)
-    first = Complaint(" ".join(error.group(2).split()), error.group(1)) if error else Complaint()
-    return problems("mypy", errors, first=first)
+    first = Diagnostic(" ".join(error.group(2).split()), error.group(1)) if error else Diagnostic()
+    return problem_result("mypy", errors, first=first)
 
 
 _PYRIGHT_END = line_pattern(r"(\d+) errors?, (\d+) warnings?, \d+ (?:informations?|notes?)")
@@ -86,10 +92,10 @@ def pyright(text: str) -> CommandResult | None:
     ends = _PYRIGHT_END.findall(text)
     if not ends:
         return None
-    errors, warnings = summed(ends)
+    errors, warnings = sum_columns(ends)
     error = _PYRIGHT_ERROR.search(text)
-    first = Complaint(error.group(2), error.group(1)) if error else Complaint()
-    return problems("pyright", errors, warnings=warnings, first=first)
+    first = Diagnostic(error.group(2), error.group(1)) if error else Diagnostic()
+    return problem_result("pyright", errors, warnings=warnings, first=first)
 
 
 _TY_END = line_pattern(r"(?:Found \d+ diagnostics?|(All checks passed!))$")
@@ -103,8 +109,8 @@ def ty(text: str) -> CommandResult | None:
         return CommandResult(tool="ty", ok=True, said="all checks passed") if end else None
     found = _TY_FOUND.findall(text)
     errors = [(rule, words, place) for level, rule, words, place in found if level == "error"]
-    first = Complaint(f"{errors[0][0]} {errors[0][1]}", errors[0][2]) if errors else Complaint()
-    return problems("ty", len(errors), warnings=len(found) - len(errors), first=first)
+    first = Diagnostic(f"{errors[0][0]} {errors[0][1]}", errors[0][2]) if errors else Diagnostic()
+    return problem_result("ty", len(errors), warnings=len(found) - len(errors), first=first)
 
 
 _CODED = line_pattern(r"([^\s:][^\n:]*:\d+):\d+: ([A-Z]{1,4}\d{2,4} [^\n]+)$")
@@ -128,7 +134,11 @@ def pyflakes(text: str) -> CommandResult | None:
 
 def _listed(tool: str, pattern: re.Pattern[str], text: str) -> CommandResult | None:
     found = pattern.findall(text)
-    return problems(tool, len(found), first=Complaint(found[0][1], found[0][0])) if found else None
+    return (
+        problem_result(tool, len(found), first=Diagnostic(found[0][1], found[0][0]))
+        if found
+        else None
+    )
 
 
 _PYLINT_FOUND = line_pattern(r"([^\s:][^\n:]*:\d+):\d+: ([A-Z]\d{4}: [^\n]+)$")
@@ -140,7 +150,7 @@ def pylint(text: str) -> CommandResult | None:
     found = _PYLINT_FOUND.findall(text)
     if found:
         place, words = min(found, key=lambda one: one[1][0] not in "EF")
-        return problems("pylint", len(found), first=Complaint(words, place))
+        return problem_result("pylint", len(found), first=Diagnostic(words, place))
     end = _PYLINT_END.search(text)
     return CommandResult(tool="pylint", ok=True, said=end.group(1)) if end else None
 
@@ -160,9 +170,9 @@ def black(text: str) -> CommandResult | None:
     bad = sum(map(int, _BLACK_COUNT.findall(end.group(1))))
     if not bad:
         return CommandResult(tool="black", ok=True, said=end.group(1).rstrip("."))
-    rows = [Complaint(words or broken, place) for words, place, broken in _BLACK_BAD.findall(text)]
-    first = min(rows, key=lambda row: bool(row.place), default=Complaint())
-    return problems("black", bad, first=first)
+    rows = [Diagnostic(words or broken, place) for words, place, broken in _BLACK_BAD.findall(text)]
+    first = min(rows, key=lambda row: bool(row.place), default=Diagnostic())
+    return problem_result("black", bad, first=first)
 
 
 _ISORT_BAD = line_pattern(r"ERROR: (\S[^\n]*) (Imports are incorrectly sorted[^\n]*?)\.?$")
@@ -184,10 +194,10 @@ def bandit(text: str) -> CommandResult | None:
     if not found:
         return None
     code, words, place = found[0]
-    return problems("bandit", len(found), first=Complaint(f"{code} {words}", place))
+    return problem_result("bandit", len(found), first=Diagnostic(f"{code} {words}", place))
 
 
-READERS = (
+PARSERS = (
     OutputParser(ruff, ("ruff",), ("Found ", "All checks passed!", "would be reformatted")),
     OutputParser(ruff_end, ("ruff",), ()),
     OutputParser(mypy, ("mypy", "dmypy"), ("Found ", "Success: no issues")),

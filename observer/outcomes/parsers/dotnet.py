@@ -11,13 +11,13 @@ import re
 from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
     CommandResult,
-    Complaint,
-    Tally,
-    last,
+    Diagnostic,
+    TestCounts,
+    failed_result,
+    last_match,
     line_pattern,
-    problems,
-    ran_tests,
-    stopped,
+    problem_result,
+    run_result,
 )
 
 _END = line_pattern(
@@ -35,12 +35,12 @@ def dotnet_test(text: str) -> CommandResult | None:
     if not ends:
         return None
     bad = list(_BAD.finditer(text))
-    first = Complaint()
+    first = Diagnostic()
     if bad:
-        first = Complaint(bad[0].group(2) or "", _place(text, bad[0].end()), bad[0].group(1))
-    return ran_tests(
+        first = Diagnostic(bad[0].group(2) or "", _place(text, bad[0].end()), bad[0].group(1))
+    return run_result(
         "dotnet test",
-        Tally(
+        TestCounts(
             passed=sum(int(end[1]) for end in ends),
             failed=sum(int(end[0]) for end in ends),
             skipped=sum(int(end[2]) for end in ends),
@@ -64,21 +64,21 @@ _BUILD_END = line_pattern(r"Build (?:(succeeded)|FAILED|failed)\b[^\n]*$")
 
 def terminal_logger(text: str) -> CommandResult | None:
     """Read what newer versions print in a terminal: a summary of tests, else of the build."""
-    end, build = last(_SUMMED, text), last(_BUILD_END, text)
+    end, build = last_match(_SUMMED, text), last_match(_BUILD_END, text)
     if end:
         _, failed, passed, skipped = map(int, end.groups())
         bad = _NEW_BAD.search(text)
-        first = Complaint()
+        first = Diagnostic()
         if bad:
             place = f"{bad[1]}:{bad[2]}" if bad[1] else ""
-            first = Complaint(bad[4], place, bad[3].strip())
-        tally = Tally(passed=passed, failed=failed, skipped=skipped)
-        return ran_tests("dotnet test", tally, failing=[first.test] if bad else (), first=first)
+            first = Diagnostic(bad[4], place, bad[3].strip())
+        tally = TestCounts(passed=passed, failed=failed, skipped=skipped)
+        return run_result("dotnet test", tally, failing=[first.test] if bad else (), first=first)
     if build is None:
         return None
     if build.group(1):
         return CommandResult(tool="dotnet", ok=True, said="built")
-    return csc(text) or stopped("dotnet", "the build stopped", Complaint())
+    return csc(text) or failed_result("dotnet", "the build stopped", Diagnostic())
 
 
 _ERROR = line_pattern(
@@ -93,12 +93,12 @@ def csc(text: str) -> CommandResult | None:
     errors, count = dict.fromkeys(_ERROR.findall(text)), _ERRORS.search(text)
     if not errors and count is None:
         return None
-    first = Complaint()
+    first = Diagnostic()
     if errors:
         path, line, code, words = next(iter(errors))
-        first = Complaint(f"{code}: {words}", f"{path}:{line}")
+        first = Diagnostic(f"{code}: {words}", f"{path}:{line}")
     warnings = _WARNINGS.search(text)
-    return problems(
+    return problem_result(
         "dotnet",
         int(count.group(1)) if count else len(errors),
         warnings=int(warnings.group(1)) if warnings else 0,
@@ -114,8 +114,8 @@ def thrown(text: str) -> CommandResult | None:
     found = _THROWN.search(text)
     if found is None:
         return None
-    first = Complaint(found.group(1), _place(text, found.end()))
-    return stopped("dotnet", "an error was raised", first)
+    first = Diagnostic(found.group(1), _place(text, found.end()))
+    return failed_result("dotnet", "an error was raised", first)
 
 
 def _place(text: str, start: int) -> str:
@@ -126,7 +126,7 @@ def _place(text: str, start: int) -> str:
     return ""
 
 
-READERS = (
+PARSERS = (
     OutputParser(dotnet_test, ("dotnet",), ("Passed!  -", "Failed!  -")),
     OutputParser(csc, ("dotnet", "msbuild", "csc", "mcs"), (": error CS", "Error(s)")),
     OutputParser(terminal_logger, ("dotnet",), ("Test summary: ", "Build succeeded")),

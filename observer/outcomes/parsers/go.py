@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import re
 
-from observer.outcomes.parsers.parser import STRING, OutputParser, unquoted
+from observer.outcomes.parsers.parser import STRING, OutputParser, decode_json_string
 from observer.outcomes.result import (
     CommandResult,
-    Complaint,
-    Tally,
+    Diagnostic,
+    TestCounts,
+    failed_result,
     line_pattern,
-    problems,
-    ran_tests,
-    stopped,
+    problem_result,
+    run_result,
 )
 
 _EVENT = '"Action":"'
@@ -53,19 +53,19 @@ def go_test(text: str) -> CommandResult | None:
     A package is "ok" too if `-run` chose none of its tests. With `-json` the words are in events.
     """
     if _EVENT in text:
-        text = "".join(["\n", *map(unquoted, _OUTPUT.findall(text))])
+        text = "".join(["\n", *map(decode_json_string, _OUTPUT.findall(text))])
     ends = [(state, more) for state, more in _PACKAGE.findall(text) if state in ("ok", "FAIL")]
     tests = _TEST.findall(text)
     is_bad = _FAILED_AT_END.search(text) is not None
     if not ends and not tests:
-        return stopped("go test", "tests failed", _complaint(text)) if is_bad else None
+        return failed_result("go test", "tests failed", _complaint(text)) if is_bad else None
     packages = [state for state, more in ends if _NONE_CHOSEN not in more]
     names = [name for state, name in tests if state == "FAIL"]
     passed = sum(state == "PASS" for state, _ in tests)
     failed = max(len(names), packages.count("FAIL"), is_bad)
-    return ran_tests(
+    return run_result(
         "go test",
-        Tally(
+        TestCounts(
             passed=passed or (None if packages or tests else 0),
             failed=failed,
         ),
@@ -93,15 +93,15 @@ def _leaf(names: list[str]) -> str:
     return next(inner)
 
 
-def _built(text: str) -> Complaint | None:
+def _built(text: str) -> Diagnostic | None:
     """Return what kept a package from being built, if that comes before any test."""
     found = _NOT_BUILT.search(text)
     if found is None or text.find("--- FAIL", 0, found.start()) >= 0:
         return None
-    return Complaint(found[2], found[1])
+    return Diagnostic(found[2], found[1])
 
 
-def _first(text: str, name: str) -> Complaint:
+def _first(text: str, name: str) -> Diagnostic:
     """Find what a test complained of: above its line with `-v`, else below.
 
     What it logged looks the same, so the first line that compares counts, else the last one.
@@ -112,7 +112,7 @@ def _first(text: str, name: str) -> Complaint:
     lines = list(_LOGGED.finditer(section))
     logged = next((one for one in lines if _COMPARES.search(one[0])), None)
     logged = logged or (lines[-1] if lines else _LOGGED.search(text, start))
-    first = panic_in(text) or (Complaint(_said_by(logged), logged[1]) if logged else Complaint())
+    first = panic_in(text) or (Diagnostic(_said_by(logged), logged[1]) if logged else Diagnostic())
     return first._replace(test=name)
 
 
@@ -123,9 +123,9 @@ def _said_by(logged: re.Match[str]) -> str:
     return f"{words} {more}" if more and words.endswith(":") else words
 
 
-def _complaint(text: str) -> Complaint:
+def _complaint(text: str) -> Diagnostic:
     error = _ERROR.search(text)
-    return panic_in(text) or (Complaint(error[2], error[1]) if error else Complaint())
+    return panic_in(text) or (Diagnostic(error[2], error[1]) if error else Diagnostic())
 
 
 def go_build(text: str) -> CommandResult | None:
@@ -133,28 +133,28 @@ def go_build(text: str) -> CommandResult | None:
     errors = _ERROR.findall(text)
     if not errors:
         stop = _STOPPED.search(text)
-        return stopped("go", "", Complaint(stop[1])) if stop else None
+        return failed_result("go", "", Diagnostic(stop[1])) if stop else None
     place, words = errors[0]
-    return problems("go", len(errors), first=Complaint(words, place))
+    return problem_result("go", len(errors), first=Diagnostic(words, place))
 
 
 def panic(text: str) -> CommandResult | None:
     """Read the panic of a program."""
     found = panic_in(text)
-    return stopped("panic", "an error was raised", found) if found else None
+    return failed_result("panic", "an error was raised", found) if found else None
 
 
-def panic_in(text: str) -> Complaint | None:
+def panic_in(text: str) -> Diagnostic | None:
     """Return a panic's words, and the innermost place that is not Go's own."""
     found = _PANIC.search(text)
     if found is None:
         return None
     frames = _FRAME.findall(text, found.end())
     own = (path for path in frames if not any(part in path for part in _NOT_OWN))
-    return Complaint(found.group(1).removesuffix(" [recovered]"), next(own, ""))
+    return Diagnostic(found.group(1).removesuffix(" [recovered]"), next(own, ""))
 
 
-READERS = (
+PARSERS = (
     OutputParser(go_test, ("go",), ("--- FAIL", "ok  \t", "FAIL\t", "\nFAIL\n", _EVENT)),
     OutputParser(go_build, ("go", "gofmt"), (".go:",)),
     OutputParser(panic, ("go",), ("panic: ", "fatal error: "), is_raised=True),

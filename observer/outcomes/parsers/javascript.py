@@ -13,16 +13,16 @@ from observer.core.text import distinct, one_line
 from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
     CommandResult,
-    Complaint,
-    Tally,
-    altogether,
-    complaint_in,
-    counts_of,
+    Diagnostic,
+    TestCounts,
+    failed_result,
+    first_error_line,
     line_pattern,
-    problems,
-    ran_tests,
-    stopped,
-    summed,
+    problem_result,
+    run_result,
+    sum_columns,
+    total_seconds,
+    word_counts,
 )
 
 _FRAME = line_pattern(r" +(?:at|\u276f) (?:[^\n(]*\(|(?:async )?(?:\S+ )?)([^\s()]+:\d+):\d+\)?")
@@ -63,31 +63,31 @@ def jest(text: str) -> CommandResult | None:
     ends = _JEST_END.findall(text)
     if not ends:
         return _none_found("jest", text)
-    counts = counts_of(", ".join(ends))
+    counts = word_counts(", ".join(ends))
     bad = list(_JEST_BAD.finditer(text))
     suites = _JEST_SUITE.findall(text)
     some = _JEST_SUITES.search(text)
     names = [_jest_name(text, one) for one in bad]
     broken = {name for name, one in zip(names, bad, strict=True) if one.group(1) == _NEVER_RAN}
-    first = Complaint()
+    first = Diagnostic()
     if bad:
-        first = Complaint(bad[0].group(2) or "", _place(text, bad[0].end(), bad[1:]), names[0])
-    return ran_tests(
+        first = Diagnostic(bad[0].group(2) or "", _place(text, bad[0].end(), bad[1:]), names[0])
+    return run_result(
         "jest",
-        Tally(
+        TestCounts(
             passed=counts.get("passed", 0),
             failed=counts.get("failed", 0) + len(broken) or int(some.group(1) if some else 0),
             skipped=counts.get("skipped", 0),
             seconds=_seconds(_JEST_TIME, text),
         ),
         failing=filter(None, names or suites),
-        first=first if bad else Complaint(test="".join(suites[:1])),
+        first=first if bad else Diagnostic(test="".join(suites[:1])),
     )
 
 
 def _none_found(tool: str, text: str) -> CommandResult | None:
     none = _NONE_FOUND.search(text)
-    return stopped(tool, "no tests ran", Complaint(none.group(1))) if none else None
+    return failed_result(tool, "no tests ran", Diagnostic(none.group(1))) if none else None
 
 
 def _jest_name(text: str, bad: re.Match[str]) -> str:
@@ -111,17 +111,17 @@ def vitest(text: str) -> CommandResult | None:
     ends = _VITEST_END.findall(text)
     if not ends:
         return _none_found("vitest", text)
-    counts = counts_of(", ".join(ends))
+    counts = word_counts(", ".join(ends))
     suites = _VITEST_SUITES.search(text) or _VITEST_ERRORS.search(text)
     bad = list(_VITEST_BAD.finditer(text))
     names = [one.group(1).partition(_NEVER_BEGAN)[0] for one in bad]
     broken = sum(_NEVER_BEGAN in one.group(1) for one in bad)
-    first = Complaint()
+    first = Diagnostic()
     if bad:
-        first = Complaint(bad[0].group(2) or "", _place(text, bad[0].end(1), bad[1:]), names[0])
-    return ran_tests(
+        first = Diagnostic(bad[0].group(2) or "", _place(text, bad[0].end(1), bad[1:]), names[0])
+    return run_result(
         "vitest",
-        Tally(
+        TestCounts(
             passed=counts.get("passed", 0),
             failed=counts.get("failed", 0) + broken or (int(suites.group(1)) if suites else 0),
             skipped=counts.get("skipped", 0),
@@ -141,22 +141,22 @@ _MOCHA_BAD = line_pattern(
 def mocha(text: str) -> CommandResult | None:
     """Read the summaries of mocha's reporters."""
     found = list(_MOCHA_END.finditer(text))
-    counts = counts_of(", ".join(f"{one.group(1)} {one.group(2)}" for one in found))
+    counts = word_counts(", ".join(f"{one.group(1)} {one.group(2)}" for one in found))
     if "passing" not in counts:
         return None
     bad = list(_MOCHA_BAD.finditer(text, found[0].end())) if counts.get("failing") else []
     names = [" ".join(one.group(1).split()) for one in bad]
-    first = Complaint()
+    first = Diagnostic()
     if bad:
         words = _words(*bad[0].group(2, 3))
-        first = Complaint(words, _place(text, bad[0].end(2), bad[1:]), names[0])
-    return ran_tests(
+        first = Diagnostic(words, _place(text, bad[0].end(2), bad[1:]), names[0])
+    return run_result(
         "mocha",
-        Tally(
+        TestCounts(
             passed=counts["passing"],
             failed=counts.get("failing", 0),
             skipped=counts.get("pending", 0),
-            seconds=altogether(_in_seconds(*one.group(3, 4)) for one in found if one.group(3)),
+            seconds=total_seconds(_in_seconds(*one.group(3, 4)) for one in found if one.group(3)),
         ),
         failing=names,
         first=first,
@@ -175,34 +175,36 @@ _TAP_PLACE = re.compile(r"\((?:file://)?([^\s()]+\.\w+:\d+):\d+\)")
 
 def node(text: str) -> CommandResult | None:
     """Read the summaries of node's own test runner (TAP or spec)."""
-    found = counts_of(", ".join(f"{number} {word}" for word, number in _NODE_END.findall(text)))
+    found = word_counts(", ".join(f"{number} {word}" for word, number in _NODE_END.findall(text)))
     if "pass" not in found or "fail" not in found:
         return None
     bad = list(_NODE_BAD.finditer(text)) if found["fail"] else []
     names = distinct((one.group(1).strip() for one in bad), found["fail"])
-    first = Complaint()
+    first = Diagnostic()
     if bad:
         section = text[bad[0].end() :][:_STACK_CHARS].partition("\n# Subtest")[0]
         first = (_tap(section) or _spec(section))._replace(test=names[0])
-    return ran_tests(
+    return run_result(
         "node",
-        Tally(
+        TestCounts(
             passed=found["pass"],
             failed=found["fail"],
             skipped=found.get("skipped", 0),
-            seconds=altogether(int(time) / 1000 for time in _NODE_TIME.findall(text)),
+            seconds=total_seconds(int(time) / 1000 for time in _NODE_TIME.findall(text)),
         ),
         failing=names,
         first=first,
     )
 
 
-def _spec(section: str) -> Complaint:
+def _spec(section: str) -> Diagnostic:
     said = _NODE_SAID.search(section)
-    return Complaint(_words(*said.groups()), _place(section, said.end(1))) if said else Complaint()
+    return (
+        Diagnostic(_words(*said.groups()), _place(section, said.end(1))) if said else Diagnostic()
+    )
 
 
-def _tap(section: str) -> Complaint | None:
+def _tap(section: str) -> Diagnostic | None:
     error = _NODE_ERROR.search(section)
     if error is None:
         return None
@@ -211,7 +213,7 @@ def _tap(section: str) -> Complaint | None:
     if kind:
         words = f"{kind.group(1)} [{code.group(1)}]: {words}" if code else f"{kind[1]}: {words}"
     place = _TAP_PLACE.search(section)
-    return Complaint(words, place.group(1) if place else "")
+    return Diagnostic(words, place.group(1) if place else "")
 
 
 _TSC = line_pattern(
@@ -225,8 +227,8 @@ def tsc(text: str) -> CommandResult | None:
     if not found:
         return None
     path, line, pretty_line, code, message = found[0]
-    first = Complaint(f"{code}: {message}", f"{path}:{line or pretty_line}")
-    return problems("tsc", len(found), first=first)
+    first = Diagnostic(f"{code}: {message}", f"{path}:{line or pretty_line}")
+    return problem_result("tsc", len(found), first=first)
 
 
 _ESLINT_END = line_pattern(r"✖ \d+ problems? \((\d+) errors?, (\d+) warnings?\)")
@@ -240,14 +242,16 @@ def eslint(text: str) -> CommandResult | None:
     ends = _ESLINT_END.findall(text)
     if not ends:
         broke = _ESLINT_BROKE.search(text)
-        return stopped("eslint", "eslint stopped", Complaint(broke.group(1))) if broke else None
-    errors, warnings = summed(ends)
-    first = Complaint()
+        return (
+            failed_result("eslint", "eslint stopped", Diagnostic(broke.group(1))) if broke else None
+        )
+    errors, warnings = sum_columns(ends)
+    first = Diagnostic()
     if error := _ESLINT_ERROR.search(text):
         files = [one for one in _ESLINT_FILE.finditer(text) if one.start() < error.start()]
         place = f"{files[-1].group(1)}:{error.group(1)}" if files else ""
-        first = Complaint(" ".join(error.group(2).split()), place)
-    return problems("eslint", errors, warnings=warnings, first=first)
+        first = Diagnostic(" ".join(error.group(2).split()), place)
+    return problem_result("eslint", errors, warnings=warnings, first=first)
 
 
 _NPM_ERROR = line_pattern(r"npm (?:ERR!|error) (?!code\b|errno\b|A complete log\b)(\S[^\n]*)$")
@@ -268,11 +272,11 @@ def npm_stopped(text: str) -> CommandResult | None:
     if not error and not code:
         return None
     if started := _NPM_SCRIPT.search(text):
-        words = complaint_in(text[: started.start()]) or started.group().strip()
-        return stopped("npm", "a script failed", Complaint(words))
+        words = first_error_line(text[: started.start()]) or started.group().strip()
+        return failed_result("npm", "a script failed", Diagnostic(words))
     said = error.group(1) if error else ""
     name = code.group(1) if code and not said.startswith(code.group(1)) else ""
-    return stopped("npm", "npm stopped", Complaint(": ".join(distinct((name, said), 2))))
+    return failed_result("npm", "npm stopped", Diagnostic(": ".join(distinct((name, said), 2))))
 
 
 _THROWN = line_pattern(
@@ -291,18 +295,18 @@ def thrown(text: str) -> CommandResult | None:
     place = _place(text, found.end(1))
     if not place and words.startswith("SyntaxError") and (at := _THROWN_AT.search(text)):
         place = at.group(1)
-    return stopped("thrown", "an error was raised", Complaint(words, place))
+    return failed_result("thrown", "an error was raised", Diagnostic(words, place))
 
 
 def _seconds(pattern: re.Pattern[str], text: str) -> float | None:
-    return altogether(_in_seconds(*time) for time in pattern.findall(text))
+    return total_seconds(_in_seconds(*time) for time in pattern.findall(text))
 
 
 def _in_seconds(number: str, unit: str) -> float:
     return float(number) / 1000 if unit == "ms" else float(number)
 
 
-READERS = (
+PARSERS = (
     OutputParser(jest, ("jest",), ("Tests: ",), end=_JEST_TIME),
     OutputParser(vitest, ("vitest",), (" Tests ",), end=_VITEST_TIME),
     OutputParser(mocha, ("mocha",), (" passing",)),

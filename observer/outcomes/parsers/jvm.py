@@ -12,12 +12,12 @@ from observer.outcomes.parsers.native import cc, described
 from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
     CommandResult,
-    Complaint,
-    Tally,
+    Diagnostic,
+    TestCounts,
+    failed_result,
     line_pattern,
-    problems,
-    ran_tests,
-    stopped,
+    problem_result,
+    run_result,
 )
 
 _LEVEL = r"(?:\[(?:ERROR|INFO|WARNING)\] +)?"
@@ -48,12 +48,12 @@ def maven(text: str) -> CommandResult | None:
     errors = {error.groups(): error for error in _JAVAC.finditer(text)}
     if errors:
         error = next(iter(errors.values()))
-        first = Complaint(described(text, error), error.group(1).replace("[", ""))
-        return problems("maven", len(errors), first=first)
+        first = Diagnostic(described(text, error), error.group(1).replace("[", ""))
+        return problem_result("maven", len(errors), first=first)
     if why := _STOPPED.search(text):
-        return stopped("maven", "the build stopped", Complaint(why.group(1)))
+        return failed_result("maven", "the build stopped", Diagnostic(why.group(1)))
     if _BROKEN.search(text):
-        return stopped("maven", "the build stopped", Complaint())
+        return failed_result("maven", "the build stopped", Diagnostic())
     return CommandResult(tool="maven", ok=True, said="built") if _BUILT.search(text) else None
 
 
@@ -61,12 +61,12 @@ def _surefire(text: str, results: list[tuple[int, ...]]) -> CommandResult:
     every, failures, errors, skipped = map(sum, zip(*results, strict=True))
     bad = list(_BAD_TEST.finditer(text)) if failures + errors else []
     names = [one.group(3) or f"{one.group(2)}.{one.group(1)}" for one in bad]
-    first = Complaint()
+    first = Diagnostic()
     if bad:
-        first = Complaint(bad[0].group(4) or "", _place(text, bad[0].end()), names[0])
-    return ran_tests(
+        first = Diagnostic(bad[0].group(4) or "", _place(text, bad[0].end()), names[0])
+    return run_result(
         "maven",
-        Tally(
+        TestCounts(
             passed=every - failures - errors - skipped,
             failed=failures + errors,
             skipped=skipped,
@@ -91,10 +91,10 @@ def gradle(text: str) -> CommandResult | None:
     if end := _GRADLE_END.search(text):
         every, failed, skipped = (int(number or 0) for number in end.groups())
         bad = _GRADLE_BAD.findall(text)
-        first = Complaint(bad[0][1], bad[0][2], bad[0][0]) if bad else Complaint()
-        return ran_tests(
+        first = Diagnostic(bad[0][1], bad[0][2], bad[0][0]) if bad else Diagnostic()
+        return run_result(
             "gradle",
-            Tally(
+            TestCounts(
                 passed=every - failed - skipped,
                 failed=failed,
                 skipped=skipped,
@@ -104,12 +104,14 @@ def gradle(text: str) -> CommandResult | None:
         )
     if errors := _KOTLIN.findall(text):
         path, old_line, line, said = errors[0]
-        return problems("gradle", len(errors), first=Complaint(said, f"{path}:{line or old_line}"))
+        return problem_result(
+            "gradle", len(errors), first=Diagnostic(said, f"{path}:{line or old_line}")
+        )
     if why := _GRADLE_WHY.search(text):
         said = (part for part in why.groups() if part)
-        return cc(text) or stopped("gradle", "the build stopped", Complaint(" ".join(said)))
+        return cc(text) or failed_result("gradle", "the build stopped", Diagnostic(" ".join(said)))
     if _GRADLE_BROKEN.search(text):
-        return stopped("gradle", "the build stopped", Complaint())
+        return failed_result("gradle", "the build stopped", Diagnostic())
     return (
         CommandResult(tool="gradle", ok=True, said="built") if _GRADLE_BUILT.search(text) else None
     )
@@ -128,8 +130,8 @@ def thrown(text: str) -> CommandResult | None:
         return None
     causes = [one for one in found if one.group(1)]
     root = causes[-1] if causes else found[0]
-    first = Complaint(root.group(2), _place(text, root.end(2)))
-    return stopped("java", "an error was raised", first)
+    first = Diagnostic(root.group(2), _place(text, root.end(2)))
+    return failed_result("java", "an error was raised", first)
 
 
 def _place(text: str, start: int) -> str:
@@ -140,7 +142,7 @@ def _place(text: str, start: int) -> str:
     return ""
 
 
-READERS = (
+PARSERS = (
     OutputParser(
         maven, ("mvn", "mvnw"), ("Tests run: ", "[INFO] BUILD ", "[ERROR] Failed to execute")
     ),

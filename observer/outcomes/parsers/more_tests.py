@@ -11,13 +11,13 @@ import re
 from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
     CommandResult,
-    Complaint,
-    Tally,
-    last,
+    Diagnostic,
+    TestCounts,
+    failed_result,
+    last_match,
     line_pattern,
-    problems,
-    ran_tests,
-    stopped,
+    problem_result,
+    run_result,
 )
 
 _PLAYWRIGHT_COUNT = line_pattern(
@@ -42,17 +42,17 @@ def playwright(text: str) -> CommandResult | None:
         return None
     counts = {word: int(number) for number, word, _, _ in ends}
     if not counts.keys() & {"failed", "interrupted"} and _PLAYWRIGHT_WHOLE.search(text) is None:
-        return CommandResult(tool="playwright", said=str(Tally(counts.get("passed"), 0)))
-    first = Complaint()
+        return CommandResult(tool="playwright", said=str(TestCounts(counts.get("passed"), 0)))
+    first = Diagnostic()
     if bad:
         section = text[bad[0].end() :][:_SECTION_CHARS].partition("\n\n  2) ")[0]
         words, place = _PLAYWRIGHT_WORDS.search(section), _PLAYWRIGHT_PLACE.search(section)
-        first = Complaint(
+        first = Diagnostic(
             words.group(1) if words else "", place.group(1) if place else bad[0][1], bad[0][2]
         )
-    return ran_tests(
+    return run_result(
         "playwright",
-        Tally(
+        TestCounts(
             passed=counts.get("passed", 0),
             failed=counts.get("failed", 0) + counts.get("interrupted", 0),
             skipped=counts.get("skipped", 0) + counts.get("did not run", 0),
@@ -75,21 +75,21 @@ _MIX_ERROR = line_pattern(r" *error: ([^\n]+)(?:\n[^\n]*){1,12}?\n *└─ ([^\s
 
 def mix(text: str) -> CommandResult | None:
     """Read Elixir's tests, else what kept its project from being built or called right."""
-    end = last(_MIX_END, text)
+    end = last_match(_MIX_END, text)
     if end is None:
         broke, error = _MIX_BROKE.search(text), _MIX_ERROR.search(text)
         if error:
-            return stopped("mix", "the build stopped", Complaint(*error.groups()))
+            return failed_result("mix", "the build stopped", Diagnostic(*error.groups()))
         if broke is None:
             return None
         kind, place, words = broke.groups()
         said = words if kind == "Mix" else f"{kind}: {words}"
-        return stopped("mix", "mix stopped", Complaint(said, place or ""))
+        return failed_result("mix", "mix stopped", Diagnostic(said, place or ""))
     every, failed, skipped = (int(number or 0) for number in end.groups())
     bad = _MIX_BAD.findall(text)
-    first = Complaint(bad[0][2], bad[0][1], bad[0][0]) if bad else Complaint()
-    tally = Tally(passed=max(every - failed - skipped, 0), failed=failed, skipped=skipped)
-    return ran_tests("mix test", tally, failing=[name for name, _, _ in bad], first=first)
+    first = Diagnostic(bad[0][2], bad[0][1], bad[0][0]) if bad else Diagnostic()
+    tally = TestCounts(passed=max(every - failed - skipped, 0), failed=failed, skipped=skipped)
+    return run_result("mix test", tally, failing=[name for name, _, _ in bad], first=first)
 
 
 _ZIG_END = line_pattern(r"(?:All (\d+) tests passed\.|(\d+) passed; (\d+) skipped; (\d+) failed\.)")
@@ -98,14 +98,14 @@ _ZIG_BAD = line_pattern(r"(?:\d+/\d+ )?(\S[^\n]*?)\.{3} ?FAIL \((\w+)\)$")
 
 def zig(text: str) -> CommandResult | None:
     """Read the summary of zig's test runner."""
-    end = last(_ZIG_END, text)
+    end = last_match(_ZIG_END, text)
     if end is None:
         return None
     every, passed, skipped, failed = (int(number or 0) for number in end.groups())
     bad = _ZIG_BAD.findall(text)
-    first = Complaint(bad[0][1], test=bad[0][0]) if bad else Complaint()
-    tally = Tally(passed=every or passed, failed=failed, skipped=skipped)
-    return ran_tests("zig test", tally, failing=[name for name, _ in bad], first=first)
+    first = Diagnostic(bad[0][1], test=bad[0][0]) if bad else Diagnostic()
+    tally = TestCounts(passed=every or passed, failed=failed, skipped=skipped)
+    return run_result("zig test", tally, failing=[name for name, _ in bad], first=first)
 
 
 _PEST_END = line_pattern(
@@ -120,21 +120,21 @@ _COUNT = re.compile(r"(\d+) (\w+)")
 
 def pest(text: str) -> CommandResult | None:
     """Read the summary of pest, and of Laravel's test command."""
-    end = last(_PEST_END, text)
+    end = last_match(_PEST_END, text)
     if end is None:
         return None
     counts = {word: int(number) for number, word in _COUNT.findall(end.group(1))}
     bad = list(_PEST_BAD.finditer(text))
-    first = Complaint()
+    first = Diagnostic()
     if bad:
         place = _PEST_PLACE.search(text, bad[0].end())
-        first = Complaint(bad[0].group(2), place.group(1) if place else "", bad[0].group(1))
-    tally = Tally(
+        first = Diagnostic(bad[0].group(2), place.group(1) if place else "", bad[0].group(1))
+    tally = TestCounts(
         passed=counts.get("passed", 0),
         failed=counts.get("failed", 0),
         skipped=counts.get("skipped", 0),
     )
-    return ran_tests("pest", tally, failing=[one.group(1) for one in bad], first=first)
+    return run_result("pest", tally, failing=[one.group(1) for one in bad], first=first)
 
 
 _PESTER_END = line_pattern(r"Tests Passed: (\d+), Failed: (\d+), Skipped: (\d+)")
@@ -148,19 +148,21 @@ _PESTER_BROKEN = line_pattern(r"Container failed: (\d+)$")
 
 def pester(text: str) -> CommandResult | None:
     """Read the summary of PowerShell's tests; a file that could not be read is a failure."""
-    end, time, broken = (last(one, text) for one in (_PESTER_END, _PESTER_TIME, _PESTER_BROKEN))
+    end, time, broken = (
+        last_match(one, text) for one in (_PESTER_END, _PESTER_TIME, _PESTER_BROKEN)
+    )
     if end is None:
         return None
     passed, failed, skipped = map(int, end.groups())
     seconds = float(time[1]) / (1000 if time[2] == "ms" else 1) if time else None
     bad = list(_PESTER_BAD.finditer(text))
-    first = Complaint()
+    first = Diagnostic()
     if bad:
         place = _PESTER_PLACE.search(text[bad[0].end() :][:_SECTION_CHARS])
-        first = Complaint(bad[0][2], place[1] if place else "", bad[0][1])
-    return ran_tests(
+        first = Diagnostic(bad[0][2], place[1] if place else "", bad[0][1])
+    return run_result(
         "pester",
-        Tally(passed, failed + int(broken[1] if broken else 0), skipped, seconds),
+        TestCounts(passed, failed + int(broken[1] if broken else 0), skipped, seconds),
         failing=[one[1] for one in bad],
         first=first,
     )
@@ -179,13 +181,13 @@ def terraform(text: str) -> CommandResult | None:
     errors = list(_TERRAFORM_ERROR.finditer(text))
     if errors:
         place = _TERRAFORM_PLACE.search(text, errors[0].end())
-        first = Complaint(errors[0].group(1), ":".join(place.groups()) if place else "")
-        return problems("terraform", len(errors), first=first)
-    done = last(_TERRAFORM_DONE, text)
+        first = Diagnostic(errors[0].group(1), ":".join(place.groups()) if place else "")
+        return problem_result("terraform", len(errors), first=first)
+    done = last_match(_TERRAFORM_DONE, text)
     return CommandResult(tool="terraform", ok=True, said=done.group(1)) if done else None
 
 
-READERS = (
+PARSERS = (
     OutputParser(playwright, ("playwright",), (" \u203a ", " passed (")),
     OutputParser(mix, ("mix",), (" tests, ", " test, ", "** (")),
     OutputParser(pester, ("pester", "Invoke-Pester", "invoke-pester"), ("Tests Passed: ",)),

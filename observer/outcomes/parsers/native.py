@@ -11,14 +11,14 @@ import re
 from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
     CommandResult,
-    Complaint,
-    Tally,
-    complaint_in,
-    last,
+    Diagnostic,
+    TestCounts,
+    failed_result,
+    first_error_line,
+    last_match,
     line_pattern,
-    problems,
-    ran_tests,
-    stopped,
+    problem_result,
+    run_result,
 )
 
 _ERROR_WORDS = ("Fehler", "erreur", "errore", "erro", "エラー", "错误", "錯誤", "오류")
@@ -44,12 +44,12 @@ def cc(text: str) -> CommandResult | None:
     if not errors and not linked:
         return None
     if errors:
-        first = Complaint(described(text, errors[0]), _unglued(errors[0].group(1)))
+        first = Diagnostic(described(text, errors[0]), _unglued(errors[0].group(1)))
     else:
-        first = Complaint(linked[0].group(2), linked[0].group(1) or "")
+        first = Diagnostic(linked[0].group(2), linked[0].group(1) or "")
     warnings = len(_CC_WARNING.findall(text))
     tool = "compiler" if errors else "linker"
-    return problems(tool, len(errors) + len(linked), warnings=warnings, first=first)
+    return problem_result(tool, len(errors) + len(linked), warnings=warnings, first=first)
 
 
 def described(text: str, error: re.Match[str]) -> str:
@@ -78,8 +78,8 @@ def make(text: str) -> CommandResult | None:
         return None
     words = "".join(found.groups())
     if found.group(1):
-        words = _MAKE_SAID.sub("", complaint_in(text[: found.start()])) or words
-    return problems("make", 1, first=Complaint(words))
+        words = _MAKE_SAID.sub("", first_error_line(text[: found.start()])) or words
+    return problem_result("make", 1, first=Diagnostic(words))
 
 
 _CMAKE_ERROR = line_pattern(
@@ -94,11 +94,11 @@ def cmake(text: str) -> CommandResult | None:
     if not errors:
         return CommandResult(tool="cmake", ok=True, said="configured") if _written(text) else None
     place, words = errors[0]
-    return problems("cmake", len(errors), first=Complaint(" ".join(words.split()), place))
+    return problem_result("cmake", len(errors), first=Diagnostic(" ".join(words.split()), place))
 
 
 def _written(text: str) -> bool:
-    end = last(_CMAKE_END, text)
+    end = last_match(_CMAKE_END, text)
     return end is not None and "written" in end.group()
 
 
@@ -109,21 +109,21 @@ _CTEST_BAD = line_pattern(r"\t *\d+ - (\S[^\n]*) \(([^)\n]*)\)")
 
 def ctest(text: str) -> CommandResult | None:
     """Read ctest's summary."""
-    end = last(_CTEST_END, text)
+    end = last_match(_CTEST_END, text)
     if end is None:
         return None
     failed, every = int(end.group(1)), int(end.group(2))
     bad = _CTEST_BAD.findall(text)
     time = _CTEST_TIME.search(text)
-    return ran_tests(
+    return run_result(
         "ctest",
-        Tally(
+        TestCounts(
             passed=every - failed,
             failed=failed,
             seconds=float(time.group(1)) if time else None,
         ),
         failing=[name for name, _ in bad],
-        first=Complaint(bad[0][1], test=bad[0][0]) if bad else Complaint(),
+        first=Diagnostic(bad[0][1], test=bad[0][0]) if bad else Diagnostic(),
     )
 
 
@@ -144,12 +144,12 @@ def docker(text: str) -> CommandResult | None:
         done = _DOCKER_DONE.search(text)
         return CommandResult(tool="docker", ok=True, said="image built") if done else None
     step, place = _DOCKER_STEP.search(text), _DOCKER_PLACE.search(text)
-    said = _DOCKER_CLOCK.sub("", complaint_in("\n" + step.group(1)) if step else "", count=1)
-    first = Complaint(said or error.group(1), place.group(1) if place else "")
-    return stopped("docker", "the build stopped", first)
+    said = _DOCKER_CLOCK.sub("", first_error_line("\n" + step.group(1)) if step else "", count=1)
+    first = Diagnostic(said or error.group(1), place.group(1) if place else "")
+    return failed_result("docker", "the build stopped", first)
 
 
-READERS = (
+PARSERS = (
     OutputParser(docker, ("docker",), ("ERROR: failed to solve", "ERROR: failed to build")),
     OutputParser(
         cc,

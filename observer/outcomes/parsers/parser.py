@@ -37,7 +37,7 @@ STRING = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"'
 """The pattern of a string, quotes included."""
 
 
-def unquoted(string: str) -> str:
+def decode_json_string(string: str) -> str:
     """Return what a string of JSON says; half a surrogate pair becomes U+FFFD."""
     said: str = load(string)
     return said

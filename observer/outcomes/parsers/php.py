@@ -11,12 +11,12 @@ import re
 from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
     CommandResult,
-    Complaint,
-    Tally,
-    altogether,
+    Diagnostic,
+    TestCounts,
+    failed_result,
     line_pattern,
-    ran_tests,
-    stopped,
+    run_result,
+    total_seconds,
 )
 
 _END = line_pattern(r"(?:OK \((\d+) tests?,|Tests: (\d+), Assertions: \d+([^\n]*)\.$)")
@@ -40,13 +40,13 @@ def phpunit(text: str) -> CommandResult | None:
         for words in (("Failures", "Errors"), ("Skipped", "Incomplete"))
     )
     bad = (_failing(text) or list(_TESTDOX.finditer(text))) if failed else []
-    first = Complaint()
+    first = Diagnostic()
     if bad:
         place = _PLACE.search(text, bad[0].end())
-        first = Complaint(bad[0].group(2), place.group(1) if place else "", bad[0].group(1))
-    return ran_tests(
+        first = Diagnostic(bad[0].group(2), place.group(1) if place else "", bad[0].group(1))
+    return run_result(
         "phpunit",
-        Tally(
+        TestCounts(
             passed=sum(int(fine or every) for fine, every, _ in ends) - failed - skipped,
             failed=failed,
             skipped=skipped,
@@ -67,7 +67,7 @@ def _failing(text: str) -> list[re.Match[str]]:
 
 
 def _seconds(text: str) -> float | None:
-    return altogether(
+    return total_seconds(
         int(hours or 0) * 3600 + int(minutes) * 60 + float(seconds)
         for hours, minutes, seconds in _TIME.findall(text)
     )
@@ -85,10 +85,10 @@ def fatal(text: str) -> CommandResult | None:
         return None
     kind, words, path, line = found.groups()
     said = f"Parse error: {words}" if kind == "Parse" else words
-    return stopped("php", "an error was raised", Complaint(said, f"{path}:{line}"))
+    return failed_result("php", "an error was raised", Diagnostic(said, f"{path}:{line}"))
 
 
-READERS = (
+PARSERS = (
     OutputParser(phpunit, ("phpunit",), ("OK (", "Assertions: ")),
     OutputParser(fatal, ("php",), ("Fatal error: ", "Parse error: "), is_raised=True),
 )

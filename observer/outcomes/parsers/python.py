@@ -16,13 +16,13 @@ from observer.core.text import counted, one_line
 from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
     CommandResult,
-    Complaint,
-    Tally,
-    counts_of,
-    last,
+    Diagnostic,
+    TestCounts,
+    failed_result,
+    last_match,
     line_pattern,
-    ran_tests,
-    stopped,
+    run_result,
+    word_counts,
 )
 
 _PYTEST_END = line_pattern(
@@ -59,9 +59,9 @@ def pytest(text: str) -> CommandResult | None:
     ends = _pytest_ends(text)
     if not ends:
         return _pytest_without_end(text)
-    counts = counts_of(", ".join(end.group(1) for end in ends))
+    counts = word_counts(", ".join(end.group(1) for end in ends))
     failed = counts.get("failed", 0) + counts.get("error", 0) + counts.get("errors", 0)
-    tally = Tally(
+    tally = TestCounts(
         passed=counts.get("passed", 0),
         failed=failed,
         skipped=counts.get("skipped", 0),
@@ -69,24 +69,24 @@ def pytest(text: str) -> CommandResult | None:
     )
     if not failed and (stop := _pytest_stop(text, tally)):
         said = str(tally) if tally.passed else "no tests ran"
-        return stopped("pytest", said, Complaint(stop), passed=tally.passed, failed=0)
+        return failed_result("pytest", said, Diagnostic(stop), passed=tally.passed, failed=0)
     return _pytest_ran(text, tally)
 
 
-def _pytest_stop(text: str, tally: Tally) -> str:
+def _pytest_stop(text: str, tally: TestCounts) -> str:
     """Return why pytest failed though no test did; "" if it did not."""
     usage = _PYTEST_COVERAGE if tally.passed else _PYTEST_USAGE
-    found = last(_PYTEST_BROKE, text) or usage.search(text)
+    found = last_match(_PYTEST_BROKE, text) or usage.search(text)
     return found.group(1) if found else ""
 
 
-def _pytest_ran(text: str, tally: Tally, said: str = "") -> CommandResult:
+def _pytest_ran(text: str, tally: TestCounts, said: str = "") -> CommandResult:
     bad = _PYTEST_BAD.findall(text) if tally.failed else []
     headings = list(_PYTEST_HEADING.finditer(text)) if tally.failed else []
     names = [name for name, _ in bad] or [heading.group(1) for heading in headings]
     words = bad[0][1] if bad else ""
-    first = _pytest_first(text, names[0], words, headings) if names else Complaint()
-    return ran_tests("pytest", tally, failing=names, first=first, said=said)
+    first = _pytest_first(text, names[0], words, headings) if names else Diagnostic()
+    return run_result("pytest", tally, failing=names, first=first, said=said)
 
 
 def _pytest_ends(text: str) -> list[re.Match[str]]:
@@ -107,19 +107,21 @@ def _pytest_ends(text: str) -> list[re.Match[str]]:
 def _pytest_without_end(text: str) -> CommandResult | None:
     """Read a run that did not begin, or whose last line was left out or cut off."""
     if _PYTEST_CONFTEST in text:
-        return stopped("pytest", "no tests ran", _pytest_section(text, name="", words=""))
-    if broke := last(_PYTEST_BROKE, text):
-        return stopped("pytest", "pytest broke", Complaint(broke.group(1)))
+        return failed_result("pytest", "no tests ran", _pytest_section(text, name="", words=""))
+    if broke := last_match(_PYTEST_BROKE, text):
+        return failed_result("pytest", "pytest broke", Diagnostic(broke.group(1)))
     if _PYTEST_SUMMARY in text and (bad := _PYTEST_BAD.findall(text)):
-        return _pytest_ran(text, Tally(passed=None, failed=len(bad)))
+        return _pytest_ran(text, TestCounts(passed=None, failed=len(bad)))
     if _PYTEST_SECTION.search(text) or _PYTEST_NAMED.search(text):
-        cut = _pytest_ran(text, Tally(passed=None, failed=1), "tests failed")
+        cut = _pytest_ran(text, TestCounts(passed=None, failed=1), "tests failed")
         # What comes behind the cut may have failed too: how many and which is not known.
         return replace(cut, failed=None, failing=())
     return None
 
 
-def _pytest_first(text: str, name: str, words: str, headings: Sequence[re.Match[str]]) -> Complaint:
+def _pytest_first(
+    text: str, name: str, words: str, headings: Sequence[re.Match[str]]
+) -> Diagnostic:
     """Find the failure of a test in its section; without one, in the line that tells its place."""
     title = name.partition("::")[2].replace("::", ".") or name
     for number, heading in enumerate(headings):
@@ -129,19 +131,19 @@ def _pytest_first(text: str, name: str, words: str, headings: Sequence[re.Match[
     known = words.removesuffix("...").rstrip()
     for place, said in _PYTEST_LINE.findall(text) if known else ():
         if said.startswith(known):
-            return Complaint(said, place, name)
+            return Diagnostic(said, place, name)
     why = _PYTEST_WHY.search(text)
-    return Complaint(words or (why.group(1) if why else ""), test=name)
+    return Diagnostic(words or (why.group(1) if why else ""), test=name)
 
 
-def _pytest_section(section: str, name: str, words: str) -> Complaint:
+def _pytest_section(section: str, name: str, words: str) -> Diagnostic:
     own = [
         plain or f"{path}:{line}"
         for plain, path, line in _PYTEST_PLACE.findall(section)
         if _is_own(plain or path)
     ]
-    why = last(_PYTEST_RAISED, section) or _PYTEST_WHY.search(section)
-    return Complaint(why.group(1) if why else words, own[-1] if own else "", name)
+    why = last_match(_PYTEST_RAISED, section) or _PYTEST_WHY.search(section)
+    return Diagnostic(why.group(1) if why else words, own[-1] if own else "", name)
 
 
 _UNITTEST_RAN = line_pattern(r"Ran (\d+) tests? in (\d+\.\d+)s$")
@@ -165,13 +167,13 @@ def unittest(text: str) -> CommandResult | None:
     other = counts["skipped"] + counts["expected failures"]
     bad = list(_UNITTEST_BAD.finditer(text)) if failed else []
     names = [_unittest_name(*one.groups()) for one in bad]
-    first = Complaint()
+    first = Diagnostic()
     if bad:
         section = text[bad[0].end() :].partition(_UNITTEST_RULE)[0]
         first = (_raised(section) or first)._replace(test=names[0])
-    return ran_tests(
+    return run_result(
         "unittest",
-        Tally(
+        TestCounts(
             passed=max(sum(int(number) for number, _ in runs) - failed - other, 0),
             failed=failed,
             skipped=counts["skipped"],
@@ -196,7 +198,7 @@ def pip(text: str) -> CommandResult | None:
     error, done = _PIP_ERROR.search(text), _PIP_DONE.search(text)
     if error:
         raised = _raised(text) if error.group(1) == "Exception:" else None
-        return stopped("pip", "pip stopped", raised or Complaint(error.group(1)))
+        return failed_result("pip", "pip stopped", raised or Diagnostic(error.group(1)))
     if done:
         packages = done.group(2).split()
         said = f"{done.group(1)} {counted(len(packages), 'package')}: {' '.join(packages)}"
@@ -216,10 +218,10 @@ _SYNTAX = line_pattern(r"((?:Syntax|Indentation|Tab)Error: [^\n]*)$")
 def traceback(text: str) -> CommandResult | None:
     """Read a plain traceback; the last one of a chain counts."""
     raised = _raised(text)
-    return stopped("python", "an error was raised", raised) if raised else None
+    return failed_result("python", "an error was raised", raised) if raised else None
 
 
-def _raised(text: str) -> Complaint | None:
+def _raised(text: str) -> Diagnostic | None:
     text, start = _last_traceback(text)
     syntax = _SYNTAX.search(text) if start < 0 else None
     frames = _FRAME.findall(text, max(start, 0))
@@ -227,7 +229,7 @@ def _raised(text: str) -> Complaint | None:
         return None
     end = syntax or _RAISED.search(text, start)
     own = [frame for frame in frames if _is_own(frame[0])]
-    return Complaint(end.group(1) if end else "traceback", ":".join(own[-1]) if own else "")
+    return Diagnostic(end.group(1) if end else "traceback", ":".join(own[-1]) if own else "")
 
 
 def _last_traceback(text: str) -> tuple[str, int]:
@@ -243,7 +245,7 @@ def _is_own(path: str) -> bool:
     return not path.startswith("<") and "/lib/python" not in path and "site-packages" not in path
 
 
-READERS = (
+PARSERS = (
     OutputParser(
         pytest,
         ("pytest", "py.test"),

@@ -10,15 +10,15 @@ import re
 from typing import NamedTuple
 
 from observer.core.text import one_line, uncoloured
-from observer.outcomes.parsers.parser import STRING, OutputParser, unquoted
-from observer.outcomes.result import CommandResult, Complaint, Tally, ran_tests
+from observer.outcomes.parsers.parser import STRING, OutputParser, decode_json_string
+from observer.outcomes.result import CommandResult, Diagnostic, TestCounts, run_result
 
 _WORDS = 160
 _PLACE = re.compile(r"(?:at |[(\"\n\u276f] ?)(?:file://)?([^\s():\"<]+\.\w+:\d+)")
 _NOT_OWN = ("node_modules/", "/rubygems", "/gems/", "node:", "site-packages/")
 
 
-class Dialect(NamedTuple):
+class JsonReportFormat(NamedTuple):
     """How a tool's JSON counts its tests, and what stands before the parts of each."""
 
     tool: str
@@ -39,20 +39,20 @@ class Dialect(NamedTuple):
         if ran is None or failed is None:
             return None
         passed = max(ran - failed - (skipped or 0), 0)
-        tally = Tally(passed=passed, failed=failed or broken or 0, skipped=skipped or 0)
+        tally = TestCounts(passed=passed, failed=failed or broken or 0, skipped=skipped or 0)
         return _told(self.tool, tally, self._failing(text))
 
-    def _failing(self, text: str) -> list[Complaint]:
+    def _failing(self, text: str) -> list[Diagnostic]:
         name = re.compile(f'"{self.name}": *({STRING})')
         words = re.compile(f'"{self.words}\\s*({STRING})')
         return [
-            _complaint(unquoted(named[1]), unquoted(said[1]), told)
+            _complaint(decode_json_string(named[1]), decode_json_string(said[1]), told)
             for told in text.split(f'"{self.each}"')[1:]
             if (named := name.search(told)) and (said := words.search(told))
         ]
 
 
-_JEST = Dialect(
+_JEST = JsonReportFormat(
     tool="jest",
     ran="numTotalTests",
     failed="numFailedTests",
@@ -62,7 +62,7 @@ _JEST = Dialect(
     name="fullName",
     words='failureMessages": *\\[',
 )
-_MOCHA = Dialect(
+_MOCHA = JsonReportFormat(
     tool="mocha",
     ran="tests",
     failed="failures",
@@ -72,7 +72,7 @@ _MOCHA = Dialect(
     name="fullTitle",
     words='stack":',
 )
-_RSPEC = Dialect(
+_RSPEC = JsonReportFormat(
     tool="rspec",
     ran="example_count",
     failed="failure_count",
@@ -98,28 +98,28 @@ def junit(text: str) -> CommandResult | None:
     failed, skipped = counts.get("failures", 0) + counts.get("errors", 0), text.count("<skipped")
     bad = [_case(told) for told in text.split("<testcase ")[1:] if _BAD.search(told)]
     passed = max(counts.get("tests", 0) - failed - skipped, 0)
-    return _told("junit", Tally(passed=passed, failed=failed, skipped=skipped), bad)
+    return _told("junit", TestCounts(passed=passed, failed=failed, skipped=skipped), bad)
 
 
-def _case(told: str) -> Complaint:
+def _case(told: str) -> Diagnostic:
     named = dict(_ATTRIBUTE.findall(told.partition(">")[0]))
     name = "::".join(filter(None, (named.get("classname"), named.get("name"))))
     message, body = next(iter(_BAD.findall(told)))
     return _complaint(html.unescape(name), html.unescape(message or body), told)
 
 
-def _complaint(name: str, words: str, told: str) -> Complaint:
+def _complaint(name: str, words: str, told: str) -> Diagnostic:
     said = uncoloured(words).partition("\n    at ")[0]
     own = (place for place in _PLACE.findall(told) if not any(part in place for part in _NOT_OWN))
-    return Complaint(one_line(said, _WORDS), next(own, ""), name)
+    return Diagnostic(one_line(said, _WORDS), next(own, ""), name)
 
 
-def _told(tool: str, tally: Tally, failing: list[Complaint]) -> CommandResult:
-    first = next(iter(failing), Complaint())
-    return ran_tests(tool, tally, failing=[one.test for one in failing], first=first)
+def _told(tool: str, tally: TestCounts, failing: list[Diagnostic]) -> CommandResult:
+    first = next(iter(failing), Diagnostic())
+    return run_result(tool, tally, failing=[one.test for one in failing], first=first)
 
 
-READERS = (
+PARSERS = (
     OutputParser(_JEST.read, ("jest",), ('"numRuntimeErrorTestSuites"',)),
     OutputParser(_JEST._replace(tool="vitest").read, ("vitest",), ('"numTotalTestSuites"',)),
     OutputParser(_MOCHA.read, ("mocha",), ('"passes": ',)),

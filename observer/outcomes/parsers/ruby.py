@@ -9,13 +9,13 @@ from __future__ import annotations
 from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
     CommandResult,
-    Complaint,
-    Tally,
-    altogether,
+    Diagnostic,
+    TestCounts,
+    failed_result,
     line_pattern,
-    ran_tests,
-    stopped,
-    summed,
+    run_result,
+    sum_columns,
+    total_seconds,
 )
 
 _END = line_pattern(
@@ -32,23 +32,23 @@ def rspec(text: str) -> CommandResult | None:
     ends = _END.findall(text)
     if not ends:
         cut = _BAD.findall(text)
-        first = Complaint(test=cut[0]) if cut else Complaint()
-        return stopped("rspec", "tests failed", first) if cut else None
-    every, failures, pending, broken = summed(ends)
+        first = Diagnostic(test=cut[0]) if cut else Diagnostic()
+        return failed_result("rspec", "tests failed", first) if cut else None
+    every, failures, pending, broken = sum_columns(ends)
     names = _BAD.findall(text) if failures else []
     failure = _FAILURE.search(text)
-    first = Complaint(test="".join(names[:1]))
+    first = Diagnostic(test="".join(names[:1]))
     if failure:
         place = _PLACE.search(text, failure.end())
         words = " ".join(part.strip() for part in failure.groups() if part)
         first = first._replace(words=words, place=place.group(1) if place else "")
-    return ran_tests(
+    return run_result(
         "rspec",
-        Tally(
+        TestCounts(
             passed=every - failures - pending,
             failed=failures + broken,
             skipped=pending,
-            seconds=altogether(map(float, _TIME.findall(text))),
+            seconds=total_seconds(map(float, _TIME.findall(text))),
         ),
         failing=names,
         first=first,
@@ -70,25 +70,27 @@ def minitest(text: str) -> CommandResult | None:
     ends = _MINI_END.findall(text)
     if not ends:
         return None
-    every, failures, errors, skips = summed(ends)
+    every, failures, errors, skips = sum_columns(ends)
     bad = list(_MINI_BAD.finditer(text)) if failures + errors else []
-    return ran_tests(
+    return run_result(
         "minitest",
-        Tally(
+        TestCounts(
             passed=every - failures - errors - skips,
             failed=failures + errors,
             skipped=skips,
-            seconds=altogether(map(float, _TIME.findall(text))),
+            seconds=total_seconds(map(float, _TIME.findall(text))),
         ),
         failing=[one.group(1) for one in bad],
-        first=_mini_first(text, *bad[0].groups()) if bad else Complaint(),
+        first=_mini_first(text, *bad[0].groups()) if bad else Diagnostic(),
     )
 
 
-def _mini_first(text: str, name: str, place: str | None, words: str, more: str | None) -> Complaint:
+def _mini_first(
+    text: str, name: str, place: str | None, words: str, more: str | None
+) -> Diagnostic:
     frame = None if place else _MINI_FRAME.search(text, text.find(words))
     said = f"{words} {more}" if place and more else words
-    return Complaint(said, place or (frame.group(1) if frame else ""), name)
+    return Diagnostic(said, place or (frame.group(1) if frame else ""), name)
 
 
 _RAISED = line_pattern(r"(\S+:\d+):in [`'][^\n]*': ([^\n]+) \(([A-Z][\w:]*)\)$")
@@ -99,15 +101,15 @@ def raised(text: str) -> CommandResult | None:
     """Read an error that ended a program, or that kept it from being parsed."""
     if found := _RAISED.search(text):
         place, words, kind = found.groups()
-        first = Complaint(f"{kind}: {words}", "" if place.startswith("<") else place)
+        first = Diagnostic(f"{kind}: {words}", "" if place.startswith("<") else place)
     elif syntax := _SYNTAX.search(text):
-        first = Complaint(syntax.group(2), syntax.group(1))
+        first = Diagnostic(syntax.group(2), syntax.group(1))
     else:
         return None
-    return stopped("ruby", "an error was raised", first)
+    return failed_result("ruby", "an error was raised", first)
 
 
-READERS = (
+PARSERS = (
     OutputParser(rspec, ("rspec",), (" examples, ", " example, ", "\nrspec ./")),
     OutputParser(minitest, (), (" assertions, ",)),
     OutputParser(raised, ("ruby",), (":in `", ":in '", "syntax error"), is_raised=True),

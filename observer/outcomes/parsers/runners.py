@@ -10,12 +10,12 @@ from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
     WRAPPED,
     CommandResult,
-    Complaint,
-    complaint_in,
-    last,
+    Diagnostic,
+    failed_result,
+    first_error_line,
+    last_match,
     line_pattern,
-    problems,
-    stopped,
+    problem_result,
 )
 
 _FAILED = line_pattern(WRAPPED)
@@ -32,13 +32,15 @@ def wrapped(text: str) -> CommandResult | None:
     found = _FAILED.search(text)
     if found is None:
         return None
-    return stopped("", "", Complaint(complaint_in(text[: found.start()] or found.group())))
+    return failed_result(
+        "", "", Diagnostic(first_error_line(text[: found.start()] or found.group()))
+    )
 
 
 def misused(text: str) -> CommandResult | None:
     """Read that a program did not know what it was asked for."""
     found = _USAGE.search(text)
-    return stopped("", "", Complaint(found.group(1))) if found else None
+    return failed_result("", "", Diagnostic(found.group(1))) if found else None
 
 
 _HOOK = line_pattern(r"(\S[^\n]*?)\.{3,}(?:\([^)\n]*\))?(Passed|Failed|Skipped)$")
@@ -53,14 +55,14 @@ def pre_commit(text: str) -> CommandResult | None:
         return CommandResult(tool="pre-commit", ok=True, said="all hooks passed") if hooks else None
     behind = [hook.start() for hook in hooks if hook.start() > bad[0].start()]
     section = text[bad[0].end() : behind[0] if behind else None]
-    about = last(_HOOK_PLACE, section)
+    about = last_match(_HOOK_PLACE, section)
     said = section[about.end() :] if about else section
     lines = [line for line in said.split("\n") if line.strip()]
-    words = complaint_in("\n" + said) or (lines[0] if lines else "hook failed")
-    return problems("pre-commit", len(bad), first=Complaint(words, test=bad[0].group(1)))
+    words = first_error_line("\n" + said) or (lines[0] if lines else "hook failed")
+    return problem_result("pre-commit", len(bad), first=Diagnostic(words, test=bad[0].group(1)))
 
 
-READERS = (
+PARSERS = (
     OutputParser(pre_commit, ("pre-commit",), ("...Passed\n", "...Failed\n", "...Skipped\n")),
     OutputParser(
         misused,

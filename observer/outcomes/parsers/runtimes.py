@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
     CommandResult,
-    Complaint,
-    Tally,
-    last,
+    Diagnostic,
+    TestCounts,
+    failed_result,
+    last_match,
     line_pattern,
-    ran_tests,
-    stopped,
-    summed,
+    run_result,
+    sum_columns,
 )
 
 _BUN_COUNT = line_pattern(r" *(\d{1,9}) (pass|fail|skip|todo|error)s?$")
@@ -46,37 +46,37 @@ def bun(text: str) -> CommandResult | None:
     bad = list(_BUN_BAD.finditer(text))
     if not counts.keys() & {"pass", "fail"} and not bad:
         stop = _bun_first(text, bad) if _UNHANDLED in text else None
-        return stopped("bun", "tests failed", stop) if stop else None
+        return failed_result("bun", "tests failed", stop) if stop else None
     ran = sum(int(number) for number in _BUN_RAN.findall(text))
     failed = counts.get("fail", 0) or counts.get("error", 0) or len(bad)
     passed = counts.get("pass", ran - failed if ran and "fail" in counts else None)
-    first = _bun_first(text, bad) if failed else Complaint()
-    tally = Tally(passed=passed, failed=failed, skipped=counts.get("skip", 0))
-    verdict = ran_tests("bun", tally, failing=[one.group(1) for one in bad], first=first)
+    first = _bun_first(text, bad) if failed else Diagnostic()
+    tally = TestCounts(passed=passed, failed=failed, skipped=counts.get("skip", 0))
+    verdict = run_result("bun", tally, failing=[one.group(1) for one in bad], first=first)
     return verdict if failed or "fail" in counts else replace(verdict, ok=None)
 
 
-def _bun_first(text: str, bad: list[re.Match[str]]) -> Complaint:
+def _bun_first(text: str, bad: list[re.Match[str]]) -> Diagnostic:
     """Return the first failure: bun prints what a test threw last above its line."""
     unhandled = text.find(_UNHANDLED)
     if unhandled >= 0 and (not bad or unhandled < bad[0].start()):
         section = text[unhandled:].partition(_BLOCK_END)[2].partition(_BLOCK_END)[0]
         error = _BUN_ERROR.search(section)
-        return _bun_complaint(section, error) if error else Complaint()
+        return _bun_complaint(section, error) if error else Diagnostic()
     if not bad:
-        return Complaint()
+        return Diagnostic()
     start = max(0, bad[0].start() - _SECTION_CHARS)
-    before = last(_BUN_OTHER, text[start : bad[0].start()])
+    before = last_match(_BUN_OTHER, text[start : bad[0].start()])
     section = text[start + before.end() if before else start : bad[0].start() + 1]
-    error, place = last(_BUN_ERROR, section), last(_PLACE, section)
-    first = _bun_complaint(section, error) if error else Complaint(place=place[1] if place else "")
+    error, place = last_match(_BUN_ERROR, section), last_match(_PLACE, section)
+    first = _bun_complaint(section, error) if error else Diagnostic(place=place[1] if place else "")
     return first._replace(test=bad[0].group(1))
 
 
-def _bun_complaint(section: str, error: re.Match[str]) -> Complaint:
+def _bun_complaint(section: str, error: re.Match[str]) -> Diagnostic:
     place = _PLACE.search(section, error.end() - 1)
     words = error.group(1).removeprefix("error: ")
-    return Complaint(words, place[1] if place else "")
+    return Diagnostic(words, place[1] if place else "")
 
 
 def deno(text: str) -> CommandResult | None:
@@ -84,14 +84,14 @@ def deno(text: str) -> CommandResult | None:
     ends = _DENO_END.findall(text)
     if not ends:
         return None
-    passed, failed, skipped = summed(ends)
+    passed, failed, skipped = sum_columns(ends)
     bad = _DENO_BAD.findall(text)
-    first = Complaint(bad[0][2], bad[0][1], bad[0][0]) if bad else Complaint()
-    tally = Tally(passed=passed, failed=failed, skipped=skipped)
-    return ran_tests("deno", tally, failing=[name for name, _, _ in bad], first=first)
+    first = Diagnostic(bad[0][2], bad[0][1], bad[0][0]) if bad else Diagnostic()
+    tally = TestCounts(passed=passed, failed=failed, skipped=skipped)
+    return run_result("deno", tally, failing=[name for name, _, _ in bad], first=first)
 
 
-READERS = (
+PARSERS = (
     OutputParser(bun, ("bun",), (" expect() calls", " tests across ", "\n(fail) ", _UNHANDLED)),
     OutputParser(deno, ("deno",), (" passed | ",)),
 )

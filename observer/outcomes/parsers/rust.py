@@ -11,14 +11,14 @@ import re
 from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
     CommandResult,
-    Complaint,
-    Tally,
-    last,
+    Diagnostic,
+    TestCounts,
+    failed_result,
+    last_match,
     line_pattern,
-    problems,
-    problems_said,
-    ran_tests,
-    stopped,
+    problem_result,
+    problems_text,
+    run_result,
 )
 
 _END = line_pattern(
@@ -43,16 +43,16 @@ def cargo_test(text: str) -> CommandResult | None:
     passed, failed, ignored = (sum(int(end[part]) for end in ends) for part in range(3))
     seconds = sum(float(end[3] or 0) for end in ends)
     names = _BAD.findall(text)
-    first = Complaint()
+    first = Diagnostic()
     if not names and any(int(end[1]) for end in ends):
         names = _LISTED.findall(text)
     if names:
         section = text[max(text.find(f"---- {names[0]} stdout"), 0) :].partition("\n---- ")[0]
         own = section.find(f"thread '{names[0]}'")
         first = (_panicked(section[max(own, 0) :]) or _returned(section))._replace(test=names[0])
-    return ran_tests(
+    return run_result(
         "cargo test",
-        Tally(
+        TestCounts(
             passed=passed,
             failed=failed,
             skipped=ignored,
@@ -63,10 +63,10 @@ def cargo_test(text: str) -> CommandResult | None:
     )
 
 
-def _returned(section: str) -> Complaint:
+def _returned(section: str) -> Diagnostic:
     """Read the error that a test returned instead of panicking."""
     error = _RETURNED.search(section)
-    return Complaint(error.group(1)) if error else Complaint()
+    return Diagnostic(error.group(1)) if error else Diagnostic()
 
 
 _RUSTC = line_pattern(r"error(?:\[(E\d+)\])?: ([^\n]+)\n *--> ([^\n:]+:\d+)")
@@ -83,13 +83,13 @@ def rustc(text: str) -> CommandResult | None:
     warnings = sum(int(number) for number in _RUSTC_WARNING.findall(text))
     if error is None:
         if end is not None and "error" in end.group():
-            return problems("cargo", 1, first=Complaint(end.group().strip()))
-        return CommandResult(tool="cargo", ok=True, said=f"built with {problems_said(0, warnings)}")
+            return problem_result("cargo", 1, first=Diagnostic(end.group().strip()))
+        return CommandResult(tool="cargo", ok=True, said=f"built with {problems_text(0, warnings)}")
     code, message, place = error.groups()
     count = _RUSTC_COUNT.search(text)
     errors = int(count.group(1) or 1) if count else len(_RUSTC.findall(text))
-    first = Complaint(f"{code}: {message}" if code else message, place)
-    return problems("cargo", errors, warnings=warnings, first=first)
+    first = Diagnostic(f"{code}: {message}" if code else message, place)
+    return problem_result("cargo", errors, warnings=warnings, first=first)
 
 
 _FMT = line_pattern(r"Diff in (\S[^\n]*?)(?::| at line )(\d+):$")
@@ -98,8 +98,8 @@ _FMT = line_pattern(r"Diff in (\S[^\n]*?)(?::| at line )(\d+):$")
 def rustfmt(text: str) -> CommandResult | None:
     """Read what rustfmt would change."""
     found = _FMT.findall(text)
-    first = Complaint("not formatted", ":".join(found[0])) if found else Complaint()
-    return problems("rustfmt", len(found), first=first) if found else None
+    first = Diagnostic("not formatted", ":".join(found[0])) if found else Diagnostic()
+    return problem_result("rustfmt", len(found), first=first) if found else None
 
 
 _NEXTEST_END = line_pattern(
@@ -113,17 +113,17 @@ _NEXTEST_BAD = line_pattern(
 
 def nextest(text: str) -> CommandResult | None:
     """Read the summary of cargo-nextest."""
-    end = last(_NEXTEST_END, text)
+    end = last_match(_NEXTEST_END, text)
     if end is None:
         return None
     passed, failed, late, skipped = (int(number or 0) for number in end.groups())
     names = [name.split()[-1] for name in _NEXTEST_BAD.findall(text)]
-    first = Complaint()
+    first = Diagnostic()
     if names:
         own = text.find(f"thread '{names[0]}'")
         first = (_panicked(text[max(own, 0) :]) or first)._replace(test=names[0])
-    tally = Tally(passed=passed, failed=failed + late, skipped=skipped)
-    return ran_tests("cargo nextest", tally, failing=dict.fromkeys(names), first=first)
+    tally = TestCounts(passed=passed, failed=failed + late, skipped=skipped)
+    return run_result("cargo nextest", tally, failing=dict.fromkeys(names), first=first)
 
 
 _STOPPED = line_pattern(r"(error: [^\n]+)$")
@@ -132,25 +132,25 @@ _STOPPED = line_pattern(r"(error: [^\n]+)$")
 def cargo(text: str) -> CommandResult | None:
     """Read why cargo itself stopped."""
     found = _STOPPED.search(text)
-    return stopped("cargo", "", Complaint(found.group(1))) if found else None
+    return failed_result("cargo", "", Diagnostic(found.group(1))) if found else None
 
 
 def panic(text: str) -> CommandResult | None:
     """Read the panic of a program."""
     found = _panicked(text)
-    return stopped("panic", "an error was raised", found) if found else None
+    return failed_result("panic", "an error was raised", found) if found else None
 
 
-def _panicked(text: str) -> Complaint | None:
+def _panicked(text: str) -> Diagnostic | None:
     found = _PANICKED.search(text)
     if found is None:
         return None
     old_words, old_place, place, words = found.groups()
     said = words or old_words
-    return Complaint(f"panicked: {said}" if said else "panicked", place or old_place)
+    return Diagnostic(f"panicked: {said}" if said else "panicked", place or old_place)
 
 
-READERS = (
+PARSERS = (
     OutputParser(nextest, ("cargo",), (" tests run: ", " test run: ")),
     OutputParser(cargo_test, ("cargo",), ("test result: ",)),
     OutputParser(rustfmt, ("rustfmt", "cargo"), ("\nDiff in ",)),

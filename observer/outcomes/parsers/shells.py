@@ -7,7 +7,13 @@ None when the tool's own words are not there. Patterns are anchored to lines and
 from __future__ import annotations
 
 from observer.outcomes.parsers.parser import OutputParser
-from observer.outcomes.result import CommandResult, Complaint, line_pattern, problems, stopped
+from observer.outcomes.result import (
+    CommandResult,
+    Diagnostic,
+    failed_result,
+    line_pattern,
+    problem_result,
+)
 
 _LAST_LINE = line_pattern(
     r"((?:[^\s:]*/)?(?:ba|da|fi|k|z)?sh:(?:\d+:| \d+:| \w+ \d+:)? (?!warning\b)[^\n]+"
@@ -29,19 +35,19 @@ _NOTHING = line_pattern(r"((?:no changes|nothing) (?:added )?to commit\b[^\n]*)$
 def not_run(text: str) -> CommandResult | None:
     """Read why a shell could not run the last program, in whatever language."""
     found = _NOT_RECOGNISED.search(text) or _LAST_LINE.search(text)
-    return stopped("", "", Complaint(found.group(1))) if found else None
+    return failed_result("", "", Diagnostic(found.group(1))) if found else None
 
 
 def git(text: str) -> CommandResult | None:
     """Read what git stumbled over, or refused to do."""
     found = _CONFLICT.search(text) or _REFUSED.search(text)
-    return stopped("git", "", Complaint(found.group(1))) if found else None
+    return failed_result("git", "", Diagnostic(found.group(1))) if found else None
 
 
 def nothing_to_commit(text: str) -> CommandResult | None:
     """Read why git did not commit, where it is known that it did not."""
     found = _NOTHING.search(text)
-    return stopped("git", "", Complaint(found.group(1))) if found else None
+    return failed_result("git", "", Diagnostic(found.group(1))) if found else None
 
 
 _SHELLCHECK = line_pattern(r"In (\S+) line (\d+):\n[^\n]*\n +\^[-^]* (SC\d+) \(\w+\): ([^\n]+)$")
@@ -54,11 +60,11 @@ def shellcheck(text: str) -> CommandResult | None:
     if found is None:
         return None
     path, line, code, words = found.groups()
-    first = Complaint(f"{code} {words}", f"{path}:{line}")
-    return problems("shellcheck", len(_SHELLCHECK_EACH.findall(text)), first=first)
+    first = Diagnostic(f"{code} {words}", f"{path}:{line}")
+    return problem_result("shellcheck", len(_SHELLCHECK_EACH.findall(text)), first=first)
 
 
-READERS = (
+PARSERS = (
     OutputParser(shellcheck, ("shellcheck",), ("-- SC", "^ SC")),
     OutputParser(git, ("git",), (), is_raised=True),
     OutputParser(

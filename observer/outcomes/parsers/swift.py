@@ -14,12 +14,12 @@ from observer.outcomes.parsers.native import cc
 from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
     CommandResult,
-    Complaint,
-    Tally,
-    last,
+    Diagnostic,
+    TestCounts,
+    failed_result,
+    last_match,
     line_pattern,
-    ran_tests,
-    stopped,
+    run_result,
 )
 
 _END = line_pattern(r"\s*Executed (\d+) tests?, with (?:(\d+) tests? skipped and )?(\d+) failures?")
@@ -36,7 +36,7 @@ _TESTED = line_pattern(r"\*\* TEST (SUCCEEDED|FAILED) \*\*")
 
 def swift(text: str) -> CommandResult | None:
     """Read the tests of Swift, of both libraries, else how Xcode ended them or the build."""
-    old, new = last(_END, text), last(_NEW_END, text)
+    old, new = last_match(_END, text), last_match(_NEW_END, text)
     if old is None and new is None:
         return _xcode_tests(text) or _build(text)
     issues = [(place, name, words) for name, place, words in _NEW_BAD.findall(text)]
@@ -45,9 +45,9 @@ def swift(text: str) -> CommandResult | None:
     skipped = int(old.group(2) or 0) if old else 0
     failed = int(old.group(3)) if old else 0
     failed += len({name for _, name, _ in issues}) or int(new is not None and new[2] == "failed")
-    first = Complaint(found[0][2], found[0][0], found[0][1]) if found else Complaint()
-    tally = Tally(passed=max(every - failed - skipped, 0), failed=failed, skipped=skipped)
-    return ran_tests("swift test", tally, failing=[name for _, name, _ in found], first=first)
+    first = Diagnostic(found[0][2], found[0][0], found[0][1]) if found else Diagnostic()
+    tally = TestCounts(passed=max(every - failed - skipped, 0), failed=failed, skipped=skipped)
+    return run_result("swift test", tally, failing=[name for _, name, _ in found], first=first)
 
 
 def _named(test: str) -> str:
@@ -57,16 +57,16 @@ def _named(test: str) -> str:
 
 def _xcode_tests(text: str) -> CommandResult | None:
     """Read how Xcode ended its tests where it did not count them, unless the build broke."""
-    tested, listed = last(_TESTED, text), _LISTED.search(text)
+    tested, listed = last_match(_TESTED, text), _LISTED.search(text)
     if tested is None or (listed is None and cc(text)):
         return None
     if tested.group(1) == "SUCCEEDED":
         return CommandResult(tool="swift test", ok=True, said="tests passed")
     if listed is None:
-        return stopped("swift test", "tests failed", Complaint("** TEST FAILED **"))
+        return failed_result("swift test", "tests failed", Diagnostic("** TEST FAILED **"))
     names = [name.strip().removesuffix("()") for name in listed.group(1).strip().split("\n")]
-    tally = Tally(passed=None, failed=len(names))
-    return ran_tests("swift test", tally, failing=names, first=Complaint(test=names[0]))
+    tally = TestCounts(passed=None, failed=len(names))
+    return run_result("swift test", tally, failing=names, first=Diagnostic(test=names[0]))
 
 
 def _build(text: str) -> CommandResult | None:
@@ -75,11 +75,11 @@ def _build(text: str) -> CommandResult | None:
     if errors and (broke or not done):
         return replace(errors, tool="swift")
     if broke:
-        return stopped("swift", "the build stopped", Complaint(broke.group(1)))
+        return failed_result("swift", "the build stopped", Diagnostic(broke.group(1)))
     return CommandResult(tool="swift", ok=True, said="built") if done else None
 
 
-READERS = (
+PARSERS = (
     OutputParser(
         swift, ("swift", "xcodebuild"), ("Executed ", "Test run with ", "** TEST ", "** BUILD ")
     ),

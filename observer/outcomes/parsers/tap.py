@@ -11,11 +11,11 @@ import re
 from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
     CommandResult,
-    Complaint,
-    Tally,
-    counts_of,
+    Diagnostic,
+    TestCounts,
     line_pattern,
-    ran_tests,
+    run_result,
+    word_counts,
 )
 
 _PLAN = line_pattern(r"1\.\.\d+\b")
@@ -41,11 +41,11 @@ def tap(text: str) -> CommandResult | None:
         return None
     bad = [name.strip() for no, name, aside in rows if no and not aside]
     skipped = sum(1 for _, _, aside in rows if aside)
-    return ran_tests(
+    return run_result(
         "tap",
-        Tally(passed=len(rows) - len(bad) - skipped, failed=len(bad), skipped=skipped),
+        TestCounts(passed=len(rows) - len(bad) - skipped, failed=len(bad), skipped=skipped),
         failing=bad,
-        first=Complaint(place=_place(text), test=bad[0]) if bad else Complaint(),
+        first=Diagnostic(place=_place(text), test=bad[0]) if bad else Diagnostic(),
     )
 
 
@@ -62,10 +62,10 @@ def prove(text: str) -> CommandResult | None:
     bad = _PROVE_BAD.findall(text)
     failed = max(sum(int(number) for _, number in bad), end.group(3) != "PASS")
     name = _FAILED_TEST.search(text)
-    first = Complaint(name.group(1) if name else "", _place(text), bad[0][0] if bad else "")
-    return ran_tests(
+    first = Diagnostic(name.group(1) if name else "", _place(text), bad[0][0] if bad else "")
+    return run_result(
         "prove",
-        Tally(
+        TestCounts(
             passed=max(int(end.group(1)) - failed, 0),
             failed=failed,
             seconds=float(end.group(2)) or None,
@@ -77,21 +77,21 @@ def prove(text: str) -> CommandResult | None:
 
 def ava(text: str) -> CommandResult | None:
     """Read ava's own report."""
-    counts = counts_of(
+    counts = word_counts(
         ", ".join(_AVA_COUNT.findall(text)).replace("tests ", "").replace("test ", "")
     )
     bad = _AVA_BAD.findall(text)
     if not counts:
         return None
-    first = Complaint()
+    first = Diagnostic()
     if bad:
         section = text.partition(_AVA_SECTION.format(name=bad[0]))[2].partition("\n\n\n")[0]
         place, error = _AVA_PLACE.match(section), _AVA_ERROR.search(section)
         words = error.group(1) if error else ""
-        first = Complaint(words, place.group(1) if place else "", bad[0])
-    return ran_tests(
+        first = Diagnostic(words, place.group(1) if place else "", bad[0])
+    return run_result(
         "ava",
-        Tally(
+        TestCounts(
             passed=counts.get("passed", 0),
             failed=counts.get("failed", 0),
             skipped=counts.get("skipped", 0),
@@ -101,7 +101,7 @@ def ava(text: str) -> CommandResult | None:
     )
 
 
-READERS = (
+PARSERS = (
     OutputParser(ava, ("ava",), ("✘ [fail]: ",)),
     OutputParser(prove, ("prove",), ("\nResult: ",)),
     OutputParser(tap, ("bats", "perl"), ("\nnot ok ", "\nok 1")),

@@ -10,7 +10,13 @@ from collections.abc import Mapping
 
 from observer.core.text import counted
 from observer.outcomes.parsers.parser import OutputParser
-from observer.outcomes.result import CommandResult, Complaint, last, line_pattern, stopped
+from observer.outcomes.result import (
+    CommandResult,
+    Diagnostic,
+    failed_result,
+    last_match,
+    line_pattern,
+)
 
 COUNTING = frozenset({"turbo", "nx", "tox", "nox"})
 """The tools that the verdicts of these readers are signed by."""
@@ -20,13 +26,13 @@ _TURBO_END = line_pattern(r" *Tasks: +(\d+) successful, (\d+) total$")
 
 def turbo(text: str) -> CommandResult | None:
     """Read how many tasks turbo got through."""
-    end = last(_TURBO_END, text)
+    end = last_match(_TURBO_END, text)
     if end is None:
         return None
     done, every = map(int, end.groups())
     if done == every:
         return CommandResult(tool="turbo", ok=True, said=f"{done} tasks")
-    return stopped("turbo", f"{every - done} of {every} tasks failed", Complaint())
+    return failed_result("turbo", f"{every - done} of {every} tasks failed", Diagnostic())
 
 
 _NX_END = line_pattern(
@@ -39,7 +45,7 @@ _NX_BAD = line_pattern(r"\s*- (?:nx run )?(\S+:\S+)$")
 
 def nx(text: str) -> CommandResult | None:
     """Read how nx ended: what it ran, and which targets of that failed."""
-    end = last(_NX_END, text)
+    end = last_match(_NX_END, text)
     if end is None:
         return (
             CommandResult(tool="nx", said="no tasks were run") if _NX_NOTHING.search(text) else None
@@ -48,7 +54,7 @@ def nx(text: str) -> CommandResult | None:
         return CommandResult(tool="nx", ok=True, said="all targets ran")
     bad, count = _NX_BAD.search(text, end.end()), _NX_COUNT.search(text, end.end())
     said = f"{count[1]} of {count[2]} targets failed" if count else "a target failed"
-    return stopped("nx", said, Complaint(f"{bad[1]} failed" if bad else ""))
+    return failed_result("nx", said, Diagnostic(f"{bad[1]} failed" if bad else ""))
 
 
 _TOX_ROW = line_pattern(
@@ -77,10 +83,10 @@ def _of_rows(tool: str, noun: str, rows: Mapping[str, bool]) -> CommandResult | 
     if not bad:
         return CommandResult(tool=tool, ok=True, said=f"{every} passed") if rows else None
     said = f"{len(bad)} of {every} failed" if len(rows) > 1 else f"{every} failed"
-    return stopped(tool, said, Complaint(f"{bad[0]} failed"))
+    return failed_result(tool, said, Diagnostic(f"{bad[0]} failed"))
 
 
-READERS = (
+PARSERS = (
     OutputParser(turbo, ("turbo",), (" successful, ",)),
     OutputParser(nx, ("nx",), (" NX ",)),
     OutputParser(tox, ("tox",), ("congratulations :)", "evaluation failed :(", ": commands ")),

@@ -19,7 +19,7 @@ from observer.evaluation.trial.report import Measure, TrialReport, arms, report
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.search.trial import DAY_MS, TrialPlan, Trials
 from observer.spool.files import envelope
 from observer.spool.spool import Spool
@@ -58,7 +58,7 @@ class Agents:
             store,
             self._spool,
             settings=Settings(),
-            places=Places(),
+            places=PlaceCache(),
             now_ms=lambda: self._at_ms,
         )
 

@@ -41,7 +41,7 @@ from observer.core.paths import Home
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 from observer.store.sqlite.stemmer import stemmer
@@ -135,7 +135,7 @@ class World:
             self.store,
             Spool(home.spool),
             settings=Settings(),
-            places=Places(),
+            places=PlaceCache(),
             now_ms=lambda: NOW_MS,
         )
         index = Index(home.index, stem=stemmer(), is_owner=False)

@@ -18,7 +18,7 @@ from observer.embed.registry import find
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 from observer.toolsets.mem0.tools import Mem0
@@ -40,7 +40,7 @@ def pipeline(store: SqliteStore, home: Home, model: LazyModel) -> Pipeline:
         store,
         Spool(home.spool),
         settings=Settings(),
-        places=Places(),
+        places=PlaceCache(),
         now_ms=lambda: next(times),
         embedder=model,
     )

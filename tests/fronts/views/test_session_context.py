@@ -19,7 +19,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.notes.values import Note
 from observer.observations.session_state import FileState, SessionState, encode
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.store.anchors import WorktreeView
 from observer.store.sqlite.database import SqliteStore
@@ -283,7 +283,7 @@ def test_what_a_session_left_cannot_leave_the_fence(
         for n, body in enumerate(bodies)
     ]
     Pipeline(
-        store, Spool(home.spool), settings=Settings(), places=Places(), now_ms=lambda: NOW_MS
+        store, Spool(home.spool), settings=Settings(), places=PlaceCache(), now_ms=lambda: NOW_MS
     ).ingest(events, project.id)
     write(memory, project, home, Settings())
     text = (folder / "CONTEXT.kiro.md").read_text()

@@ -18,7 +18,7 @@ from observer.core.paths import Home
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
-from observer.projects import Places
+from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 from observer.store.sqlite.stemmer import stemmer
@@ -79,7 +79,7 @@ def memory(store: SqliteStore, home: Home, tmp_path: Path, clock: Clock) -> Memo
         store,
         Spool(home.spool),
         settings=Settings(),
-        places=Places(),
+        places=PlaceCache(),
         now_ms=clock,
         embedder=model,
     )
