@@ -435,7 +435,10 @@ def test_somebody_elses_repository_is_a_folder_with_a_marker(shop: Path) -> None
 
 
 def test_a_machine_without_git_still_has_places(shop: Path) -> None:
-    program = f"from observer.projects import look; print(look({str(shop)!r}).branch)"
+    program = (
+        "from observer.projects import detect_place;"
+        f" print(detect_place({str(shop)!r}).branch)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program],
         env={"PATH": "/nonexistent", "HOME": str(shop.parent)},
