@@ -39,7 +39,7 @@ def open_memory() -> Iterator[Memory]:
     store = SqliteStore(here.database, read_only=True)
     if store.lost_events:
         lost = counted(store.lost_events, "event")
-        note(f"note: the newest {lost} cannot be read here; mend it with: observer up")
+        note(f"note: the newest {lost} cannot be read here; repair it with: observer up")
     _mention_waiting(here)
     try:
         model = LazyModel(chosen(settings.model, here.models))

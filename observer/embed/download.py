@@ -1,7 +1,7 @@
-"""Download of a model from a place of the user's choice: pinned, bounded, all or nothing.
+"""Downloading a model from a URL of the user's choice: pinned, bounded, all or nothing.
 
-No host is known here. The user gives the base URL and the SHA-256 of `model.toml`, which in turn
-gives the digests of the other two files, so that one short word pins all three.
+No host is known here. The user gives the base URL and the SHA-256 of `model.toml`, which gives the
+digests of the other two files, so that one digest pins all three.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import urllib.request
 from pathlib import Path
 
 from observer.core.errors import BadInput, ConfigInvalid, NotFound
-from observer.embed import manifest as cards
+from observer.embed import manifest
 from observer.embed import registry
 from observer.embed.registry import ModelInfo
 
-MOST_BYTES = {cards.CARD: 1 << 16, cards.TOKENIZER: 64 << 20, cards.GRAPH: 2 << 30}
+MOST_BYTES = {manifest.MANIFEST: 1 << 16, manifest.TOKENIZER: 64 << 20, manifest.GRAPH: 2 << 30}
 """Largest file that is taken, in bytes, in the order of the download."""
 _WAIT_S = 30
 _CHUNK_BYTES = 1 << 20
@@ -67,14 +67,14 @@ def _is_web_address(url: str) -> bool:
 
 
 def _fetch(address: str, fresh: Path, *, sha256: str) -> None:
-    """Download the card, then what it pins."""
-    _download(f"{address}/{cards.CARD}", fresh / cards.CARD, sha256=sha256)
-    card = cards.parse((fresh / cards.CARD).read_bytes(), source=f"{address}/{cards.CARD}")
-    missing = [name for name in cards.DIGESTED if name not in card.sha256]
+    """Download the manifest, then the files that it pins."""
+    _download(f"{address}/{manifest.MANIFEST}", fresh / manifest.MANIFEST, sha256=sha256)
+    declared = manifest.parse((fresh / manifest.MANIFEST).read_bytes(), source=f"{address}/{manifest.MANIFEST}")
+    missing = [name for name in manifest.DIGESTED if name not in declared.sha256]
     if missing:
-        raise ConfigInvalid(f"{address}/{cards.CARD} pins no {missing[0]}")
-    for name in reversed(cards.DIGESTED):
-        _download(f"{address}/{name}", fresh / name, sha256=card.sha256[name].lower())
+        raise ConfigInvalid(f"{address}/{manifest.MANIFEST} pins no {missing[0]}")
+    for name in reversed(manifest.DIGESTED):
+        _download(f"{address}/{name}", fresh / name, sha256=declared.sha256[name].lower())
 
 
 def _download(address: str, file: Path, *, sha256: str) -> None:

@@ -1,9 +1,8 @@
-"""The model in use, loaded by a thread of its own: who can wait for it waits, others do without.
+"""The model in use, loaded by a thread of its own: callers may wait for it or go without.
 
-What a model reads of an item: the parts that tell it from others, within a bound.
-
-Step 7 of the way, before a model: a pure function of the item, so the same item always gives the
-same vector. Long items are cut part by part; a long narrative does not push out the changed names.
+`text_of` is the text of an item that is embedded: its most distinctive parts, within a bound. It is
+a pure function of the item, so the same item always has the same vector. Long items are shortened
+part by part, so that a long narrative does not push out the changed names.
 """
 
 from __future__ import annotations
@@ -50,13 +49,13 @@ def text_of(item: Item) -> str:
 
 def _listed(words: Iterable[str], at_most_chars: int) -> str:
     """Join whole words, as many as fit; a first one that is too long is cut."""
-    told = ""
+    text = ""
     for word in words:
-        longer = f"{told} {word}" if told else word[:at_most_chars]
+        longer = f"{text} {word}" if text else word[:at_most_chars]
         if len(longer) > at_most_chars:
             break
-        told = longer
-    return told
+        text = longer
+    return text
 
 
 def _base_names(item: Item) -> list[str]:

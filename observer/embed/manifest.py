@@ -1,7 +1,7 @@
-"""`model.toml`: what a folder with a model says about itself, read and checked.
+"""The manifest `model.toml`: what a folder with a model declares, read and checked.
 
-Beside it stand `model.onnx`, the graph, and `tokenizer.json`. Digests in it are checked when the
-model is loaded, and must be there when it is downloaded.
+Beside it stand `model.onnx`, the graph, and `tokenizer.json`. Their digests are checked when the
+model is loaded, and must be declared when it is downloaded.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from observer.core.value import Value
 
 GRAPH = "model.onnx"
 TOKENIZER = "tokenizer.json"
-CARD = "model.toml"
+MANIFEST = "model.toml"
 DIGESTED = (GRAPH, TOKENIZER)
 ID_CHARS = 12
 _CARD_BYTES = 65536
@@ -46,16 +46,16 @@ def read(folder: Path) -> Manifest:
     """Return what the folder's `model.toml` says.
 
     Raises:
-        ConfigInvalid: a file is missing, or the card is not what `Manifest` describes.
+        ConfigInvalid: a file is missing, or the manifest is not what `Manifest` describes.
     """
-    for name in (CARD, *DIGESTED):
+    for name in (MANIFEST, *DIGESTED):
         if not (folder / name).is_file():
             raise ConfigInvalid(f"{folder} has no {name}", hint="see: Models in the README")
-    return parse((folder / CARD).read_bytes()[: _CARD_BYTES + 1], source=str(folder / CARD))
+    return parse((folder / MANIFEST).read_bytes()[: _CARD_BYTES + 1], source=str(folder / MANIFEST))
 
 
 def parse(data: bytes, *, source: str) -> Manifest:
-    """Return the card in these bytes.
+    """Return the manifest in these bytes.
 
     Raises:
         ConfigInvalid: it is too long, no TOML, or not what `Manifest` describes; names `source`.
@@ -63,13 +63,13 @@ def parse(data: bytes, *, source: str) -> Manifest:
     if len(data) > _CARD_BYTES:
         raise ConfigInvalid(f"{source} is longer than {_CARD_BYTES} bytes")
     try:
-        card = msgspec.convert(tomllib.loads(data.decode()), Manifest)
-        re.compile(card.words)
+        manifest = msgspec.convert(tomllib.loads(data.decode()), Manifest)
+        re.compile(manifest.words)
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise ConfigInvalid(f"{source} is not the card of a model: {error}") from error
+        raise ConfigInvalid(f"{source} is not a model manifest: {error}") from error
     except re.error as error:
         raise ConfigInvalid(f"words in {source} is no regular expression: {error}") from error
-    return card
+    return manifest
 
 
 def digest(file: Path) -> str:
@@ -78,23 +78,23 @@ def digest(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def identity(folder: Path, card: Manifest) -> str:
+def identity(folder: Path, manifest: Manifest) -> str:
     """Return the name of the vectors that this model makes: 12 hexadecimal digits.
 
-    It changes with whatever changes a vector. Digests that the card lacks are computed.
+    It changes with whatever changes a vector. Digests that the manifest lacks are computed.
     """
-    parts = [card.sha256.get(name) or digest(folder / name) for name in DIGESTED]
-    parts += [card.words, str(card.most_tokens)]
+    parts = [manifest.sha256.get(name) or digest(folder / name) for name in DIGESTED]
+    parts += [manifest.words, str(manifest.most_tokens)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:ID_CHARS]
 
 
-def verify(folder: Path, card: Manifest) -> None:
-    """Check the files against the digests that the card gives.
+def verify(folder: Path, manifest: Manifest) -> None:
+    """Check the files against the digests that the manifest gives.
 
     Raises:
-        ConfigInvalid: a file is not the one that the card was written for.
+        ConfigInvalid: a file is not the one that the manifest was written for.
     """
     for name in DIGESTED:
-        expected = card.sha256.get(name)
+        expected = manifest.sha256.get(name)
         if expected and digest(folder / name) != expected.lower():
-            raise ConfigInvalid(f"{folder / name} is damaged: its SHA-256 is not the card's")
+            raise ConfigInvalid(f"{folder / name} is damaged: its SHA-256 is not the manifest's")

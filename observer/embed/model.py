@@ -1,20 +1,17 @@
-"""One loaded model: texts in, unit vectors out.
+"""One loaded model, or two joined: texts in, unit vectors out.
 
-Two kinds of graph are understood, told apart by their inputs. A *bag* takes `ids` (rows, tokens)
+Two kinds of graph are understood, distinguished by their inputs. A *bag* takes `ids` (rows, tokens)
 where 0 stands for no token, and embeds many texts a call. A *sequence* takes `input_ids` (rows,
 tokens), and `attention_mask` and `token_type_ids` if it wants them; it is given one text a call,
-because what an eight-bit graph makes of a text depends on its neighbours in the call.
+because the result of an eight-bit graph depends on the other texts of the call.
 
-Text to token ids: bounded, and a word's tokens looked up once.
+Tokenising costs more than the rest of an instant model. Where a manifest says how to find the words
+of a text, their tokens are cached, which makes it three times as fast.
 
-Tokenising costs more than everything else that an instant model does. Where a model's card tells
-how to find the words of a text, their tokens are remembered, which makes it three times as fast.
-
-Two models as one: the first embeds at once, the second completes what it made.
-
-The vector of an item is that of the first model followed by that of the second, each as long as
-the other, so that the cosine with a query is the mean of both cosines, weighed as the query's
-halves are. While the second half is not there yet, the first one alone is compared.
+A joined model embeds with the first model at once, and completes the vector with the second later.
+An item's vector is the two vectors of equal length one after the other, so that the cosine with a
+query is the mean of both cosines, weighted as the query's halves are. While the second half is
+missing, the first one alone is compared.
 """
 
 from __future__ import annotations
@@ -24,14 +21,16 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 
 from observer.core.errors import ConfigInvalid
 from observer.embed.manifest import GRAPH, TOKENIZER, Manifest, identity
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 _CHARS_A_TOKEN = 16
 """Text beyond this many characters for every token that a model takes is not looked at."""
@@ -45,15 +44,15 @@ Ids = NDArray[np.uint32]
 class Tokens:
     """The tokenizer of one model; safe to share between threads."""
 
-    def __init__(self, folder: Path, card: Manifest) -> None:
+    def __init__(self, folder: Path, manifest: Manifest) -> None:
         self._tokenizer = _tokenizer(folder / TOKENIZER)
-        self._find = re.compile(card.words).findall if card.words else None
-        self._most = card.most_tokens
-        self._most_chars = card.most_tokens * _CHARS_A_TOKEN
+        self._find = re.compile(manifest.words).findall if manifest.words else None
+        self._most = manifest.most_tokens
+        self._most_chars = manifest.most_tokens * _CHARS_A_TOKEN
         # Their ids as bytes: a third of what lists of numbers would take.
         self._known: dict[str, bytes] = {}
-        if not card.words:
-            self._tokenizer.enable_truncation(card.most_tokens)
+        if not manifest.words:
+            self._tokenizer.enable_truncation(manifest.most_tokens)
 
     @property
     def vocabulary(self) -> int:
@@ -89,6 +88,8 @@ class Tokens:
 
 
 def _tokenizer(file: Path) -> Tokenizer:
+    from tokenizers import Tokenizer  # noqa: PLC0415 - native, loaded with the first model
+
     try:
         made = Tokenizer.from_file(str(file))
     except Exception as error:  # tokenizers raises nothing narrower
@@ -116,16 +117,16 @@ _INTEGERS: dict[str, np.dtype[Any]] = {
 class Model:
     """A graph with its tokenizer; safe to share between threads."""
 
-    def __init__(self, folder: Path, card: Manifest, *, name: str) -> None:
+    def __init__(self, folder: Path, manifest: Manifest, *, name: str) -> None:
         """Load the files of a folder.
 
         Raises:
             ConfigInvalid: they are not a graph and a tokenizer as described above.
         """
         self.name = name
-        self.id = identity(folder, card)
-        self.dimensions = card.dimensions
-        self._tokens: Tokens = Tokens(folder, card)
+        self.id = identity(folder, manifest)
+        self.dimensions = manifest.dimensions
+        self._tokens: Tokens = Tokens(folder, manifest)
         self._session = _session(folder / GRAPH)
         self._inputs = {i.name: _integer(i) for i in self._session.get_inputs()}
         self.is_quick = set(self._inputs) == BAG
@@ -208,7 +209,7 @@ def _session(file: Path) -> Any:  # noqa: ANN401 - onnxruntime has no types
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.enable_mem_pattern = False  # every call has another shape
-    options.log_severity_level = 4  # a damaged file is told once, by us
+    options.log_severity_level = 4  # a damaged file is reported once, by us
     try:
         return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
     except _native_errors() as error:

@@ -2,7 +2,7 @@
 
 A model is a folder of three files (`observer.embed.manifest`), or two of them joined by a plus
 sign. One that cannot be used is listed with its problem, so that a broken folder neither disappears
-nor stops the others.
+nor hides the others.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from observer.core.errors import ConfigInvalid, NotFound
 from observer.core.value import Value
-from observer.embed import manifest as cards
+from observer.embed import manifest
 from observer.embed.manifest import Manifest
 from observer.embed.model import Joined, Model
 
@@ -49,11 +49,11 @@ def known(folder: Path) -> list[ModelInfo]:
 
     A folder with the name of a built-in model is left out, and so is one without `model.toml`.
     """
-    built_in = [_told(BUILT_IN / name, name, is_builtin=True) for name in BUILT_IN_NAMES]
+    built_in = [_describe(BUILT_IN / name, name, is_builtin=True) for name in BUILT_IN_NAMES]
     found = [_joined(*built_in), *built_in]
     paths = sorted(folder.iterdir()) if folder.is_dir() else []
-    own = (p for p in paths if p.name not in BUILT_IN_NAMES and (p / cards.CARD).exists())
-    found += [_told(path, path.name) for path in own]
+    own = (p for p in paths if p.name not in BUILT_IN_NAMES and (p / manifest.MANIFEST).exists())
+    found += [_describe(path, path.name) for path in own]
     return found
 
 
@@ -74,9 +74,9 @@ def find(name: str, folder: Path) -> ModelInfo:
 def _single(name: str, folder: Path) -> ModelInfo:
     if os.sep in name:
         path = Path(name).expanduser()
-        if not (path / cards.CARD).exists():
+        if not (path / manifest.MANIFEST).exists():
             raise NotFound(f"no model in {path}", hint="it needs a model.toml")
-        return _told(path, path.name)
+        return _describe(path, path.name)
     every = known(folder)
     for info in every:
         if info.name == name:
@@ -94,7 +94,7 @@ def chosen(name: str, folder: Path) -> ModelInfo:
 
 
 def load(info: ModelInfo) -> Model | Joined:
-    """Load a model; about 0.1 s. Its files are checked against the digests of its card.
+    """Load a model; about 0.1 s. Its files are checked against the digests of its manifest.
 
     Raises:
         ConfigInvalid: the files are damaged, or not a model that turns tokens into vectors, or
@@ -109,12 +109,12 @@ def load(info: ModelInfo) -> Model | Joined:
 def _loaded(info: ModelInfo) -> Model:
     hint = "reinstall observer" if info.is_builtin else f"replace the files in {info.folder}"
     try:
-        card = cards.read(info.folder)
-        cards.verify(info.folder, card)
-        return Model(info.folder, card, name=info.name)
+        declared = manifest.read(info.folder)
+        manifest.verify(info.folder, declared)
+        return Model(info.folder, declared, name=info.name)
     except (ConfigInvalid, ImportError, OSError) as error:
-        told = error.message if isinstance(error, ConfigInvalid) else str(error)
-        raise ConfigInvalid(f"model {info.name!r} cannot be used: {told}", hint=hint) from error
+        problem = error.message if isinstance(error, ConfigInvalid) else str(error)
+        raise ConfigInvalid(f"model {info.name!r} cannot be used: {problem}", hint=hint) from error
 
 
 def _joined(first: ModelInfo, second: ModelInfo) -> ModelInfo:
@@ -132,25 +132,25 @@ def _joined(first: ModelInfo, second: ModelInfo) -> ModelInfo:
     )
 
 
-def _told(folder: Path, name: str, *, is_builtin: bool = False) -> ModelInfo:
+def _describe(folder: Path, name: str, *, is_builtin: bool = False) -> ModelInfo:
     try:
-        card = cards.read(folder)
-        return _info(folder, name, card, is_builtin=is_builtin)
+        declared = manifest.read(folder)
+        return _info(folder, name, declared, is_builtin=is_builtin)
     except (ConfigInvalid, OSError) as error:
-        told = error.message if isinstance(error, ConfigInvalid) else str(error)
+        problem = error.message if isinstance(error, ConfigInvalid) else str(error)
         return ModelInfo(
-            name=name, id="", dimensions=0, folder=folder, is_builtin=is_builtin, problem=told
+            name=name, id="", dimensions=0, folder=folder, is_builtin=is_builtin, problem=problem
         )
 
 
-def _info(folder: Path, name: str, card: Manifest, *, is_builtin: bool) -> ModelInfo:
+def _info(folder: Path, name: str, declared: Manifest, *, is_builtin: bool) -> ModelInfo:
     return ModelInfo(
         name=name,
-        id=cards.identity(folder, card),
-        dimensions=card.dimensions,
+        id=manifest.identity(folder, declared),
+        dimensions=declared.dimensions,
         folder=folder,
-        description=card.description,
-        licence=card.licence,
-        size_bytes=sum((folder / file).stat().st_size for file in cards.DIGESTED),
+        description=declared.description,
+        licence=declared.licence,
+        size_bytes=sum((folder / file).stat().st_size for file in manifest.DIGESTED),
         is_builtin=is_builtin,
     )

@@ -1,6 +1,6 @@
-"""The index of all items, derived from the store: words, meanings, and what filters ask for.
+"""The index of all items, derived from the store: words, vectors, and what filters ask for.
 
-`Index` keeps it, `View` answers. Read `segment` to learn what is in it, `view` what it is asked.
+`Index` maintains it, `View` answers queries. Read `segment` for what it holds.
 """
 
 from observer.index.index import Feed, Index

@@ -1,4 +1,4 @@
-"""Named arrays in one file, mapped into memory; what is torn is told from what is whole.
+"""Named arrays in one file, mapped into memory; a truncated or corrupt file is detected.
 
 Layout: a line that names the format, the length and the checksum of the header, the header (JSON:
 facts, and of each array its name, type, shape, place and checksum), the arrays at multiples of 64

@@ -1,7 +1,7 @@
-"""Where an index lies between two runs: its settled segments, and a list of them.
+"""The files of an index between two runs: its settled segments, and a list of them.
 
 The list is replaced in one step after the files that it names are on the disk, so it always
-describes an index that was whole. What no list names is left over from a crash and deleted.
+describes a complete index. Files that no list names are left over from a crash and deleted.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Files:
         return found
 
     def has(self, one: Segment) -> bool:
-        """Tell whether a segment is in a file."""
+        """Return True if a segment is in a file."""
         return one in self._names
 
     def settle(self, epoch: str, segments: Sequence[Segment]) -> list[Segment]:

@@ -1,9 +1,9 @@
-"""The index of all items: kept up with the store by itself, asked through a `View`.
+"""The index of all items: kept up to date with the store, read through a `View`.
 
-It is derived: whatever becomes of its files, it is made again from the store. It follows the
-store's changes, which are numbered; what is new becomes a small segment, and small segments become
-larger ones, so that there are never many. Who asks waits for what is new, never for the making of
-large segments or files: that is done between questions, by whoever keeps the index.
+It is derived: whatever happens to its files, it is rebuilt from the store. It follows the store's
+numbered changes; new ones become a small segment, and small segments are merged into larger ones,
+so that there are never many. A query waits for new changes, never for merges or files: those run
+between queries, by the owner of the index.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Index:
 
     @contextmanager
     def view(self, feed: Feed) -> Iterator[View]:
-        """Lend what the feed tells, indexed; nobody else uses the index meanwhile.
+        """Lend a view of all that the feed has; nobody else uses the index meanwhile.
 
         Where very much changed, only the older part of it is there yet: see `View.is_complete`.
         """
@@ -131,7 +131,7 @@ class Index:
             self._settle(smallest=1)
 
     def _take_up(self, feed: Feed, *, at_most: int) -> bool:
-        """Take up some batches of what changed; tell whether that was all."""
+        """Index some batches of changes; return True if those were all."""
         # Rows that were taken up for another model lack what the store has of this one.
         epoch = f"{feed.epoch()} {self._model}"
         if epoch != self._epoch:

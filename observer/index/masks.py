@@ -1,7 +1,4 @@
-"""Which rows may be seen at all: filters, compiled into the columns of a segment.
-
-The highest of many scores: which rows may be in a list, how many are wanted, and the best.
-"""
+"""Filters compiled into masks over the rows of a segment, and the top k rows by score."""
 
 from __future__ import annotations
 
@@ -84,7 +81,7 @@ def _one_of(column: NDArray[np.uint32], wanted: list[int]) -> Mask:
 
 
 SAMPLED = 4_096
-"""Rows that tell how near the nearest are."""
+"""Rows from which the distance of the nearest is estimated."""
 
 Places = NDArray[np.int64]
 """Rows of all segments, counted through."""
@@ -105,7 +102,7 @@ class TopK(NamedTuple):
 
 
 def has_room(found: TopK, wanted: ListRequest) -> bool:
-    """Tell whether fewer rows were found than are wanted."""
+    """Return True if fewer rows were found than are wanted."""
     return len(found.places) < wanted.limit
 
 

@@ -65,7 +65,7 @@ class Occurrences:
         return most
 
     def hold(self, sequence: Sequence[int]) -> NDArray[np.bool_]:
-        """Tell which rows hold these codes side by side, in this order; none holds no codes."""
+        """Return a mask of the rows with these codes side by side, in order; none without codes."""
         tokens = self._tokens
         length = len(tokens) - len(sequence) + 1
         fits = np.full(max(0, length), len(sequence) > 0)

@@ -1,7 +1,7 @@
-"""A stretch of the index: the rows that were added together, and all that is known of them.
+"""A segment of the index: rows that were added together, and their postings and columns.
 
-A row is one version of one item, or says that the item is gone; a later row with the same id buries
-it. Beside that, rows never change.
+A row is one version of one item, or a tombstone; a later row with the same id replaces it. Apart
+from that, rows are immutable.
 """
 
 from __future__ import annotations

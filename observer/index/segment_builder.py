@@ -1,4 +1,4 @@
-"""How rows come into being: from changed items, from rows that are there already, from a file."""
+"""Building segments: from changed items, by merging segments, from a file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EMPTY = array("I", [SEPARATOR] * COLUMNS)
 
 
 class FileFacts(Value):
-    """What a file tells of its rows beside their arrays."""
+    """Metadata of a segment file beside its arrays."""
 
     last_change: int
     model: str
@@ -89,7 +89,7 @@ def loaded(saved: SavedArrays) -> Segment:
 
 
 def facts_of(one: Segment) -> FileFacts:
-    """Return what is told of a segment beside its arrays."""
+    """Return the metadata of a segment beside its arrays."""
     return FileFacts(last_change=one.last_change, model=one.model)
 
 

@@ -1,7 +1,7 @@
-"""Text as numbers: every word becomes the code of its stem, names give their parts as well.
+"""Text as numbers: every word becomes the code of its stem, names yield their parts as well.
 
-A stem's code is 32 bits of a checksum. Two stems with one code are as good as one word; among
-half a million stems that are some thirty pairs.
+A stem's code is 32 bits of a checksum. Two stems with one code are treated as one word; among half
+a million stems there are some thirty such pairs.
 """
 
 from __future__ import annotations

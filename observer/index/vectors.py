@@ -1,9 +1,8 @@
-"""The meaning of items as numbers: which of a million vectors point where a query does.
+"""Vector search: which of a million item vectors point where a query does.
 
-Three steps, each with fewer vectors than the one before. The signs of a vector's dimensions, one
-bit each, tell roughly how far it points from the query's: the number of bits that differ. Of the
-nearest by that, bits count by what their dimensions weigh in the query. The nearest by that are
-compared in full, in eight bits a dimension.
+Three steps, each with fewer vectors than the one before. The Hamming distance of the signs of the
+dimensions, one bit each, approximates the angle. For the nearest by that, bits are weighted by
+their dimensions in the query. The nearest by that are compared in full, in eight bits a dimension.
 """
 
 from __future__ import annotations

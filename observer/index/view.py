@@ -1,4 +1,4 @@
-"""What can be asked of an index: the best rows by words and by meaning, and all about some rows."""
+"""What can be asked of an index: the best rows by words and by vectors, and all about some rows."""
 
 from __future__ import annotations
 
@@ -138,13 +138,13 @@ class View:
         """Return the rows with about the highest BM25 of each list."""
         words = self._words(query)
         scores = np.zeros(self.size, np.float32)
-        # What most rows hold tells none from another: it but fills what the rest leave open.
-        is_telling = words.rarities > LEAST_RARITY
-        self._score(words.taken(np.flatnonzero(is_telling)), scores)
+        # A word that most rows hold hardly ranks them: it only fills what the rest leave open.
+        is_rare = words.rarities > LEAST_RARITY
+        self._score(words.taken(np.flatnonzero(is_rare)), scores)
         found = [highest(scores, each) for each in wanted]
         is_open = any(map(has_room, found, wanted))
-        if is_open and not is_telling.all():
-            self._score(words.taken(np.flatnonzero(~is_telling)), scores)
+        if is_open and not is_rare.all():
+            self._score(words.taken(np.flatnonzero(~is_rare)), scores)
             found = [highest(scores, each) for each in wanted]
         return found
 

@@ -1,5 +1,5 @@
-"""A language model behind an OpenAI-compatible endpoint: where, what it is asked, what it said.
+"""A language model behind an OpenAI-compatible endpoint: settings, prompts and replies.
 
-Off unless `llm_url` is set; nothing of this package is imported before. It only ever adds to what
-was made without it.
+Off unless `llm_url` is set; nothing of this package is imported before. It only adds to what was
+derived without it.
 """

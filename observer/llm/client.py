@@ -1,8 +1,8 @@
-"""The conversation with an OpenAI-compatible endpoint: one request, one answer, or the reason why.
+"""The client of an OpenAI-compatible endpoint: one request, one reply, or the reason why not.
 
-Promises: an answer or an `AskFailed` within the time given, whatever the other end does; at most
-`MOST_BYTES` are read; redirects are not followed, so the key goes to nobody but the endpoint; the
-key stands in no message.
+Promises: a reply or an `AskFailed` within the timeout, whatever the other end does; at most
+`MOST_BYTES` are read; redirects are not followed, so the key goes only to the endpoint; the key
+stands in no message.
 """
 
 from __future__ import annotations

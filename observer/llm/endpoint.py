@@ -1,7 +1,7 @@
-"""Where the language model is, and the key to it: from the settings, without ever showing the key.
+"""The endpoint of the language model and its key: from the settings, without ever showing the key.
 
 Nothing is sent here. The key stands in an environment variable that the settings name, or in the
-file `llm_key` of the home; it is no setting, so that no listing of settings can print it.
+file `llm_key` of the home; it is not a setting, so no listing of settings can print it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a language model is asked: pure functions from what is remembered to a prompt.
+"""Prompts for a language model: pure functions of stored items.
 
-Promises: every text in it went through redaction here once more, so that what was stored before a
-pattern was known is not sent; it has a bound; and what it quotes is fenced, told to be data.
+Promises: every text is redacted here once more, so that what was stored before a pattern was known
+is not sent; the length is bounded; quoted text is fenced and marked as data.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ def of_session(summary: Item, items: Iterable[Item]) -> LlmPrompt:
     head = [f"A session of work in one project. Its title: {_clean(summary.title, 200)}"]
     head += [f"{name}: {_clean(text, _FIELD_CHARS)}" for name, text in answers.items() if text]
     room = MOST_CHARS - sum(len(line) + 1 for line in head)
-    told = _chosen([item for item in items if item.kind != "summary"], room)
-    return _asked([*head, "What happened, in order:", *told])
+    chosen = _chosen([item for item in items if item.kind != "summary"], room)
+    return _asked([*head, "What happened, in order:", *chosen])
 
 
 def of_observation(item: Item, body: AnyBody | None) -> LlmPrompt:
@@ -103,14 +103,16 @@ def of_conversation(said: Sequence[str]) -> LlmPrompt:
     clean = [redact_text(_printable(redact_text(text))) for text in said]
     if sum(len(text) + 1 for text in clean) > MOST_CHARS:
         raise BadInput(
-            f"the conversation is longer than {MOST_CHARS:,} characters", hint="tell it in parts"
+            f"the conversation is longer than {MOST_CHARS:,} characters", hint="send it in parts"
         )
     return _asked(clean, instructions=_FACTS)
 
 
 def _asked(lines: Sequence[str], *, instructions: str = _INSTRUCTIONS) -> LlmPrompt:
-    told = "\n".join(lines)[:MOST_CHARS]
-    return LlmPrompt(instructions=instructions, quoted=f"<data>\n{_FENCE.sub('(', told)}\n</data>")
+    quoted = "\n".join(lines)[:MOST_CHARS]
+    return LlmPrompt(
+        instructions=instructions, quoted=f"<data>\n{_FENCE.sub('(', quoted)}\n</data>"
+    )
 
 
 def _chosen(items: Iterable[Item], room: int) -> list[str]:

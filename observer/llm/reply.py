@@ -1,8 +1,7 @@
-"""What an endpoint's HTTP answer means: a reply, or why there is none and when to try again.
+"""Replies of an endpoint: from the HTTP response to text, and from text to values of ours.
 
-Pure but for the clock, which a date in `Retry-After` is held against. The key stands in no message.
-
-What a language model answered: from its text to a value of ours, or a reason why not.
+A failure says why, and when to try again. Pure but for the clock, against which a date in
+`Retry-After` is held. The key stands in no message.
 """
 
 from __future__ import annotations
@@ -121,21 +120,21 @@ def refusal(answered: Answered, endpoint: Endpoint) -> AskFailed:
     """Return the failure that a status other than 200 stands for."""
     status, where = answered.status, endpoint.shown
     said = _said(answered.body, endpoint.key)
-    told = f"{where} answered {status}" + (f": {said}" if said else "")
+    message = f"{where} answered {status}" + (f": {said}" if said else "")
     if status in {401, 403}:
         given = "refused" if endpoint.key else "missing"
         return AskFailed(
-            f"{told} (the key is {given})",
+            f"{message} (the key is {given})",
             hint="put the key into ~/.observer/llm_key (mode 600), or see llm_key_env",
         )
     if status == HTTPStatus.NOT_FOUND:
         hint = f"check llm_model ({endpoint.model}) and llm_url (it often ends in /v1)"
-        return AskFailed(told, hint=hint)
+        return AskFailed(message, hint=hint)
     if 300 <= status < 400:
-        return AskFailed(f"{told} (a redirect)", hint="set llm_url to where the API is")
+        return AskFailed(f"{message} (a redirect)", hint="set llm_url to where the API is")
     is_busy = status in {408, 429} or status >= 500
     return AskFailed(
-        told,
+        message,
         hint="it is tried again later" if is_busy else "",
         wait_s=_retry_after_s(answered.headers),
         is_asked_wrong=not is_busy,
@@ -151,27 +150,27 @@ def _said(body: bytes, key: str) -> str:
 
 
 def _tokens(usage: msgspec.Raw) -> int:
-    """Return the tokens that the endpoint says it counted; 0 where it tells nothing usable."""
+    """Return the tokens that the endpoint says it counted; 0 where it reports nothing usable."""
     try:
-        told = msgspec.json.decode(usage, type=_Usage | None)
+        reported = msgspec.json.decode(usage, type=_Usage | None)
     except (msgspec.DecodeError, RecursionError):
         return 0
-    if told is None:
+    if reported is None:
         return 0
-    counted = max(told.total_tokens, told.prompt_tokens + told.completion_tokens)
+    counted = max(reported.total_tokens, reported.prompt_tokens + reported.completion_tokens)
     return min(max(counted, 0), MOST_TOKENS)
 
 
 def _message_in(body: bytes) -> str:
     """Return the message of an error's JSON, in any of the shapes that endpoints use."""
     try:
-        told = orjson.loads(body)
+        value = orjson.loads(body)
     except orjson.JSONDecodeError:
         return ""
     for name in ("error", "message", "detail"):
-        if isinstance(told, dict) and told.get(name):
-            told = told[name]
-    return told if isinstance(told, str) else ""
+        if isinstance(value, dict) and value.get(name):
+            value = value[name]
+    return value if isinstance(value, str) else ""
 
 
 def _retry_after_s(headers: Mapping[str, str]) -> float:

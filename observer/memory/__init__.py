@@ -1,4 +1,4 @@
-"""The one Python API: all that fronts and scripts may use."""
+"""The Python API: all that fronts and scripts may use."""
 
 from observer.memory.api import Memory
 

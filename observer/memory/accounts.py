@@ -1,13 +1,7 @@
-"""What happened since a time, or in a session, as its owner sees it.
+"""Accounts of sessions, usage feedback, and the store as seen from one worktree.
 
-What became of items that were shown to sessions, and what that makes of their weight.
-
-A store as it looks from a folder: what is read says how it stands in the work tree there.
-
-The work tree that an answer is given in, which git is asked about.
-
-What is not committed is a question to git at the moment of the answer; what sessions remember of it
-is only the list of files to ask about.
+`WorktreeStore` reads items with their validity in the worktree around a folder. What is not
+committed is asked of git at the moment of the answer; sessions only say which files to ask about.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The one Python API: what every front (MCP, HTTP, CLI) asks and tells.
+"""The Python API that every front (MCP, HTTP, CLI) reads and writes through.
 
 Reads see one consistent snapshot each. Writes become events, go through the same pipeline as
 everything captured, and return after the commit.

@@ -1,8 +1,7 @@
-"""Why a piece of code is as it is: git's answer, and what the memory knows behind it.
+"""Why a piece of code is as it is: git's answer, and what the store knows behind it.
 
-Where a question about code points: ``FILE``, ``FILE:LINE``, ``FILE:FIRST-LAST``, ``FILE::NAME``.
-
-Reads the file as it is on the disk; what is there now decides which lines a name has.
+A target is ``FILE``, ``FILE:LINE``, ``FILE:FIRST-LAST`` or ``FILE::NAME``. The file is read as it
+is on the disk, which decides the lines of a name.
 """
 
 from __future__ import annotations

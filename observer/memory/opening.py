@@ -1,4 +1,4 @@
-"""How the index of a store is opened: by its stems, for the vectors of one model."""
+"""Opening the index of a store, with its stemmer and the vectors of one model."""
 
 from __future__ import annotations
 

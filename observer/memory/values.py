@@ -1,4 +1,4 @@
-"""What a memory answers with, beside what recall and knowledge return."""
+"""Results of `Memory` that are not those of search or notes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What can be deleted, and what brings it back: the part of `Notes` that takes away.
+"""Deleting notes and captured items, and undoing that: a base class of `Notes`.
 
-An agent deletes notes and inferences; what was captured (commits, edits, summaries) only a person
+An agent deletes notes and inferences; captured items (commits, edits, summaries) only a person
 does. Nothing leaves the log, so every deletion can be undone.
 """
 

@@ -1,7 +1,7 @@
-"""Inferences: hypotheses that a person approved, and whether what they rest on still stands.
+"""Inferences: hypotheses that a person approved, and whether their evidence still holds.
 
-They are listed and fetched on purpose and found by no search: a memory must not tell its own
-guesses back as facts. An inference rests on notes, never on another inference.
+They are listed and fetched on purpose and found by no search, so that a guess never comes back as a
+fact. The evidence of an inference is notes, never another inference.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What can be asked about notes: lists, histories, links, claims, likeness, the rules of the house.
+"""Reads of notes: lists, histories, links, claims, similar notes, approved rules.
 
-Nothing here crosses owners: personal notes of others do not exist. Nothing crosses projects: a note
-knows those of its own project and those that belong to none.
+Personal notes of other owners do not exist here, and nothing crosses projects: a note knows those
+of its own project and those that belong to none.
 """
 
 from __future__ import annotations

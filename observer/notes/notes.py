@@ -1,7 +1,7 @@
-"""What can be done to notes. Every change is an event, and answers after the commit.
+"""Writes of notes. Every change is an event, and returns after the commit.
 
-A change needs an exact handle (id or whole uuid); a vague one is refused with candidates. What was
-changed can be undone, its deletion included.
+A change needs an exact handle (id or whole uuid); a vague one is refused with candidates. Every
+change can be undone, deletions included.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""What detectors look at: the notes that somebody may see, without their words, and who is near.
+"""What signal detectors read: the visible notes without their texts, and nearest neighbours; pure.
 
-Pure.
-
-Which of many vectors point nearly the same way.
-
-Pure, and the same for the same vectors. All are compared with all while they are few; of many, each
-is compared with those that lie around the same landmarks as it does.
+The neighbours of the same vectors are always the same. Few vectors are compared with all; of many,
+each is compared with those near the same landmarks.
 """
 
 from __future__ import annotations

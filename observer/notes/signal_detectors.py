@@ -1,4 +1,4 @@
-"""The four detectors: what stands in the notes that nobody has written down.
+"""The four signal detectors: what the notes imply but nobody has written down.
 
 Pure and deterministic. Every number is that of the memex seed's own program.
 """

@@ -1,7 +1,7 @@
-"""Signals: what stands in the notes that nobody has written down, and what became of each.
+"""Signals: what the notes imply but nobody has written down, and the triage of each.
 
-Found by detectors without a language model, anew only when a note has changed; kept nowhere. What
-somebody made of a signal is an event and sticks to it.
+Found by detectors without a language model, again only when a note has changed; not stored. Triage
+is an event, and stays with its signal.
 """
 
 from __future__ import annotations

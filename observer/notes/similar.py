@@ -1,9 +1,7 @@
-"""Which notes say nearly the same: near in meaning, and for the most part in the same words.
+"""Similar notes, for detecting duplicates, and flashbacks: similar notes from elsewhere.
 
-Meaning alone takes neighbours for twins, and words alone miss what is said in other ones; a model
-that knows no word of a text must not hide a copy of it either.
-
-Flashbacks: older notes from elsewhere that say something near to what is looked at now.
+Similarity combines vectors and words. Vectors alone take related notes for duplicates, words alone
+miss paraphrases; and a model that knows no word of a text must not hide a copy of it.
 """
 
 from __future__ import annotations

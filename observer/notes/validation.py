@@ -1,4 +1,4 @@
-"""What may not be written: nonsense, secrets, and changes that are not this author's to make.
+"""Validation of note changes: malformed values, secrets, and changes not the author's to make.
 
 Pure. Every check raises with what is wrong and what to do instead.
 """

@@ -1,9 +1,4 @@
-"""What is told to and by the knowledge core: notes to remember, changes to them, what is known.
-
-The way from knowledge into the log: everything that is written becomes an event first.
-
-Where notes belong: to a project or to none, and to all or to one owner. Pure.
-"""
+"""Values of the notes API, the writer that makes events of changes, and the scope of a note."""
 
 from __future__ import annotations
 

@@ -137,11 +137,11 @@ def _from_backups(home: Home, writer: SqliteWriter) -> int:
     copies = [path for path in home.backups.glob("*.db") if DAMAGED_COPY not in path.name]
     copies.sort(key=lambda path: path.stat().st_mtime, reverse=True)
     restored = 0
-    has_untold = writer.restore_untold(home.database)
+    has_underived = writer.restore_underived(home.database)
     for copy in copies:
         with _migrated(home, copy) as path:
             restored += writer.restore_rows(salvaged(path), newer=False)
-            has_untold = has_untold or writer.restore_untold(path)
+            has_underived = has_underived or writer.restore_underived(path)
     return restored
 
 

@@ -1,7 +1,7 @@
-"""The items that a query may mean, and what speaks for each: the two legs of recall.
+"""Candidates of a query from both legs of the search, words and vectors, with their signals.
 
-Words find what says the same, meanings find what says it otherwise. What either leg finds is then
-looked at by both, so that the figures of all candidates can be compared.
+Words find items that say the same, vectors items that say it in other words. Candidates of either
+leg are scored by both, so that the signals of all candidates are comparable.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Why code is as it is: from the commits that made it back to the sessions and prompts behind.
+"""Why code is as it is: from the commits behind it to the sessions and prompts behind those.
 
-git knows who made a line and when; the memory knows what was asked, tried and checked meanwhile. A
-read of its own, independent of any query.
+git knows who changed a line and when; the store knows what was asked, tried and checked meanwhile.
+Independent of any query.
 """
 
 from __future__ import annotations

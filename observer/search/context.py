@@ -1,15 +1,11 @@
-"""A pack of the most useful items of a project that fits into a budget of tokens.
+"""Context packs: the most useful items of a project within a budget of tokens.
 
 The budget is hard: what the front will render is what is charged. The resume card comes first
-where one is asked for. With a query, what fits it follows (see `recall.answer`). Without one, and
-where nothing fits, it is knowledge, then the newest finished sessions, then everything else by its
-worth; what does not fit makes room for something smaller, and is named.
-
-The part of a context pack that answers a query.
-
-What fits the query comes first, best first, whatever it is: entries and the summaries of sessions
-that are over. Knowledge that matches nothing gets a share of the budget, and only once nothing
-that fits the query is left. No text is paid for twice, and what was never looked at is counted.
+where one is asked for. With a query, matching entries and summaries of finished sessions follow,
+best first; knowledge that matches nothing gets a share of the budget, after all matches. Without
+one, and where nothing matches, it is knowledge, then the newest finished sessions, then everything
+else by score. No text is charged twice; what does not fit makes room for something smaller, and is
+named.
 """
 
 from __future__ import annotations

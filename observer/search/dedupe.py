@@ -1,6 +1,6 @@
-"""What says the same twice of one project: found by title and words, numbers left out; pure.
+"""Removal of duplicates: of items in one list, and of sentences in one context pack; pure.
 
-What of a text was shown before: each sentence of a context pack is paid for once; pure.
+Items are duplicates if they have one title and project and nearly the same words, numbers left out.
 """
 
 from __future__ import annotations

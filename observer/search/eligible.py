@@ -1,10 +1,8 @@
-"""Which commits are no news any more: git has taken them back, or others stand in their place.
+"""Which items may be shown, and how much staleness lowers their scores; pure.
 
-What may be put before a model that did not ask for it: nothing that gives it orders.
-
-How much of an item's worth is left once the world has moved on; pure.
-
-Nothing is hidden for being old: what is said of an item stands beside it, and its score is less.
+Commits that git has dropped or replaced are no news. Text that could instruct a model is withheld
+from models that did not ask for it. Nothing is hidden for being stale: its validity is shown beside
+it, and its score is lower.
 """
 
 from __future__ import annotations

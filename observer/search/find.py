@@ -1,7 +1,7 @@
-"""What a query finds: plan, find, rank, explain; the read behind `search` and `memory recall`.
+"""Search: plan, find, rank, explain; the read behind `search` and `memory recall`.
 
-Nothing is found twice, nothing outside the filters is found, and the answer says where the query
-was understood otherwise than written, and where less was looked at than there is.
+No item is found twice and none outside the filters; the answer says where the query was read
+otherwise than written, and where fewer items were ranked than match.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What names mean: of projects, sessions and items; exact handles first, never a guess."""
+"""What the names of projects, sessions and items resolve to: exact handles first, never a guess."""
 
 from __future__ import annotations
 

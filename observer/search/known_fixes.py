@@ -1,18 +1,9 @@
-"""Which command mended a failure before, where it takes effort to find that out.
+"""What the project already knows about an action: fixes, reverted edits, working command forms.
 
-A read, after a result that reads as failed. A change of the code is no remedy: the code has it
-already, so what fails now fails for another reason. What whoever meets the failure runs next by
-themselves (`lint:fix` after `lint`) need not be told.
-
-Whether an edit brings back what another session has made, tried and taken back.
-
-A read, before the edit. Edits are compared by their marks (`interpret.marks`): the same lines go,
-the same lines come.
-
-Which form of a command works where the one at hand could not run.
-
-A read, at the moment of an action. Only what the project has met counts: a form that could not do
-its work (`unstarted`), not one that lacked a setting once; and not any more once it has worked.
+`find_fix` returns the command that fixed a failure before, unless it is obvious (`lint:fix` after
+`lint`). `find_reverted_edit` recognises, by the fingerprints of its lines, an edit that another
+session made and took back. `find_form` returns the form of a command that works where the one at
+hand could not start. All are reads at the moment of an action.
 """
 
 from __future__ import annotations

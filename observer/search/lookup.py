@@ -1,11 +1,7 @@
-"""What a query means, looked up: its time words restrict, its typing errors are corrected.
+"""Looking up a query: its dates restrict it, its typing errors are corrected, ids become hits.
 
-From the ids of candidates to hits: what is asked of the store for all of them is asked once.
-
-Typing errors in a query: words that the index does not know, one slip from one that it knows.
-
-A word that any item holds is never taken for an error, nor is a word of an expression, and what is
-read otherwise than written is said.
+What the store is asked for all candidates is asked once. A word that any item holds is never taken
+for a typing error, nor is a word of an expression; every correction is reported.
 """
 
 from __future__ import annotations

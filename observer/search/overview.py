@@ -1,11 +1,7 @@
-"""What of a project is worth showing where nothing is asked: knowledge, finished sessions, news.
+"""What of a project is worth showing: without a query by score, with one by how well it matches.
 
-What of a project fits a query: the best of it as hits, and the ids of all there is.
-
-Sets of item ids as ascending arrays without repeats: what is in both, and in one only; pure.
-
-NumPy's own functions bring both sides into order each time, of 100,000 ids for some milliseconds.
-Here the small side is looked up in the large one.
+Sets of item ids are ascending arrays without repeats. NumPy's own set functions sort both sides
+each time, which takes milliseconds for 100,000 ids; here the small side is looked up in the large.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The last sessions of a project: what each was about, and what it left unsettled.
+"""The last sessions of a project: what each was about, and what it left unfinished.
 
-Red and not committed are the state of the project, whichever session left it so. What is red is
-asked of the project's failure tracker; the newest word about a file counts.
+Failing checks and uncommitted files are the state of the project, whichever session left them.
+Checks come from the project's failure tracker; for a file its newest event counts.
 """
 
 from __future__ import annotations

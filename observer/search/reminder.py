@@ -1,9 +1,8 @@
-"""What an agent should be told unasked, at the moment of an action; mostly nothing.
+"""Reminders: what an agent should see unasked at the moment of an action; mostly nothing.
 
-A read of its own, at three moments: a command or edit is about to be made (`before`), a result
-reads as failed (`after`), a prompt was just written (`decided`). Whoever reads it did not ask, so
-it says nothing rather than something weak: that an error was met before is none of an agent's
-concern, what to do instead is.
+Three moments: a command or edit is about to be made (`before`), a result reads as failed (`after`),
+a prompt was just written (`decided`). The reader did not ask, so silence is better than something
+weak: not that an error was met before, but what to do instead.
 """
 
 from __future__ import annotations

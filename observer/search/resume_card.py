@@ -1,8 +1,8 @@
 """The resume card: where the work stands, one fact a line, the most urgent first.
 
-What the last session was asked, what is red, what is not committed, what comes next, what holds
-here, and what others changed meanwhile. Each line has an id to fetch more by and says why it is
-there.
+What the last session was asked, which checks fail, what is not committed, what comes next, which
+notes hold here, and what others changed meanwhile. Each line has an id to fetch more by, and says
+why it is there.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
-"""What speaks for each item that a query may mean, asked of the index: a column a signal.
+"""The signals of candidates, a column each, and how far words and meaning are trusted; pure.
 
-How far the words and the meaning of one query are to be trusted; pure.
-
-BM25 says which item fits the words best, not whether that is any good: the best of an answer may
-hold but one common word of five. So words count by the share of the query that they cover, and
-what they leave open goes to meaning. Where all words of a short query stand together they are a
-name, and what holds it is meant: the larger an item the likelier, so its length counts little, and
-what is merely near in meaning counts little too. A short text is hit by one word as by chance, and
-means one thing: of it words that find little count less yet, and meaning more.
+BM25 says which item matches the words best, not whether that is any good: the best item may hold
+only one common word of five. So words count by the share of the query that they cover, and what
+they leave open goes to meaning. Where all words of a short query stand together they are a name,
+and what holds it is meant: the larger an item the likelier, so its length counts little, and what
+is merely near in meaning counts little too. A short text is matched by one word by chance: in it
+words that match little count less, and meaning more.
 """
 
 from __future__ import annotations

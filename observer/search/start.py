@@ -1,10 +1,10 @@
 """What a session is given at its start: where the work stands, and the working set.
 
-Lines, the most urgent first, each with why it is there: the resume card (the last session, what
-is red, what comes next, what is not committed), what holds here, the checks that work, the files
-that work concentrates on, what others changed, and the titles of the last sessions. What is in a
-line is something that the session would otherwise look up; plain commands, reads and prompts are
-not. The same state gives the same lines.
+Lines, the most urgent first, each with why it is there: the resume card (the last session, failing
+checks, next steps, uncommitted files), notes that hold here, checks that work, the files that work
+concentrates on, what others changed, and the titles of the last sessions. A line holds what the
+session would otherwise look up; plain commands, reads and prompts are not in it. The same state
+gives the same lines.
 """
 
 from __future__ import annotations

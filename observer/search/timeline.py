@@ -1,6 +1,6 @@
-"""What happened around an item, in order; a read of its own, independent of any query.
+"""What happened, in order: around an item, since a time by project, or in one session.
 
-What happened: since a time, project by project, or in one session; independent of any query.
+Independent of any query.
 """
 
 from __future__ import annotations

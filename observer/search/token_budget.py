@@ -1,6 +1,6 @@
-"""What is left of a budget of tokens, and what it was spent on; every purchase is checked.
+"""The token budget of a context pack, and the values that a pack is asked for and made of.
 
-What a context pack is asked for, and what it is: plain values.
+Every purchase is checked against what is left; what does not fit is counted and named.
 """
 
 from __future__ import annotations

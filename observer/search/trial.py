@@ -1,8 +1,8 @@
-"""A trial on the user's own machine: in which sessions memory speaks up, drawn at random.
+"""A trial on the user's own machine: in which sessions reminders are shown, drawn at random.
 
-What is kept is little: for each trial a file with its plan, and one with a digest of each session
-in which there was something to say. Which arm a session is in is not kept but drawn again from the
-plan's key, so that every process that asks finds the same, also after a restart.
+Stored are, for each trial, a file with its plan, and one with a digest of each session in which
+there was a reminder. The arm of a session is not stored but derived from the plan's key, so that
+every process derives the same, also after a restart.
 """
 
 from __future__ import annotations

@@ -1,19 +1,16 @@
-"""How useful items proved to be: weights from what became of them where they were shown; pure.
+"""How useful items proved to be: weights from their use where they were shown; pure.
 
-A weight is a smoothed ratio, a part of it lost with time. Over the sessions in which an item was
-shown or used, each counting 1 and half as much after `HALF_LIFE_MS`,
+A weight is a smoothed ratio that decays with time. Over the sessions in which an item was shown or
+used, each counting 1 and half as much after `HALF_LIFE_MS`,
 
     share = (used + STRENGTH * EXPECTED) / (sessions + STRENGTH)
 
-and the weight goes in two straight lines from `LEAST` at a share of 0 over 1 at `EXPECTED` to
-`MOST` at 1. So an item of which nothing is known weighs exactly 1, one good or bad session moves
-it little, and what is ignored for years is still there.
+and the weight is piecewise linear in it: `LEAST` at a share of 0, 1 at `EXPECTED`, `MOST` at 1. An
+item without events weighs exactly 1, and one session moves it little.
 
-How a session made use of what it was shown: fetched it, cited it, edited its files; pure.
-
-An id counts as it is written in answers and cards (`#142`), a title by its words: at least
-`FEWEST_WORDS` of them, all in one text. Few are taken for used that were not; some that were are
-missed.
+`usage_events` finds how a session used what it was shown: it fetched or cited it, or edited its
+files. An id counts as answers and cards write it (`#142`), a title by at least `FEWEST_WORDS` of
+its words in one text, which misses some uses rather than inventing them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The working set of a project: the files that work concentrates on, and the checks that work here.
 
-Both are read off the last sessions. A file counts by how many sessions read or wrote it, younger
-ones more, and by the newest commits, whoever made them; that names more of the files that a
-session needs than the tail of `git log` does.
+Both are derived from the last sessions. A file counts by how many sessions read or wrote it,
+recent ones more, and by the newest commits, whoever made them; that predicts more of the files that
+a session needs than the tail of `git log` does.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Truth over time: what of an item still holds in the code, followed through git.
+"""Staleness: which items still hold in the code and which were superseded, kept up with git.
 
-`prints` tells one version of a symbol from another, `wishes` what an item is about, `walk` follows
-that from commit to commit, `verdict` says in a few words what came of it, `following` keeps the
-store up with one work tree, and `succession` finds notes that take the place of older ones.
+`sync` is the entry point. `history_walk` fingerprints symbols and follows anchors from commit to
+commit, `changed_items` and `anchoring` anchor new items, `worktree_sync` stores the result for one
+worktree, and `supersession` finds statements that supersede or amend older ones.
 """

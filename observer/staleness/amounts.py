@@ -1,7 +1,4 @@
-"""The numbers, dates and lengths of time that a statement names, in forms that compare; pure.
-
-The stems of words that say something, and what units measure; pure.
-"""
+"""Word stems, and the numbers, dates and durations of a statement in comparable form; pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AnchorSet items: each at the commit at which it held, then followed to where HEAD is."""
+"""Anchoring new items: each at the commit at which it held, then followed to HEAD."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from observer.store.anchors import Anchor, AnchorSet, WorktreeView
 from observer.store.interface import Store
 
 
-def moored(
+def anchored(
     store: Store,
     repository: RepositoryView,
     worktree: WorktreeView,
@@ -28,15 +28,15 @@ def moored(
     *,
     pause: Callable[[], None],
 ) -> list[AnchorSet]:
-    """Return what ties items to the code, as it stands at the worktree's HEAD.
+    """Return the anchor sets of items, as of the worktree's HEAD.
 
     Items that held at a commit which this repository does not have are left out.
     """
-    return _Mooring(store, repository, worktree, pause).moored(fresh)
+    return _Anchoring(store, repository, worktree, pause).anchor(fresh)
 
 
-class _Mooring:
-    """One round of anchor_set, through as much of the history as its items need."""
+class _Anchoring:
+    """Anchors one batch of items, walking as much of the history as they need."""
 
     def __init__(
         self,
@@ -49,9 +49,9 @@ class _Mooring:
         self._git = repository
         self._worktree = worktree
         self._pause = pause
-        self._walk = HistoryWalk(repository.texts)
+        self._walk = HistoryWalk(repository.fingerprints)
 
-    def moored(self, fresh: Sequence[NewItem]) -> list[AnchorSet]:
+    def anchor(self, fresh: Sequence[NewItem]) -> list[AnchorSet]:
         by_base: defaultdict[str, list[NewItem]] = defaultdict(list)
         for each in fresh:
             by_base[each.target.base].append(each)
@@ -60,7 +60,7 @@ class _Mooring:
         away = [base for base in by_base.keys() - here if self._git.has(base)]
         steps = {step.commit: step for step in self._git.named(away)}
         for base in away:
-            settle += self._moor(by_base[base], steps[base], is_here=False)
+            settle += self._anchor_at(by_base[base], steps[base], is_here=False)
         self._settle(settle)
         return self._walk.changed()
 
@@ -71,7 +71,7 @@ class _Mooring:
         return self._git.held(bases, by=head)
 
     def _follow(self, by_base: dict[str, list[NewItem]], here: set[str]) -> list[AnchorSet]:
-        """Walk from the oldest of the bases to HEAD; return what was moored beside the trunk."""
+        """Walk from the oldest of the bases to HEAD; return the anchor sets off the trunk."""
         head, beside = self._worktree.head, list[AnchorSet]()
         since = self._git.before(sorted(here)) if here else head
         trunk = set(self._git.trunk(head, since=since))
@@ -79,11 +79,11 @@ class _Mooring:
             self._pause()
             self._walk.step(step, is_trunk=step.commit in trunk)
             if step.commit in here:
-                made = self._moor(by_base[step.commit], step, is_here=True)
+                made = self._anchor_at(by_base[step.commit], step, is_here=True)
                 beside += made if step.commit not in trunk else []
         return beside
 
-    def _moor(
+    def _anchor_at(
         self, fresh: Sequence[NewItem], step: CommitDiff, *, is_here: bool
     ) -> list[AnchorSet]:
         made = []
@@ -97,42 +97,44 @@ class _Mooring:
                 is_here=is_here,
                 anchors=tuple(self._anchors(each, step)),
             )
-            self._walk.moor(anchor_set)
+            self._walk.add(anchor_set)
             made.append(anchor_set)
         return made
 
     def _anchors(self, fresh: NewItem, step: CommitDiff) -> Iterator[Anchor]:
-        wish = fresh.target
-        if wish.is_commit:
+        target = fresh.target
+        if target.is_commit:
             yield from self._walk.of_commit(step)
-        elif wish.is_made:
-            for path in wish.files:
-                for symbol in wish.symbols or (OUTSIDE,):
+        elif target.is_made:
+            for path in target.files:
+                for symbol in target.symbols or (OUTSIDE,):
                     yield Anchor(origin=path, path=path, symbol=symbol)
         else:
-            for path in wish.files:
-                yield from self._mentioned(path, wish.symbols, step.commit)
+            for path in target.files:
+                yield from self._mentioned(path, target.symbols, step.commit)
 
     def _mentioned(self, path: str, symbols: Sequence[str], commit: str) -> Iterator[Anchor]:
-        """Anchor a note to a file it names: to the symbols it names, else to its being there.
+        """Yield anchors of a note in a file it names: for the symbols it names, else the file.
 
-        A note made while the file was being worked on tells of that work: what is committed next.
+        A note made while the file has uncommitted changes is about those: its anchors are pending.
         """
         blob = self._git.blob_at(commit, path)
-        known = self._git.texts.prints(blob, path)
+        known = self._git.fingerprints.of(blob, path)
         is_pending = self._is_pending(path)
         found = [symbol for symbol in symbols if fingerprint_of(known, symbol) != ABSENT]
         for symbol in found or ([FILE] if known else []):
             seen = None if is_pending else fingerprint_of(known, symbol)
-            yield Anchor(origin=path, path=path, symbol=symbol, blob=blob, print=seen)
+            yield Anchor(origin=path, path=path, symbol=symbol, blob=blob, fingerprint=seen)
 
     def _is_pending(self, path: str) -> bool:
         with self._store.read() as reader:
-            known = HistoryWalk(self._git.texts, reader.anchored_in(self._worktree.id, [path]))
+            known = HistoryWalk(
+                self._git.fingerprints, reader.anchored_in(self._worktree.id, [path])
+            )
         return known.pending(path) or self._walk.pending(path)
 
     def _settle(self, anchor_sets: Sequence[AnchorSet]) -> None:
-        """Compare with HEAD what no step of the trunk led to."""
+        """Compare with HEAD the anchor sets that no commit of the trunk led to."""
         paths = {anchor.path for anchor_set in anchor_sets for anchor in anchor_set.anchors}
         for path in sorted(paths):
             blob = self._git.blob_at(self._worktree.head, path)

@@ -1,8 +1,6 @@
-"""What is new in the memory for one worktree: items that were added, changed or forgotten.
+"""Items that changed since a worktree was last synchronised, and what each is to be anchored to.
 
-What an item is about in the code: a commit, files, symbols; pure.
-
-Facts are read as `interpret` writes them.
+`anchor_target` is pure; it reads facts in the format in which `observer.observations` writes them.
 """
 
 from __future__ import annotations
@@ -18,10 +16,10 @@ from observer.store.interface import StoreReader
 
 MOST_FILES = 16
 MOST_SYMBOLS = 24
-"""Of one item that is no commit."""
+"""Most of one item that is not a commit."""
 
 ON_A_BRANCH = frozenset({"command", "file-write", "commit", "fix", "rejected", "arc"})
-"""Types of observations that tell of the code as it was; others hold wherever one is."""
+"""Types of observations about the code as it was; others hold on every branch."""
 
 _HASH = re.compile(r"commit ([0-9a-f]{40,64})")
 _SYMBOL = re.compile(r"(added|changed|resigned|removed) (\S.*)")
@@ -30,10 +28,10 @@ _QUOTED = re.compile(r"`([A-Za-z_][\w.:]{2,80})(?:\(\))?`")
 
 
 class AnchorTarget(Value):
-    """What an item wants to be anchored to, before git was asked.
+    """What an item is about, by its own words; git has not been asked.
 
-    `base` is the commit at which it held; `is_commit` says that the item tells of that commit, so
-    that its files and symbols are those of the commit. `is_made` says that the item tells of work
+    `base` is the commit at which it held; `is_commit` says that the item is about that commit, so
+    that its files and symbols are those of the commit. `is_made` says that the item is about work
     that was not committed yet.
     """
 
@@ -86,13 +84,13 @@ def _inside(paths: tuple[str, ...] | list[str]) -> tuple[str, ...]:
 
 
 PAGE = 1_000
-"""Items read at once; what they say is let go of again."""
+"""Items read at once, to bound memory."""
 MOST = 20_000
-"""Items that are followed through the history together."""
+"""Most items that are followed through the history together."""
 
 
 class NewItem(Value):
-    """An item that is to be moored; it held at `at_ms`, on `branch`."""
+    """An item to be anchored; it held at `at_ms`, on `branch`."""
 
     item: int
     target: AnchorTarget
@@ -101,7 +99,7 @@ class NewItem(Value):
 
 
 class ItemChanges(NamedTuple):
-    """What was seen up to a change: what to moor, and all items that are not as they were."""
+    """The items changed up to a change number: `fresh` to anchor, `seen` the ids of all."""
 
     change: int
     fresh: list[NewItem]
@@ -109,13 +107,13 @@ class ItemChanges(NamedTuple):
 
 
 def changed_items(reader: StoreReader, worktree: WorktreeView) -> ItemChanges:
-    """Return what is new since the last change that a worktree has taken up."""
-    told = ItemChanges(worktree.change, [], set())
-    while len(told.fresh) < MOST:
-        page = reader.changes_in(worktree.project_id, after=told.change, limit=PAGE)
+    """Return the items changed since `worktree.change`, at most about `MOST` to anchor."""
+    batch = ItemChanges(worktree.change, [], set())
+    while len(batch.fresh) < MOST:
+        page = reader.changes_in(worktree.project_id, after=batch.change, limit=PAGE)
         if not page:
-            return told
-        told = told._replace(change=page[-1].change)
+            return batch
+        batch = batch._replace(change=page[-1].change)
         known = {
             anchor_set.item: anchor_set.updated_ms
             for anchor_set in reader.anchor_sets(worktree.id, [change.id for change in page])
@@ -124,10 +122,10 @@ def changed_items(reader: StoreReader, worktree: WorktreeView) -> ItemChanges:
             # A vector that was added changes an item too, but not what it is about.
             if change.item and change.item.updated_ms == known.get(change.id):
                 continue
-            told.seen.add(change.id)
+            batch.seen.add(change.id)
             if change.item and (wanted := anchor_target(change.item)):
                 at_ms = change.item.updated_ms
-                told.fresh.append(
+                batch.fresh.append(
                     NewItem(item=change.id, target=wanted, branch=change.item.branch, at_ms=at_ms)
                 )
-    return told
+    return batch

@@ -1,11 +1,8 @@
-"""The frame of a clause: what it is about, what it says is done with that, and how; pure.
+"""The frame of a clause: its topic, verb, object and prepositional phrases; pure.
 
-`statements` reads one for each text, `contrasts` compares two. No grammar: prepositions, forms of
-"be" and a list of verbs part a clause, which is right for most of what decisions are told in.
-
-The words of a clause, where its verb stands, and what prepositions part behind that; pure.
-
-`frames` makes roles of them. Each word is looked at a fixed number of times.
+`statements` parses one for each text, `contrasts` compares two. There is no grammar: prepositions,
+forms of "be" and a list of verbs split a clause, which is right for most sentences that state
+decisions. Each word is visited a fixed number of times.
 """
 
 from __future__ import annotations
@@ -194,7 +191,7 @@ def frame_of(clause: str) -> Frame:
         at = words.index(":")
         if is_base(words[at + 1]) and words[at + 1] not in NOUNS:
             return _demand([*words[at + 1 :], "in", *words[:at]], 0, names)
-        return _told(words[:at], ":", words[at + 1 :], names)
+        return _predicate(words[:at], ":", words[at + 1 :], names)
     made = _read(words, said_at(words), names)
     return replace(made, is_demand=True) if words[0] in _ASKING else made
 
@@ -211,12 +208,12 @@ def _read(words: list[str], start: int, names: Words) -> Frame:
         end += 1
     helper = next((word for word in reversed(words[at:end]) if word not in ADVERBS), "")
     if end == len(words) or not _is_verb(words[end], helper):
-        return _told(words[:at], helper, words[end:], names)
+        return _predicate(words[:at], helper, words[end:], names)
     if at == start:
         return _demand(words, end, names)
     if helper in BE and is_past(words[end]):
         return _passive(words[:at], words[end], words[end + 1 :], names)
-    return _told(words[:at], words[end], words[end + 1 :], names)
+    return _predicate(words[:at], words[end], words[end + 1 :], names)
 
 
 def _is_verb(word: str, helper: str) -> bool:
@@ -228,7 +225,7 @@ def _is_verb(word: str, helper: str) -> bool:
 def _verbless(words: list[str], names: Words) -> Frame:
     places = (at for at, word in enumerate(words) if at and word in PREPOSITIONS)
     at = next(places, len(words))
-    return _told(words[:at], "", words[at:], names)
+    return _predicate(words[:at], "", words[at:], names)
 
 
 def _demand(words: list[str], place: int, names: Words) -> Frame:
@@ -290,7 +287,7 @@ def _passive(before: list[str], word: str, after: list[str], names: Words) -> Fr
     )
 
 
-def _told(before: list[str], word: str, after: list[str], names: Words) -> Frame:
+def _predicate(before: list[str], word: str, after: list[str], names: Words) -> Frame:
     """Return the frame of what is said of a subject; who owns something is said of that."""
     value, places = parts(after)
     verb = "be" if word == ":" or word in BE else class_of(word) or (stem(word) if word else "")

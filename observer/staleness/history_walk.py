@@ -1,12 +1,9 @@
-"""Following anchors from commit to commit; pure, but for the text of files that it is lent.
+"""Fingerprints of the symbols of a file, and following anchors by them from commit to commit.
 
-An anchor compares: it holds whenever the code is as it was, however it got there. So a change that
-was taken back leaves no trace, and it does not matter along which branches the work tree went.
-
-Fingerprints of what a file holds: of each symbol, and of what is outside of all.
-
-A print is of a symbol without those inside it, without comments and however it is laid out: what
-was only put elsewhere or formatted anew has not changed.
+A fingerprint covers a symbol without those nested in it, without comments and layout: code that was
+only moved or reformatted is unchanged. An anchor holds whenever the code equals what it was,
+however it got there, so a reverted change leaves no trace and branches need not be replayed.
+Pure, but for the contents of files that the caller reads.
 """
 
 from __future__ import annotations
@@ -25,24 +22,24 @@ from observer.git.commit_diffs import CommitDiff, DiffEntry
 from observer.store.anchors import Anchor, AnchorSet
 
 OUTSIDE = ""
-"""Name of what stands outside of all symbols."""
+"""Name of the text outside of all symbols."""
 FILE = "/"
-"""Name of a file's being there at all; no symbol is called so."""
+"""Name of the existence of a file; never the name of a symbol."""
 ABSENT = ""
-"""Print of what is not there."""
+"""Fingerprint of what does not exist."""
 MOST_BYTES = 512 << 10
-"""A larger file is data: it has one print, of all its bytes."""
+"""A larger file is data: it has one fingerprint, of all its bytes."""
 
 _QUOTES = str.maketrans("'", '"', "\\")
 _LAST_COMMA = re.compile(r",(?=[)\]}])")
 
-Prints = Mapping[str, str]
+Fingerprints = Mapping[str, str]
 
 
-def fingerprints(data: bytes, path: str) -> Prints:
-    """Return a print of each symbol by its qualified name, and of the rest under `OUTSIDE`."""
+def fingerprints(data: bytes, path: str) -> Fingerprints:
+    """Return the fingerprint of each symbol by its qualified name, the rest under `OUTSIDE`."""
     if len(data) > MOST_BYTES or b"\0" in data:
-        return {OUTSIDE: _print(data)}
+        return {OUTSIDE: _digest(data)}
     text = data.decode("utf-8", "replace")
     lines = text.split("\n")
     texts: defaultdict[str, list[str]] = defaultdict(list)
@@ -50,13 +47,13 @@ def fingerprints(data: bytes, path: str) -> Prints:
         texts[symbol.path].append(symbol.text)
         inside = slice(symbol.first_line - 1, symbol.last_line)
         lines[inside] = [""] * len(lines[inside])
-    return {name: _print(_packed(parts)) for name, parts in {**texts, OUTSIDE: lines}.items()}
+    return {name: _digest(_packed(parts)) for name, parts in {**texts, OUTSIDE: lines}.items()}
 
 
-def fingerprint_of(known: Prints, name: str) -> str:
-    """Return the print of a symbol, `ABSENT` if it is not there.
+def fingerprint_of(known: Fingerprints, name: str) -> str:
+    """Return the fingerprint of a symbol, `ABSENT` if it does not exist.
 
-    A plain name means every symbol that is called so, in whatever class.
+    An unqualified name stands for every symbol with this name, in whatever class.
     """
     if name == FILE:
         return "there" if known else ABSENT
@@ -64,10 +61,10 @@ def fingerprint_of(known: Prints, name: str) -> str:
         return known.get(name, ABSENT)
     tail = f".{name}"
     found = [known[each] for each in sorted(known) if each.endswith(tail)]
-    return found[0] if len(found) == 1 else _print("".join(found).encode()) if found else ABSENT
+    return found[0] if len(found) == 1 else _digest("".join(found).encode()) if found else ABSENT
 
 
-def touched(before: Prints, after: Prints) -> list[str]:
+def touched(before: Fingerprints, after: Fingerprints) -> list[str]:
     """Return the symbols in which two versions of a file differ; `OUTSIDE` if in none."""
     names = [name for name in {**after, **before} if name]
     return [name for name in names if before.get(name) != after.get(name)] or [OUTSIDE]
@@ -79,14 +76,14 @@ def _packed(parts: Iterable[str]) -> bytes:
     return _LAST_COMMA.sub("", text).encode("utf-8", "replace")
 
 
-def _print(data: bytes) -> str:
+def _digest(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=9).hexdigest()
 
 
 MOST_ANCHORS = 64
 """Of one item; what a larger commit touched beyond that is not followed."""
 KEPT_FILES = 2_000
-"""Versions of files whose prints are remembered."""
+"""Versions of files whose fingerprints are cached."""
 SECOND_MS = 1_000
 """git knows no smaller time: what is committed in the same second may come after."""
 
@@ -97,23 +94,23 @@ Text = Callable[[str], bytes | None]
 
 
 def reverts(step: CommitDiff) -> list[str]:
-    """Return the commits that a commit says it takes back."""
+    """Return the commits that a commit reverts, by its message."""
     return _REVERTS.findall(step.message)
 
 
 NO_COMMIT = CommitDiff(commit="", parents=(), committed_ms=0, message="", files=())
-"""The step of a change of which nobody knows the commit."""
+"""Stands for the unknown commit of a change."""
 
 
-class FileTexts:
-    """Prints of files, by git's name of their content; remembers those asked for last."""
+class FileFingerprints:
+    """Fingerprints of files by blob id, with a cache of those asked for last."""
 
     def __init__(self, text: Text) -> None:
         self._text = text
-        self._known: OrderedDict[tuple[str, str], Prints] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str], Fingerprints] = OrderedDict()
 
-    def prints(self, blob: str, path: str) -> Prints:
-        """Return the prints of a content under a path, none of no content."""
+    def of(self, blob: str, path: str) -> Fingerprints:
+        """Return the fingerprints of a blob at a path; none without a blob."""
         if not blob:
             return {}
         key = blob, path.rpartition("/")[2]
@@ -128,11 +125,13 @@ class FileTexts:
 
 
 class HistoryWalk:
-    """Moorings, and how they stand after the steps taken so far."""
+    """Anchor sets as they are after the commits walked so far."""
 
-    def __init__(self, texts: FileTexts, anchor_sets: Iterable[AnchorSet] = ()) -> None:
-        self._texts = texts
-        self._moored: dict[int, AnchorSet] = {}
+    def __init__(
+        self, fingerprints: FileFingerprints, anchor_sets: Iterable[AnchorSet] = ()
+    ) -> None:
+        self._fingerprints = fingerprints
+        self._anchor_sets: dict[int, AnchorSet] = {}
         self._in_file: defaultdict[str, set[int]] = defaultdict(set)
         self._based: defaultdict[str, set[int]] = defaultdict(set)
         self._reverted: defaultdict[str, set[int]] = defaultdict(set)
@@ -140,27 +139,27 @@ class HistoryWalk:
         for anchor_set in anchor_sets:
             self._put(anchor_set)
 
-    def moor(self, anchor_set: AnchorSet) -> None:
-        """Take an item along from here on."""
+    def add(self, anchor_set: AnchorSet) -> None:
+        """Add an anchor set, to be followed from here on."""
         self._put(anchor_set)
         self._changed.add(anchor_set.item)
 
-    def alter(self, anchor_set: AnchorSet) -> None:
-        """Replace a anchor_set that is known, if it differs."""
-        if self._moored.get(anchor_set.item) != anchor_set:
-            self.moor(anchor_set)
+    def update(self, anchor_set: AnchorSet) -> None:
+        """Replace the anchor set of its item, if it differs."""
+        if self._anchor_sets.get(anchor_set.item) != anchor_set:
+            self.add(anchor_set)
 
     def pending(self, path: str) -> bool:
-        """Tell whether something in a file is not committed yet."""
-        told = (self._moored[item].anchors for item in self._in_file[path])
-        return any(each.path == path and each.print is None for each in chain(*told))
+        """Return True if an anchor in a file waits for a commit."""
+        anchors = (self._anchor_sets[item].anchors for item in self._in_file[path])
+        return any(each.path == path and each.fingerprint is None for each in chain(*anchors))
 
     def changed(self) -> list[AnchorSet]:
-        """Return those that were moored or differ since the beginning."""
-        return [self._moored[item] for item in sorted(self._changed)]
+        """Return the anchor sets that were added or replaced, by item."""
+        return [self._anchor_sets[item] for item in sorted(self._changed)]
 
     def step(self, step: CommitDiff, *, is_trunk: bool) -> None:
-        """Take a step: land what it commits and, on the trunk, look at what it changed.
+        """Apply a commit: settle what it commits and, on the trunk, compare what it changed.
 
         The commits of a side branch do not change what is checked out; the merge does.
         """
@@ -171,28 +170,28 @@ class HistoryWalk:
     def move(self, moved: DiffEntry, step: CommitDiff, *, is_trunk: bool = True) -> None:
         """Follow the anchors of one file."""
         for item in sorted(self._in_file[moved.old] | self._in_file[moved.path]):
-            anchor_set = self._moored[item]
+            anchor_set = self._anchor_sets[item]
             anchors = [
                 self._followed(anchor, moved, step, anchor_set)
-                if anchor.path in moved[:2] and (is_trunk or anchor.print is None)
+                if anchor.path in moved[:2] and (is_trunk or anchor.fingerprint is None)
                 else anchor
                 for anchor in anchor_set.anchors
             ]
-            self.alter(_landed(anchor_set, anchors, step))
+            self.update(_landed(anchor_set, anchors, step))
 
-    def leave(self, commits: Collection[str]) -> None:
-        """Note that these commits are not in the history any more."""
-        for anchor_set in list(self._moored.values()):
+    def drop_commits(self, commits: Collection[str]) -> None:
+        """Mark the anchor sets of commits that left the history."""
+        for anchor_set in list(self._anchor_sets.values()):
             is_here = anchor_set.is_here and anchor_set.base not in commits
-            self.alter(replace(anchor_set, is_here=is_here))
+            self.update(replace(anchor_set, is_here=is_here))
             if anchor_set.reverted in commits:
-                self.alter(replace(anchor_set, is_here=is_here, reverted="", reverted_ms=0))
+                self.update(replace(anchor_set, is_here=is_here, reverted="", reverted_ms=0))
 
-    def come(self, commits: Collection[str]) -> None:
-        """Note that these commits are in the history now."""
-        for anchor_set in list(self._moored.values()):
+    def add_commits(self, commits: Collection[str]) -> None:
+        """Mark the anchor sets of commits that came into the history."""
+        for anchor_set in list(self._anchor_sets.values()):
             if anchor_set.base in commits:
-                self.alter(replace(anchor_set, is_here=True))
+                self.update(replace(anchor_set, is_here=True))
 
     def of_commit(self, step: CommitDiff) -> Iterator[Anchor]:
         """Yield anchors for what a commit changed: its symbols, or what is outside of them."""
@@ -200,8 +199,8 @@ class HistoryWalk:
             return
         room = MOST_ANCHORS
         for moved in step.files:
-            after = self._texts.prints(moved.blob, moved.path)
-            before = self._texts.prints(moved.before, moved.old)
+            after = self._fingerprints.of(moved.blob, moved.path)
+            before = self._fingerprints.of(moved.before, moved.old)
             names = touched(before, after) if moved.blob else [OUTSIDE]
             for name in names[: max(room, 0)]:
                 yield Anchor(
@@ -209,22 +208,22 @@ class HistoryWalk:
                     path=moved.path,
                     symbol=name,
                     blob=moved.blob,
-                    print=fingerprint_of(after, name),
+                    fingerprint=fingerprint_of(after, name),
                 )
             room -= len(names)
 
     def _followed(
         self, anchor: Anchor, moved: DiffEntry, step: CommitDiff, anchor_set: AnchorSet
     ) -> Anchor:
-        now = self._texts.prints(moved.blob, moved.path)
+        now = self._fingerprints.of(moved.blob, moved.path)
         current = fingerprint_of(now, anchor.symbol)
         path = moved.path if anchor.path == moved.old else anchor.path
-        if anchor.print is None:
+        if anchor.fingerprint is None:
             if step.committed_ms + SECOND_MS <= anchor_set.at_ms:
                 return replace(anchor, path=path)
-            return replace(anchor, path=path, print=current, blob=moved.blob)
+            return replace(anchor, path=path, fingerprint=current, blob=moved.blob)
         reason = _reason(anchor, current, path, is_there=bool(moved.blob))
-        if reason == "deleted" and (elsewhere := self._taken_to(anchor, step)):
+        if reason == "deleted" and (elsewhere := self._moved_to(anchor, step)):
             reason, path = "renamed", elsewhere
         if reason == anchor.reason:
             return replace(anchor, path=path)
@@ -232,15 +231,15 @@ class HistoryWalk:
         commit = step.commit if reason else ""
         return replace(anchor, path=path, reason=reason, commit=commit, since_ms=since_ms)
 
-    def _taken_to(self, anchor: Anchor, step: CommitDiff) -> str:
-        """Return the file into which a step took a symbol as it was, "" if into none."""
-        if anchor.symbol == OUTSIDE or anchor.print == ABSENT:
+    def _moved_to(self, anchor: Anchor, step: CommitDiff) -> str:
+        """Return the file to which a commit moved an unchanged symbol, "" if to none."""
+        if anchor.symbol == OUTSIDE or anchor.fingerprint == ABSENT:
             return ""
         plain = anchor.symbol.rpartition(".")[2]
         for moved in step.files:
             if moved.path != anchor.path and moved.blob:
-                known = self._texts.prints(moved.blob, moved.path)
-                if anchor.print in {
+                known = self._fingerprints.of(moved.blob, moved.path)
+                if anchor.fingerprint in {
                     fingerprint_of(known, anchor.symbol),
                     fingerprint_of(known, plain),
                 }:
@@ -251,15 +250,15 @@ class HistoryWalk:
         for commit in reverts(step):
             for item in list(self._based[commit]):
                 back = replace(
-                    self._moored[item], reverted=step.commit, reverted_ms=step.committed_ms
+                    self._anchor_sets[item], reverted=step.commit, reverted_ms=step.committed_ms
                 )
-                self.alter(back)
+                self.update(back)
             for item in list(self._reverted[commit]):
-                self.alter(replace(self._moored[item], reverted="", reverted_ms=0))
+                self.update(replace(self._anchor_sets[item], reverted="", reverted_ms=0))
 
     def _put(self, anchor_set: AnchorSet) -> None:
         # An item stays listed under paths where it was: looking twice costs less than unlisting.
-        self._moored[anchor_set.item] = anchor_set
+        self._anchor_sets[anchor_set.item] = anchor_set
         self._based[anchor_set.base].add(anchor_set.item)
         self._reverted[anchor_set.reverted].add(anchor_set.item)
         for anchor in anchor_set.anchors:
@@ -267,7 +266,7 @@ class HistoryWalk:
 
 
 def _reason(anchor: Anchor, current: str, path: str, *, is_there: bool) -> str:
-    if current == anchor.print:
+    if current == anchor.fingerprint:
         return "renamed" if path != anchor.origin else ""
     if not is_there or (anchor.symbol and current == ABSENT):
         return "deleted"
@@ -275,9 +274,9 @@ def _reason(anchor: Anchor, current: str, path: str, *, is_there: bool) -> str:
 
 
 def _landed(anchor_set: AnchorSet, anchors: Sequence[Anchor], step: CommitDiff) -> AnchorSet:
-    """Return a anchor_set with these anchors, based on the step that committed what it tells of."""
-    had = [anchor for anchor in anchor_set.anchors if anchor.print is None]
-    still = [anchor for anchor in anchors if anchor.print is None]
+    """Return an anchor set with these anchors, based on the commit if it committed some."""
+    had = [anchor for anchor in anchor_set.anchors if anchor.fingerprint is None]
+    still = [anchor for anchor in anchors if anchor.fingerprint is None]
     if len(still) < len(had):
         anchor_set = replace(anchor_set, base=step.commit, is_here=True)
         anchors = _worth(anchors)
@@ -286,5 +285,5 @@ def _landed(anchor_set: AnchorSet, anchors: Sequence[Anchor], step: CommitDiff) 
 
 def _worth(anchors: Sequence[Anchor]) -> list[Anchor]:
     """Leave out symbols that are not in a file, if others of the item are."""
-    with_some = {each.origin for each in anchors if each.print}
-    return [each for each in anchors if each.print != ABSENT or each.origin not in with_some]
+    with_some = {each.origin for each in anchors if each.fingerprint}
+    return [each for each in anchors if each.fingerprint != ABSENT or each.origin not in with_some]

@@ -1,4 +1,4 @@
-"""What following asks of one repository, as it stands at one moment."""
+"""One git repository at one moment, as the synchronisation of a worktree reads it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from observer.git import commit_diffs as git
 from observer.git.commit_diffs import CommitDiff, DiffEntry
 from observer.git.status import Blobs, uncommitted_paths
-from observer.staleness.history_walk import FileTexts
+from observer.staleness.history_walk import FileFingerprints
 
 MOST_NAMED = 100
 """Commits named in one question."""
@@ -28,19 +28,19 @@ class RepositoryView(AbstractContextManager["RepositoryView"]):
         self.head = git.head_commit(root)
         self.branch = git.current_branch(root)
         self._blobs = Blobs(root)
-        self.texts = FileTexts(self._text)
+        self.fingerprints = FileFingerprints(self._text)
 
     def __exit__(self, *_: object) -> None:
         """End its process."""
         self._blobs.close()
 
     def has(self, commit: str) -> bool:
-        """Tell whether there is such a commit."""
+        """Return True if the repository has this commit."""
         found = self._blobs.get(commit)
         return found is not None and found.kind == "commit"
 
     def leads_here(self, commit: str) -> bool:
-        """Tell whether a commit is there, and has a history in common with HEAD."""
+        """Return True if a commit exists and shares history with HEAD."""
         return self.has(commit) and git.is_related(self.root, commit, self.head)
 
     def blob_at(self, commit: str, path: str) -> str:
@@ -53,7 +53,7 @@ class RepositoryView(AbstractContextManager["RepositoryView"]):
         return git.checked_out_branches(self.root)
 
     def uncommitted(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return which of the first `MOST_ASKED` files differ from HEAD, as far as git tells."""
+        """Return which of the first `MOST_ASKED` files differ from HEAD, as far as git reports."""
         return uncommitted_paths(self.root, paths[:MOST_ASKED]) or frozenset()
 
     def steps(self, since: str, to: str) -> Iterator[CommitDiff]:
@@ -61,7 +61,7 @@ class RepositoryView(AbstractContextManager["RepositoryView"]):
         return git.commits_between(self.root, since, to)
 
     def named(self, commits: Sequence[str]) -> Iterator[CommitDiff]:
-        """Yield those of the commits that there are."""
+        """Yield the commits of these that exist."""
         for start in range(0, len(commits), MOST_NAMED):
             yield from git.commits_by_hash(self.root, commits[start : start + MOST_NAMED])
 

@@ -1,11 +1,9 @@
-"""What a statement of a decision is about, what it says of that, and how it speaks of others; pure.
+"""Parsing a statement of a decision: its subject, its amounts, and what it replaces; pure.
 
-`read` takes a statement apart: the words of its subject, its amounts, what it replaces, adds,
-exempts or takes back, and which of two things it puts first. `succession` compares two of them.
-
-Whether a sentence decides anything: questions, reports and repetitions do not; pure.
-
-The first gate of every comparison: what does not decide takes nobody's place.
+`read` parses a statement: the words of its subject, its amounts, what it replaces, adds, exempts or
+revokes, and which of two things it orders first. `supersession` compares two of them. Questions,
+reports and repetitions decide nothing, and so supersede nothing: that is the first test of every
+comparison.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ _CHANGED = (
     r"|reschedul|delay|shift|relocat|reassign|assign|pick|adopt|reverted|revert|bann)\w*|took\ over"
     r"|chosen|chose|set|put|went\ (?:back|with)|made\ (?:it|that)"
 )
-"""Verbs of which a past form tells of a decision, not of an event."""
+"""Verbs whose past form states a decision rather than an event."""
 _REPORTS = re.compile(
     r"""\b(?:right\ now|at\ (?:the\ moment|present|this\ point)|currently|as\ we\ speak|so\ far
     |today's|yesterday(?:'s)?|tonight's|last\ night|on\ average|measured|observed|turned\ out

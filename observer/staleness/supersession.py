@@ -1,4 +1,4 @@
-"""Which item takes the place of an older one, and which only amends it; pure.
+"""Which item supersedes an older one, and which only amends it; pure.
 
 Items are compared by what they state; `relating` holds the rules.
 """
@@ -49,22 +49,24 @@ class PlacedStatement(Value):
 def validity(
     said: Sequence[PlacedStatement], vectors: Mapping[int, bytes]
 ) -> dict[int, tuple[Validity, ...]]:
-    """Return what must be said of each item: what took its place or amended it, and whose it took.
+    """Return the validity of each item: what superseded or amended it, and what it superseded.
 
-    Of several that took the place of one, the newest counts. What a note links to as superseded is
-    so, whatever the words.
+    Of several items that supersede one, the newest counts. A note's `supersedes` link counts
+    whatever the texts say.
     """
-    told: dict[int, dict[tuple[str, int], Validity]] = {
+    found_by_item: dict[int, dict[tuple[str, int], Validity]] = {
         item: {} for one in said for item in one.items
     }
     ordered = sorted(said, key=lambda one: (one.item.updated_ms, one.item.id), reverse=True)
     for older, newer, what in _successions(ordered, vectors):
         for item in older.items:
             reason: Reason = "superseded" if what == "supersedes" else "amended"
-            told[item].setdefault((reason, 0), _of(reason, newer, newer.item.updated_ms))
+            found_by_item[item].setdefault((reason, 0), _of(reason, newer, newer.item.updated_ms))
         for item in newer.items:
-            told[item].setdefault((what, older.item.id), _of(what, older, older.item.updated_ms))
-    return {item: tuple(found.values()) for item, found in told.items()}
+            found_by_item[item].setdefault(
+                (what, older.item.id), _of(what, older, older.item.updated_ms)
+            )
+    return {item: tuple(found.values()) for item, found in found_by_item.items()}
 
 
 def _of(reason: Reason, other: PlacedStatement, since_ms: int) -> Validity:

@@ -1,9 +1,8 @@
-"""Keeping the memory up with every work tree of a project: the door to this package.
+"""The entry points of staleness: synchronise worktrees with git, and compare statements.
 
-The statements of a project that are compared with each other: notes, proposals and prompts.
-
-A decision is taken in a note, in an answer, or in passing in a prompt or reply; the newer word on
-the same thing may come by any of these.
+`sync_worktree` follows every worktree of a project. `update_supersessions` compares what notes,
+proposals and prompts of a project state: a newer statement on the same subject may stand in any of
+them.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from observer.store.interface import Store, StoreReader, Writer
 MOST_NOTES = 500
 MOST_PROPOSALS = 500
 MOST_PROMPTS = 1_000
-"""Of each sort as many of a project are compared, the newest."""
+"""Most of each kind that are compared in a project, newest first."""
 SENTENCES = 3
 """A prompt of more sentences is about more than what one of them says."""
 MOST_SENTENCES = 20
@@ -37,7 +36,7 @@ LEAST_CHARS, MOST_CHARS = 15, 300
 
 
 def statements(reader: StoreReader, project_id: int) -> list[PlacedStatement]:
-    """Return what was stated in a project, each with the items that it is said of."""
+    """Return the statements of a project, each with the items whose validity it decides."""
     notes = _recent(reader, project_id, "note", TYPES, MOST_NOTES)
     proposals = _recent(reader, project_id, "observation", (DECISION,), MOST_PROPOSALS)
     prompts = _recent(reader, project_id, "observation", ("prompt",), MOST_PROMPTS)
@@ -99,16 +98,15 @@ def _stated(prompt: Item) -> Iterator[tuple[str, bool]]:
 def sync_worktree(
     store: Store, write: Write, project: Project, *, pause: Callable[[], None] = lambda: None
 ) -> bool:
-    """Follow every work tree of a project to where its HEAD is, and take up what is new.
+    """Follow every worktree of a project to its HEAD, and anchor the items that are new.
 
-    Returns whether anything is said otherwise than before.
-
-    A folder that is gone, or no repository, is forgotten: nothing is said of items from there.
+    Returns True if anything changed. The view of a folder that is gone, or is not a repository, is
+    deleted.
 
     Args:
         store: what is read.
         write: runs changes of the store, each in a transaction of its own.
-        project: whose work trees.
+        project: whose worktrees.
         pause: called between commits; may wait, or raise to stop.
 
     Raises:
@@ -131,13 +129,13 @@ def sync_worktree(
 def update_supersessions(
     store: Store, write: Write, project: Project, known: MutableMapping[int, int] | None = None
 ) -> None:
-    """Say of a project's notes, proposals and prompts which took the place of which.
+    """Store which notes, proposals and prompts of a project supersede or amend which.
 
     Args:
         store: what is read.
         write: runs changes of the store.
         project: whose statements.
-        known: by project, what was compared last: the same is not compared again.
+        known: digests of what was compared last, by project id; the same is not compared again.
 
     Raises:
         StoreUnavailable: the store cannot be read or written.
@@ -149,8 +147,8 @@ def update_supersessions(
     digest = _digest(said, before, vectors)
     if known is not None and known.get(project.id) == digest:
         return
-    told = validity(said, vectors)
-    news = {item: new for item, new in told.items() if new != _of_items(before.get(item, ()))}
+    found = validity(said, vectors)
+    news = {item: new for item, new in found.items() if new != _of_items(before.get(item, ()))}
     if news:
         write(lambda writer: writer.put_validity(ANYWHERE, news))
     elif known is not None:
@@ -164,14 +162,14 @@ def _digest(said: Sequence[PlacedStatement], before: ValidityById, vectors: Coll
 
 
 def _of_items(validity: Iterable[Validity]) -> tuple[Validity, ...]:
-    """Return what of an item's validity follows from other items."""
+    """Return the part of an item's validity that follows from other items."""
     return tuple(each for each in validity if each.target)
 
 
 def _worktree(
     store: Store, write: Write, project: Project, repository: RepositoryView
 ) -> WorktreeView:
-    """Return from where a work tree is followed: as it was left, or like one beside it, or anew."""
+    """Return the view of a worktree: its own, a copy of a related one, or a new one."""
     with store.read() as reader:
         known = [each for each in reader.worktrees() if each.project_id == project.id]
     own = next((each for each in known if each.root == repository.root), None)

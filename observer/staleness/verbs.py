@@ -1,4 +1,4 @@
-"""The verbs by which decisions are told, in classes of which each says one thing of its object.
+"""The verbs that state decisions, in classes of one meaning each.
 
 Frames are read with them. A verb that no class names is a class of its own.
 """

@@ -1,9 +1,8 @@
-"""Keeping the store up with one work tree: where HEAD went, and what is new in the memory.
+"""Synchronising one worktree view with git and with the store's items.
 
-All reading of git and comparing of code happens outside of any transaction; what came of it is
-written in short ones. Whatever dies in between is done again, with the same result.
-
-What must be said of an item, from how its anchors stand; pure.
+Git is read and code is compared outside of any transaction; results are written in short ones. An
+interrupted synchronisation is repeated with the same result. `validity` derives from an anchor set
+what users are shown; it is pure.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from msgspec.structs import replace
 
 from observer.core.model import Validity
 from observer.git.commit_diffs import CommitDiff, DiffEntry
-from observer.staleness.anchoring import moored
+from observer.staleness.anchoring import anchored
 from observer.staleness.changed_items import changed_items
 from observer.staleness.history_walk import FILE, NO_COMMIT, OUTSIDE, HistoryWalk, reverts
 from observer.staleness.repository import RepositoryView
@@ -24,35 +23,35 @@ from observer.store.anchors import Anchor, AnchorSet, WorktreeView
 from observer.store.interface import Store, Writer
 
 NAMED = 3
-"""Symbols or files that one line names."""
+"""Most symbols or files that one `Validity.subject` names."""
 
 
 def validity(anchor_set: AnchorSet, *, branch: str) -> list[Validity]:
-    """Return what must be said of an item, seen from a work tree that is on `branch`."""
-    landed = [anchor for anchor in anchor_set.anchors if anchor.print is not None]
+    """Return the validity of an item in a worktree that is on `branch`; empty if it holds."""
+    landed = [anchor for anchor in anchor_set.anchors if anchor.fingerprint is not None]
     off = [anchor for anchor in landed if anchor.reason in {"changed", "deleted"}]
-    told = list(_renamed(landed))
+    found = list(_renamed(landed))
     # What was only said or run while HEAD was there is not taken back with it.
     if anchor_set.reverted and off:
-        told.append(
+        found.append(
             Validity(reason="reverted", commit=anchor_set.reverted, since_ms=anchor_set.reverted_ms)
         )
     elif not anchor_set.is_here or is_pending_on(anchor_set, branch):
-        told += _elsewhere(anchor_set, branch, landed=landed, off=off)
+        found += _elsewhere(anchor_set, branch, landed=landed, off=off)
     elif off:
-        told.append(_moved_on(off, landed))
-    return told
+        found.append(_moved_on(off, landed))
+    return found
 
 
 def is_pending_on(anchor_set: AnchorSet, branch: str) -> bool:
-    """Tell whether it is of uncommitted work on another branch."""
+    """Return True if the item is about uncommitted work on another branch."""
     return anchor_set.is_pending and anchor_set.branch not in {"", branch}
 
 
 def _elsewhere(
     anchor_set: AnchorSet, branch: str, *, landed: Sequence[Anchor], off: Sequence[Anchor]
 ) -> Iterator[Validity]:
-    """Say where an item holds, unless the same code is here: picked, squashed or rebased."""
+    """Yield where an item holds, unless the code is here: cherry-picked, squashed or rebased."""
     is_same_code = bool(landed) and not off
     was_rewritten = anchor_set.branch == branch and not off
     if not is_same_code and not was_rewritten:
@@ -110,13 +109,13 @@ Write = Callable[[Callable[[Writer], None]], None]
 
 
 class WorktreeSync:
-    """One work tree, seen from its worktree.
+    """Follows one worktree and anchors the items that are new.
 
     Args:
         store: what is read.
         write: how it is changed.
         repository: the work tree.
-        worktree: how far it was followed.
+        worktree: its view, as it was last synchronised.
         pause: called between commits; may wait, or raise to stop.
     """
 
@@ -136,7 +135,7 @@ class WorktreeSync:
         self._pause = pause
 
     def follow(self) -> bool:
-        """Go where HEAD went, then take up what is new in the memory; tell whether there was any.
+        """Follow HEAD, then anchor new items; return True if anything changed.
 
         Raises:
             ObserverError: the repository, or the store, cannot be read or written.
@@ -160,40 +159,40 @@ class WorktreeSync:
         self._arrive(self._unsettled())
 
     def _leave(self, leap: Sequence[DiffEntry], *, lost: set[str]) -> None:
-        """Go back to where the way to the new commit begins."""
+        """Walk back to where the path to the new commit begins."""
         if not leap and not lost:
             return
         walk = self._walk(leap, lost)
         for moved in leap:
             walk.move(moved, NO_COMMIT)
-        walk.leave(lost)
+        walk.drop_commits(lost)
         self._keep(walk.changed(), self._worktree)
 
     def _go(self, chunk: Sequence[CommitDiff], trunk: set[str]) -> None:
-        """Take some steps; those of side branches only land what was not committed yet."""
+        """Walk some commits; those of side branches only settle pending anchors."""
         commits = {step.commit for step in chunk}
         back = {commit for step in chunk for commit in reverts(step)}
         walk = self._walk([moved for step in chunk for moved in step.files], commits | back)
         for step in chunk:
             self._pause()
             walk.step(step, is_trunk=step.commit in trunk)
-        walk.come(commits)
+        walk.add_commits(commits)
         behind = [step.commit for step in chunk if step.commit in trunk]
         head = behind[-1] if behind else self._worktree.head
         self._keep(walk.changed(), replace(self._worktree, head=head))
 
     def _walk(self, files: Iterable[DiffEntry], commits: Iterable[str]) -> HistoryWalk:
-        """Return a walk with the anchor_sets that changes of these files, or commits, concern."""
+        """Return a walk with the anchor sets that these files or commits affect."""
         paths = {path for moved in files for path in moved[:2]}
         with self._store.read() as reader:
             known = reader.anchored_in(self._worktree.id, sorted(paths))
             known += reader.based_on(self._worktree.id, sorted(commits))
         return HistoryWalk(
-            self._git.texts, {anchor_set.item: anchor_set for anchor_set in known}.values()
+            self._git.fingerprints, {anchor_set.item: anchor_set for anchor_set in known}.values()
         )
 
     def _unsettled(self) -> Sequence[AnchorSet]:
-        """Return the anchor_sets of which another branch makes something else."""
+        """Return the anchor sets whose validity depends on the branch, if that changed."""
         if self._worktree.branch == self._git.branch:
             return ()
         with self._store.read() as reader:
@@ -204,7 +203,7 @@ class WorktreeSync:
         self._keep(self._carried(anchor_sets), there)
 
     def _carried(self, anchor_sets: Sequence[AnchorSet]) -> Sequence[AnchorSet]:
-        """Take uncommitted work along to the branch that it was carried to."""
+        """Rebase pending anchor sets on the branch to which uncommitted work was carried."""
         here = self._git.branch
         if not any(is_pending_on(anchor_set, here) for anchor_set in anchor_sets):
             return anchor_sets
@@ -222,23 +221,23 @@ class WorktreeSync:
         return [replace(one, branch=here) if one.item in carried else one for one in anchor_sets]
 
     def _take_up(self) -> None:
-        """Moor the items that are new or changed, and cast off those that are gone."""
+        """Anchor the items that are new or changed, and drop the anchors of those that are gone."""
         while True:
             with self._store.read() as reader:
-                told = changed_items(reader, self._worktree)
-            if told.change == self._worktree.change:
+                batch = changed_items(reader, self._worktree)
+            if batch.change == self._worktree.change:
                 return
-            anchor_sets = moored(
-                self._store, self._git, self._worktree, told.fresh, pause=self._pause
+            anchor_sets = anchored(
+                self._store, self._git, self._worktree, batch.fresh, pause=self._pause
             )
-            loose = told.seen - {anchor_set.item for anchor_set in anchor_sets}
-            there = replace(self._worktree, change=told.change)
+            loose = batch.seen - {anchor_set.item for anchor_set in anchor_sets}
+            there = replace(self._worktree, change=batch.change)
             self._keep(self._carried(anchor_sets), there, loose=loose)
 
     def _keep(
         self, anchor_sets: Sequence[AnchorSet], worktree: WorktreeView, *, loose: Iterable[int] = ()
     ) -> None:
-        """Write what came of a part of the way; that it is done, at last."""
+        """Write the results of a part of the walk, and last how far it came."""
         last = max(0, len(anchor_sets) - 1) // ITEMS * ITEMS
         for start in range(0, last, ITEMS):
             self._write(partial(_put, worktree, anchor_sets[start : start + ITEMS]))
@@ -255,7 +254,7 @@ class WorktreeSync:
 
 def _put(worktree: WorktreeView, anchor_sets: Sequence[AnchorSet], writer: Writer) -> None:
     writer.put_anchor_sets(worktree.id, anchor_sets)
-    told = {
+    found = {
         anchor_set.item: validity(anchor_set, branch=worktree.branch) for anchor_set in anchor_sets
     }
-    writer.put_validity(worktree.id, told)
+    writer.put_validity(worktree.id, found)

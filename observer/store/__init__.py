@@ -1,1 +1,1 @@
-"""Floor 4: the one place that speaks SQL."""
+"""Floor 4: the only place that speaks SQL."""

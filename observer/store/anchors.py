@@ -1,7 +1,7 @@
-"""The contract of a store, continued: what items are about in the code, and what became of it.
+"""The contract of a store, continued: anchors of items in the code, and their validity.
 
-All of it is derived, from items and from git; `observer.staleness` keeps it. A *worktree* is a work
-tree from which the memory is looked at: the same item may hold in one and not in another.
+All of it is derived, from items and from git, by `observer.staleness`. Validity is relative to a
+git worktree: the same item may hold in one and not in another.
 """
 
 from __future__ import annotations
@@ -13,14 +13,18 @@ from observer.core.model import ItemChange, Validity
 from observer.core.value import Value
 
 ANYWHERE = 0
-"""The worktree of what is so from every work tree."""
+"""Id of the worktree view for validity that holds in every worktree."""
 
 
 ValidityById = Mapping[int, tuple[Validity, ...]]
 
 
 class WorktreeView(Value):
-    """A work tree, the commit up to which it was followed, and the last change taken up."""
+    """A worktree as it was last synchronised.
+
+    `head` is the commit up to which it was followed, `change` the number of the last change of an
+    item that was anchored. `id` 0 is not stored yet.
+    """
 
     root: str
     project_id: int
@@ -34,25 +38,25 @@ class Anchor(Value):
     """One thing in the code that an item is about: a symbol of a file, or what is outside of all.
 
     `origin` is the file's path as the item names it, `path` where it is now. `blob` is git's name
-    of the file's content when the item held, `print` the fingerprint of the symbol's text in it:
-    None until the work that the item tells of is committed, empty where the symbol was not there.
-    `reason` is empty while the code is as it was; then `commit` and `since_ms` tell what moved on.
+    of the file's content when the item held, `fingerprint` that of the symbol's text in it:
+    None until the work that the item describes is committed, empty where the symbol was not there.
+    `reason` is empty while the code is as it was; then `commit` and `since_ms` say what changed it.
     """
 
     origin: str
     path: str
     symbol: str = ""
     blob: str = ""
-    print: str | None = None
+    fingerprint: str | None = None
     reason: Literal["", "changed", "deleted", "renamed"] = ""
     commit: str = ""
     since_ms: int = 0
 
 
 class AnchorSet(Value):
-    """What ties an item to the code, seen from one worktree.
+    """The anchors of one item, seen from one worktree.
 
-    It held at the commit `base`, on `branch`, at `at_ms`; `is_here` tells whether the worktree's
+    It held at the commit `base`, on `branch`, at `at_ms`; `is_here` says whether the worktree's
     history has that commit. `reverted` is the commit that took it back.
     """
 
@@ -68,18 +72,18 @@ class AnchorSet(Value):
 
     @property
     def is_pending(self) -> bool:
-        """Whether some of the work that the item tells of is not committed yet."""
-        return any(anchor.print is None for anchor in self.anchors)
+        """Whether some of the work that the item describes is not committed yet."""
+        return any(anchor.fingerprint is None for anchor in self.anchors)
 
 
 class StalenessReader(Protocol):
-    """Reads of what became of items."""
+    """Reads of worktree views, anchor sets and validity."""
 
     def worktrees(self) -> list[WorktreeView]:
         """Return all worktrees, by id."""
 
     def anchor_sets(self, worktree: int, ids: Sequence[int]) -> list[AnchorSet]:
-        """Return what ties these items to the code; those that nothing ties are left out."""
+        """Return the anchor sets of these items; items without one are left out."""
 
     def anchored_in(self, worktree: int, paths: Sequence[str]) -> list[AnchorSet]:
         """Return the anchor sets with an anchor in one of these files, by where they are now."""
@@ -94,20 +98,20 @@ class StalenessReader(Protocol):
         """Return the next changes of a project's items after a number, without vectors."""
 
     def snapshot(self) -> Hashable:
-        """Return what tells this snapshot from any in which something else is stored.
+        """Return a token for this snapshot; a snapshot of other content never has the same.
 
-        It may differ between two of the same, but is never the same for two that differ.
+        Two snapshots of the same content may have different tokens.
         """
 
     def seen_from(self, folder: str) -> None:
-        """Say from which folder items are looked at, from now on; "" where nobody told.
+        """Set the folder whose worktree validity is relative to; "" if unknown.
 
-        Every read of items says with each how it stands (`Item.validity`): in the work tree around
-        that folder, and for other projects in their newest work tree.
+        Every later read of items fills in `Item.validity`: for the worktree around that folder,
+        and for other projects in their newest worktree.
         """
 
     def validity(self, ids: Sequence[int]) -> ValidityById:
-        """Return what must be said of items, seen from the folder; most have nothing."""
+        """Return the validity of items by id, seen from the folder; most items have none."""
 
     def vectors_of(self, ids: Sequence[int]) -> Mapping[int, bytes]:
         """Return the vectors of items in eight bits a dimension; those without are left out."""
@@ -117,22 +121,22 @@ class StalenessReader(Protocol):
 
 
 class StalenessWriter(Protocol):
-    """Changes of what became of items."""
+    """Changes of worktree views, anchor sets and validity."""
 
     def put_worktree(self, worktree: WorktreeView, *, like: int = 0) -> int:
         """Insert (id 0) or replace a worktree; returns its id.
 
-        A new one begins with all that is known from the worktree `like`.
+        A new one begins with a copy of all that is stored for the worktree view `like`.
         """
 
     def drop_worktree(self, worktree: int) -> None:
-        """Forget a work tree that is gone."""
+        """Delete a worktree view and all that is stored for it."""
 
     def put_anchor_sets(self, worktree: int, anchor_sets: Iterable[AnchorSet]) -> None:
         """Insert or replace, by item."""
 
     def drop_anchor_sets(self, worktree: int, ids: Iterable[int]) -> None:
-        """Cast items off."""
+        """Delete the anchor sets of these items."""
 
     def put_validity(self, worktree: int, validity: Mapping[int, Sequence[Validity]]) -> None:
-        """Say this, and nothing else, of these items."""
+        """Replace the validity of these items."""

@@ -67,8 +67,8 @@ class StoreReader(StalenessReader, Protocol):
     def match(self, expression: str, filters: Filters, *, limit: int) -> list[int]:
         """Return the ids of items for which an FTS5 expression holds, highest first.
 
-        `filters.files` are compared with the names that items have, not with later ones: those
-        are told by `moved_to`. So everywhere in the store.
+        Here and in every other method, `filters.files` are compared with the paths that items
+        have, not with later ones: see `moved_to` for those.
 
         Raises:
             BadInput: the expression is not legal FTS5.
@@ -108,7 +108,7 @@ class StoreReader(StalenessReader, Protocol):
     ) -> list[Item]:
         """Return the items that exist, in the order of `ids`; unknown ids are left out.
 
-        `validity` tells how all of them stand, where that was asked before.
+        `validity` is that of all of them, if the caller has read it already.
         """
 
     def recent(self, filters: Filters, *, limit: int) -> list[Item]:
@@ -136,7 +136,7 @@ class StoreReader(StalenessReader, Protocol):
         """Return what interpretation remembers of a project across sessions; empty for nothing."""
 
     def with_signature(self, signature: str, filters: Filters, *, limit: int) -> list[Item]:
-        """Return items that tell of an error, newest first by (`created_ms`, `id`).
+        """Return the items about an error, newest first by (`created_ms`, `id`).
 
         No signature is no error: it has no items.
         """
@@ -274,7 +274,7 @@ class Writer(StoreReader, StalenessWriter, Protocol):
         """
 
     def known(self, recorded: Recorded) -> str:
-        """Return the id under which the log has this event, or another report of its happening."""
+        """Return the id of this event, or of another report of it, in the log; "" if neither is."""
 
     def next_seq(self) -> int:
         """Return the `seq` that the next appended event must carry; used ones never come again."""

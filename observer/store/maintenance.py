@@ -1,9 +1,8 @@
-"""The contract of a store, continued: taking events out of the log for good.
+"""The contract of a store, continued: deleting events for good, and owning a database.
 
-Whoever does so derives everything anew in the same transaction, and has the file made anew after
-it: the engine leaves what was deleted where it was.
-
-What the one process that owns a database does for it beside reading and writing.
+Whoever deletes events derives everything anew in the same transaction, and has the file rewritten
+after it, since the engine leaves deleted bytes where they were. `OwnedStore` is what the one
+process that owns a database does for it beside reading and writing.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What was purged, as keyed hashes: enough to recognise it when it comes again, and no more.
+"""Tombstones of purged events: keyed hashes, enough to recognise an event that comes again.
 
-Stands in a file of its own beside the database, so that neither a rebuild nor an older copy of the
-database put in its place brings back what a person had purged. The key is random and never leaves
-the home; without it the hashes name nothing.
+They stand in a file beside the database, so that neither a rebuild nor an older copy of the
+database brings back what a person had purged. The key is random and never leaves the home; without
+it the hashes identify nothing.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Tombstones:
         return len(self._marks) // MARK_BYTES
 
     def names(self, event_id: str, dedup: str, places: Sequence[str]) -> bool:
-        """Return True if an event was purged, or another report of the same happening.
+        """Return True if an event was purged, or another report of the same occurrence.
 
         `places` are what the project is known by: see `places_of`.
         """
@@ -71,8 +71,8 @@ class Tombstones:
             yield from (self._mark("dedup", place, dedup) for place in places or ("",))
 
     def _mark(self, *parts: str) -> bytes:
-        told = "\0".join(parts).encode("utf-8", "surrogatepass")
-        return hmac.digest(self._key, told, "sha256")[:MARK_BYTES]
+        data = "\0".join(parts).encode("utf-8", "surrogatepass")
+        return hmac.digest(self._key, data, "sha256")[:MARK_BYTES]
 
     def _has(self, mark: bytes) -> bool:
         place = bisect_left(range(len(self)), mark, key=self._at)
@@ -92,7 +92,7 @@ class Tombstones:
 
 
 def places_of(project: Project | Place) -> tuple[str, ...]:
-    """Return what tells a project from others, in this home and in a new one."""
+    """Return a key for a project that is the same in this home and in a new one."""
     if isinstance(project, Place):
         known = (*project.remotes, project.common_dir, project.root)
     else:

@@ -80,7 +80,7 @@ def test_folders_that_are_no_models_are_passed_over(copied: Folder) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        pytest.param("dimensions = ", "is not the card", id="no-toml"),
+        pytest.param("dimensions = ", "is not a model manifest", id="no-toml"),
         pytest.param("description = 'x'", "dimensions", id="no-dimensions"),
         pytest.param(card(dimensions=0), "dimensions", id="none"),
         pytest.param(card("words = '('"), "no regular expression", id="expression"),

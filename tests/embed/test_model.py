@@ -132,8 +132,8 @@ def test_words_are_remembered_within_a_bound(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_loading_a_model_writes_nothing_into_the_users_home(tmp_path: Path) -> None:
     load = (
-        "from pathlib import Path; from observer.embed import catalogue;"
-        " catalogue.load(catalogue.find('instant', Path('/nonexistent'))).embed(['a text'])"
+        "from pathlib import Path; from observer.embed import registry;"
+        " registry.load(registry.find('instant', Path('/nonexistent'))).embed(['a text'])"
     )
     user = tmp_path / "user"
     user.mkdir()

@@ -223,7 +223,7 @@ def test_a_damaged_database_is_told_from_others(path: Path) -> None:
         file.truncate(size_bytes // 2)
     with pytest.raises(StoreDamaged, match="malformed") as refused:
         SqliteStore(path)
-    assert refused.value.hint.startswith("mend it with: observer up")
+    assert refused.value.hint.startswith("repair it with: observer up")
 
 
 def test_reading_needs_an_existing_database(path: Path) -> None:

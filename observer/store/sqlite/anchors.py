@@ -1,4 +1,4 @@
-"""What became of items, in SQLite: worktrees, anchor_sets, validity."""
+"""Worktree views, anchor sets and validity in SQLite."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class StalenessWrites(StalenessReads):
         many(_PUT_ANCHOR_SET, ((worktree, one.is_pending, *_row(one)) for one in anchor_sets))
         many(
             "INSERT OR IGNORE INTO anchor_path VALUES (?, ?, ?)",
-            ((worktree, one.path, moored.item) for moored in anchor_sets for one in moored.anchors),
+            ((worktree, one.path, each.item) for each in anchor_sets for one in each.anchors),
         )
 
     def drop_anchor_sets(self, worktree: int, ids: Iterable[int]) -> None:
@@ -144,9 +144,9 @@ class StalenessWrites(StalenessReads):
         self._connection.executemany(
             _PUT_VALIDITY,
             (
-                (worktree, item, *msgspec.structs.astuple(validity))
-                for item, told in validity.items()
-                for validity in told
+                (worktree, item, *msgspec.structs.astuple(record))
+                for item, records in validity.items()
+                for record in records
             ),
         )
 

@@ -1,8 +1,7 @@
-"""One connection to the database, told from every other that this process ever opened.
+"""Connections to the database: what a file is, and the engine's errors as errors of ours.
 
-What a database says of itself: whose it is, which schema it has, how far its log goes.
-
-What an error of the engine means to a person, and what to do about it.
+Each connection has a number, so that snapshots of two of them never compare equal. A file is ours
+if its header holds `APPLICATION_ID`; its schema version and the newest `seq` are read from it.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ class NumberedConnection(apsw.Connection):
 
 
 def is_passing(error: BaseException) -> bool:
-    """Return True if the disk or the system refused once, whatever the content of the files."""
+    """Return True if the error may be transient: the disk or the system failed, not the data."""
     return isinstance(error.__cause__, apsw.FullError | apsw.CantOpenError | apsw.IOError | OSError)
 
 
-def verdict(copy: Path) -> str:
-    """Return "ok", or what is wrong with a copy: that says nothing of what it is a copy of."""
+def check_copy(copy: Path) -> str:
+    """Return "ok", or what is wrong with a copy; the original may be sound all the same."""
     with closing(
         apsw.Connection(os.fspath(copy), flags=apsw.SQLITE_OPEN_READONLY, vfs=VFS)
     ) as written:
@@ -47,7 +46,7 @@ def verdict(copy: Path) -> str:
 
 
 APPLICATION_ID = 0x4F425356
-"""`OBSV` in the file's header: tells our databases from other people's."""
+"""`OBSV` in the file's header: marks a database as ours."""
 PAGES_CHECKED = 9
 """From this schema version on each page carries a checksum."""
 
@@ -82,7 +81,7 @@ def schema_version(connection: NumberedConnection) -> int:
         )
     if version >= PAGES_CHECKED and connection.reserve_bytes() != RESERVED_BYTES:
         raise StoreDamaged(
-            f"{connection.filename}: its header was changed", hint="mend it with: observer up"
+            f"{connection.filename}: its header was changed", hint="repair it with: observer up"
         )
     return version
 
@@ -109,7 +108,7 @@ def seal(connection: NumberedConnection, path: Path) -> bool:
     return True
 
 
-DAMAGED = "mend it with: observer up; what is whole is kept, the rest comes from backups"
+DAMAGED = "repair it with: observer up; what is whole is kept, the rest comes from backups"
 """What to do about a damaged database."""
 
 LET_GO = "let it end; what was begun is finished by: observer up"
@@ -134,7 +133,7 @@ def explained(path: Path) -> Iterator[None]:
     try:
         yield
     except (apsw.CorruptError, apsw.NotADBError) as error:
-        raise StoreDamaged(f"{path}: {error or 'it is no database'}", hint=DAMAGED) from error
+        raise StoreDamaged(f"{path}: {error or 'it is not a database'}", hint=DAMAGED) from error
     except apsw.Error as error:
         hint = next(
             (text for kind, text in _HINTS if isinstance(error, kind)), "see: observer doctor"

@@ -1,7 +1,7 @@
 """The SQLite engine: connections, transactions, migrations; step 7 of the way of an event.
 
-One writer, a small pool of readers, write-ahead log, `synchronous=FULL`: what a commit has
-returned for is on disk.
+One writer, a small pool of readers, write-ahead log, `synchronous=FULL`: when a commit returns, it
+is on disk.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from observer.store.sqlite.connection import (
     DAMAGED,
     LET_GO,
     NumberedConnection,
+    check_copy,
     count_events,
     explained,
     newest_seq,
     schema_version,
     seal,
-    verdict,
 )
 from observer.store.sqlite.pages import VFS
 from observer.store.sqlite.reader import SqliteReader
@@ -49,7 +49,7 @@ READER_CACHE_KIB, WRITER_CACHE_KIB = 2_000, 8_000
 
 _MASKED = threading.Lock()
 _MARK_BEHIND = "INSERT OR IGNORE INTO meta SELECT 'behind', ? WHERE EXISTS (SELECT 1 FROM event)"
-"""What was derived before a step lacks what the step makes room for."""
+"""Items derived before such a migration lack what it makes room for."""
 
 
 class SqliteStore:
@@ -280,7 +280,7 @@ class SqliteStore:
                 raise StoreDamaged(f"{self._path}: {error}", hint=DAMAGED) from error
             finally:
                 source.close()
-            if (found := verdict(partial)) != "ok":
+            if (found := check_copy(partial)) != "ok":
                 partial.unlink()
                 raise StoreUnavailable(
                     f"{partial} is damaged: {found}", hint="see: observer doctor"

@@ -1,9 +1,4 @@
-"""Reads about what language models wrote: what waits for one, what it wrote, what that cost.
-
-Reads that only notes need: their history, their titles, and what they are grouped by.
-
-Reads of the story that items tell together: links backwards, the same error again.
-"""
+"""Reads of enrichments, of notes, and across items: backlinks, commits, repeated errors."""
 
 from __future__ import annotations
 

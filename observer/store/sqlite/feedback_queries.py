@@ -1,7 +1,4 @@
-"""What became of items that were shown: reads, and the changes of one table of its own.
-
-What signals are found by, and what somebody made of them: reads, and one table of its own.
-"""
+"""Reads and writes of usage events and of the triage of signals."""
 
 from __future__ import annotations
 

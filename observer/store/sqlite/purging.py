@@ -1,4 +1,4 @@
-"""Taking events out of the log: reads and writes of `observer.store.maintenance`."""
+"""Deleting events from the log: reads and writes of `observer.store.maintenance`."""
 
 from __future__ import annotations
 

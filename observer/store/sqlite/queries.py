@@ -1,4 +1,4 @@
-"""How every read of the SQLite store asks: rows, items, and the conditions of filters."""
+"""Base of every read of the SQLite store: rows, items, and the conditions of filters."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def homes(filters: Filters) -> list[Condition]:
 
 
 def is_notable(filters: Filters) -> bool:
-    """Tell whether filters let no observation through: nearly every item is one."""
+    """Return True if filters exclude observations, which nearly all items are."""
     return bool(filters.kinds) and "observation" not in filters.kinds
 
 

@@ -1,9 +1,9 @@
-"""Fills a new database with what was salvaged of others: log, projects, what no event tells.
+"""Restoring rows into a database: salvaged ones after damage, rederived ones after a purge.
 
-Takes events out of a living database, and takes over what was derived anew without them.
-
-The derivation is made beside, in a database of its own, while this one goes on. What is equal in
-both stays as it is, with its vectors; the rest is replaced in one short transaction.
+`RestoreWrites` fills a new database with the log, the projects and the tables that are not derived
+from events. `AdoptWrites` removes events from a live database and adopts what was derived without
+them in another one, named `anew`: equal rows keep their vectors, and the rest is replaced in one
+short transaction.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ APPEND = (
     f"INSERT INTO event ({', '.join(EVENT_COLUMNS)}, checksum)"
     f" VALUES ({marks(len(EVENT_COLUMNS) + 1)}) ON CONFLICT DO NOTHING"
 )
-_UNTOLD = ("usage", "llm_spending")
+_UNDERIVED = ("usage", "llm_spending")
 """Tables that are not derived from the log, beside the projects."""
 
 
@@ -89,8 +89,8 @@ class RestoreWrites(PurgeWrites):
             self._connection.execute(PUT_PROJECT, project_row(project))
         return len(rows)
 
-    def restore_untold(self, database: Path) -> bool:
-        """Add what another database holds that no event tells; False if it cannot be read."""
+    def restore_underived(self, database: Path) -> bool:
+        """Copy the tables that are not derived from another database; False if it is unreadable."""
         try:
             tables = dict(_tables(database))
         except (apsw.Error, OSError):
@@ -126,7 +126,7 @@ def _tables(database: Path) -> Iterator[tuple[str, list[tuple[object, ...]]]]:
     address = f"{database.absolute().as_uri()}?mode=ro"
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     with closing(apsw.Connection(address, flags=flags, vfs=VFS)) as connection:
-        for table in _UNTOLD:
+        for table in _UNDERIVED:
             yield table, connection.execute(f"SELECT * FROM {table}").fetchall()
 
 
@@ -186,7 +186,7 @@ class AdoptWrites(RestoreWrites):
         return [to_item(row) for row in self._rows(_CHANGED)]
 
     def take_over(self) -> None:
-        """Take over what else `anew` derived, and forget what no event tells of any more."""
+        """Take over what else `anew` derived, and drop projects without events."""
         self._connection.execute(_DERIVED)
         self.drop_unused_projects()
         # Until then the words of what went stand in the segments of the full-text index.

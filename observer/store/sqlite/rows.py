@@ -1,10 +1,9 @@
-"""Rows of the SQLite schema to values and back.
+"""Rows of the SQLite schema to values and back, with a checksum for each event and project.
 
-Checksums of rows: what is stored of an event, or of a project, proves itself wherever it stands.
-
-Pages have checksums of their own, and what is on a damaged page is refused as a whole. These tell
-which rows of it are whole all the same, in a page that no table leads to any more, in an old copy.
-CRC-32, as for pages: noticing is all that it is for, and it costs 1 microsecond for 4 KB.
+Pages have checksums of their own, and a damaged page is refused as a whole. The checksums of rows
+show which rows are intact all the same: on a damaged page, in a page that no table leads to any
+more, in an old copy. CRC-32, as for pages: it has only to detect damage, and costs 1 microsecond
+for 4 KB.
 """
 
 from __future__ import annotations

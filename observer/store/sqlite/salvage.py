@@ -1,9 +1,9 @@
-"""Events and projects out of a damaged database, page by page, without asking SQLite.
+"""Salvaging events and projects from a damaged database, page by page, without SQLite.
 
-A row that fits its checksum is what was stored, wherever it stands: in a page that no tree leads to
-any more, beside a damaged row, in the write-ahead log behind a damaged frame. So every page is
-looked into as if it were a leaf of a table, and what fits is kept; neither the header, the schema
-nor the inner pages have to be whole.
+A row that matches its checksum is what was stored, wherever it stands: in a page that no tree leads
+to any more, beside a damaged row, in the write-ahead log behind a damaged frame. So every page is
+parsed as if it were a leaf of a table, and matching rows are kept; neither the header, the schema
+nor the inner pages have to be intact.
 
 Source: https://www.sqlite.org/fileformat.html
 """

@@ -1,4 +1,4 @@
-"""The stems of words, as the engine's own index of words makes them."""
+"""Word stems, as the engine's own full-text index makes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How items stand, seen from one folder: what every read of items says of them."""
+"""The validity of items as seen from one folder, which every read of items fills in."""
 
 from __future__ import annotations
 
@@ -81,11 +81,11 @@ class ValidityReads:
         for item, worktree, *values in rows:
             if worktree == ANYWHERE or worktree in self._seen:
                 found[item] += (_validity(tuple(values)),)
-        for replaced, told in self._superseding(ids):
+        for replaced, link in self._superseding(ids):
             if not any(
-                (one.reason, one.target) == (told.reason, told.target) for one in found[replaced]
+                (one.reason, one.target) == (link.reason, link.target) for one in found[replaced]
             ):
-                found[replaced] += (told,)
+                found[replaced] += (link,)
         return found
 
     def _superseding(self, ids: Sequence[int]) -> Iterator[tuple[int, Validity]]:

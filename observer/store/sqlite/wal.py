@@ -1,9 +1,9 @@
-"""Watches over the write-ahead log: whether it is still there, and what was lost with it.
+"""Guarding the write-ahead log: detects its loss, and how many events were lost with it.
 
-Between checkpoints the newest events are only in the log, a file of its own that people delete,
-copy without, or restore without. Whoever deletes it under a running daemon deletes a name; the
-bytes are there until the daemon closes them. What is lost while no daemon runs shows at the next
-start: the newest event that was ever committed is written down beside the database.
+Between checkpoints the newest events are only in the log, a separate file that people delete, or
+forget when they copy or restore. Deleting it under a running daemon removes only its name; the data
+remains until the daemon closes it. Losses while no daemon runs show at the next start: the newest
+committed `seq` is written to a file beside the database.
 """
 
 from __future__ import annotations

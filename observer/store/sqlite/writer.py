@@ -1,4 +1,4 @@
-"""Changes of the SQLite store, inside the one write transaction."""
+"""Writes of the SQLite store, inside the one write transaction."""
 
 from __future__ import annotations
 

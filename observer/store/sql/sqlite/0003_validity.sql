@@ -22,7 +22,7 @@ CREATE TABLE anchor_set (
     is_pending INTEGER NOT NULL,         -- whether some of it is not committed yet
     reverted   TEXT NOT NULL,            -- commit that took it back, '' if none
     reverted_ms INTEGER NOT NULL,        -- when that was, 0 if never
-    anchors    TEXT NOT NULL,            -- list of {origin, path, symbol, blob, print, …}
+    anchors    TEXT NOT NULL,            -- list of {origin, path, symbol, blob, fingerprint, …}
     PRIMARY KEY (worktree, item_id)
 ) WITHOUT ROWID;
 
