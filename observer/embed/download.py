@@ -15,8 +15,7 @@ import urllib.request
 from pathlib import Path
 
 from observer.core.errors import BadInput, ConfigInvalid, NotFound
-from observer.embed import manifest
-from observer.embed import registry
+from observer.embed import manifest, registry
 from observer.embed.registry import ModelInfo
 
 MOST_BYTES = {manifest.MANIFEST: 1 << 16, manifest.TOKENIZER: 64 << 20, manifest.GRAPH: 2 << 30}
@@ -69,7 +68,9 @@ def _is_web_address(url: str) -> bool:
 def _fetch(address: str, fresh: Path, *, sha256: str) -> None:
     """Download the manifest, then the files that it pins."""
     _download(f"{address}/{manifest.MANIFEST}", fresh / manifest.MANIFEST, sha256=sha256)
-    declared = manifest.parse((fresh / manifest.MANIFEST).read_bytes(), source=f"{address}/{manifest.MANIFEST}")
+    declared = manifest.parse(
+        (fresh / manifest.MANIFEST).read_bytes(), source=f"{address}/{manifest.MANIFEST}"
+    )
     missing = [name for name in manifest.DIGESTED if name not in declared.sha256]
     if missing:
         raise ConfigInvalid(f"{address}/{manifest.MANIFEST} pins no {missing[0]}")

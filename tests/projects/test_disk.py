@@ -436,8 +436,7 @@ def test_somebody_elses_repository_is_a_folder_with_a_marker(shop: Path) -> None
 
 def test_a_machine_without_git_still_has_places(shop: Path) -> None:
     program = (
-        "from observer.projects import detect_place;"
-        f" print(detect_place({str(shop)!r}).branch)"
+        f"from observer.projects import detect_place; print(detect_place({str(shop)!r}).branch)"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],
