@@ -14,11 +14,11 @@ from click.testing import CliRunner
 
 from observer.cli.app import observer
 from observer.clients import generic
-from observer.clients.installers import TARGETS
+from observer.clients.installers import installable
 from observer.core import config, errors
 from observer.daemon.status import Status
 from observer.store.migrations import migrations
-from observer.toolsets.registry import TOOLSETS
+from observer.toolsets.registry import toolsets
 
 ROOT = Path(__file__).parents[1]
 FLOORS = (
@@ -49,7 +49,7 @@ def commands() -> None:
 
 def tools() -> None:
     """Print the tools of every toolset with their parameters."""
-    for name, toolset in TOOLSETS.items():
+    for name, toolset in toolsets().items():
         found = toolset.tools(None, lambda: "")  # type: ignore[arg-type]  # described, not called
         rows = [
             (f"`{tool.name}`", _parameters(tool.input_schema), _line(tool.description))
@@ -103,7 +103,7 @@ def kinds() -> None:
 
 def clients() -> None:
     """Print what can be installed."""
-    print(", ".join(f"`{name}`" for name in TARGETS) + ".")
+    print(", ".join(f"`{name}`" for name in installable()) + ".")
 
 
 def schema() -> None:

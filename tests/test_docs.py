@@ -8,9 +8,9 @@ import click
 import pytest
 
 from observer.cli.app import observer
-from observer.clients.installers import TARGETS
+from observer.clients.installers import installable
 from observer.core.config import describe
-from observer.toolsets.registry import TOOLSETS
+from observer.toolsets.registry import toolsets
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -22,7 +22,7 @@ COMMANDS = [
 ]
 TOOLS = [
     tool
-    for toolset in TOOLSETS.values()
+    for toolset in toolsets().values()
     for tool in toolset.tools(None, lambda: "")  # type: ignore[arg-type]  # described, not called
 ]
 
@@ -43,7 +43,7 @@ def test_every_tool_is_in_the_readme_and_says_when_to_use_it(tool: object) -> No
     assert 0 < len(description.encode()) < 2048
 
 
-@pytest.mark.parametrize("toolset", TOOLSETS.values(), ids=list(TOOLSETS))
+@pytest.mark.parametrize("toolset", toolsets().values(), ids=list(toolsets()))
 def test_what_a_client_always_reads_is_short(toolset: object) -> None:
     assert 0 < len(toolset.guide.encode()) < 2048  # type: ignore[attr-defined]  # a Toolset
 
@@ -53,7 +53,7 @@ def test_every_setting_is_in_the_readme(name: str) -> None:
     assert f"| `{name}` |" in README
 
 
-@pytest.mark.parametrize("name", list(TARGETS))
+@pytest.mark.parametrize("name", installable())
 def test_every_client_is_in_the_readme(name: str) -> None:
     assert f"`{name}`" in README
 

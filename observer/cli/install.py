@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from observer.cli.output import emit, json_option, say
-from observer.clients.installers import TARGETS, install, perform, uninstall
+from observer.clients.installers import install, installable, perform, uninstall
 from observer.config_files.context import InstallContext, InstallPlan, current_context
 from observer.config_files.file_edits import diff
 from observer.config_files.json_entries import snippets
@@ -19,7 +19,7 @@ from observer.core.paths import home
 Planner = Callable[[str, InstallContext], InstallPlan]
 
 targets_argument = click.argument(
-    "targets", nargs=-1, required=True, type=click.Choice(list(TARGETS)), metavar="CLIENT..."
+    "targets", nargs=-1, required=True, type=click.Choice(installable()), metavar="CLIENT..."
 )
 dry_run_option = click.option("--dry-run", is_flag=True, help="Show the changes, make none.")
 project_option = click.option(

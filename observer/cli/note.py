@@ -13,7 +13,7 @@ from observer.cli.commands import Group
 from observer.cli.options import named_project
 from observer.cli.output import emit, json_option, limit_option, say
 from observer.cli.reach import open_memory, project_here
-from observer.clients.recognition import attribute
+from observer.clients.attribution import attribute
 from observer.core.events import Layer, Scope
 from observer.core.paths import home
 from observer.search.handles import SearchOptions

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import click
 
 from observer.cli.output import F
-from observer.clients.recognition import attribute
+from observer.clients.attribution import attribute
 from observer.core.errors import BadInput, CapturedUserOnly
 from observer.core.paths import working_folder
 

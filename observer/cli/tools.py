@@ -16,7 +16,7 @@ import orjson
 
 from observer.cli.output import emit, json_option, note, table
 from observer.memory.api import Memory
-from observer.toolsets.registry import TOOLSETS, chosen, tools_of
+from observer.toolsets.registry import chosen, tools_of, toolsets
 from observer.views import render
 from observer.views.tool import ResultRow, Tool
 
@@ -43,7 +43,7 @@ class ToolsetOffer(ResultRow):
 
 def offers() -> list[ToolsetOffer]:
     """Return every toolset."""
-    return [_offer(name) for name in TOOLSETS]
+    return [_offer(name) for name in toolsets()]
 
 
 def together(names: Sequence[str]) -> list[ToolsetOffer]:
@@ -57,7 +57,7 @@ def together(names: Sequence[str]) -> list[ToolsetOffer]:
 
 
 def _offer(name: str) -> ToolsetOffer:
-    toolset = TOOLSETS[name]
+    toolset = toolsets()[name]
     tools = [_tool(tool) for tool in toolset.tools(_NOBODYS, str)]
     return ToolsetOffer(
         toolset=name,

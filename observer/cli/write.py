@@ -16,7 +16,7 @@ from observer.cli.options import named_project
 from observer.cli.output import emit, json_option, note, say
 from observer.cli.reach import open_memory
 from observer.clients import generic
-from observer.clients.recognition import attribute
+from observer.clients.attribution import attribute
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, ObserverError, remedy
 from observer.core.events import Layer, Scope

@@ -7,12 +7,17 @@ an unknown field is skipped, so that newer hooks can talk to an older daemon.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeAlias
 
 import msgspec
 
 from observer.core.clock import LAST_MS
 from observer.core.errors import Undecodable
 from observer.core.value import Value
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+Object: TypeAlias = Mapping[str, Json]
+"""A JSON object of a client."""
 
 MAGIC = b"OBS1\0"
 HEADER_BYTES = 1 << 20

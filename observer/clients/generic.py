@@ -15,9 +15,9 @@ from typing import Annotated, Any, Literal, TypeAlias, cast
 import msgspec
 from msgspec import Meta, structs
 
-from observer.clients.envelope import Envelope
-from observer.clients.payload import Json, Object, joined, quoted, rest
-from observer.clients.recognition import attribute
+from observer.clients.attribution import attribute
+from observer.clients.envelope import Envelope, Json, Object
+from observer.clients.payload import joined, quoted, rest
 from observer.core.errors import BadInput, Undecodable
 from observer.core.events import (
     AnyBody,

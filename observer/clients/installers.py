@@ -1,23 +1,18 @@
-"""Installers: how each client is told to run our hooks and to find our MCP server.
+"""Installs our hooks and MCP server in a client's configuration, and removes them.
 
-One file a client, one row in `TARGETS`. An installer only plans; `perform` makes the changes, all
-or none. A second run changes nothing, and an uninstaller takes out exactly what is ours.
+An installer only plans; `perform` makes the changes, all or none. A second run changes nothing, and
+an uninstaller takes out exactly what is ours.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
-from observer.clients.claude_code import install as claude_code
-from observer.clients.cursor import install as cursor
-from observer.clients.git import install as git
-from observer.clients.kiro import install as kiro
-from observer.clients.shells import install as shells
+from observer.clients.client import Installer
+from observer.clients.registry import clients
 from observer.config_files.context import InstallContext, InstallPlan, hook_files
 from observer.config_files.file_edits import apply
 from observer.core.errors import BadInput, ConfigInvalid
@@ -26,23 +21,9 @@ from observer.spool import refusals
 from observer.spool.spool import Spool
 
 
-class Target(NamedTuple):
-    """One client: how to plan its installation, and its removal."""
-
-    install: Callable[[InstallContext], InstallPlan]
-    uninstall: Callable[[InstallContext], InstallPlan]
-
-
-TARGETS: Mapping[str, Target] = {
-    git.NAME: Target(git.install, git.uninstall),
-    **{
-        shell: Target(shells.installers[shell], shells.uninstallers[shell])
-        for shell in shells.installers
-    },
-    claude_code.NAME: Target(claude_code.install, claude_code.uninstall),
-    cursor.NAME: Target(cursor.install, cursor.uninstall),
-    kiro.NAME: Target(kiro.install, kiro.uninstall),
-}
+def installable() -> tuple[str, ...]:
+    """Return the names of the clients that have an installer, in the order of the registry."""
+    return tuple(client.name for client in clients().values() if client.installer)
 
 
 def install(name: str, context: InstallContext) -> InstallPlan:
@@ -52,7 +33,7 @@ def install(name: str, context: InstallContext) -> InstallPlan:
         BadInput: no such client.
         ConfigInvalid: a file of the client cannot be used as it is; the message names it.
     """
-    plan = _target(name).install(context)
+    plan = _installer(name).install(context)
     return replace(plan, edits=(*hook_files(context.home), *plan.edits))
 
 
@@ -63,14 +44,14 @@ def uninstall(name: str, context: InstallContext) -> InstallPlan:
         BadInput: no such client.
         ConfigInvalid: a file of the client cannot be used as it is; the message names it.
     """
-    return _target(name).uninstall(context)
+    return _installer(name).uninstall(context)
 
 
 def installed(context: InstallContext) -> list[str]:
-    """Return the clients that are told to run our scripts, whether these are there or not."""
+    """Return the clients whose configuration runs our scripts, whether these exist or not."""
     scripts = os.fsencode(context.home.hooks)
     found = []
-    for name in TARGETS:
+    for name in installable():
         with suppress(ConfigInvalid):  # what cannot be read runs nothing
             edits = uninstall(name, context).edits
             if any(edit.is_change and scripts in (edit.before or b"") for edit in edits):
@@ -91,10 +72,10 @@ def perform(plan: InstallPlan, home: Home, *, at_ms: int) -> list[Path]:
     return apply(plan.edits, home.backups, at_ms=at_ms)
 
 
-def _target(name: str) -> Target:
-    try:
-        return TARGETS[name]
-    except KeyError:
-        raise BadInput(
-            f"no client is called {name!r}", hint="one of: " + ", ".join(TARGETS)
-        ) from None
+def _installer(name: str) -> Installer:
+    client = clients().get(name)
+    installer = client.load_installer() if client else None
+    if installer is None:
+        names = ", ".join(installable())
+        raise BadInput(f"no client is called {name!r}", hint=f"one of: {names}")
+    return installer

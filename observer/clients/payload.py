@@ -6,14 +6,11 @@ blocks. Every function here answers for any value and raises nothing; absent is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TypeAlias
+from collections.abc import Iterator
 
+from observer.clients.envelope import Json, Object
 from observer.core import json_text
 from observer.redaction.redact import redact_text
-
-Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
-Object: TypeAlias = Mapping[str, Json]
 
 NOTHING: Object = {}
 

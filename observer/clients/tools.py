@@ -17,10 +17,10 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from observer.clients.envelope import Json, Object
+from observer.clients.own_tools import OWN_PRIVATE_TOOLS, own_tool_name
 from observer.clients.payload import (
     NOTHING,
-    Json,
-    Object,
     dump,
     flag,
     inner,
@@ -31,7 +31,6 @@ from observer.clients.payload import (
     text,
     words,
 )
-from observer.clients.recognition import OWN_PRIVATE_TOOLS, own_tool_name
 from observer.code.symbol_changes import symbol_changes_of
 from observer.core.events import Command, Delegation, Edit, FileRead, FileWrite, Search, ToolUse
 from observer.core.value import Value

@@ -1,7 +1,7 @@
-"""Owns the way from the bytes of a spool entry to events.
+"""Decodes the bytes of a spool entry into events: step 3 of ingestion.
 
-Step 3 of an event's way. Promise: the same bytes always give the same events; what cannot be
-understood raises `Undecodable`, and nothing else is ever raised.
+The same bytes always give the same events. What cannot be decoded raises `Undecodable`, and nothing
+else is ever raised.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import structs
 
-from observer.clients import CLIENTS, Client
-from observer.clients.envelope import Envelope, parse
-from observer.clients.payload import NOTHING, Object, quoted, text
+from observer.clients.client import Client
+from observer.clients.envelope import Envelope, Object, parse
+from observer.clients.payload import NOTHING, quoted
+from observer.clients.registry import clients
 from observer.core.errors import Undecodable
 from observer.core.events import Compaction, Custom, Event, Reply, SessionEnd, SessionStart
 from observer.core.json_text import dump, load
 from observer.ingest.truncate import cut_texts
 
 SLACK = 4
-"""A string longer than this many caps is cut before redaction; what `fit` keeps lies inside."""
+"""A string longer than this many caps is cut before redaction, to more than `truncate` keeps."""
 
 NAME_CHARACTERS = 200
 """A longer session, turn or dedup key is replaced by its beginning and a digest."""
@@ -30,10 +31,6 @@ UPCOMING: Mapping[str, str] = {"PreToolUse": "PostToolUse"}
 """Events that come before a call, and what reports its end."""
 _ENDINGS = frozenset({"tool_response", "error"})
 _WORDLESS = (SessionStart, SessionEnd, Reply, Compaction, Custom)
-_KIRO = frozenset({"kiro", "kiro-cli"})
-_KIRO_CLI_EVENTS = frozenset(
-    {"agentSpawn", "userPromptSubmit", "preToolUse", "postToolUse", "stop"}
-)
 _TOO_DEEP = "the payload is nested too deep"
 
 
@@ -44,10 +41,10 @@ def decode(entry_id: str, data: bytes, at_ms: int, *, cap_bytes: int) -> tuple[E
         entry_id: the entry's name, id of the first event; further ones get `.1`, `.2` …
         data: an envelope.
         at_ms: when the entry was written.
-        cap_bytes: what `fit` will keep of an event; only giant strings are cut here.
+        cap_bytes: what `truncate` will keep of an event; only giant strings are cut here.
 
     Raises:
-        Undecodable: no envelope, an unknown client, or no payload of that client.
+        Undecodable: the data is not an envelope, of an unknown client, or not its payload.
     """
     envelope = parse(entry_id, data, at_ms)
     events = _numbered(envelope)
@@ -57,12 +54,10 @@ def decode(entry_id: str, data: bytes, at_ms: int, *, cap_bytes: int) -> tuple[E
 
 
 def decode_upcoming(entry_id: str, data: bytes, at_ms: int, *, cap_bytes: int) -> tuple[Event, ...]:
-    """Turn the report of a call that is about to be made into the event that it will be.
+    """Turn the report of a tool call that is about to be made into the events it will be.
 
-    How the call ends is not known: nothing in those events says so. None where the report is of
-    something else.
-
-    Args and raises: as `decode`.
+    How the call ends is not known, and nothing in those events says so. There are none where the
+    entry reports something else. Arguments and errors are those of `decode`.
     """
     envelope = parse(entry_id, data, at_ms)
     payload = _payload(envelope.payload)
@@ -71,11 +66,11 @@ def decode_upcoming(entry_id: str, data: bytes, at_ms: int, *, cap_bytes: int) -
         return ()
     known = {key: value for key, value in payload.items() if key not in _ENDINGS}
     try:
-        told = dump({**known, "hook_event_name": ended})
+        changed = dump({**known, "hook_event_name": ended})
     except RecursionError as error:
         raise Undecodable(_TOO_DEEP) from error
-    ahead = structs.replace(envelope, event=ended, payload=told)
-    if len(told) > SLACK * cap_bytes:
+    ahead = structs.replace(envelope, event=ended, payload=changed)
+    if len(changed) > SLACK * cap_bytes:
         return ()
     return _numbered(ahead)
 
@@ -89,22 +84,22 @@ def _numbered(envelope: Envelope) -> tuple[Event, ...]:
 
 def _read(envelope: Envelope) -> Iterable[Event]:
     client = _client(envelope.client)
-    if not client.json:
+    if not client.takes_json:
         return client.read(envelope, NOTHING)
     payload = _payload(envelope.payload)
-    host = _host(envelope, payload)
-    events = tuple(CLIENTS.get(host, client).read(envelope, payload))
+    host = client.host_of(envelope, payload)
+    events = tuple(clients().get(host, client).read(envelope, payload))
     if not payload and not all(isinstance(event.body, _WORDLESS) for event in events):
         raise Undecodable(f"{envelope.client} {envelope.event} with an empty payload")
-    if host in CLIENTS:
+    if host in clients():
         return events
     return [structs.replace(event, client=host) for event in events]
 
 
 def _client(name: str) -> Client:
-    client = CLIENTS.get(name)
+    client = clients().get(name)
     if client is None:
-        raise Undecodable(f"unknown client {quoted(name)}", hint="one of: " + ", ".join(CLIENTS))
+        raise Undecodable(f"unknown client {quoted(name)}", hint="one of: " + ", ".join(clients()))
     return client
 
 
@@ -122,32 +117,6 @@ def _payload(data: bytes) -> Object:
     return payload
 
 
-def _host(envelope: Envelope, payload: Object) -> str:
-    """Return who really ran the hook: several clients run the hooks installed for another."""
-    if envelope.client == "claude-code":
-        return _host_of_claude_hooks(envelope.env, payload)
-    if envelope.client in _KIRO:
-        return _kiro_harness(payload, named=envelope.client)
-    return envelope.client
-
-
-def _host_of_claude_hooks(env: Mapping[str, str], payload: Object) -> str:
-    if "CURSOR_VERSION" in env or "cursor_version" in payload:
-        return "cursor"
-    if "DEVIN_PROJECT_DIR" in env:
-        return "devin"
-    if "sessionId" in payload:
-        return "vscode" if "hookEventName" in payload else "copilot"
-    return "claude-code"
-
-
-def _kiro_harness(payload: Object, *, named: str) -> str:
-    # The client's own migration copies our commands from one harness's format to the other's.
-    if text(payload, "session_id").startswith("sess_"):
-        return "kiro"
-    return "kiro-cli" if text(payload, "hook_event_name") in _KIRO_CLI_EVENTS else named
-
-
 def _number(events: Iterable[Event]) -> tuple[Event, ...]:
     return tuple(_named(event if n == 0 else _further(event, n)) for n, event in enumerate(events))
 
@@ -158,7 +127,7 @@ def _further(event: Event, n: int) -> Event:
 
 
 def _named(event: Event) -> Event:
-    """Shorten names that no client gives: they are kept whole from here on, and indexed."""
+    """Shorten names longer than any client gives: they are indexed, and never cut later."""
     long = {each: name for each in _NAMES if len(name := getattr(event, each)) > NAME_CHARACTERS}
     return structs.replace(event, **{k: _digest(v) for k, v in long.items()}) if long else event
 

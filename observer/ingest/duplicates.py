@@ -1,8 +1,7 @@
-"""Owns the recognition of one happening told by two hooks.
+"""Recognizes one event that two hooks report: `Client.reports_twice` says whose may do so.
 
-Cursor runs the hooks installed for Claude Code beside its own, and reports an edit or a command
-both as such and as a tool call; Kiro may run the hooks of two of its formats. Where both reports
-carry an id, `Event.dedup` decides; the rest are told from real repetition here. Pure.
+Where both reports carry an id, `Event.dedup` decides; the others are distinguished from real
+repetition here. Pure.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from observer.clients.registry import clients
 from observer.core.events import (
     Command,
     Compaction,
@@ -31,39 +31,37 @@ from observer.core.events import (
 )
 
 WINDOW_MS = 5_000
-"""How far apart two hooks report one happening at most: each starts processes of its own."""
-
-DOUBLE_REPORTING_CLIENTS = frozenset({"cursor", "kiro", "kiro-cli"})
-"""Clients that run another client's or version's hooks beside their own; others tell once."""
+"""How far apart two hooks report one event at most: each starts processes of its own."""
 
 _SEPARATORS = re.compile(r"__|[:/]")
 
 
 def may_have_duplicate(event: Event) -> bool:
-    """Say whether it is worth looking for a twin at all: most events need no look at their past."""
-    return event.client in DOUBLE_REPORTING_CLIENTS and type(event.body) in _SIGNATURES
+    """Return True if an earlier report of the event has to be looked for: most need no look."""
+    client = clients().get(event.client)
+    return client is not None and client.reports_twice and type(event.body) in _SIGNATURES
 
 
 def find_duplicate(event: Event, near: Sequence[Event]) -> Event | None:
-    """Return the event that already told this happening by another route, or None.
+    """Return the event that reported the same by another route, or None.
 
     Repetitions stay apart: the second `ls` of one route pairs with the second of the other.
 
     Args:
         event: one that is about to be recorded.
-        near: recorded events of the same session, in their order; what is no twin is skipped.
+        near: recorded events of the same session, in log order; others than duplicates are skipped.
     """
-    told = _signature(event)
-    if told is None:
+    signature = _signature(event)
+    if signature is None:
         return None
-    alike = [other for other in near if _could_be(event, other) and _signature(other) == told]
+    alike = [other for other in near if _could_be(event, other) and _signature(other) == signature]
     own = sum(other.route == event.route for other in alike)
     others = [other for other in alike if other.route != event.route]
     return others[own] if len(others) > own else None
 
 
 def path_written(event: Event) -> str:
-    """Return the file that an event told to be written, or about to be; "" if it is no such event.
+    """Return the file that an event wrote, or is about to write; "" for other events.
 
     The path is absolute, without `..` in it, as far as the event knows its folder.
     """
@@ -72,7 +70,7 @@ def path_written(event: Event) -> str:
 
 
 def _could_be(event: Event, other: Event) -> bool:
-    # Two ids of a client's own making that differ are two happenings, however alike.
+    # Two ids of a client's own making that differ are two events, however alike.
     return (
         type(other.body) is type(event.body)
         and other.session == event.session
@@ -83,7 +81,7 @@ def _could_be(event: Event, other: Event) -> bool:
 
 
 def _signature(event: Event) -> object:
-    """Return what two reports of one happening have in common; None for kinds told once only."""
+    """Return what two reports of one event have in common; None for kinds reported once only."""
     of = _SIGNATURES.get(type(event.body))
     return None if of is None else of(event, event.body)
 
@@ -93,7 +91,7 @@ def _absolute(event: Event, path: str) -> str:
     return posixpath.normpath(posixpath.join(base, path))
 
 
-# The bodies are told apart by the table's keys, which the type checker cannot follow: hence Any.
+# The bodies are distinguished by the table's keys, which the type checker cannot follow: hence Any.
 _SIGNATURES: Mapping[type, Callable[[Event, Any], object]] = {
     SessionStart: lambda _, body: body.parent_session,
     SessionEnd: lambda *_: "",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from observer.clients.recognition import is_own_tool
+from observer.clients.own_tools import is_own_tool
 from observer.core.events import AnyBody, Command, Outcome, Search, ToolUse
 from observer.core.text import ENDS, word_set
 from observer.shell.command_line import SimpleCommand, simple_commands

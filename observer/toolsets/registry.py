@@ -6,16 +6,21 @@ share one are refused together, since a client could not tell their tools apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from observer.core.errors import BadInput
+from observer.core.plugins import plugins
 from observer.memory.api import Memory
 from observer.toolsets import browse, chatgpt, core, story
 from observer.toolsets.mem0 import tools as mem0
 from observer.toolsets.memex import synthesis
 from observer.toolsets.memex import tools as memex
 from observer.views.tool import Tool
+
+GROUP = "observer.toolsets"
+"""Group of the entry points by which other packages add toolsets."""
 
 Here = Callable[[], str]
 """Returns the folder that the asking client works in, empty if it did not tell."""
@@ -33,7 +38,7 @@ class Toolset:
     greeting: Callable[[Memory], str] = lambda _: ""
 
 
-TOOLSETS = {
+BUILT_IN = {
     "core": Toolset(core.GUIDE, lambda memory, here: core.Core(memory, here).tools()),
     "story": Toolset(story.GUIDE, lambda memory, here: story.StoryTools(memory, here).tools()),
     "browse": Toolset(browse.GUIDE, lambda memory, here: browse.Browse(memory, here).tools()),
@@ -43,6 +48,17 @@ TOOLSETS = {
 }
 
 
+@cache
+def toolsets() -> Mapping[str, Toolset]:
+    """Return all toolsets by name: ours, then those of other packages.
+
+    Another package adds one through the entry point group `observer.toolsets`: the entry has the
+    name of the toolset, its object is a `Toolset`. The answer is that of the first call in this
+    process.
+    """
+    return BUILT_IN | dict(plugins(GROUP, Toolset, taken=frozenset(BUILT_IN)))
+
+
 def chosen(names: str) -> tuple[str, ...]:
     """Return the toolsets that a text like ``"core,memex"`` names, each once, in its order.
 
@@ -50,11 +66,11 @@ def chosen(names: str) -> tuple[str, ...]:
         BadInput: it names none, or one that does not exist.
     """
     wanted = tuple(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
-    unknown = [name for name in wanted if name not in TOOLSETS]
+    unknown = [name for name in wanted if name not in toolsets()]
     if unknown or not wanted:
         raise BadInput(
             f"no toolset {unknown[0]!r}" if unknown else "no toolset named",
-            hint="choose among: " + ", ".join(TOOLSETS),
+            hint="choose among: " + ", ".join(toolsets()),
         )
     return wanted
 
@@ -68,7 +84,7 @@ def tools_of(names: tuple[str, ...], memory: Memory, here: Here) -> dict[str, To
     tools: dict[str, Tool] = {}
     home: dict[str, str] = {}
     for name in names:
-        for tool in TOOLSETS[name].tools(memory, here):
+        for tool in toolsets()[name].tools(memory, here):
             if tool.name in tools:
                 raise BadInput(
                     f"toolsets {home[tool.name]!r} and {name!r} both have a tool {tool.name!r}",

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from faults.ways import NOW_MS
-from observer.clients import CLIENTS
+from observer.clients.registry import clients
 from observer.code.diff import compare_files, compare_fragments
 from observer.code.languages import EXTENSIONS
 from observer.code.outline import outline
@@ -238,7 +238,7 @@ def _payloads(client: str) -> list[bytes]:
 def _envelopes() -> list[bytes]:
     return [
         envelope(sample["fields"], _payload_of(sample))
-        for client in CLIENTS
+        for client in clients()
         for sample in _samples(client)
     ]
 
@@ -279,7 +279,7 @@ TARGETS: Mapping[str, Target] = {
     "spool file": Target(_spool_file, _envelopes),
     **{
         f"payload of {name}": Target(partial(_payload, name), partial(_payloads, name))
-        for name in CLIENTS
+        for name in clients()
     },
     "pipeline": Target(_pipeline, _envelopes),
     "command line": Target(_command_line, _LINES),

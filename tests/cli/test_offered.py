@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from observer.toolsets.registry import TOOLSETS
+from observer.toolsets.registry import toolsets
 
 Run = Callable[..., Any]
 
 
 def test_all_toolsets_are_listed_with_what_each_tool_costs(run: Run) -> None:
     listed = run("tools", "--json").json
-    assert [each["toolset"] for each in listed] == list(TOOLSETS)
+    assert [each["toolset"] for each in listed] == list(toolsets())
     for each in listed:
         costs = [tool["tokens"] for tool in each["tools"]]
         assert min(costs) > 20

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from observer.clients.installers import TARGETS, install, perform, uninstall
+from observer.clients.installers import install, installable, perform, uninstall
 from observer.config_files.context import InstallContext, InstallPlan, current_context, shipped
 from observer.config_files.file_edits import diff
 from observer.core.errors import BadInput, ConfigInvalid
@@ -78,7 +78,7 @@ BROKEN = {
     "git": (".gitconfig", b"[user\n\tname\n"),
 }
 
-every_target = pytest.mark.parametrize("name", list(TARGETS))
+every_target = pytest.mark.parametrize("name", installable())
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def make(plan: InstallPlan, context: InstallContext) -> list[Path]:
 
 
 def test_every_client_of_the_command_line_is_there() -> None:
-    assert set(TARGETS) == {"git", "bash", "zsh", "fish", "claude-code", "cursor", "kiro"}
+    assert set(installable()) == {"git", "bash", "zsh", "fish", "claude-code", "cursor", "kiro"}
 
 
 @every_target

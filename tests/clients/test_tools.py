@@ -2,24 +2,24 @@ from __future__ import annotations
 
 import pytest
 
-from observer.clients import recognition, tools
+from observer.clients import own_tools, tools
 from observer.clients.claude_code import decode
-from observer.clients.payload import Json
+from observer.clients.envelope import Json
 from observer.core.events import Command, Search, ToolUse
-from observer.toolsets.registry import TOOLSETS
+from observer.toolsets.registry import toolsets
 
 
 def test_every_tool_of_ours_is_known_for_ours() -> None:
-    known = recognition.OWN_QUERIES | recognition.OWN_PRIVATE_TOOLS
+    known = own_tools.OWN_QUERIES | own_tools.OWN_PRIVATE_TOOLS
     assert known == {
         tool.name
-        for toolset in TOOLSETS.values()
+        for toolset in toolsets().values()
         for tool in toolset.tools(None, str)  # type: ignore[arg-type] # names ask no memory
     }
 
 
 @pytest.mark.parametrize("server", ["mcp__observer__", "MCP:"])
-@pytest.mark.parametrize("name", sorted(recognition.OWN_PRIVATE_TOOLS))
+@pytest.mark.parametrize("name", sorted(own_tools.OWN_PRIVATE_TOOLS))
 def test_of_what_we_are_told_no_copy_is_kept(name: str, server: str) -> None:
     given = {"content": "Bo left", "data": "Bo left", "user_id": "bo", "query": "bo"}
     call = tools.ToolCall(tool=f"{server}{name}", given=given, response="Bo left", error="Bo")
@@ -34,9 +34,9 @@ def test_what_is_recalled_is_a_question() -> None:
 
 
 def test_tools_of_other_servers_are_not_ours() -> None:
-    assert not recognition.is_own_tool("mcp__tracker__search")
-    assert not recognition.is_own_tool("mcp__observer__get_issue")
-    assert not recognition.is_own_tool("MCP:search")
+    assert not own_tools.is_own_tool("mcp__tracker__search")
+    assert not own_tools.is_own_tool("mcp__observer__get_issue")
+    assert not own_tools.is_own_tool("MCP:search")
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_our_tools_are_known_in_every_spelling(spelled: str) -> None:
     ],
 )
 def test_a_name_that_only_holds_ours_is_not_ours(spelled: str) -> None:
-    assert not recognition.is_own_tool(spelled)
+    assert not own_tools.is_own_tool(spelled)
 
 
 def test_a_tool_for_all_servers_is_known_by_the_server_it_calls() -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from observer import client
 from observer.core.paths import Home
 from observer.pump.dial import hello
-from observer.toolsets.registry import TOOLSETS
+from observer.toolsets.registry import toolsets
 
 pytestmark = pytest.mark.slow
 
@@ -116,7 +116,7 @@ def test_any_line_of_an_editor_is_survived(daemon: Home) -> None:
 
 
 def test_every_toolset_is_among_these() -> None:
-    assert {name for each in TOGETHER for name in each.split(",")} == set(TOOLSETS)
+    assert {name for each in TOGETHER for name in each.split(",")} == set(toolsets())
 
 
 @pytest.mark.parametrize("toolset", TOGETHER)

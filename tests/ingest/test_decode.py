@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.clients import CLIENTS
+from observer.clients.registry import clients
 from observer.core.errors import Undecodable
 from observer.core.events import Command, Event, FileWrite, Prompt
 from observer.ingest.decode import NAME_CHARACTERS, SLACK, decode, decode_upcoming
@@ -100,7 +100,7 @@ def test_any_bytes_decode_or_are_undecodable(data: bytes) -> None:
 
 
 @given(
-    st.sampled_from([*CLIENTS]),
+    st.sampled_from([*clients()]),
     EVENTS,
     st.binary()
     | st.dictionaries(FIELDS | st.text(max_size=6), EVENTS | JSON).map(msgspec.json.encode),

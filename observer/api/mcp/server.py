@@ -32,7 +32,7 @@ from observer.api.mcp.handlers import McpHandlers, ResultPassthrough
 from observer.api.mcp.transport import LineReader, converse
 from observer.core.errors import BadInput, DaemonUnavailable, NotFound, ObserverError
 from observer.memory.api import Memory
-from observer.toolsets.registry import TOOLSETS, chosen, tools_of
+from observer.toolsets.registry import chosen, tools_of, toolsets
 from observer.views import render
 from observer.views.documents import Documents
 
@@ -149,7 +149,7 @@ class McpFront:
 
     def _told(self, folder: str, names: tuple[str, ...]) -> str:
         """Return what a connection is told beside the guides."""
-        greetings = [TOOLSETS[name].greeting(self._memory) for name in names]
+        greetings = [toolsets()[name].greeting(self._memory) for name in names]
         return "\n\n".join(filter(None, (*greetings, self._house.rules(folder))))
 
     def _build(self, names: tuple[str, ...]) -> Server[Any]:
@@ -161,7 +161,7 @@ class McpFront:
             "observer",
             version=__version__,
             title="observer: memory of earlier work",
-            instructions="\n\n".join(TOOLSETS[name].guide for name in names),
+            instructions="\n\n".join(toolsets()[name].guide for name in names),
             on_list_tools=face.list_tools,
             on_call_tool=face.call_tool,
             on_list_resources=face.list_resources,
@@ -221,7 +221,7 @@ class McpHttp:
             name: StreamableHTTPSessionManager(
                 app=front.server(name), json_response=True, stateless=True
             )
-            for name in TOOLSETS
+            for name in toolsets()
         }
 
     @asynccontextmanager
@@ -240,7 +240,7 @@ class McpHttp:
         """
         toolset = scope.get("path_params", {}).get("toolset", "core")
         if toolset not in self._managers:
-            raise NotFound(f"no toolset {toolset!r}", hint="choose among: " + ", ".join(TOOLSETS))
+            raise NotFound(f"no toolset {toolset!r}", hint="choose among: " + ", ".join(toolsets()))
         headers = dict(scope["headers"])
         folder = unquote(headers.get(FOLDER_HEADER, b"").decode("latin-1"))
         await self._front.at(folder, toolset)

@@ -1,1 +1,13 @@
 """Claude Code: its hook payloads, and its configuration."""
+
+from observer.clients.client import Client
+
+CLIENT = Client(
+    name="claude-code",
+    decoder="observer.clients.claude_code.decode:read",
+    host="observer.clients.claude_code.decode:host",
+    installer="observer.clients.claude_code.install",
+    session_variable="CLAUDE_CODE_SESSION_ID",
+    marker_variables=("CLAUDECODE",),
+    context_file="CONTEXT.claude-code.md",
+)

@@ -14,8 +14,8 @@ from zlib import crc32
 import msgspec
 
 from observer.clients import tools
-from observer.clients.envelope import Envelope
-from observer.clients.payload import Json, Object, dump, flag, inner, joined, rest, span_ms, text
+from observer.clients.envelope import Envelope, Json, Object
+from observer.clients.payload import dump, flag, inner, joined, rest, span_ms, text
 from observer.core.events import (
     AnyBody,
     Compaction,
@@ -34,16 +34,16 @@ NAME = "claude-code"
 
 NOISE: Mapping[str, str] = {
     "PreToolUse": "PostToolUse and PostToolUseFailure repeat the input and know the end",
-    "PostToolBatch": "PostToolUse tells each call of the batch",
-    "MessageDisplay": "fragments of what Stop tells whole",
-    "Notification": "the client waiting for somebody is no happening",
-    "UserPromptExpansion": "UserPromptSubmit tells the prompt",
+    "PostToolBatch": "PostToolUse reports each call of the batch",
+    "MessageDisplay": "fragments of what Stop reports whole",
+    "Notification": "the client waiting for somebody is not an event",
+    "UserPromptExpansion": "UserPromptSubmit reports the prompt",
     "PermissionRequest": "the answer is what happens next",
-    "PreModelSwitch": "PostModelSwitch tells it",
+    "PreModelSwitch": "PostModelSwitch reports it",
     "PostModelSwitch": "says nothing about the work",
-    "Setup": "the client's own upkeep",
+    "Setup": "the client's own maintenance",
     "TeammateIdle": "the client's own scheduling",
-    "Elicitation": "ElicitationResult tells question and answer",
+    "Elicitation": "ElicitationResult reports question and answer",
     "ConfigChange": "the client's own settings",
     "InstructionsLoaded": "the same files at every start",
     "CwdChanged": "every event carries its folder",
@@ -58,7 +58,7 @@ _OWN_WORDS = re.compile(
     r"<(?:task-notification|system-reminder|local-command-\w+|command-(?:name|message|args)"
     r"|bash-(?:input|stdout|stderr))>"
 )
-"""How the client's own messages begin; older versions tell no source and pass them as prompts."""
+"""How the client's own messages begin; older versions give no source and pass them as prompts."""
 _REMINDERS = re.compile(r"\A(?:\s*<system-reminder>.*?</system-reminder>)+\s*(?=\S)", re.DOTALL)
 """What the client puts before the words of a person; only there, or blanks take quadratic time."""
 
@@ -96,6 +96,17 @@ def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
         return ()
     body = reader(payload) if reader is not None else _unknown(name, payload)
     return () if body is None else (_event(envelope, payload, name=name, body=body),)
+
+
+def host(envelope: Envelope, payload: Object) -> str:
+    """Return who really ran the hook: several clients run the hooks installed for this one."""
+    if "CURSOR_VERSION" in envelope.env or "cursor_version" in payload:
+        return "cursor"
+    if "DEVIN_PROJECT_DIR" in envelope.env:
+        return "devin"
+    if "sessionId" in payload:
+        return "vscode" if "hookEventName" in payload else "copilot"
+    return NAME
 
 
 def _event(envelope: Envelope, payload: Object, *, name: str, body: AnyBody) -> Event:
@@ -167,8 +178,8 @@ def _subagent(payload: Object) -> AnyBody:
 
 def _compaction(payload: Object) -> AnyBody:
     summary = text(payload, "compact_summary")
-    told = summary.rpartition("<summary>")[2].partition("</summary>")[0].strip()
-    return Compaction(trigger=text(payload, "trigger"), summary=told)
+    kept = summary.rpartition("<summary>")[2].partition("</summary>")[0].strip()
+    return Compaction(trigger=text(payload, "trigger"), summary=kept)
 
 
 def _file_changed(payload: Object) -> AnyBody:

@@ -11,21 +11,9 @@ from typing import TypeAlias
 from zlib import crc32
 
 from observer.clients import tools
-from observer.clients.envelope import Envelope
-from observer.clients.payload import (
-    Json,
-    Object,
-    flag,
-    inner,
-    joined,
-    parsed,
-    rest,
-    rows,
-    span_ms,
-    text,
-    words,
-)
-from observer.clients.recognition import SERVERLESS
+from observer.clients.envelope import Envelope, Json, Object
+from observer.clients.own_tools import SERVERLESS
+from observer.clients.payload import flag, inner, joined, parsed, rest, rows, span_ms, text, words
 from observer.core.events import (
     AnyBody,
     Compaction,

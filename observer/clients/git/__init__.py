@@ -1,1 +1,11 @@
-"""git as a client: what its hooks report, and how they are installed."""
+"""git: what its hooks report, and how they are installed."""
+
+from observer.clients.client import Client
+
+CLIENT = Client(
+    name="git",
+    decoder="observer.clients.git.decode:read",
+    takes_json=False,
+    installer="observer.clients.git.install",
+    is_agent=False,
+)

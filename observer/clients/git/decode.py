@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, TypeAlias
 
-from observer.clients.envelope import Envelope
-from observer.clients.payload import Object
-from observer.clients.recognition import attribute
+from observer.clients.attribution import attribute
+from observer.clients.envelope import Envelope, Object
 from observer.core.errors import Undecodable
 from observer.core.events import AnyBody, Checkout, Commit, Custom, Event, Rewrite
 

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from observer.clients.envelope import Envelope
+from observer.clients.envelope import Envelope, Object
 from observer.clients.kiro.tools import (
     Bodies,
     Readers,
+    effects,
     event_name,
-    happenings,
     prompt,
+    read_events,
     session_start,
     stop,
-    tell,
     tool_call,
 )
-from observer.clients.payload import Object
 from observer.core.events import Event
 
 NAME = "kiro-cli"
@@ -33,7 +32,7 @@ def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     """Turn one hook call into the events it reports."""
     if event_name(envelope, payload) in NOISE:
         return ()
-    return tell(envelope, payload, client=NAME, readers=_READERS)
+    return read_events(envelope, payload, client=NAME, readers=_READERS)
 
 
 def _spawn(payload: Object) -> Bodies:
@@ -43,7 +42,7 @@ def _spawn(payload: Object) -> Bodies:
 
 
 def _tool(payload: Object) -> Bodies:
-    yield from happenings(tool_call(payload))
+    yield from effects(tool_call(payload))
 
 
 _READERS: Readers = {

@@ -9,9 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from observer.clients.envelope import Envelope
-from observer.clients.kiro.tools import Bodies, Readers, happenings, prompt, stop, tell, tool_call
-from observer.clients.payload import Object, parsed
+from observer.clients.envelope import Envelope, Object
+from observer.clients.kiro.tools import (
+    Bodies,
+    Readers,
+    effects,
+    prompt,
+    read_events,
+    stop,
+    tool_call,
+)
+from observer.clients.payload import parsed
 from observer.core.errors import Undecodable
 from observer.core.events import Event
 
@@ -26,28 +34,31 @@ def read(envelope: Envelope, _: Object) -> Iterable[Event]:
     if envelope.event in NOISE:
         return ()
     said = envelope.payload.decode("utf-8", "replace").strip()
-    return tell(envelope, _payload(envelope.event, said), client=NAME, readers=_READERS)
+    return read_events(envelope, _payload(envelope.event, said), client=NAME, readers=_READERS)
 
 
 def _payload(event: str, said: str) -> Object:
     """Return the payload in the words of the later versions."""
     if event == "promptSubmit":
         return {"prompt": said}
-    told = parsed(said)
+    fields = parsed(said)
     if event != "postToolUse":
-        return told if isinstance(told, dict) else {"text": said}
-    if not isinstance(told, dict):
+        return fields if isinstance(fields, dict) else {"text": said}
+    if not isinstance(fields, dict):
         raise Undecodable("kiro-ide postToolUse without a JSON object")
-    response = {"success": told.get("toolSuccess"), "result": told.get("toolResult")}
+    response = {
+        "success": fields.get("toolSuccess"),
+        "result": fields.get("toolResult"),
+    }
     return {
-        "tool_name": told.get("toolName"),
-        "tool_input": told.get("toolArgs"),
+        "tool_name": fields.get("toolName"),
+        "tool_input": fields.get("toolArgs"),
         "tool_response": response,
     }
 
 
 def _tool(payload: Object) -> Bodies:
-    yield from happenings(tool_call(payload))
+    yield from effects(tool_call(payload))
 
 
 _READERS: Readers = {

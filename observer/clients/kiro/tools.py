@@ -14,19 +14,8 @@ from typing import TypeAlias
 from msgspec import structs
 
 from observer.clients import tools
-from observer.clients.envelope import Envelope
-from observer.clients.payload import (
-    NOTHING,
-    Json,
-    Object,
-    flag,
-    inner,
-    number,
-    prose,
-    rest,
-    rows,
-    text,
-)
+from observer.clients.envelope import Envelope, Json, Object
+from observer.clients.payload import NOTHING, flag, inner, number, prose, rest, rows, text
 from observer.core.events import (
     AnyBody,
     Custom,
@@ -47,22 +36,22 @@ _PATTERNS = {"Search": "code", "Directory": "files"}
 
 
 def finished(call: tools.ToolCall, response: Json) -> tools.ToolCall:
-    """Add to a call what its result tells, be it prose or `{success, result}`."""
+    """Add to a call what its result says, be it prose or `{success, result}`."""
     if not isinstance(response, dict):
         return _finished_in_prose(call, prose(response))
     success = flag(response, "success")
     failed = None if success is None else not success
     result = response.get("result", response)
     first = dict(next(rows(response, "result"), NOTHING)) or result
-    told = (
+    read_result = (
         _finished_in_prose(call, result)
         if isinstance(result, str)
         else structs.replace(call, response=first)
     )
     return structs.replace(
-        told,
+        read_result,
         error=prose(result) if failed else "",
-        failed=told.failed if failed is None else failed,
+        failed=read_result.failed if failed is None else failed,
     )
 
 
@@ -80,7 +69,7 @@ def _finished_in_prose(call: tools.ToolCall, said: str) -> tools.ToolCall:
     )
 
 
-def happenings(call: tools.ToolCall) -> Iterator[tools.ToolEffect | Delegation]:
+def effects(call: tools.ToolCall) -> Iterator[tools.ToolEffect | Delegation]:
     """Yield what one tool call did; a read of several kinds does several things."""
     operations = tuple(rows(call.given, "operations")) if call.tool in _READS else ()
     if operations:
@@ -167,7 +156,9 @@ Readers: TypeAlias = Mapping[str, Callable[[Object], Bodies]]
 _BASE = frozenset({"session_id", "hook_event_name", "cwd"})
 
 
-def tell(envelope: Envelope, payload: Object, *, client: str, readers: Readers) -> Iterator[Event]:
+def read_events(
+    envelope: Envelope, payload: Object, *, client: str, readers: Readers
+) -> Iterator[Event]:
     """Yield the events of one hook call; an event without a reader is kept as it came."""
     name = event_name(envelope, payload)
     reader = readers.get(name)
@@ -217,6 +208,6 @@ def stop(payload: Object) -> Bodies:
 
 
 def tool_call(payload: Object) -> tools.ToolCall:
-    """Return the tool call of a payload with what its result tells."""
+    """Return the tool call of a payload with what its result says."""
     call = tools.ToolCall(tool=text(payload, "tool_name"), given=inner(payload, "tool_input"))
     return finished(call, payload.get("tool_response"))

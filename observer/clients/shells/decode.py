@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from observer.clients.envelope import Envelope
-from observer.clients.payload import Object, number, span_ms
+from observer.clients.envelope import Envelope, Object
+from observer.clients.payload import number, span_ms
 from observer.core.errors import Undecodable
 from observer.core.events import Command, Event
 

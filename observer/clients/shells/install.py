@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from observer.config_files.context import InstallContext, InstallPlan
 from observer.config_files.file_edits import FileEdit, read
@@ -41,35 +41,39 @@ _PROFILES = (".bash_profile", ".bash_login", ".profile")
 _FILES: dict[str, Callable[[InstallContext], Path]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}
 
 
-def install(shell: str, context: InstallContext) -> InstallPlan:
-    """Plan the block in the shell's start-up file.
+class ShellInstaller(NamedTuple):
+    """Plans the block in the start-up file of one shell."""
 
-    Raises:
-        ConfigInvalid: a block was begun there and not ended.
-    """
-    path = _FILES[shell](context)
-    edit = _edit(path, _block(shell, context))
-    notes = [f"New {shell} sessions record; this one does after: exec {shell}"]
-    if shell == "bash" and (profile := _misses_rc(context)):
-        notes.append(f"~/{profile} does not read ~/.bashrc, so login shells will not record.")
-    return InstallPlan(edits=(edit,), notes=tuple(notes))
+    shell: str
+
+    def install(self, context: InstallContext) -> InstallPlan:
+        """Plan the block.
+
+        Raises:
+            ConfigInvalid: a block was begun there and not ended.
+        """
+        shell = self.shell
+        edit = _edit(_FILES[shell](context), _block(shell, context))
+        notes = [f"New {shell} sessions record; this one does after: exec {shell}"]
+        if shell == "bash" and (profile := _misses_rc(context)):
+            notes.append(f"~/{profile} does not read ~/.bashrc, so login shells will not record.")
+        return InstallPlan(edits=(edit,), notes=tuple(notes))
+
+    def uninstall(self, context: InstallContext) -> InstallPlan:
+        """Plan the removal of the block; a file that held nothing else is removed.
+
+        Raises:
+            ConfigInvalid: a block was begun there and not ended.
+        """
+        path = _FILES[self.shell](context)
+        found = _BLOCK.search(read(path) or b"")
+        if found and _recorder(self.shell, context) not in found[0]:
+            note = f"The block in {path} is of another home, and stays."
+            return InstallPlan(edits=(), notes=(note,))
+        return InstallPlan(edits=(_edit(path, b""),))
 
 
-def uninstall(shell: str, context: InstallContext) -> InstallPlan:
-    """Plan the removal of the block; a file that held nothing else goes.
-
-    Raises:
-        ConfigInvalid: a block was begun there and not ended.
-    """
-    path = _FILES[shell](context)
-    found = _BLOCK.search(read(path) or b"")
-    if found and _recorder(shell, context) not in found[0]:
-        return InstallPlan(edits=(), notes=(f"The block in {path} is of another home, and stays.",))
-    return InstallPlan(edits=(_edit(path, b""),))
-
-
-installers = {shell: partial(install, shell) for shell in _FILES}
-uninstallers = {shell: partial(uninstall, shell) for shell in _FILES}
+BASH, ZSH, FISH = map(ShellInstaller, _FILES)
 
 
 def _edit(path: Path, block: bytes) -> FileEdit:
@@ -110,9 +114,9 @@ def _recorder(shell: str, context: InstallContext) -> bytes:
 def _misses_rc(context: InstallContext) -> str:
     """Return the file that login shells read instead of the rc file; "" if it reads that one."""
     # bash reads the first that is there, which often reads the last one in turn.
-    told = {name: read(context.user_home / name) for name in _PROFILES}
-    first = next((name for name in _PROFILES if told[name] is not None), "")
-    text = told.get(first) or b""
+    contents = {name: read(context.user_home / name) for name in _PROFILES}
+    first = next((name for name in _PROFILES if contents[name] is not None), "")
+    text = contents.get(first) or b""
     if _PROFILES[-1].encode() in text:
-        text += told[_PROFILES[-1]] or b""
+        text += contents[_PROFILES[-1]] or b""
     return "" if b"bashrc" in text else first

@@ -21,7 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 from observer.api.http import Guard, Handlers, app
 from observer.api.mcp.server import McpFront, McpHttp
 from observer.memory.api import Memory
-from observer.toolsets.registry import TOOLSETS, tools_of
+from observer.toolsets.registry import tools_of, toolsets
 
 TOKEN = "not-a-" + "real-token"
 
@@ -74,7 +74,7 @@ def names_at(port: int, path: str) -> list[str]:
     return [tool.name for tool in asyncio.run(ask()).tools]
 
 
-@pytest.mark.parametrize("toolset", TOOLSETS)
+@pytest.mark.parametrize("toolset", toolsets())
 def test_every_toolset_has_an_address(
     listen: Callable[..., Listener], memory: Memory, toolset: str
 ) -> None:

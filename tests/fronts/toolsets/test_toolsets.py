@@ -10,7 +10,7 @@ from mcp import Client, StdioServerParameters
 from observer.core.errors import BadInput
 from observer.memory.api import Memory
 from observer.toolsets import registry
-from observer.toolsets.registry import TOOLSETS, Toolset, chosen, tools_of
+from observer.toolsets.registry import Toolset, chosen, tools_of, toolsets
 
 
 def test_toolsets_are_chosen_by_name_each_once() -> None:
@@ -27,10 +27,10 @@ def test_an_unknown_choice_is_refused_with_the_known_ones(names: str) -> None:
 def test_two_toolsets_with_one_name_for_a_tool_are_refused_together(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    twin = Toolset("", TOOLSETS["core"].tools)
-    monkeypatch.setattr(registry, "TOOLSETS", {**TOOLSETS, "twin": twin})
-    with pytest.raises(BadInput, match="'core' and 'twin' both have a tool 'search'"):
-        tools_of(("core", "twin"), memory, str)
+    both = {**toolsets(), "other": Toolset("", toolsets()["core"].tools)}
+    monkeypatch.setattr(registry, "toolsets", lambda: both)
+    with pytest.raises(BadInput, match="'core' and 'other' both have a tool 'search'"):
+        tools_of(("core", "other"), memory, str)
 
 
 def names_of(text: str, memory: Memory) -> list[str]:
@@ -46,7 +46,7 @@ def test_toolsets_without_a_common_name_are_offered_together(
 
 
 @pytest.mark.parametrize(
-    "pair", [pair for pair in combinations(TOOLSETS, 2) if "chatgpt" in pair], ids=",".join
+    "pair", [pair for pair in combinations(toolsets(), 2) if "chatgpt" in pair], ids=",".join
 )
 def test_a_choice_is_refused_exactly_when_a_name_is_in_both(
     pair: tuple[str, str], memory: Memory

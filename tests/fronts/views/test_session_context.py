@@ -24,8 +24,9 @@ from observer.spool.spool import Spool
 from observer.store.anchors import WorktreeView
 from observer.store.sqlite.database import SqliteStore
 from observer.views import hook_output, render
-from observer.views.hook_output import ANYONES, CURSORS, mirror, shown, sweep, write
+from observer.views.hook_output import ANYONES, mirror, shown, sweep, write
 
+CURSORS = "CONTEXT.cursor.json"
 NAMES = (ANYONES, CURSORS, "CONTEXT.claude-code.md")
 NOW_MS = 1_742_050_000_000
 SESSION = Session(id=14, external="session-abc", client="claude-code", project_id=2, status="ended")

@@ -1,0 +1,62 @@
+"""Finds out whose shell a hook or command runs in, where no client runs it itself.
+
+A git hook or a script inherits the variables that an agent sets in its shells; a person's shell
+has those of our recorder. The agent's win: it may have been started from that shell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal, NamedTuple
+
+from observer.clients.registry import clients
+
+_OTHER_SESSIONS = (("CODEX_THREAD_ID", "codex"), ("GEMINI_SESSION_ID", "gemini"))
+_OTHER_MARKERS = (
+    ("CODEX_SANDBOX", "codex"),
+    ("GEMINI_CLI", "gemini"),
+    ("ANTIGRAVITY_AGENT", "antigravity"),
+    ("COPILOT_CLI", "copilot"),
+    ("OPENCODE", "opencode"),
+    ("OPENCODE_CLIENT", "opencode"),
+    ("CLINE_ACTIVE", "cline"),
+    ("DEVIN_PROJECT_DIR", "devin"),
+)
+"""Agents whose hooks we do not read, but whose shells we meet."""
+_NAMED = ("AI_AGENT", "AGENT")
+"""Variables whose value is the agent's name."""
+
+
+class Attribution(NamedTuple):
+    """Who caused an event; `client` and `session` are empty where they are not known."""
+
+    client: str = ""
+    session: str = ""
+    author: Literal["person", "agent"] = "person"
+
+
+def attribute(env: Mapping[str, str]) -> Attribution:
+    """Return the client, its session and the kind of author that an environment points to."""
+    for variable, client in _session_variables():
+        if env.get(variable):
+            return Attribution(client, env[variable], "agent")
+    for variable, client in _marker_variables():
+        if env.get(variable):
+            return Attribution(client, "", "agent")
+    for variable in _NAMED:
+        if env.get(variable):
+            return Attribution(env[variable], "", "agent")
+    session = env.get("OBSERVER_SESSION", "")
+    shell = clients().get(session.partition("-")[0])
+    is_shell = shell is not None and not shell.is_agent
+    return Attribution(shell.name if shell and is_shell else "", session, "person")
+
+
+def _session_variables() -> Iterator[tuple[str, str]]:
+    yield from ((one.session_variable, one.name) for one in clients().values())
+    yield from _OTHER_SESSIONS
+
+
+def _marker_variables() -> Iterator[tuple[str, str]]:
+    yield from ((name, one.name) for one in clients().values() for name in one.marker_variables)
+    yield from _OTHER_MARKERS

@@ -1,0 +1,102 @@
+"""Owns what observer knows about one client, as one record.
+
+A client is one folder with its code and a `CLIENT` record, and one row in `registry`. The record
+names its code as `module:object` and imports none of it: whoever only formats a reminder or looks
+at an environment does not load decoders and installers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, cast
+
+import orjson
+
+from observer.clients.envelope import Envelope, Object
+from observer.core.events import Event
+
+if TYPE_CHECKING:
+    from observer.config_files.context import InstallContext, InstallPlan
+
+Decoder: TypeAlias = Callable[[Envelope, Object], Iterable[Event]]
+"""Turns an opened envelope and its parsed payload into events; pure.
+
+It raises `Undecodable` for what cannot be a payload of the client. Fields and events that it does
+not know are data.
+"""
+
+
+class Installer(Protocol):
+    """Plans changes of a client's own files; nothing is written by it.
+
+    A second installation plans no change; a removal takes out exactly what is ours.
+    """
+
+    def install(self, context: InstallContext) -> InstallPlan:
+        """Plan the hooks and the MCP server of a client."""
+
+    def uninstall(self, context: InstallContext) -> InstallPlan:
+        """Plan the removal of both."""
+
+
+def hook_specific_output(text: str, event: str) -> bytes:
+    """Return a reminder in the JSON of Claude Code, which other clients read as well."""
+    output = {"hookEventName": event, "additionalContext": text}
+    return orjson.dumps({"hookSpecificOutput": output})
+
+
+def plain_text(text: str, _event: str) -> bytes:
+    """Return a reminder as it is."""
+    return text.encode()
+
+
+class Client(NamedTuple):
+    """One client: its code, and how it differs from others.
+
+    Attributes:
+        name: what its hooks and `observer install` call it.
+        decoder: the `Decoder`, as `module:function`.
+        takes_json: False if its payload is not JSON; the decoder then reads `envelope.payload`.
+        host: a function of envelope and payload, as `module:function`, that returns the name of
+            the client that really ran the hook; "" where no other one runs these hooks.
+        installer: an `Installer`, as `module` or `module:object`; "" if there is none.
+        session_variable: environment variable that holds the session's id in its shells.
+        marker_variables: other variables that are only set in its shells.
+        is_agent: False if it reports what a person does.
+        reports_twice: True if two of its hooks may report one event without an id in common.
+        context_file: file with the context that its session-start hook prints; "" if it has none.
+        wrap_context: formats that file; None for plain text.
+        format_reminder: formats a reminder, given its text and the hook's event.
+    """
+
+    name: str
+    decoder: str
+    takes_json: bool = True
+    host: str = ""
+    installer: str = ""
+    session_variable: str = ""
+    marker_variables: tuple[str, ...] = ()
+    is_agent: bool = True
+    reports_twice: bool = False
+    context_file: str = ""
+    wrap_context: Callable[[str], bytes] | None = None
+    format_reminder: Callable[[str, str], bytes] = hook_specific_output
+
+    def read(self, envelope: Envelope, payload: Object) -> Iterable[Event]:
+        """Return the events that a hook call reports.
+
+        Raises:
+            Undecodable: it is not a payload of this client.
+        """
+        return cast("Decoder", resolve_name(self.decoder))(envelope, payload)
+
+    def host_of(self, envelope: Envelope, payload: Object) -> str:
+        """Return the name of the client that ran the hook; it need not be a known one."""
+        if not self.host:
+            return self.name
+        return cast("Callable[[Envelope, Object], str]", resolve_name(self.host))(envelope, payload)
+
+    def load_installer(self) -> Installer | None:
+        """Return the installer; None if the client has none."""
+        return cast("Installer", resolve_name(self.installer)) if self.installer else None

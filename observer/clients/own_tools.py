@@ -1,0 +1,66 @@
+"""Recognizes observer's own MCP tools, in every client's spelling.
+
+Part of decoding (step 3). What our tools are asked and what they answer is in the memory already:
+a copy of it would be found in place of the answer.
+"""
+
+from __future__ import annotations
+
+import re
+
+OWN_QUERIES = frozenset(
+    {"search", "timeline", "get_observations", "get_context", "why", "fetch"}
+    | {"projects", "sessions"}
+    | {"search_notes", "list_notes", "list_tags", "list_folders", "get_note"}
+    | {"get_signals", "list_inferences", "get_inference"}
+)
+"""observer's MCP tools that read: the question is worth keeping, the answer is a copy."""
+OWN_PRIVATE_TOOLS = frozenset(
+    {"memory", "save_note", "update_note", "delete_note", "update_signal_status", "mint_inference"}
+    | {"add_memory", "update_memory", "delete_memory", "delete_all_memories"}
+    | {"search_memories", "get_memory", "get_all_memories"}
+)
+"""Those that write notes or read what belongs to one person: neither is kept a second time."""
+
+SERVERLESS = "MCP:"
+"""Prefix by which Cursor marks an MCP tool whose server it does not name."""
+
+_UNIQUE = OWN_PRIVATE_TOOLS | {"get_observations", "search_notes", "get_signals", "list_inferences"}
+"""Names that are taken for ours where the client does not name the server."""
+
+_NAMES = "|".join(sorted(OWN_QUERIES | OWN_PRIVATE_TOOLS, key=len, reverse=True))
+_SPELLED = re.compile(
+    rf"(?:(?:mcp|functions|tools|plugin_[a-z0-9]\w{{0,60}}?)_)*observer(?:_[a-z0-9]\w{{0,60}}?)?"
+    rf"_({_NAMES})"
+)
+"""A name of ours behind a server's, with `_` for whatever sign the client puts between them."""
+_SERVER_BEHIND = re.compile(
+    r"(?:MCP:)?\s*([\w-]+)\s*\(([\w-]+)(?:\s+MCP)?(?:\s+server)?\)", re.IGNORECASE
+)
+_SIGNS = re.compile(r"[\W_]+")
+
+
+def own_tool_name(tool: str) -> str:
+    """Return the name of a tool of a server of ours; empty for others.
+
+    The server is called `observer` or `observer-memex`, `observer_memory` and the like. Where the
+    client leaves the server out, what may be a note is taken for one of ours.
+
+    >>> own_name("mcp__observer__search"), own_name("MCP: get_note (observer-memex)")
+    ('search', 'get_note')
+    >>> own_name("mcp__tracker__search"), own_name("resize_observer_search_index")
+    ('', '')
+    """
+    if len(tool) > 200:
+        return ""
+    if behind := _SERVER_BEHIND.fullmatch(tool):
+        tool = f"{behind[2]}/{behind[1]}"
+    elif (bare := tool.removeprefix(SERVERLESS)) != tool:
+        return bare.strip() if bare.strip() in _UNIQUE else ""
+    found = _SPELLED.fullmatch(_SIGNS.sub("_", tool.lower()).strip("_"))
+    return found[1] if found else ""
+
+
+def is_own_tool(tool: str) -> bool:
+    """Return True if a tool is one of observer's."""
+    return bool(own_tool_name(tool))

@@ -1,0 +1,93 @@
+"""Clients and toolsets of other packages are found through their entry points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from observer.clients.installers import install, installable
+from observer.clients.registry import BUILT_IN, clients
+from observer.config_files.context import InstallContext
+from observer.ingest.decode import decode
+from observer.spool.files import envelope
+from observer.toolsets.registry import toolsets
+
+PACKAGE = """
+from observer.clients.client import Client
+from observer.config_files.context import InstallPlan
+from observer.core.events import Event, Prompt
+from observer.toolsets.registry import Toolset
+
+def read(envelope, payload):
+    yield Event(
+        id=envelope.id, at_ms=envelope.at_ms, client="quill", body=Prompt(text=payload["said"])
+    )
+
+def install(context):
+    return InstallPlan(edits=(), notes=("nothing to do",))
+
+def uninstall(context):
+    return InstallPlan(edits=())
+
+QUILL = Client("quill", "quill_client:read", installer="quill_client")
+QUILLS = Toolset("Use it for quills.", lambda memory, here: ())
+TEXT = "not a client"
+"""
+ENTRIES = """
+[observer.clients]
+quill = quill_client:QUILL
+cursor = quill_client:QUILL
+text = quill_client:TEXT
+gone = quill_gone:CLIENT
+
+[observer.toolsets]
+quills = quill_client:QUILLS
+"""
+
+
+@pytest.fixture(autouse=True)
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Install a package that adds a client and a toolset, beside entries that cannot be used."""
+    info = tmp_path / "quill-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: quill\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(ENTRIES)
+    (tmp_path / "quill_client.py").write_text(PACKAGE)
+    monkeypatch.syspath_prepend(tmp_path)
+    caches: tuple[Callable[[], None], ...] = (clients.cache_clear, toolsets.cache_clear)
+    for clear in caches:
+        clear()
+    yield
+    for clear in caches:
+        clear()
+
+
+def test_a_client_of_another_package_stands_behind_ours() -> None:
+    assert [*clients()] == [*(client.name for client in BUILT_IN), "quill"]
+
+
+def test_it_cannot_replace_one_of_ours() -> None:
+    assert clients()["cursor"] in BUILT_IN
+
+
+def test_what_cannot_be_loaded_is_left_out_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    clients()
+    warned = [record.getMessage() for record in caplog.records]
+    assert [name in text for name, text in zip(("cursor", "gone", "TEXT"), warned, strict=True)]
+
+
+def test_its_events_are_decoded() -> None:
+    data = envelope({"client": "quill", "event": "asked"}, b'{"said": "Why is the sky blue?"}')
+    (event,) = decode("e", data, 1_795_000_000_000, cap_bytes=65_536)
+    assert (event.client, event.body.text) == ("quill", "Why is the sky blue?")  # type: ignore[union-attr]
+
+
+def test_it_is_installed_by_its_name(context: InstallContext) -> None:
+    assert "quill" in installable()
+    assert install("quill", context).notes == ("nothing to do",)
+
+
+def test_a_toolset_of_another_package_can_be_chosen() -> None:
+    assert toolsets()["quills"].guide == "Use it for quills."
