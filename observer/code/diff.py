@@ -1,9 +1,7 @@
-"""What became of the symbols between two versions of a file, or of pieces of one.
+"""Comparing two versions of a file, or of pieces of one: symbols changed, lines in common.
 
-Both versions are read the same way: what two readers say differently is no change. Of a whole
-file, only what its changed lines touch is looked at.
-
-What two versions of some lines have in common around what differs. The time is linear.
+Both versions are read the same way, so that a difference between readers is never a change. Of a
+whole file, only what its changed lines touch is read. Line comparison takes linear time.
 """
 
 from __future__ import annotations

@@ -1,13 +1,9 @@
-"""What an edit changed: lines in and out, and what became of which symbols.
+"""What an edit changed: lines added and removed, symbols, and the edit's fingerprint.
 
 Part of interpretation (step 6). Lines are compared as multisets between the common beginning and
-end, so the time is linear in the text; symbols are those of `syntax`.
-
-The marks of a write: by which it is known when the same text goes back again.
-
-Part of interpretation (step 6). A mark is two digests, of what left and of what came, without the
-lines that both have around it: an edit and its undoing have each other's, whatever was quoted
-with them. A whole file has the mark of its content.
+end, so the time is linear in the text. A fingerprint is two digests, of what was removed and of
+what was added, without the lines that both have around it: an edit and its inverse have each
+other's, whatever was quoted with them. The fingerprint of a whole file is that of its content.
 """
 
 from __future__ import annotations
@@ -28,7 +24,7 @@ MOST_SYMBOLS = 24
 MOST_NAMES = 12
 """Most identifiers that a change names as coming in or going out."""
 FEW_LINES = 3
-"""Most lines, in and out, that are told as they are."""
+"""Most lines, in and out, that are quoted as they are."""
 
 _PATH_CHARS = 160
 _TEXT_CHARS = 160
@@ -235,7 +231,7 @@ def _split(text: str) -> list[str]:
 
 
 MOST_FINGERPRINTS = 40
-"""Most edits of one write that are marked; one with more is known by none."""
+"""Most edits of a write that are fingerprinted; one with more gets no fingerprint."""
 _PROBE = re.compile(
     r"\s*(?:(?:print|pprint|pp|p|puts|printf|var_dump|error_log|dbg!|e?println!|eprint!)(?:\s*\(| )"
     r"|console\.(?:log|debug|error|warn|dir)\(|log(?:ger|ging)?\.[a-z]+\(|fmt\.Print[a-z]*\("
@@ -245,9 +241,9 @@ _PROBE = re.compile(
 
 
 class EditFingerprints(Value):
-    """What a write is known by: the marks of its edits in order, and whether it only probes.
+    """The fingerprints of a write's edits in order, and whether it only adds debugging code.
 
-    A probe adds what prints or stops and nothing else: it looks for a fault, it mends none.
+    A probe adds statements that print or stop and nothing else: it finds a fault and fixes none.
     """
 
     edits: tuple[str, ...] = ()
@@ -255,7 +251,7 @@ class EditFingerprints(Value):
 
 
 def fingerprints_of(write: FileWrite) -> EditFingerprints:
-    """Return what a write is known by."""
+    """Return the fingerprints of a write; none if it has more than `MOST_FINGERPRINTS` edits."""
     if not write.edits:
         whole = write.content
         return (
@@ -273,7 +269,7 @@ def fingerprints_of(write: FileWrite) -> EditFingerprints:
 
 
 def inverse_fingerprint(mark: str) -> str:
-    """Return the mark of the edit that takes back the one of this mark."""
+    """Return the fingerprint of the edit that undoes the one with this fingerprint."""
     old, _, new = mark.partition(":")
     return f"{new}:{old}"
 

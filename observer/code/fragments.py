@@ -1,12 +1,10 @@
-"""Making a piece of a file readable alone: what it closes is opened before it, and the other way.
+"""Pieces of a file: repairing them so that they parse alone, and detecting truncated ones.
 
-An edit shows the lines around a change, cut anywhere. Braces are counted without looking into
-strings, so a mended text may still be broken; the reader finds out.
-
-Telling without a parser that a text is torn: no tree of it can be sound.
-
-An edit shows lines cut out of a file, often amid a string or between brackets; a parser spends
-several times as long on such a text as on a sound one. Only what is certain is told.
+An edit shows the lines around a change, cut anywhere: often amid a string or between brackets.
+`repair_fragment` opens before a piece what it closes, and the other way round; braces are counted
+without looking into strings, so the result may still not parse. `is_truncated` finds without a
+parser what cannot parse, since a parser spends several times as long on it; it reports only what
+is certain.
 """
 
 from __future__ import annotations
@@ -145,7 +143,7 @@ _BRACKETS_TORN = (("(", ")"), ("[", "]"), ("{", "}"))
 
 
 def is_truncated(text: str) -> bool:
-    """Tell whether a Python text surely ends inside a string, or has a bracket without its other.
+    """Return True if a Python text surely ends inside a string, or has a bracket without its other.
 
     False says nothing. The time is linear in the text.
     """

@@ -24,9 +24,9 @@ CALLED = frozenset({"function", "class", "prototype"})
 DATA_LANGUAGES = frozenset({"json", "yaml", "toml"})
 """Languages of keys."""
 DATA = frozenset({"key", "table"})
-"""Kinds that hold data: of what came or went only the outermost is told."""
+"""Kinds that hold data: of what came or went only the outermost is named."""
 DEEPEST = 12
-"""Definitions inside each other that are told apart."""
+"""Definitions inside each other that are distinguished."""
 DEEPEST_KEY = 3
 """How many names the path of a key has at most."""
 

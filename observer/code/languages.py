@@ -63,7 +63,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]{3,60}")
-"""A name long enough to tell something."""
+"""A name long enough to be informative."""
 
 KEYWORDS = _words(
     """

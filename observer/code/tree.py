@@ -149,7 +149,7 @@ def _matches(
 def _read(
     text: bytes, captures: dict[str, list[Node]]
 ) -> Iterator[tuple[tuple[str, int], FoundNode]]:
-    """Yield what one match found, by what tells it from other matches."""
+    """Yield what one match found, by what distinguishes it from other matches."""
     kind = next(name for name in captures if name not in _PARTS and not name.startswith("_"))
     node = captures[kind][0]
     if kind in _NAMELESS:

@@ -1,4 +1,4 @@
-"""Which commits made the lines of a file as they stand, and which touched it last."""
+"""git blame and file history: the commits that made lines of a file, and those that touched it."""
 
 from __future__ import annotations
 
@@ -164,8 +164,8 @@ def file_commits(root: str, path: str, *, limit: int) -> list[BlamedCommit]:
 
 
 def _log(root: str, *words: str) -> Iterator[BlamedCommit]:
-    told = git_output(root, "--literal-pathspecs", "log", _FORMAT, *_PLAIN, *words)
-    return map(_read, told.split("\n") if told else ())
+    answer = git_output(root, "--literal-pathspecs", "log", _FORMAT, *_PLAIN, *words)
+    return map(_read, answer.split("\n") if answer else ())
 
 
 def _read(line: str) -> BlamedCommit:

@@ -1,7 +1,7 @@
-"""How the code got from one commit to another: files as git names their content, without text.
+"""Commits and the files they changed, as blob hashes without text.
 
-A *step* is a commit as its first parent sees it. Steps tell what a commit did to which file;
-`Blobs` has the text. Names of files and branches are as events have them: without secrets.
+A `CommitDiff` is a commit compared with its first parent, a `DiffEntry` what became of one of its
+files; `status.Blobs` reads the text. Names of files and branches are redacted, as in events.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _FILE = ("100644", "100755", "120000")
 
 
 class DiffEntry(NamedTuple):
-    """What became of a file: `old` and `path` differ where it was renamed.
+    """One entry of a raw diff: `old` and `path` differ where the file was renamed.
 
-    `before` and `blob` are git's names of its content; empty where it was not there, or is gone.
+    `before` and `blob` are the hashes of its content before and after; "" where it did not exist.
     """
 
     old: str
@@ -60,7 +60,7 @@ def head_commit(root: str) -> str:
 
 
 def resolve_commit(root: str, rev: str) -> str:
-    """Return the full name of a commit, "" if there is none of that name here."""
+    """Return the full hash of a commit, "" if no commit has that name here."""
     if not rev or rev.startswith("-"):
         return ""
     return git_output(root, "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}") or ""
@@ -72,10 +72,10 @@ def current_branch(root: str) -> str:
 
 
 def checked_out_branches(root: str) -> set[str]:
-    """Return the names of the branches that the work trees of a repository show."""
-    told = (git_output(root, "worktree", "list", "--porcelain") or "").split("\n")
+    """Return the names of the branches that are checked out in any work tree."""
+    lines = (git_output(root, "worktree", "list", "--porcelain") or "").split("\n")
     mark = "branch refs/heads/"
-    return {redact_text(line.removeprefix(mark)) for line in told if line.startswith(mark)}
+    return {redact_text(line.removeprefix(mark)) for line in lines if line.startswith(mark)}
 
 
 def commits_between(root: str, since: str, to: str) -> Iterator[CommitDiff]:
@@ -113,7 +113,7 @@ def _steps(root: str, words: Sequence[str]) -> Iterator[CommitDiff]:
 
 
 def diff_commits(root: str, old: str, new: str) -> tuple[DiffEntry, ...]:
-    """Return how the files of two commits differ.
+    """Return the files in which two commits differ.
 
     Raises:
         ObserverError: there is no such commit, or git failed.
@@ -123,22 +123,22 @@ def diff_commits(root: str, old: str, new: str) -> tuple[DiffEntry, ...]:
 
 
 def first_parents(root: str, to: str, *, since: str = "") -> list[str]:
-    """Return a commit and its first parents, newest first, less those that `since` contains."""
+    """Return a commit and its first parents, newest first, up to those reachable from `since`."""
     return _listed(root, "--first-parent", to, *([f"^{since}"] if since else []))
 
 
 def reachable_commits(root: str, *commits: str, without: str = "") -> set[str]:
-    """Return the names of all commits that these contain, less those that another contains."""
+    """Return the hashes of commits reachable from these, less those reachable from `without`."""
     return set(_listed(root, *commits, *([f"^{without}"] if without else [])))
 
 
 def is_related(root: str, one: str, other: str) -> bool:
-    """Tell whether two commits have a history in common."""
+    """Return True if two commits have a history in common."""
     return bool(git_output(root, "merge-base", one, other))
 
 
 def merge_base(root: str, commits: Sequence[str]) -> str:
-    """Return the best commit that all of these contain, "" if there is none."""
+    """Return the best common ancestor of all these commits, "" if there is none."""
     return git_output(root, "merge-base", "--octopus", *commits) or ""
 
 
@@ -160,10 +160,10 @@ def _step(header: bytes, files: Iterable[DiffEntry]) -> CommitDiff:
 
 def _moved(line: bytes) -> Iterator[DiffEntry]:
     """Read a raw entry; what a submodule takes the place of is gone."""
-    told, *names = line.rstrip(b"\n").split(b"\t")
+    entry, *names = line.rstrip(b"\n").split(b"\t")
     if len(names) not in {1, 2}:  # a name so long that it was cut
         return
-    mode_before, mode, before, blob, _ = told[1:].decode("ascii").split(" ")
+    mode_before, mode, before, blob, _ = entry[1:].decode("ascii").split(" ")
     before = before if mode_before in _FILE else ""
     blob = blob if mode in _FILE else ""
     old, path = (redact_text(unquote_path(name)) for name in (names[0], names[-1]))

@@ -155,7 +155,7 @@ def _is_unknown(setting: Setting, version: str) -> bool:
 
 
 def is_partial_clone(settings: Iterable[Setting]) -> bool:
-    """Return True if a clone was told to leave out objects, and to fetch them when needed."""
+    """Return True if a clone is partial: it lacks objects, and fetches them when needed."""
     return any(
         setting.section == "remote"
         and setting.key == "promisor"
@@ -179,7 +179,7 @@ def run_as_user(
     Args:
         words: begin with one of a few commands that run nothing.
         folder: where.
-        environ: where git is found, and what it is told; of its own variables only those that
+        environ: the environment of git; of its own variables only those that
             choose the user's configuration are kept.
         wait_s: longest wait.
 
@@ -222,7 +222,10 @@ def user_setting(name: str, *options: str) -> list[str]:
 
 
 def is_safe_directory(root: str) -> bool:
-    """Return True if the user told git to trust a folder. Source: git-config(1), safe.directory."""
+    """Return True if the user trusts a folder of another owner.
+
+    Source: git-config(1), safe.directory.
+    """
     is_safe = False
     for value in _exceptions(int(time.monotonic() / CACHE_S)):
         if not value:

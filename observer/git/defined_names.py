@@ -1,13 +1,13 @@
-"""The names that a patch brings into a file: what is in its added lines and not in removed ones.
+"""Names that a patch touches or brings in: definitions, and identifiers of its added lines.
 
-They say what a commit is about where its subject does not. The lines pass the redaction first: a
-value that was added beside a key must not come out as a name.
-
-The functions, classes and sections that a patch touches, by their defining lines.
-
+`ChangedSymbols` collects the functions, classes and sections whose defining lines a patch touches.
 A hunk names its surroundings (the nearest definition above) and shows changed lines. A changed
-definition counts always. The surroundings count only if the hunk changes something inside them: a
-function put behind another does not change that other.
+definition always counts; the surroundings count only if the hunk changes something inside them: a
+function added behind another does not change that other.
+
+`AddedNames` collects identifiers in the added lines that are not in the removed ones: they say what
+a commit is about where its subject does not. The lines are redacted first: a value added beside a
+key must not come out as a name.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _unindented(text: bytes) -> tuple[str, int]:
 
 
 MOST_NAMES = 8
-"""Names told of one file."""
+"""Names given of one file."""
 MOST_BYTES = 6_000
 """Changed text of one file that is looked at, added and removed each."""
 MOST_DIGITS = 3
@@ -102,12 +102,12 @@ class AddedNames:
             return ()
         code = strip_comments(MARKER.sub(" ", redact_text(added)), self._language)
         found = dict.fromkeys(IDENTIFIER.findall(code))
-        new = (name for name in found if _tells(name) and name not in removed)
+        new = (name for name in found if _is_informative(name) and name not in removed)
         return tuple(name for _, name in zip(range(MOST_NAMES), new, strict=False))
 
     def _text(self, sign: bytes) -> str:
         return b"\n".join(self._lines[sign]).decode("utf-8", "replace")
 
 
-def _tells(name: str) -> bool:
+def _is_informative(name: str) -> bool:
     return name not in KEYWORDS and sum(map(str.isdigit, name)) <= MOST_DIGITS

@@ -1,11 +1,7 @@
-"""git's log as commits: what is asked of git, and in which order commits come.
+"""git's log as commits, one or the whole history as a stream, and the moves of HEAD.
 
-Reading git: one commit, or the whole history as a stream.
-
-`log` turns git's output into commits, `symbols` names what changed inside a file; git itself is run
-by `observer.git`.
-
-The last moves of HEAD, out of its reflog: those that no hook tells of, or another one tells.
+`patch` parses git's output into commits, `defined_names` names what changed inside a file, and
+`process` runs git. The reflog gives moves of HEAD that no hook reports, or that another one does.
 """
 
 from __future__ import annotations
@@ -35,7 +31,7 @@ _PATCH = (
     *("--src-prefix=a/", "--dst-prefix=b/"),
 )
 _NAMES = ("--no-renames",)
-"""All that can be told of a commit whose files are not at hand: no line counts, no symbols."""
+"""For commits whose files are not available: only the names of files, no counts or symbols."""
 
 
 def read_commit(root: str, rev: str) -> Commit:
@@ -58,14 +54,14 @@ def read_commit(root: str, rev: str) -> Commit:
 def commit_history(
     root: str, *, since: str = "", to: str = "HEAD", at_most: int | None = None
 ) -> Iterator[tuple[int, Commit]]:
-    """Return (committed_ms, commit) of all that a commit contains, parents before children.
+    """Return (committed_ms, commit) of all commits reachable from one, parents before children.
 
     Args:
         root: a folder of the repository.
         since: a commit; what it contains is left out. One that is unknown here, as after a
             rewritten history, leaves nothing out.
         to: the commit.
-        at_most: only so many are told, the newest.
+        at_most: yield only so many, the newest.
 
     Raises:
         NotFound: there is no repository, or no git.
@@ -137,7 +133,7 @@ def _boundary(root: str) -> frozenset[str]:
 
 
 MOST_MOVES = 300
-"""Moves that are looked at, the last."""
+"""Moves of HEAD that are read, the latest."""
 
 _LOG_REFLOG = ("log", "-g", f"-{MOST_MOVES}", "--no-show-signature")
 _RESET = "reset:"
@@ -145,7 +141,7 @@ _REBASED = r"^[^:]*\((pick|squash|fixup|reword|edit|continue)\)"
 
 
 class HeadMove(NamedTuple):
-    """HEAD came to a commit, and what git said of it."""
+    """A move of HEAD: the commit that it came to, and the reflog message."""
 
     to: str
     said: str
@@ -157,8 +153,8 @@ def head_moves(root: str) -> list[HeadMove]:
     Raises:
         NotFound: there is no git.
     """
-    told = git_output(root, *_LOG_REFLOG, "--format=%H %gs", "HEAD", "--") or ""
-    lines = (line.partition(" ") for line in told.split("\n") if line)
+    answer = git_output(root, *_LOG_REFLOG, "--format=%H %gs", "HEAD", "--") or ""
+    lines = (line.partition(" ") for line in answer.split("\n") if line)
     return [HeadMove(to, said) for to, _, said in lines]
 
 
@@ -177,7 +173,7 @@ def head_before_resets(moves: Sequence[HeadMove], to: str) -> str:
 def rebased_commits(root: str) -> set[str]:
     """Return the last commits that a rebase made, in any work tree of the repository.
 
-    post-rewrite tells of what they replace.
+    The post-rewrite hook reports what they replace.
 
     Raises:
         NotFound: there is no git.

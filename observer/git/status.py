@@ -1,11 +1,8 @@
-"""What git says of the files in a work tree: which differ from the index, and what it ignores.
+"""Files of a work tree as git sees them: uncommitted, untracked, ignored, and text of blobs.
 
-Paths are relative to the work tree. Those that are no UTF-8 come with replacement characters, and
-then name no file.
-
-Which files differ from the last commit, asked about few of them and not for long.
-
-The text of files in git, one process for any number of them.
+Paths are relative to the work tree. A path that is not valid UTF-8 has replacement characters, and
+then matches no file. `Blobs` reads any number of files with one process; `uncommitted_paths` asks
+about few files and waits briefly.
 """
 
 from __future__ import annotations
@@ -74,21 +71,21 @@ class Blobs(AbstractContextManager["Blobs"]):
             return None
 
 
-def _answer(told: IO[bytes]) -> Blob | None:
-    words = told.readline().rsplit(b" ", 2)
+def _answer(output: IO[bytes]) -> Blob | None:
+    words = output.readline().rsplit(b" ", 2)
     if len(words) != 3 or not words[2].strip().isdigit():  # missing, ambiguous, the end
         return None
     size = int(words[2])
-    data = _read(told, size)
-    told.read(1)
+    data = _read(output, size)
+    output.read(1)
     return Blob(words[0].decode("ascii"), words[1].decode("ascii"), data)
 
 
-def _read(told: IO[bytes], size: int) -> bytes | None:
+def _read(output: IO[bytes], size: int) -> bytes | None:
     """Return the next bytes, or read past them."""
     if size <= MOST_BYTES:
-        return told.read(size)
-    while size > 0 and (part := told.read(min(size, MOST_BYTES))):
+        return output.read(size)
+    while size > 0 and (part := output.read(min(size, MOST_BYTES))):
         size -= len(part)
     return None
 
@@ -103,24 +100,24 @@ def uncommitted_paths(
     """Return those of the paths, relative to `root`, that no commit holds as they are.
 
     What git ignores is none of them, and neither is what was deleted before git heard of it. None
-    if git cannot tell: there is none, or no repository, or it took too long.
+    if git does not say: it is not installed, there is no repository, or it took too long.
     """
     asked = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
     words = ("--literal-pathspecs", *asked, "--ignore-submodules=all", "--", *paths)
     try:
-        told = git_output(root, *words, wait_s=wait_s)
+        answer = git_output(root, *words, wait_s=wait_s)
     except NotFound:
         return None
-    if told is None:
+    if answer is None:
         return None
     # Each record is two letters, a blank, and the path.
-    return frozenset(record[3:] for record in told.split("\0")[:-1])
+    return frozenset(record[3:] for record in answer.split("\0")[:-1])
 
 
 FileStatus = Literal["changed", "gone", "new"]
 
 MOST_PATHS = 100
-"""Paths that git is asked about by name; of more it tells all, which then is faster."""
+"""Paths that git is asked about by name; of more it lists all, which then is faster."""
 
 _STANDINGS: dict[str, FileStatus] = {"C": "changed", "R": "gone", "?": "new"}
 _UNDER_WAY = (
@@ -150,36 +147,36 @@ class WorkTree:
         excludes = user_setting("core.excludesFile", "--type=path")
         self._settings = ["-c", f"core.excludesFile={excludes[-1]}"] if excludes else []
 
-    def differing(self, paths: Sequence[str] = ()) -> dict[str, FileStatus]:
+    def changed_files(self, paths: Sequence[str] = ()) -> dict[str, FileStatus]:
         """Return files that differ from the index or are unknown to it, ignored ones left out.
 
         Args:
             paths: files and folders to look at; none, or more than `MOST_PATHS`, means all.
         """
         named = () if len(paths) > MOST_PATHS else paths
-        told = self._listed("-t", "-m", "-d", "-o", "--exclude-standard", "--", *named)
+        answer = self._listed("-t", "-m", "-d", "-o", "--exclude-standard", "--", *named)
         found: dict[str, FileStatus] = {}
-        for line in told:
+        for line in answer:
             standing = _STANDINGS.get(line[:1])
-            # What is gone is told twice, as changed too.
+            # A deleted file is listed twice, as changed too.
             if standing and found.get(line[2:]) != "gone":
                 found[line[2:]] = standing
         return found
 
     def ignored_folders(self) -> frozenset[str]:
         """Return the outermost folders of which git ignores everything."""
-        told = self._listed("-o", "-i", "--exclude-standard", "--directory")
-        return frozenset(line[:-1] for line in told if line.endswith("/"))
+        answer = self._listed("-o", "-i", "--exclude-standard", "--directory")
+        return frozenset(line[:-1] for line in answer if line.endswith("/"))
 
     def ignored(self, paths: Sequence[str]) -> list[str]:
         """Return those of the paths that git ignores; names that it would quote are left out."""
-        told = (
+        answer = (
             git_output(self.root, *self._settings, "check-ignore", "--", *paths) if paths else None
         )
-        return told.split("\n") if told else []
+        return answer.split("\n") if answer else []
 
     def is_tracked(self, path: str) -> bool:
-        """Tell whether git knows the file, or a file in the folder."""
+        """Return True if git knows the file, or a file in the folder."""
         return bool(self._listed("--", path))
 
     def staged(self, paths: Iterable[str]) -> dict[str, bytes]:
@@ -193,22 +190,22 @@ class WorkTree:
         """Whether git is about to change the index, and perhaps files."""
         return (self._git_dir / "index.lock").exists()
 
-    def moved_ms(self) -> int:
+    def index_changed_ms(self) -> int:
         """Return when git last changed the index: by checkout, reset, add, commit …; 0 if never."""
         return _mtime_ms(self._git_dir / "index")
 
-    def writes_of_its_own(self, *, since_ms: int) -> bool:
-        """Tell whether git wrote files that differ from the index: conflicts, or a stash."""
+    def has_own_writes(self, *, since_ms: int) -> bool:
+        """Return True if git itself wrote differing files: in a conflict, or from a stash."""
         if any((self._git_dir / name).exists() for name in _UNDER_WAY):
-            return self.moved_ms() >= since_ms
+            return self.index_changed_ms() >= since_ms
         return _mtime_ms(self._common_dir / "refs") >= since_ms
 
     def _listed(self, *words: str) -> list[str]:
-        told = (
+        answer = (
             git_output(self.root, "--literal-pathspecs", *self._settings, "ls-files", "-z", *words)
             or ""
         )
-        return told.split("\0")[:-1]
+        return answer.split("\0")[:-1]
 
 
 def _mtime_ms(path: Path) -> int:

@@ -174,7 +174,7 @@ def _after_passes(one: OpenFailure, ended: CommandOutcome) -> OpenFailure | None
     if one.branch != ended.branch or not ended.runs.passed:
         return _without_named(one, ended)
     for green in ended.runs.passed:
-        if green.mends and not any(red.mends for red in one.checks):
+        if green.is_fixer and not any(red.is_fixer for red in one.checks):
             one = replace(one, is_rewritten=one.is_rewritten or _is_rewritten(one, green))
             continue
         if any(_clears(green, red, one, ended) for red in one.checks):

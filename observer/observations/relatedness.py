@@ -249,7 +249,7 @@ def _can_count(edit: TrackedEdit, failure: TrackedFailure) -> bool:
 def _is_retry(edit: TrackedEdit, failure: TrackedFailure) -> bool:
     """Return True if a command is the failed one run again, unless that is itself a fixer."""
     if edit.remedy == "fixer":
-        return failure.invocation.mends and failure.head.endswith(edit.said)
+        return failure.invocation.is_fixer and failure.head.endswith(edit.said)
     return edit.kind == "command" and edit.said == failure.head
 
 

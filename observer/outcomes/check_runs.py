@@ -67,42 +67,42 @@ class _Line(NamedTuple):
     """A command line that ended: its commands, its checks, and who signed its output."""
 
     body: Command
-    verdict: CommandResult
+    result: CommandResult
     parts: Sequence[SimpleCommand]
     ran: Sequence[TaskCheck]
-    told: Mapping[str, Kind]
+    reported: Mapping[str, Kind]
 
 
 def check_results_of(
-    body: Command, verdict: CommandResult, *, root: str, cwd: str, tasks: Tasks
+    body: Command, result: CommandResult, *, root: str, cwd: str, tasks: Tasks
 ) -> CheckResults:
     """Return which checks a command that ended proves green or red.
 
     Args:
         body: the command.
-        verdict: how it went.
+        result: how it went.
         root: folder of the project.
         cwd: folder of the shell.
         tasks: what is known of the project's tasks.
     """
     parts = command_line.simple_commands(body.command)
-    if verdict.ok is None or verdict.is_cut_off or not root or sets_work_aside(parts):
+    if result.ok is None or result.is_cut_off or not root or sets_work_aside(parts):
         return CheckResults()
-    told = check_tasks.reported_checkers(verdict)
+    reported = check_tasks.reported_checkers(result)
     ran = check_tasks.checks_of(body.command, root, cwd)
-    learned = check_tasks.learn_tasks(ran, body.output, root, told=told, known=tasks)
+    learned = check_tasks.learn_tasks(ran, body.output, root, reported=reported, known=tasks)
     known = {**tasks, **learned}
     inner = [one._replace(inner=known.get(task_key(one.check), ())) for one in ran]
-    line = _Line(body, verdict, parts, inner, told)
-    if not verdict.ok:
+    line = _Line(body, result, parts, inner, reported)
+    if not result.ok:
         return _failed(line)._replace(learned=learned)
-    is_empty = verdict.passed == 0 and bool(verdict.tool)
+    is_empty = result.passed == 0 and bool(result.tool)
     return CheckResults(passed=() if is_empty else tuple(_passed(line)), learned=learned)
 
 
-def did_not_run(body: Command, verdict: CommandResult) -> bool:
+def did_not_run(body: Command, result: CommandResult) -> bool:
     """Return True if a failure says that the program, or what it was to run, was not there."""
-    text = f"{verdict.first_error}\n{body.output[-_LAST_CHARS:]}"
+    text = f"{result.first_error}\n{body.output[-_LAST_CHARS:]}"
     is_stopped = outcome.exit_code_of(body) in _ENDED_FROM_OUTSIDE
     return is_stopped or _NOT_RUN.search(text) is not None
 
@@ -132,18 +132,22 @@ def _all_of(one: TaskCheck, line: _Line) -> Iterator[CheckIdentity]:
     yield one.check
     yield from one.inner
     if one.check.is_task:
-        yield from (inferred_check(one.check, kind, base) for base, kind in line.told.items())
+        yield from (inferred_check(one.check, kind, base) for base, kind in line.reported.items())
 
 
 def _signed(one: TaskCheck, line: _Line) -> bool:
     """Return True if the output is that of this check, or of what its task runs."""
     bases = {each.base for each in (one.check, *one.inner)}
-    if not (bases | {OUTPUT_NAMES.get(base, base) for base in bases}).isdisjoint(line.told):
+    if not (bases | {OUTPUT_NAMES.get(base, base) for base in bases}).isdisjoint(line.reported):
         return True
     program = one.check.base.partition(" ")[0]
-    if program in LIFECYCLE and any(base.startswith(f"{program} ") for base in line.told):
+    if program in LIFECYCLE and any(base.startswith(f"{program} ") for base in line.reported):
         return True
-    return one.check.is_task and one.check.kind in {"all", *line.told.values()} and bool(line.told)
+    return (
+        one.check.is_task
+        and one.check.kind in {"all", *line.reported.values()}
+        and bool(line.reported)
+    )
 
 
 def _is_proven(one: TaskCheck, line: _Line) -> bool:
@@ -168,11 +172,11 @@ def _is_chain(parts: Sequence[SimpleCommand]) -> bool:
 
 def _failed(line: _Line) -> CheckResults:
     """Return the check that failed, what its task ran of it, and what had passed before it."""
-    line = line._replace(told=check_tasks.deciding_checkers(line.verdict))
+    line = line._replace(reported=check_tasks.deciding_checkers(line.result))
     signed = [one for one in line.ran if _signed(one, line)] or _alike(line)
-    if (line.told and not signed) or _ran_nothing(line):
+    if (line.reported and not signed) or _ran_nothing(line):
         return CheckResults()
-    if line.verdict.passed and not line.verdict.failed and len(line.ran) > len(signed) > 0:
+    if line.result.passed and not line.result.failed and len(line.ran) > len(signed) > 0:
         # Its tests are well, so what failed is what was run behind them.
         start = signed[-1].place + 1
         behind = [one._replace(place=one.place - start) for one in line.ran if one.place >= start]
@@ -190,22 +194,22 @@ def _alike(line: _Line) -> list[TaskCheck]:
     check = line.ran[0].check
     alike = (
         kind == check.kind or base.split()[0] in {check.base.split()[0], "compiler"}
-        for base, kind in line.told.items()
+        for base, kind in line.reported.items()
     )
     return list(line.ran) if any(alike) else []
 
 
 def _ran_nothing(line: _Line) -> bool:
     """Return True if a runner found no tests to run: by a wrong name or filter."""
-    verdict = line.verdict
-    text = f"{verdict.said}\n{line.body.output[-_LAST_CHARS:]}"
-    return not (verdict.passed or verdict.failed) and _NOTHING.search(text) is not None
+    result = line.result
+    text = f"{result.said}\n{line.body.output[-_LAST_CHARS:]}"
+    return not (result.passed or result.failed) and _NOTHING.search(text) is not None
 
 
 def _by(one: TaskCheck, line: _Line) -> CheckResults:
-    inner = [each for each in one.inner if each.base in line.told]
+    inner = [each for each in one.inner if each.base in line.reported]
     if one.check.is_task and not inner:
-        inner = [inferred_check(one.check, kind, base) for base, kind in line.told.items()]
+        inner = [inferred_check(one.check, kind, base) for base, kind in line.reported.items()]
     named = f"{one.check.base} (hook)" if is_hook(one.check) else ""
     failed = tuple(inner) if is_hook(one.check) else (one.check, *inner)
     before = (
@@ -228,7 +232,7 @@ def _unsigned(line: _Line) -> CheckResults:
         if part.sign != "|" and not part.looks and not _is_aside(part)
     ]
     is_all = bool(line.ran) and [one.place for one in line.ran] == able
-    if not is_all or did_not_run(line.body, line.verdict):
+    if not is_all or did_not_run(line.body, line.result):
         return CheckResults()
     inner = line.ran[0].inner if len(line.ran) == 1 and len(line.ran[0].inner) == 1 else ()
     checks = tuple(one.check for one in line.ran)

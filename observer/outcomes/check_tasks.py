@@ -56,8 +56,8 @@ class TaskCheck(NamedTuple):
 
 
 def task_key(check: CheckIdentity) -> str:
-    """Return by what a task is remembered: where it was run, its name, and whether it mends."""
-    return f"{check.folder}|{check.base}{' (mends)' if check.mends else ''}"
+    """Return the key of a task: its folder, its name, and whether it fixes files."""
+    return f"{check.folder}|{check.base}{' (fixer)' if check.is_fixer else ''}"
 
 
 def is_hook(check: CheckIdentity) -> bool:
@@ -81,19 +81,19 @@ def checks_of(command: str, root: str, cwd: str) -> tuple[TaskCheck, ...]:
     return tuple(checks_in(command_line.simple_commands(command), root, cwd))
 
 
-def reported_checkers(verdict: CommandResult) -> dict[str, Kind]:
+def reported_checkers(result: CommandResult) -> dict[str, Kind]:
     """Return the judges that an output is signed by, with what they judge."""
-    tools = [verdict.tool, *_SAID.findall(verdict.said)]
-    return {base: kind for tool in tools for kind, base in _judges(tool, verdict)}
+    tools = [result.tool, *_SAID.findall(result.said)]
+    return {base: kind for tool in tools for kind, base in _judges(tool, result)}
 
 
-def deciding_checkers(verdict: CommandResult) -> dict[str, Kind]:
-    """Return the judge whose word a verdict is, with what it judges; nothing if it is not known."""
-    return {base: kind for kind, base in _judges(verdict.tool, verdict)}
+def deciding_checkers(result: CommandResult) -> dict[str, Kind]:
+    """Return the judge whose word a result is, with what it judges; nothing if it is not known."""
+    return {base: kind for kind, base in _judges(result.tool, result)}
 
 
 def inferred_check(task: CheckIdentity, kind: Kind, base: str) -> CheckIdentity:
-    """Return what a task ran of which only the output tells."""
+    """Return a check that a task ran, inferred from its output: its scope is that of the task."""
     return CheckIdentity(
         kind=kind,
         base=base,
@@ -102,12 +102,12 @@ def inferred_check(task: CheckIdentity, kind: Kind, base: str) -> CheckIdentity:
         paths=task.paths,
         filters=task.filters,
         is_guess=True,
-        mends=task.mends,
+        is_fixer=task.is_fixer,
     )
 
 
 def learn_tasks(
-    ran: Sequence[TaskCheck], output: str, root: str, *, told: Mapping[str, Kind], known: Tasks
+    ran: Sequence[TaskCheck], output: str, root: str, *, reported: Mapping[str, Kind], known: Tasks
 ) -> dict[str, tuple[CheckIdentity, ...]]:
     """Return what a task turned out to run; of several tasks nobody knows which ran what.
 
@@ -120,15 +120,15 @@ def learn_tasks(
     own = {one.check.base for one in ran}
     found = [one for one in _printed(output, task.folder, root) if one.base not in own]
     if is_hook(task):
-        signed = (inferred_check(task, kind, base) for base, kind in told.items())
+        signed = (inferred_check(task, kind, base) for base, kind in reported.items())
         found = [*known.get(task_key(task), ()), *found, *signed]
     kept = tuple(dict.fromkeys(found))[:_INNER]
     return {task_key(task): kept} if kept and kept != known.get(task_key(task)) else {}
 
 
-def _judges(tool: str, verdict: CommandResult) -> list[tuple[Kind, str]]:
+def _judges(tool: str, result: CommandResult) -> list[tuple[Kind, str]]:
     if tool in CHECKER_BY_COUNTS:
-        return [CHECKER_BY_COUNTS[tool][verdict.passed is None]]
+        return [CHECKER_BY_COUNTS[tool][result.passed is None]]
     if tool in CHECKER_BY_OUTPUT:
         return [CHECKER_BY_OUTPUT[tool]]
     if tool in KIND_OF_CHECKER:

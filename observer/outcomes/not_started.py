@@ -1,12 +1,8 @@
-"""Which failures say that a command itself could not do its work: not found, misused, misplaced.
+"""Commands that did no work: never run, interrupted, timed out, not found or misused.
 
 Part of interpretation (step 6). `pytest: command not found` says nothing about the tests; what
-helps is to install it, or to run it in other words: `python -m pytest`.
-
-Calls of a shell that never ran, by what the client answered in their place.
-
-Part of interpretation (step 6). A call that was refused, blocked or cancelled says nothing about
-the code: it neither failed nor passed.
+helps is to install it, or to run it in other words: `python -m pytest`. A call that the client
+refused, blocked or cancelled neither failed nor passed.
 """
 
 from __future__ import annotations
@@ -60,7 +56,7 @@ _KEYBOARD = re.compile(r"^!{3,} (?:[\w.]+: )?KeyboardInterrupt !{3,}$", re.MULTI
 
 
 def unexecuted_result(command: Command) -> CommandResult | None:
-    """Return the verdict of a call that did not run, or has not ended; None of any other."""
+    """Return the result of a call that did not run, or has not ended; None of any other."""
     if command.exit_code is not None or not command.output:
         return None
     text = _ERROR_TAG.sub("", command.output[:_READ_CHARS_NOT_RUN]).strip()

@@ -1,6 +1,6 @@
 """What a command's output says about it: passed or failed, how many, what first.
 
-Part of interpretation (step 6). The tools' own readers are in `readers`; this module chooses among
+Part of interpretation (step 6). The parsers of tools are in `parsers`; this module chooses among
 them, and weighs their word against the exit code.
 """
 
@@ -67,11 +67,11 @@ def command_result(command: Command, line: CommandLine, root: str = "") -> Comma
 
     Places inside the folder `root` are given relative to it.
     """
-    verdict = _read(command, line)
+    result = _read(command, line)
     folder = f"{root.rstrip('/')}/"
-    if root and folder in verdict.first_error:
-        return replace(verdict, first_error=verdict.first_error.replace(folder, ""))
-    return verdict
+    if root and folder in result.first_error:
+        return replace(result, first_error=result.first_error.replace(folder, ""))
+    return result
 
 
 def _read(command: Command, line: CommandLine) -> CommandResult:
@@ -89,15 +89,15 @@ def _read(command: Command, line: CommandLine) -> CommandResult:
         return _plain_words(text, ok=None)
     *before, text = _runs(text, same_check.repetitions(command.command))
     seen = visible_output.visible_output_of(command.command)
-    verdict = _of_run(text, line, _stopped_by(command), seen, ok=ok)
-    earlier = _of_run(before[-1], line, None, seen, ok=None) if before else verdict
-    if not before or earlier.said == verdict.said:
-        return verdict
-    return replace(verdict, said=f"{verdict.said}; the run before it: {earlier.said}")
+    result = _of_run(text, line, _stopped_by(command), seen, ok=ok)
+    earlier = _of_run(before[-1], line, None, seen, ok=None) if before else result
+    if not before or earlier.said == result.said:
+        return result
+    return replace(result, said=f"{result.said}; the run before it: {earlier.said}")
 
 
 def _looked(command: Command, line: CommandLine, text: str) -> CommandResult:
-    """Return the verdict of what only looks: who finds nothing has not failed."""
+    """Return the result of what only looks: who finds nothing has not failed."""
     ok = _reported(command)
     complained = readings.own_error(text, line.tools) if ended(command) is None else None
     if complained and _NOT_THERE not in complained.first_error:
@@ -218,31 +218,31 @@ def first_lines(text: str, at_most: int) -> tuple[str, ...]:
 
 
 def _weighed(found: list[CommandResult], text: str, *, ok: bool | None) -> CommandResult:
-    """Put the words of several tools into one verdict; a failure outweighs a clean exit code.
+    """Put the words of several tools into one result; a failure outweighs a clean exit code.
 
     `pytest | tail` ends with the exit code of `tail`, so counts of failures win over success.
     """
     failed = [_with_words(one, text) for one in failures_among(found)]
-    counted = [verdict for verdict in found if verdict.passed is not None]
+    counted = [result for result in found if result.passed is not None]
     chief = (failed or counted or found)[0]
     if ok is False and not failed:
         words = _plain_words(text, ok=False) if chief.passed is None else CommandResult()
         chief = replace(chief, ok=False, first_error=words.first_error, signature=words.signature)
     if len(found) == 1:
         return chief
-    said = "; ".join(f"{verdict.tool}: {verdict.said}" for verdict in found[:4] if verdict.said)
+    said = "; ".join(f"{result.tool}: {result.said}" for result in found[:4] if result.said)
     return replace(chief, said=said)
 
 
-def _with_words(verdict: CommandResult, text: str) -> CommandResult:
+def _with_words(result: CommandResult, text: str) -> CommandResult:
     """Return a failure with the line that counts it where no other words of it are left."""
-    if verdict.first_error or (summary := _SUMMARY.search(text)) is None:
-        return verdict
-    return replace(verdict, first_error=str(Diagnostic(summary.group().strip())))
+    if result.first_error or (summary := _SUMMARY.search(text)) is None:
+        return result
+    return replace(result, first_error=str(Diagnostic(summary.group().strip())))
 
 
 def _ended(code: int, found: Sequence[CommandResult], text: str) -> CommandResult:
-    """Speak for a command that something put an end to: what it printed tells how far it came."""
+    """Speak for a command that something put an end to: what it printed shows how far it came."""
     ending = _ENDINGS[code]
     reached = one_line(_last_words(text), 160)
     words = Diagnostic(f"{ending}; its last words: {reached}" if reached else "")

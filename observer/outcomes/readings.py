@@ -1,6 +1,6 @@
 """What the readers say of one output, and which of them to believe.
 
-Part of interpretation (step 6). The tools' own readers are in `readers`. How a command ended is
+Part of interpretation (step 6). The parsers of tools are in `parsers`. How a command ended is
 True, False, or None where nothing proves it; then only the words of the tools count.
 """
 
@@ -101,16 +101,16 @@ def _last_error(text: str, seen: VisibleOutput) -> CommandResult | None:
     return failed_result("", "", Diagnostic(words)) if is_error else None
 
 
-def _believed(verdict: CommandResult, text: str, seen: VisibleOutput) -> CommandResult:
+def _believed(result: CommandResult, text: str, seen: VisibleOutput) -> CommandResult:
     """Return as unknown a success whose failures may have been left out, and a handled error."""
-    if verdict.tool in _THROWING and not (seen.shows_end(text) and _ends_with(verdict, text)):
-        return CommandResult(said=verdict.first_error)
-    if not verdict.ok:
-        return verdict
-    ran_none = verdict.passed == 0 and not verdict.failed
-    if not ran_none and (seen.shows_end(text) or _would_show(verdict, seen)):
-        return verdict
-    return replace(verdict, ok=None)
+    if result.tool in _THROWING and not (seen.shows_end(text) and _ends_with(result, text)):
+        return CommandResult(said=result.first_error)
+    if not result.ok:
+        return result
+    ran_none = result.passed == 0 and not result.failed
+    if not ran_none and (seen.shows_end(text) or _would_show(result, seen)):
+        return result
+    return replace(result, ok=None)
 
 
 _THROWING = frozenset({"python", "thrown", "java", "ruby"})
@@ -119,9 +119,9 @@ _STACK = re.compile(r"\s|\}|Bun v|\.\.\. \d+ more|\S+:\d+:in |Caused by: |\Z")
 _LAST_CHARS = 40
 
 
-def _ends_with(verdict: CommandResult, text: str) -> bool:
+def _ends_with(result: CommandResult, text: str) -> bool:
     """Return True if nothing follows an error but its stack, and what says that it was one."""
-    words = verdict.first_error.rstrip("\u2026").rpartition(": ")[2][-_LAST_CHARS:]
+    words = result.first_error.rstrip("\u2026").rpartition(": ")[2][-_LAST_CHARS:]
     _, found, behind = text.rstrip().rpartition(words)
     rest = behind.partition("\n")[2]
     return (
@@ -131,9 +131,9 @@ def _ends_with(verdict: CommandResult, text: str) -> bool:
     )
 
 
-def _would_show(verdict: CommandResult, seen: VisibleOutput) -> bool:
-    """Return True if lines were chosen so that those which tell of failures are among them."""
-    samples = _FAILING.get(verdict.tool, ())
+def _would_show(result: CommandResult, seen: VisibleOutput) -> bool:
+    """Return True if lines were chosen so that those which report failures are among them."""
+    samples = _FAILING.get(result.tool, ())
     return seen.patterns is not None and bool(samples) and all(map(seen.lets_through, samples))
 
 
@@ -159,7 +159,7 @@ def _results(text: str, line: CommandLine, *, ok: bool | None) -> list[CommandRe
     """Ask the readers of each tool that was named, then those whose mark is there.
 
     These have a word if all others were silent, or saw nothing bad though the command failed or
-    nobody tells. Of them the first is believed, but one that saw something bad before it, unless
+    it is unknown. Of them the first is believed, but one that saw something bad before it, unless
     all ended well: `make test lint` is not fine because its tests are.
     """
     named: dict[str, CommandResult] = {}
@@ -221,8 +221,8 @@ def _marked(marks: Iterable[tuple[str, OutputParser]], text: str) -> Iterable[Ou
     return dict.fromkeys(reader for mark, reader in marks if mark in text)
 
 
-def _first(verdicts: Iterable[CommandResult]) -> list[CommandResult]:
-    return list(itertools.islice(verdicts, 1))
+def _first(results: Iterable[CommandResult]) -> list[CommandResult]:
+    return list(itertools.islice(results, 1))
 
 
 def _heard(
@@ -233,10 +233,10 @@ def _heard(
     A program that ended well may print or log the traceback of an error it has handled.
     """
     for reader in readers:
-        if not (is_passed and reader.is_raised) and (verdict := reader.read(text)):
-            yield verdict
+        if not (is_passed and reader.is_raised) and (result := reader.read(text)):
+            yield result
 
 
-def failures_among(verdicts: Iterable[CommandResult]) -> list[CommandResult]:
-    """Return those that tell of a failure."""
-    return [verdict for verdict in verdicts if verdict.ok is False]
+def failures_among(results: Iterable[CommandResult]) -> list[CommandResult]:
+    """Return the results that are failures."""
+    return [result for result in results if result.ok is False]

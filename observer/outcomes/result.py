@@ -18,12 +18,12 @@ from observer.outcomes.signature import signature
 LINE_START = "\n"
 """What a pattern of `line_pattern` begins with; texts to be read begin with it too."""
 FAILING = 10
-"""Most failing names that a verdict lists."""
+"""Most failing names that a result lists."""
 FIRST_ERROR = 300
 """Most characters of the first error."""
 
 _COUNT = re.compile(r"(\d+) ([a-z]+)")
-_TROUBLE = re.compile(
+_PROBLEM = re.compile(
     r"\b(?i:error|fatal|failed|failure|exception|cannot|can't|could not|couldn't|unable|unknown"
     r"|not found|no such|denied|refused"
     r"|(?:illegal|invalid|unrecogni[sz]ed|unexpected) (?:option|argument|subcommand|token))\b"
@@ -53,7 +53,7 @@ _FRAMING = " \t│"
 class CommandResult(Value):
     """What a command's output said. Counts are None where it did not say.
 
-    `ok` is None where nothing tells. `said` is the result in a few words ("2 failed, 14 passed in
+    `ok` is None where it is unknown. `said` is the result in a few words ("2 failed, 14 passed in
     3.1 s"); `first_error` the first error with its place ("src/a.ts:3: TS2304: Cannot find …"),
     and `signature` what of it will be the same on another day or in another project. `was_run` is
     False for a call that the client refused, blocked or cancelled. `is_cut_off` holds for a run
@@ -97,7 +97,7 @@ class Diagnostic(NamedTuple):
 
 
 class TestCounts(NamedTuple):
-    """How many tests passed, failed and were skipped, in how many seconds; None is not told."""
+    """How many tests passed, failed and were skipped, in how many seconds; None is unknown."""
 
     passed: int | None
     failed: int
@@ -114,7 +114,7 @@ class TestCounts(NamedTuple):
 def run_result(
     tool: str, tally: TestCounts, *, failing: Iterable[str], first: Diagnostic, said: str = ""
 ) -> CommandResult:
-    """Return the verdict of a test runner; `said` stands for its counts where it says more."""
+    """Return the result of a test runner; `said` stands for its counts where it says more."""
     failed = tally.failed > 0
     return CommandResult(
         tool=tool,
@@ -131,7 +131,7 @@ def run_result(
 def problem_result(
     tool: str, errors: int, *, warnings: int = 0, first: Diagnostic
 ) -> CommandResult:
-    """Return the verdict of a tool that counts what is wrong with the code."""
+    """Return the result of a tool that counts what is wrong with the code."""
     return CommandResult(
         tool=tool,
         ok=not errors,
@@ -145,7 +145,7 @@ def problem_result(
 def failed_result(
     tool: str, said: str, first: Diagnostic, *, passed: int | None = None, failed: int | None = None
 ) -> CommandResult:
-    """Return the verdict of a program that gave up."""
+    """Return the result of a program that gave up."""
     return CommandResult(
         tool=tool,
         ok=False,
@@ -163,15 +163,15 @@ def first_error_line(text: str) -> str:
     A warning counts where nothing worse is said: it stands before what stopped the program.
     """
     warned = ""
-    trouble = _TROUBLE.search(text)
-    while trouble:
-        start = text.rfind("\n", 0, trouble.start()) + 1
+    problem = _PROBLEM.search(text)
+    while problem:
+        start = text.rfind("\n", 0, problem.start()) + 1
         line = text[start:].partition("\n")[0]
         is_own = not (WRAPPER.match(line) or _NO_ERROR.match(line))
         if is_own and not _WARNING.match(line):
             return line.strip(_FRAMING)
         warned = warned or (line if is_own else "")
-        trouble = _TROUBLE.search(text, start + len(line))
+        problem = _PROBLEM.search(text, start + len(line))
     return warned.strip(_FRAMING)
 
 
@@ -200,14 +200,14 @@ def word_counts(summary: str) -> dict[str, int]:
 
 
 def sum_columns(rows: Iterable[Sequence[str]]) -> list[int]:
-    """Add up the counts of several runs, column by column; what a run does not tell is 0."""
+    """Add up the counts of several runs, column by column; a missing count is 0."""
     return [sum(int(number or 0) for number in column) for column in zip(*rows, strict=True)]
 
 
 def total_seconds(times: Iterable[float]) -> float | None:
-    """Return how long several runs took, None where none of them tells."""
-    told = list(times)
-    return sum(told) if told else None
+    """Return how long several runs took, None where none is known."""
+    known = list(times)
+    return sum(known) if known else None
 
 
 def problems_text(errors: int, warnings: int = 0) -> str:

@@ -73,7 +73,7 @@ class CheckCommand(Value):
 
     `folder` is where, relative to the project; `program` what checks, its options with it;
     `targets` which part, sorted, nothing for all of it. `again` is a run of what failed last,
-    `mends` one that rewrites what it finds.
+    `is_fixer` one that rewrites what it finds.
     """
 
     program: str
@@ -81,7 +81,7 @@ class CheckCommand(Value):
     folder: str = ""
     targets: tuple[str, ...] = ()
     again: bool = False
-    mends: bool = False
+    is_fixer: bool = False
 
     @property
     def family(self) -> str:
@@ -90,9 +90,9 @@ class CheckCommand(Value):
 
 
 def check_command_of(
-    command: str, verdict: CommandResult, *, root: str, cwd: str
+    command: str, result: CommandResult, *, root: str, cwd: str
 ) -> CheckCommand | None:
-    """Return what a command line checks, as the part of it that its verdict is about.
+    """Return what a command line checks, as the part of it that its result is about.
 
     None if it only looks, or is about git's own affairs.
     """
@@ -101,7 +101,7 @@ def check_command_of(
     able = _able(parts)
     if not able:
         return None
-    spoken = [part for part in able if program_name(part.words[0]) == verdict.tool]
+    spoken = [part for part in able if program_name(part.words[0]) == result.tool]
     return _of((spoken or able)[-1], folder)
 
 
@@ -128,11 +128,11 @@ def _able(parts: Iterable[SimpleCommand]) -> list[SimpleCommand]:
 
 def _of(part: SimpleCommand, folder: str) -> CheckCommand:
     words = part.words
-    tool, mends = program_name(words[0]), rewrites(part)
+    tool, is_fixer = program_name(words[0]), rewrites(part)
     if tool not in _SELECTING:
         program = one_line(" ".join([tool, *words[1:]]), 300)
-        return CheckCommand(program=program, tool=tool, folder=folder, mends=mends)
-    return replace(_selecting(tool, words[1:], folder), mends=mends)
+        return CheckCommand(program=program, tool=tool, folder=folder, is_fixer=is_fixer)
+    return replace(_selecting(tool, words[1:], folder), is_fixer=is_fixer)
 
 
 def _selecting(tool: str, words: list[str], folder: str) -> CheckCommand:
@@ -213,15 +213,15 @@ def _is_aside(part: SimpleCommand) -> bool:
 
 
 def resolves(passed: CheckCommand, failed: CheckCommand, tests: Iterable[str], place: str) -> bool:
-    """Tell whether a pass answers a failure.
+    """Return True if a pass answers a failure.
 
     Args:
         passed: what passed.
         failed: what had failed.
         tests: all the tests that had failed; empty if they are not all known.
-        place: where the one error was; empty if there were more, or nothing tells.
+        place: where the one error was; empty if there were more, or it is unknown.
     """
-    if not is_same_program(passed, failed) or (passed.mends and not failed.mends):
+    if not is_same_program(passed, failed) or (passed.is_fixer and not failed.is_fixer):
         return False
     if _reaches(passed, failed):
         return True
@@ -230,17 +230,17 @@ def resolves(passed: CheckCommand, failed: CheckCommand, tests: Iterable[str], p
 
 
 def is_same_program(one: CheckCommand, other: CheckCommand) -> bool:
-    """Tell whether both run the same program in the same folder."""
+    """Return True if both run the same program in the same folder."""
     return (one.program, one.folder) == (other.program, other.folder)
 
 
 def is_same_check(one: CheckCommand, other: CheckCommand) -> bool:
-    """Return True if both check the same, whether or not they mend what they find."""
-    return replace(one, mends=False) == replace(other, mends=False)
+    """Return True if both check the same, whether or not they fix what they find."""
+    return replace(one, is_fixer=False) == replace(other, is_fixer=False)
 
 
 def includes(wide: CheckCommand, narrow: CheckCommand) -> bool:
-    """Tell whether all that one checks is checked by the other, as far as the words tell."""
+    """Return True if all that one checks is checked by the other, as far as the words show."""
     return (narrow.again or not wide.again) and _reaches(wide, narrow)
 
 
@@ -253,7 +253,7 @@ def _reaches(wide: CheckCommand, narrow: CheckCommand) -> bool:
 
 
 def selects(invocation: CheckCommand, name: str) -> bool:
-    """Tell whether a test or file of this name is among what is checked."""
+    """Return True if a test or file of this name is among what is checked."""
     return not invocation.targets or any(
         _inside(name, place) or (place in name and place in _PARTS.split(name))
         for place in invocation.targets

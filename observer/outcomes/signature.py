@@ -96,7 +96,7 @@ _SAYS_NOTHING = word_set(
 def signature(error: str, test: str = "") -> str:
     """Return what of an error does not vary, or "" where nothing in it can be recognised.
 
-    An assertion is told by the `test` that made it, since "assert 1 == 2" may be any. The answer
+    An assertion is prefixed by its `test`, since "assert 1 == 2" may be any. The answer
     is one line of at most `SIGNATURE` characters.
     """
     said = _normal(error)

@@ -1,17 +1,12 @@
-"""Which part of a command's output a command line lets through: `pytest | tail -5`.
+"""Which part of an output a command line lets through, and what silence then proves.
 
-Part of interpretation (step 6). Where the end is cut off, a summary that was seen need not be the
-last one; where lines are chosen by a pattern, those that tell of failures may be missing.
-
-What runners of several tasks put before each line: `shop:test: `, `[test] `, `web-1  | `.
-
-Part of interpretation (step 6). A tool's words begin behind it. Levels of logs are no such names.
-
-Tools that print nothing if all is well, and what their silence proves.
-
-Part of interpretation (step 6). `tsc | tail` ends as `tail` does, but had there been an error, its
-last line would have been seen. Runners print which command they start (`$ tsc --noEmit`): that is
-no output of the tool's, and names it.
+Part of interpretation (step 6). `visible_output_of` reads filters such as `pytest | tail -5`: where
+the end is cut off, a summary that is visible need not be the last one; where lines are selected by
+a pattern, those that report failures may be missing. `strip_task_prefixes` removes what runners of
+several tasks put before each line (`shop:test: `, `[test] `, `web-1  | `), but not log levels.
+`read_silence` reads the silence of tools that print nothing if all is well: `tsc | tail` ends as
+`tail` does, but had there been an error, its last line would be visible. The command that a runner
+prints (`$ tsc --noEmit`) is not output of the tool, and names it.
 """
 
 from __future__ import annotations

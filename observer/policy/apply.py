@@ -1,13 +1,9 @@
-"""What a policy leaves of an event: all, a part, or nothing.
+"""Applying policies and excluded folders to an event: what remains is all, a part, or nothing.
 
-Step 5 of an event's way. Files are known by their names, so what shows the content of an excluded
-file without naming it (a variable that holds its path, a program that prints what it read) is not
-recognised.
-
-What the user wants nothing recorded of: folders, by whatever name an event calls them.
-
-Step 5 of an event's way. A client may work beside such a folder and reach into it, and either may
-be named through a link, so what counts is where the files really are.
+Step 5 of an event's way. Files are recognized by name, so content of an excluded file that is shown
+without naming it (a variable that holds its path, a program that prints what it read) is not. A
+client may work beside an excluded folder and reach into it, by links too, so folders are compared
+by their real paths.
 """
 
 from __future__ import annotations
@@ -103,19 +99,19 @@ class Exclusion:
 
 
 def _paths_of(body: AnyBody) -> tuple[str, ...]:
-    """Return the files and folders whose content a happening tells of."""
-    happening = body.of if isinstance(body, Intent) else body
-    if isinstance(happening, FileWrite | Search):
-        return (happening.path,)
-    if isinstance(happening, FileRead):
-        return happening.paths
-    if isinstance(happening, Command):
-        return tuple(path_words(happening.command))
-    return happening.files if isinstance(happening, Custom) else ()
+    """Return the files and folders whose content an event shows."""
+    action = body.of if isinstance(body, Intent) else body
+    if isinstance(action, FileWrite | Search):
+        return (action.path,)
+    if isinstance(action, FileRead):
+        return action.paths
+    if isinstance(action, Command):
+        return tuple(path_words(action.command))
+    return action.files if isinstance(action, Custom) else ()
 
 
 _ON_PURPOSE = (Approve, Enriched, Forget, Remember, Revise, Triage, Undo)
-"""What somebody tells the memory is not captured, and no policy is asked."""
+"""Deliberate requests to the memory: they are not captured, and no policy applies."""
 
 PolicyOf = Callable[[str, str], Policy]
 """Returns the policy of the work tree that a path, maybe relative to a folder, lies in."""
@@ -137,7 +133,7 @@ def apply_policy(event: Event, policy: Policy, policy_of: PolicyOf, *, root: str
         return event
     if policy.problem:
         return None
-    if policy.is_open and all(_is_plainly_in(root, path) for path in _files(_happening(body))):
+    if policy.is_open and all(_is_plainly_in(root, path) for path in _files(_action(body))):
         return event  # nearly every event: what follows would cost each of them
     left = _left(body, _View(event.cwd or root, policy, policy_of))
     if left is body:
@@ -146,7 +142,7 @@ def apply_policy(event: Event, policy: Policy, policy_of: PolicyOf, *, root: str
 
 
 def is_captured(body: AnyBody) -> bool:
-    """Return True if a happening was observed, False if somebody told the memory on purpose."""
+    """Return True if an event was observed, False if it is a deliberate request to the memory."""
     return not isinstance(body, _ON_PURPOSE)
 
 
@@ -232,7 +228,7 @@ def _left_of(body: AnyBody, view: _View) -> AnyBody | None:
     return body
 
 
-def _happening(body: AnyBody) -> AnyBody:
+def _action(body: AnyBody) -> AnyBody:
     return body.of if isinstance(body, Intent) else body
 
 
@@ -242,7 +238,7 @@ def _is_plainly_in(root: str, path: str) -> bool:
 
 
 def _files(body: AnyBody) -> tuple[str, ...]:
-    """Return the files and folders whose content a happening tells of."""
+    """Return the files and folders whose content an event shows."""
     if isinstance(body, FileWrite):
         return (body.path,)
     if isinstance(body, Search):

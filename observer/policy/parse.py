@@ -34,8 +34,8 @@ class PathPattern:
 
     def __init__(self, text: str) -> None:
         names = [name for name in text.split("/") if name not in {"", "."}]
-        if complaint := _complaint(text, names):
-            raise ValueError(complaint)
+        if problem := _problem_with(text, names):
+            raise ValueError(problem)
         if "/" not in text.rstrip("/"):
             names.insert(0, _ANY_DEPTH)
         if names[-1] == _ANY_DEPTH:
@@ -77,7 +77,7 @@ def _never(name: str) -> None:
     del name
 
 
-def _complaint(text: str, names: Sequence[str]) -> str:
+def _problem_with(text: str, names: Sequence[str]) -> str:
     if text.startswith("!"):
         return "no pattern can bring back what another one excludes"
     if ".." in names:
@@ -267,7 +267,7 @@ def _checked(values: dict[str, Any], text: str, root: str) -> Policy:
     for kind in written.never:
         if kind not in KINDS:
             hint = f"the kinds are {', '.join(KINDS)}"
-            found = f"never: {_shown(kind)} is no kind of event"
+            found = f"never: {_shown(kind)} is not a kind of event"
             return unusable_policy(root, found, hint=hint, line=_line_of(kind, text, quoted=True))
     for pattern in written.exclude:
         try:
@@ -287,7 +287,7 @@ def _checked(values: dict[str, Any], text: str, root: str) -> Policy:
 
 
 def _named_in(message: str, values: dict[str, Any]) -> str:
-    """Return the key that a complaint is about; what the file holds besides is not repeated."""
+    """Return the key that a problem is about; what the file holds besides is not repeated."""
     unknown = [key for key in values if key not in _EXPECTED]
     at = _KEY.search(message)
     return at[1] if at else unknown[0]

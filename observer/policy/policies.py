@@ -1,10 +1,8 @@
-"""The policy in force at a root: read when its file has changed, and otherwise remembered.
+"""The policy in force at a root, cached until its file changes, and how long events are kept.
 
-How long what was captured is kept: by type, by repository, and by what had to make room.
-
-Notes and what was done to them are never asked about. What settles other events (commits, the
-begin and end of sessions) stays as long as the longest of them: without a commit its edits would
-be told as not committed.
+Retention goes by type, by repository, and by what had to make room. Notes and what was done to them
+never expire. What settles other events (commits, the begin and end of sessions) stays as long as
+the longest of them: without a commit its edits would count as not committed.
 """
 
 from __future__ import annotations
@@ -128,7 +126,7 @@ def _unreadable(root: str, error: OSError) -> Policy:
 
 DAY_MS = 86_400_000
 FOR_EVER = 1 << 40
-"""Days; no clock tells of any so long ago."""
+"""Days: longer than any clock reaches back."""
 ON_PURPOSE = frozenset(
     ("remember", "revise", "approve", "forget", "undo", "enriched", "triage")
 )  # fmt: skip

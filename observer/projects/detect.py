@@ -66,10 +66,11 @@ def probe_place(folder: str, root_commits: MutableMapping[str, str]) -> ProbedPl
 
 
 def missing_roots(place: Place, projects: Iterable[Project]) -> frozenset[str]:
-    """Return the folders of projects akin to `place` (by inode or oldest commit) that are gone.
+    """Return the missing folders of projects related to `place` by inode or oldest commit.
 
-    This is the evidence that `place` was moved rather than copied; the pure `recognise` and
-    `enrich` need to be told. A folder counts as gone, too, when another one took its path.
+    They are the evidence that `place` was moved rather than copied; the pure `match_project` and
+    `update_project` take them as an argument. A folder counts as missing, too, when another one
+    took its path.
     """
     return frozenset(
         folder

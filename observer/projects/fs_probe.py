@@ -1,4 +1,4 @@
-"""Small readings of the disk that others build on: inodes, stamps, common ground."""
+"""Small file-system probes: inodes, change stamps, folders that are never a project."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def inode_of(folder: str) -> str:
     """Return `device:inode[:generation]` of a folder, or "" if it cannot be opened.
 
     File systems hand out an inode number again as soon as it is free; the generation, where the
-    kernel tells it, keeps a new folder from passing for a deleted one.
+    kernel reports it, keeps a new folder from passing for a deleted one.
     """
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

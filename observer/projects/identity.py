@@ -1,4 +1,4 @@
-"""Which project a place belongs to. Pure: the disk was asked before (`look`, `vanished`).
+"""Which project a place belongs to. Pure: `detect_place` and `missing_roots` did the I/O.
 
 Decided, where evidence could be read in two ways:
 
@@ -48,7 +48,7 @@ def match_project(
 
 
 def update_project(project: Project, place: Place, *, gone: frozenset[str] = _NONE) -> Project:
-    """Return the project with what a recognised place tells of it; itself if that is nothing new.
+    """Return the project updated from a matching place; itself if nothing is new.
 
     Folders in `gone` are forgotten; if they gave the project its name, it takes the new one. What
     a policy calls it stays until a policy calls it otherwise.

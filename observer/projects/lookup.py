@@ -1,4 +1,4 @@
-"""Which folder an event belongs to, and that folder's place at the speed of a drain."""
+"""Which folder an event belongs to, and a cache of the places of folders."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PlaceCache:
         seen = probe_place(folder, self._root_commits)
         if before and before.seen.place.root and not os.path.isdir(folder):
             seen = before.seen
-        self._entries.pop(folder, None)  # so that the order tells who was looked at last
+        self._entries.pop(folder, None)  # so that the order is that of the latest lookup
         self._entries[folder] = _Entry(seen, self._now_s() + FRESH_S)
         while len(self._entries) > MOST_FOLDERS:
             del self._entries[next(iter(self._entries))]
@@ -90,17 +90,17 @@ def event_folder(event: Event, work_tree_of: Callable[[str, str], str] = work_tr
 def _client_folder(event: Event) -> str:
     is_within = any(is_inside(event.cwd, root) for root in event.roots)
     if event.client == "cursor" and not is_within:
-        # Cursor runs the user's own hooks in ~/.cursor: only its workspace folders tell.
+        # Cursor runs the user's own hooks in ~/.cursor: only its workspace folders count.
         return event.roots[0] if event.roots else event.cwd
     return event.cwd or (event.roots[0] if event.roots else "")
 
 
 def _path(body: AnyBody) -> str:
-    happening = body.of if isinstance(body, Intent) else body
-    if isinstance(happening, FileWrite):
-        return happening.path
-    if isinstance(happening, FileRead):
-        return next(iter(happening.paths), "")
+    action = body.of if isinstance(body, Intent) else body
+    if isinstance(action, FileWrite):
+        return action.path
+    if isinstance(action, FileRead):
+        return next(iter(action.paths), "")
     return ""
 
 

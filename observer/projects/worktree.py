@@ -1,4 +1,4 @@
-"""What a repository says about a folder: read here, and asked of git where only that can tell.
+"""What a repository says about a folder: read directly, and from git where only git knows.
 
 HEAD, refs and remotes are files, so a look costs no process and works without git. The oldest
 commit, and refs that are in tables, are asked of the program.
@@ -136,7 +136,7 @@ def _read(repository: Repository, root_commits: MutableMapping[str, str]) -> Pro
         *(os.path.join(folder, _TABLES) for folder in (git_dir, common_dir) if expected == _STUB),
     )
     stamp = stamp_of(watched)
-    ref = told = _ref(git_dir)
+    ref = claimed = _ref(git_dir)
     if ref == _STUB:
         ref, commit = _asked(root)
     else:
@@ -155,7 +155,7 @@ def _read(repository: Repository, root_commits: MutableMapping[str, str]) -> Pro
         commit=commit,
     )
     # HEAD moved to another branch between the two readings: the wrong ref is watched, look again.
-    return ProbedPlace(place, watched, stamp if told == expected else ())
+    return ProbedPlace(place, watched, stamp if claimed == expected else ())
 
 
 def _ref(git_dir: str) -> str:

@@ -1,4 +1,4 @@
-"""Secrets told by the command, the statement or the call that they are given to.
+"""Secrets recognized by the command, statement or call that takes them.
 
 Part of step 4 (redaction): `mysql -p…`, `echo … | sudo -S`, `IDENTIFIED BY '…'`, `.login(…, "…")`.
 """
@@ -28,7 +28,7 @@ def _is_in_sql(match: re.Match[str]) -> bool:
 
 
 def _follows(match: re.Match[str], program: re.Pattern[str]) -> bool:
-    """Tell whether a program is named before the match, in the same command."""
+    """Return True if a program is named before the match, in the same command."""
     return program.search(_COMMAND_END.split(_before(match))[-1]) is not None
 
 
@@ -64,7 +64,7 @@ _PLAIN_WORD = r"[^\s\"';|&,%-][^\s\"';|&,%]{0,127}"
 
 
 def _option(name: str, programs: str, *, is_joined: bool = False) -> ContextPattern:
-    """Return the class of what some programs are given behind an option, or joined to it."""
+    """Return the pattern of a secret that some programs take behind an option, or joined to it."""
     program = re.compile(rf"\b(?:{programs})(?:\s|\Z)")
     gap = "" if is_joined else r"[ \t]{1,4}"
     return ContextPattern(

@@ -1,4 +1,4 @@
-"""Secrets told by what stands around them: headers, URLs, command lines.
+"""Secrets recognized by their context: headers, URLs, command lines.
 
 Part of step 4 (redaction). A pattern spends a bounded number of characters on a place that turns
 out to be harmless, and the search goes on behind its first character: hostile text costs linear
@@ -25,8 +25,8 @@ _MIXED = re.compile(r"\d|[a-z][A-Z]|[+/=]")
 
 def _is_credential(match: re.Match[str]) -> bool:
     value = match["secret"]
-    telling = len(value) >= 24 or (len(value) >= 6 and _MIXED.search(value) is not None)
-    return telling and not is_placeholder(value)
+    is_typical = len(value) >= 24 or (len(value) >= 6 and _MIXED.search(value) is not None)
+    return is_typical and not is_placeholder(value)
 
 
 _PAIR = re.compile(r"[\w!#$%&*+.^|~-]{1,128}=([^\s;\"'`\\]{4,256})")
@@ -129,12 +129,12 @@ CONTEXT_PATTERNS = (
 
 
 _BY_ANCHOR = {
-    anchor: tuple(passage for passage in CONTEXT_PATTERNS if passage.anchor == anchor)
-    for anchor in dict.fromkeys(passage.anchor for passage in CONTEXT_PATTERNS)
+    anchor: tuple(each for each in CONTEXT_PATTERNS if each.anchor == anchor)
+    for anchor in dict.fromkeys(each.anchor for each in CONTEXT_PATTERNS)
 }
 _SHARED = ("pass", "auth", "hook", "sig")
 _GATES: dict[str, list[str]] = {}
-"""Anchors by what they share: most text holds neither, and is asked once for all of them."""
+"""Anchors by a shared part: most text has none of these, so one search rules out a group."""
 for _anchor in _BY_ANCHOR:
     _GATES.setdefault(next((part for part in _SHARED if part in _anchor), _anchor), []).append(
         _anchor
@@ -142,7 +142,7 @@ for _anchor in _BY_ANCHOR:
 
 
 def context_secrets(text: str, low: str) -> Iterator[Span]:
-    """Yield the spans that their surroundings give away.
+    """Yield the secrets that their context gives away, by anchor and then by position.
 
     `low` is the text in lower case, at equal offsets.
     """
@@ -152,17 +152,17 @@ def context_secrets(text: str, low: str) -> Iterator[Span]:
         at = low.find(anchor)
         while at >= 0:
             end = at + 1
-            for passage in group:
-                if span := _span_at(passage, text, at):
+            for each in group:
+                if span := _span_at(each, text, at):
                     end = max(end, span.end)
                     yield span
             at = low.find(anchor, end)
 
 
-def _span_at(passage: ContextPattern, text: str, at: int) -> Span | None:
-    match = passage.pattern.match(text, at)
-    if match is None or not passage.accept(match):
+def _span_at(each: ContextPattern, text: str, at: int) -> Span | None:
+    match = each.pattern.match(text, at)
+    if match is None or not each.accept(match):
         return None
     start, end = match.span("secret")
-    more = passage.more.match(text, end)
-    return Span(start, more.end() if more else end, passage.name)
+    tail = each.tail.match(text, end)
+    return Span(start, tail.end() if tail else end, each.name)

@@ -1,4 +1,4 @@
-"""What an environment variable is: which of them name secrets, and which values give none away.
+"""Environment variables: which names hold secrets, and which values are not the secret itself.
 
 Part of step 4 (redaction). `API_KEY=…` in an `.env` file, a Dockerfile or a command sets a secret,
 however plain its value looks; it stays only where it refers to a secret that is kept elsewhere.
@@ -39,7 +39,7 @@ _ABOUT = frozenset(
         *("uri", "url", "usage", "used", "user", "username", "version"),
     }
 )
-"""Last words of names that only tell something about a secret: `TOKEN_COUNT`, `SECRET_FILE`."""
+"""Last words of names that only describe a secret: `TOKEN_COUNT`, `SECRET_FILE`."""
 _MEASURES = frozenset(
     {
         *("MAX", "MIN", "NUM", "TOTAL", "COUNT", "HAS", "USE", "NO", "REQUIRE", "ENABLE"),
@@ -60,7 +60,7 @@ _JOINTS = str.maketrans("", "", "-_ .")
 
 
 def names_secret(name: str, tail: str) -> bool:
-    """Tell whether a variable holds a secret; `tail` stands behind that word, in lower case."""
+    """Return True if a variable holds a secret; `tail` is the lower-case text behind that word."""
     if not _NAME.fullmatch(name) or name.partition("_")[0] in _MEASURES:
         return False
     rest = _TAIL.fullmatch(tail)
@@ -70,27 +70,27 @@ def names_secret(name: str, tail: str) -> bool:
 
 
 def declares(before: str) -> bool:
-    """Tell whether a name behind this text is set by the word that follows: `ENV NAME value`."""
+    """Return True if a name behind this text is set by the word that follows: `ENV NAME value`."""
     return _DECLARES.search(before) is not None
 
 
 def is_argument(before: str) -> bool:
-    """Tell whether a name behind this text is one of a connection's or a command's settings."""
+    """Return True if a name behind this text is one of a connection's or a command's settings."""
     return _ARGUMENT.search(before) is not None
 
 
 def takes_pair(before: str) -> bool:
-    """Tell whether this text ends with a call that takes a name and its value."""
+    """Return True if this text ends with a call that takes a name and its value."""
     return _PAIRS.search(before) is not None
 
 
 def opens_item(before: str) -> bool:
-    """Tell whether a quote behind this text holds one setting alone: `-e "NAME=two words"`."""
+    """Return True if a quote behind this text holds one setting alone: `-e "NAME=two words"`."""
     return _LISTED.search(before) is not None
 
 
 def is_literal_value(name: str, value: str) -> bool:
-    """Tell whether a value is the secret itself, not a reference, a switch or a stand-in."""
+    """Return True if a value is the secret itself, not a reference, a switch or a stand-in."""
     if len(value) < 3 or is_placeholder(value) or _SETTINGS.fullmatch(value):
         return False
     if name == "PWD" and value.isalpha():

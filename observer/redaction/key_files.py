@@ -1,4 +1,4 @@
-"""Secrets told by the kind of file that they stand in: private keys, `.pgpass`, seed phrases.
+"""Secrets recognized by the kind of file they are in: private keys, `.pgpass`, seed phrases.
 
 Part of step 4 (redaction). Every pattern begins with something that only such a file has, and
 spends a bounded number of characters where no key follows.

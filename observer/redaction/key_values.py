@@ -1,4 +1,4 @@
-"""Secrets told by the name that they are given: `PASSWORD=…`, `"api_key": "…"`, `--token …`.
+"""Secrets recognized by the name of their key: `PASSWORD=…`, `"api_key": "…"`, `--token …`.
 
 Part of step 4 (redaction). The same names stand all over source code (`password = get_password()`,
 `token: str`), so a value must look like one: a quoted string that is no prose and no placeholder,
@@ -84,7 +84,7 @@ def _is_listed_word(key: Key, value: str) -> bool:
 
 
 def _is_vain(text: str, found: re.Match[str], *, word: SecretName, head: re.Match[str]) -> bool:
-    """Tell at first sight what is too short or a reference: most places of a hostile text are."""
+    """Return True for what is evidently too short or a reference, as most of a hostile text is."""
     start = head.end()
     quote = head["quote"]
     if text.startswith(("$(", "${", "{{"), start):
@@ -138,7 +138,7 @@ _PLAIN = re.compile(r"[A-Za-z_]+[.!?]?|[\d.,_]+")
 
 
 def _is_path(value: str) -> bool:
-    """Tell whether a value is a path; one secret of base 64 in 64 begins with a slash as well."""
+    """Return True if a value is a path; one secret of base 64 in 64 begins with a slash as well."""
     is_drawn = len(value) >= 32 and "." not in value and is_random(value, at_least=32)
     return _PATH.fullmatch(value) is not None and not (is_drawn and not value.islower())
 
@@ -175,7 +175,7 @@ def _may_be(key: Key, value: str) -> bool:
 
 
 def _is_literal(key: Key, value: str) -> bool:
-    """Tell whether a whole string is a secret; passwords need less evidence than tokens."""
+    """Return True if a whole string is a secret; passwords need less evidence than tokens."""
     if _is_prose(value) or _names_itself(value):
         return False
     if key.head["default"] and _PLAIN.fullmatch(value):
@@ -189,7 +189,7 @@ def _is_literal(key: Key, value: str) -> bool:
 
 
 def _is_bare_secret(key: Key, value: str) -> bool:
-    """Tell whether an unquoted word is a secret rather than a name, a number or prose."""
+    """Return True if an unquoted word is a secret rather than a name, a number or prose."""
     if key.word.is_password and not key.is_spaced:
         if value_bounds.is_unindented(key.before):
             return _is_literal(key, value)
@@ -203,12 +203,12 @@ def _is_bare_secret(key: Key, value: str) -> bool:
 
 
 def _stands_out(key: Key, value: str) -> bool:
-    """Tell whether a word behind a secret's name is one, though nothing joins the two."""
+    """Return True if a word behind a secret's name is one, though nothing joins the two."""
     return not key.is_weak and is_random(value, at_least=20)
 
 
 def _is_drawn(key: Key, value: str, whole: str) -> bool:
-    """Tell whether a word that begins with next to nothing is a secret as a whole."""
+    """Return True if a word that begins with next to nothing is a secret as a whole."""
     return not is_placeholder(value) and is_random(whole, at_least=6 if key.is_variable else 12)
 
 
@@ -220,7 +220,7 @@ _DESCRIPTION = re.compile(
 
 
 def _is_entry(key: Key, value: str) -> bool:
-    """Tell whether a line such as `token: value` gives a secret, and neither a type nor a state."""
+    """Return True if a line such as `token: value` holds a secret, not a type or a state."""
     if not key.is_entry or key.is_quoted or key.is_weak or not _ENTRY.fullmatch(value):
         return False
     if key.text[:1].isupper() and not key.text.isupper():
@@ -238,7 +238,7 @@ def _is_prose(value: str) -> bool:
 
 
 def _names_itself(value: str) -> bool:
-    """Tell whether a value is a name of something secret, such as `db-password` or `auth.token`."""
+    """Return True if a value names something secret, such as `db-password` or `auth.token`."""
     if is_random(value, at_least=16):
         return False
     return bool(_NAMES_ITSELF.fullmatch(value) and _SECRET_WORD.search(value))

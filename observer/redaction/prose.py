@@ -1,12 +1,9 @@
-"""Secrets that a person tells in words: `the password for staging is …`, `пароль: …`.
+"""Passwords in prose and in tables: `the password for staging is …`, `пароль: …`.
 
-Part of step 4 (redaction). Most of what people write about them is none, so a value must look
-made up: letters together with digits or signs, and neither an algorithm, a measure nor a name.
-
-Passwords in tables: what stands below, or beside, a cell that says so.
-
-Part of step 4 (redaction). Tables of Markdown and of databases' clients, and values separated by
-commas, semicolons or tabs. A cell must look made up, as what a person tells in words.
+Part of step 4 (redaction). Most of what people write about secrets is not one, so a value must
+mix letters with digits or signs, and be neither an algorithm, a measure nor a name. In tables
+(Markdown, database clients, values separated by commas, semicolons or tabs) passwords stand below
+or beside a cell that says so, and must look the same.
 """
 
 from __future__ import annotations
@@ -48,7 +45,7 @@ _OF_ACCOUNT = (
     r"(?:password[ ])?"
 )
 _VALUE = r"[\\\"'`“„«*]{0,4}(?P<secret>[!#-&*-:=?-\[\]-_a-~]{6,128}+)(?![({])"
-_TOLD = {
+_PATTERNS = {
     words: re.compile(f"{_OF}(?:{ways}){_VALUE}")
     for words, ways in (
         (
@@ -69,7 +66,7 @@ _NAMED_AFTER = re.compile(
 _SHARED = ("pass", "api", "log")
 _GATES: dict[str, list[tuple[str, Words]]] = {}
 """Words by what they share: most text holds neither, and is asked once for all of them."""
-for _words in _TOLD:
+for _words in _PATTERNS:
     for _word in _words:
         _gate = next((part for part in _SHARED if part in _word), _word)
         _GATES.setdefault(_gate, []).append((_word, _words))
@@ -86,16 +83,16 @@ _KNOWN = re.compile(
 
 
 def prose_secrets(text: str, low: str) -> Iterator[Span]:
-    """Yield what is said to be a secret; `low` is the text in lower case, at equal offsets."""
+    """Yield the secrets that prose names; `low` is the text in lower case, at equal offsets."""
     if " as " in low and "password" in low:
         yield from _named_after(text)
     for gate in filter(low.__contains__, _GATES):
         for word, words in _GATES[gate]:
-            told = _TOLD[words]
+            pattern = _PATTERNS[words]
             at = 0
             while (found := low.find(word, at)) >= 0:
                 at = found + len(word)
-                match = told.match(text, at)
+                match = pattern.match(text, at)
                 if match and (value := invented_secret(match["secret"], is_drawn=words is _KEYS)):
                     start = match.start("secret")
                     yield Span(

@@ -119,7 +119,10 @@ def _secrets(text: str, low: str) -> list[Span]:
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:
-    """Join overlapping spans, in order of place; the class found first, the more telling, wins."""
+    """Join overlapping spans, in order of position.
+
+    Of overlapping classes the one found first, the more specific, wins.
+    """
     ranked = sorted(enumerate(spans), key=lambda found: found[1].start)
     merged: list[tuple[int, Span]] = []
     for rank, span in ranked:

@@ -1,7 +1,8 @@
-"""What a secret is and what only stands in its place, and what a random value looks like.
+"""Judging values by their form: placeholders, random-looking strings, expressions.
 
-Part of step 4 (redaction). What is told by its issuer's prefix is in `tokens`, by its surroundings
-in `passages`, by the kind of its file in `keyfiles`, by the name that it is given in `assignments`.
+Part of step 4 (redaction). Formats with an issuer's prefix are in `tokens`, secrets that
+are recognized by context are in `context_patterns`, by the kind of file in `key_files`, by the
+name of the key in `key_values`.
 
 What stands behind a secret's name in source code, and in what programs print, and is no secret.
 
@@ -56,7 +57,7 @@ _VARIABLE = re.compile(
 
 
 def is_placeholder(value: str) -> bool:
-    """Tell whether a value only stands where a secret would: a variable, a dummy, a type."""
+    """Return True if a value is a placeholder: a variable, a dummy value, a type name."""
     low = MARKER.sub("", value[:256]).strip().lower()
     if len(low) < 2 or low.startswith(_BEGINNINGS) or low.strip("[]()…") in _WORDS:
         return True
@@ -71,7 +72,7 @@ _SEPARATORS = b"-_./+=:~ "
 
 
 def is_random(value: str, *, at_least: int = 12) -> bool:
-    """Tell whether a value looks drawn by a machine: it changes between a, A and 0 all the time.
+    """Return True if a value looks machine-generated: it often changes between a, A and 0.
 
     Names and sentences change in a tenth of their places, random base 16 to 64 in a third and more.
     """
@@ -88,7 +89,7 @@ LOWER_UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 def is_generated_whole(value: str) -> bool:
-    """Tell whether a value was drawn as a whole, be it with few changes, or of letters alone."""
+    """Return True if a whole value looks machine-generated, even one of letters alone."""
     if is_random(value, at_least=16) or UUID.fullmatch(value):
         return True
     value = value[:256]
@@ -100,7 +101,7 @@ def is_generated_whole(value: str) -> bool:
 
 
 def _swings(letters: str) -> bool:
-    """Tell whether letters change between a and A too often for words."""
+    """Return True if letters change between a and A too often for words."""
     changes = sum(a.isupper() != b.isupper() for a, b in pairwise(letters))
     return changes * 3 >= len(letters)
 
@@ -134,7 +135,7 @@ def is_result(name: str, assign: str) -> bool:
 
 
 def is_about(name: str) -> bool:
-    """Return True for a name that only tells of a secret, or of what everybody may know."""
+    """Return True for a name that only describes a secret, or that names something public."""
     return _ERROR_NAME.match(name) is not None or _PUBLIC.search(name) is not None
 
 

@@ -1,10 +1,7 @@
-"""A secret that the text around it gives away, and how it is told.
+"""Patterns of secrets that their context gives away, and the table of webhook addresses.
 
-Part of step 4 (redaction), shared by the tables of such secrets.
-
-Addresses that anybody who knows them may post to: the part that nobody can guess.
-
-Part of step 4 (redaction), a table of `passages`.
+Part of step 4 (redaction). Whoever knows a webhook address may post to it; its unguessable part is
+the secret.
 
 Source: the services' documentation of incoming webhooks.
 """
@@ -19,26 +16,26 @@ from observer.redaction.secrets import LOWER_UUID, is_generated_whole, is_placeh
 
 
 class ContextPattern(NamedTuple):
-    """A class told by its surroundings: group `secret` is the span.
+    """A class of secrets recognized by context; the group `secret` is the span.
 
-    `pattern` is tried wherever the lower-case `anchor` stands; `accept` has the last word; an
-    accepted span grows by `more`, so that a bounded pattern never leaves the rest of a long secret.
+    `pattern` is matched wherever the lower-case `anchor` occurs, then `accept` decides; an accepted
+    span is extended by `tail`, so that a bounded pattern never leaves the rest of a long secret.
     """
 
     name: str
     anchor: str
     pattern: re.Pattern[str]
     accept: Callable[[re.Match[str]], bool]
-    more: re.Pattern[str]
+    tail: re.Pattern[str]
 
 
 def is_literal(match: re.Match[str]) -> bool:
-    """Tell whether it is no variable, dummy or name."""
+    """Return True unless the value is a placeholder."""
     return not is_placeholder(match["secret"])
 
 
 def is_generated(match: re.Match[str]) -> bool:
-    """Tell whether a machine seems to have drawn it."""
+    """Return True if the value looks machine-generated and is not a placeholder."""
     value = match["secret"]
     return is_random(value, at_least=16) and not is_placeholder(value)
 
@@ -46,12 +43,12 @@ def is_generated(match: re.Match[str]) -> bool:
 NO_TAIL = re.compile("")
 
 
-def _tells(_match: re.Match[str]) -> bool:
-    """Return True: the address alone tells."""
+def _always(_match: re.Match[str]) -> bool:
+    """Return True: the address alone identifies the secret."""
     return True
 
 
-def _is_drawn(match: re.Match[str]) -> bool:
+def _is_generated(match: re.Match[str]) -> bool:
     return is_generated_whole(match["secret"])
 
 
@@ -60,23 +57,23 @@ WEBHOOK_PATTERNS = tuple(
         "webhook", anchor, re.compile(f"(?i:{re.escape(anchor)}){pattern}"), accept, NO_TAIL
     )
     for anchor, pattern, accept in (
-        ("hooks.slack.com/", r"(?:services|workflows|triggers)/(?P<secret>[\w+/-]{20,})", _tells),
-        ("/api/webhooks/", r"\d{5,25}/(?P<secret>[\w-]{40,})", _tells),
+        ("hooks.slack.com/", r"(?:services|workflows|triggers)/(?P<secret>[\w+/-]{20,})", _always),
+        ("/api/webhooks/", r"\d{5,25}/(?P<secret>[\w-]{40,})", _always),
         (
             "webhook.office.com/",
             r"webhookb2/[\w@-]{36,160}/IncomingWebhook/(?P<secret>[\w/-]{20,})",
-            _tells,
+            _always,
         ),
-        ("hooks.zapier.com/", r"hooks/catch/\d{3,12}/(?P<secret>[\w/]{6,})", _tells),
-        ("hook.", r"(?:\w{1,8}\.)?(?:make|integromat)\.com/(?P<secret>[\w-]{20,})", _tells),
-        ("/hooks/", r"(?:[0-9a-f]{24}/)?(?P<secret>[A-Za-z0-9]{17,64})(?![\w.-])", _is_drawn),
-        ("/bot/v2/hook/", rf"(?P<secret>{LOWER_UUID})", _tells),
-        ("webhook/send?key=", rf"(?P<secret>{LOWER_UUID})", _tells),
+        ("hooks.zapier.com/", r"hooks/catch/\d{3,12}/(?P<secret>[\w/]{6,})", _always),
+        ("hook.", r"(?:\w{1,8}\.)?(?:make|integromat)\.com/(?P<secret>[\w-]{20,})", _always),
+        ("/hooks/", r"(?:[0-9a-f]{24}/)?(?P<secret>[A-Za-z0-9]{17,64})(?![\w.-])", _is_generated),
+        ("/bot/v2/hook/", rf"(?P<secret>{LOWER_UUID})", _always),
+        ("webhook/send?key=", rf"(?P<secret>{LOWER_UUID})", _always),
         (
             "maker.ifttt.com/",
             r"(?:trigger|use)/(?:[\w-]{1,64}/(?:json/)?with/key/)?(?P<secret>[\w-]{20,})",
-            _tells,
+            _always,
         ),
-        ("hc-ping.com/", rf"(?P<secret>{LOWER_UUID})", _tells),
+        ("hc-ping.com/", rf"(?P<secret>{LOWER_UUID})", _always),
     )
 )

@@ -64,17 +64,17 @@ def whole_end(text: str, start: int, *, end: int, has_line: bool) -> int:
 
 
 def begins_line(before: str) -> bool:
-    """Tell whether a name behind this text begins a line, in a file of settings or its diff."""
+    """Return True if a name behind this text begins a line, in a file of settings or its diff."""
     return _BEGINNING.search(before) is not None
 
 
 def is_unindented(before: str) -> bool:
-    """Tell whether a name behind this text is the first of its line, but for a diff's sign."""
+    """Return True if a name behind this text is the first of its line, but for a diff's sign."""
     return _UNINDENTED.search(before) is not None
 
 
 def ends_line(text: str, at: int) -> bool:
-    """Tell whether nothing but a comment follows in the line."""
+    """Return True if nothing but a comment follows in the line."""
     return _END.match(text, at) is not None
 
 

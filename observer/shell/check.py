@@ -58,8 +58,8 @@ class CheckIdentity(Value):
     `paths` are folders and files relative to the project, "" for all of it; a Go package without
     those below it ends in `*`. `filters` choose among what is there, `strict` make it harder to
     pass. `is_given` holds where the paths stand in the command, `is_task` for what the project
-    itself defines, `is_guess` where only the output tells of this judge, and nothing of its scope.
-    `mends` holds for a formatter or linter that rewrites what it finds: it may fail, but its
+    itself defines, `is_guess` where only the output names the checker, and nothing its scope.
+    `is_fixer` holds for a formatter or linter that rewrites what it finds: it may fail, but its
     success is no pass.
     """
 
@@ -73,7 +73,7 @@ class CheckIdentity(Value):
     is_given: bool = False
     is_task: bool = False
     is_guess: bool = False
-    mends: bool = False
+    is_fixer: bool = False
 
     @property
     def is_of_last_failed(self) -> bool:
@@ -102,7 +102,7 @@ def check_of(part: SimpleCommand, folder: str, root: str = "") -> CheckIdentity 
         strict=distinct(scope.strict, _MOST),
         is_given=scope.is_given,
         is_task=judge.is_task,
-        mends=rewrites(part),
+        is_fixer=rewrites(part),
     )
 
 
@@ -120,7 +120,7 @@ def covers(green: CheckIdentity, red: CheckIdentity) -> bool:
 
 def clears(green: CheckIdentity, red: CheckIdentity) -> bool:
     """Return True if the pass of one run proves that the other would pass now."""
-    return covers(green, red) and (red.mends or not green.mends)
+    return covers(green, red) and (red.is_fixer or not green.is_fixer)
 
 
 def is_comparable(green: CheckIdentity, red: CheckIdentity) -> bool:

@@ -33,7 +33,7 @@ _BYPASSING = (
     "--no-verify", "--exit-zero", "--skip", "-DskipTests", "--ignore", "--no-error", "--continue",
     "--passWithNoTests", "--allow-", "--help", "--version", "--force", "-f", "--dry-run",
 )  # fmt: skip
-"""Options by which a failure is stepped over, not mended."""
+"""Options that bypass a failure instead of fixing it."""
 
 
 class InvocationForm(Value):
@@ -146,7 +146,7 @@ def _are_alike(one: Sequence[str], other: Sequence[str]) -> bool:
 
 
 def _alike(one: str, other: str) -> bool:
-    """Return True for equal words, and for one path that is told from two folders."""
+    """Return True for equal words, and for one path as seen from two folders."""
     return one == other or (
         "/" in f"{one}{other}" and (one.endswith(f"/{other}") or other.endswith(f"/{one}"))
     )

@@ -141,7 +141,7 @@ def fix_kind(part: SimpleCommand) -> FixKind:
 
 
 def rewrites(part: SimpleCommand) -> bool:
-    """Return True for a formatter or linter that mends what it finds, and a script named so.
+    """Return True for a formatter or linter that fixes what it finds, and a script named so.
 
     Its success says that it could do so, and nothing about a check that only looks.
     """

@@ -125,7 +125,7 @@ _LAUNCHERS: dict[str, list[_Launcher]] = {
 _GLOBAL_VALUED = word_set("-f --file -p --project-name --profile --project --directory -C --dir")
 """Options between a launcher and its verb whose next word is their value."""
 _REPORTING = word_set("test lint err proxy summary")
-"""What `rtk` may be told of how to show an output."""
+"""Words by which `rtk` is asked to report an output."""
 
 
 def program_name(word: str) -> str:
@@ -150,8 +150,8 @@ def wrapper_length(words: Sequence[str], known: frozenset[str]) -> int:
     if _PYTHON.match(name):
         return _module_start(words)
     if name == "rtk":
-        is_told = words[1] in _REPORTING and len(words) > 2 and program_name(words[2]) in known
-        return 2 if is_told or words[1] == "proxy" else 1
+        is_report = words[1] in _REPORTING and len(words) > 2 and program_name(words[2]) in known
+        return 2 if is_report or words[1] == "proxy" else 1
     starts = (_start(words, launcher, known) for launcher in _LAUNCHERS.get(name, ()))
     return next((start for start in starts if start), 0)
 

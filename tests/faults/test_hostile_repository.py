@@ -223,7 +223,7 @@ def test_what_is_asked_is_answered_all_the_same(hostile: Path) -> None:
         "Change 0",
         "Change 1",
     ]
-    assert WorkTree(str(hostile)).differing() == {
+    assert WorkTree(str(hostile)).changed_files() == {
         ".gitattributes": "new",
         "new.py": "new",
     }
@@ -234,13 +234,13 @@ def test_what_is_asked_is_answered_all_the_same(hostile: Path) -> None:
 def test_git_never_sees_the_configuration_of_a_repository(plain: Path) -> None:
     (plain / ".git/config").write_text("[this is no configuration\n")
     assert git_output(str(plain), "rev-parse", "HEAD") == detect_place(str(plain)).commit
-    assert WorkTree(str(plain)).differing() == {}
+    assert WorkTree(str(plain)).changed_files() == {}
 
 
 def test_a_work_tree_is_where_its_repository_is(plain: Path, tmp_path: Path, git: Git) -> None:
     git(plain, "config", "core.worktree", str(tmp_path))
     assert detect_place(str(plain)).root == str(plain)
-    assert WorkTree(str(plain)).differing() == {}
+    assert WorkTree(str(plain)).changed_files() == {}
 
 
 @each_way

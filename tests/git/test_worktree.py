@@ -38,24 +38,24 @@ STANDINGS = {"changed.py": "changed", "gone.py": "gone", "new.py": "new"}
 
 
 def test_files_that_differ_are_told_with_their_standing(app: Path) -> None:
-    assert WorkTree(str(app)).differing() == STANDINGS
+    assert WorkTree(str(app)).changed_files() == STANDINGS
 
 
 def test_only_what_was_asked_about_is_told(app: Path) -> None:
     (app / "sub" / "[x].py").write_text("x = 2\n")
     (app / "sub" / "x.py").write_text("")
-    found = WorkTree(str(app)).differing(["sub/[x].py", "gone.py", "same.py", "a.log"])
+    found = WorkTree(str(app)).changed_files(["sub/[x].py", "gone.py", "same.py", "a.log"])
     assert found == {"sub/[x].py": "changed", "gone.py": "gone"}
 
 
 def test_about_many_paths_all_is_told(app: Path) -> None:
-    assert WorkTree(str(app)).differing(["same.py"] * (MOST_PATHS + 1)) == STANDINGS
+    assert WorkTree(str(app)).changed_files(["same.py"] * (MOST_PATHS + 1)) == STANDINGS
 
 
 def test_a_folder_means_what_is_in_it(app: Path) -> None:
     (app / "sub" / "deeper").mkdir()
     (app / "sub" / "deeper" / "y.py").write_text("")
-    assert WorkTree(str(app)).differing(["sub"]) == {"sub/deeper/y.py": "new"}
+    assert WorkTree(str(app)).changed_files(["sub"]) == {"sub/deeper/y.py": "new"}
 
 
 def test_ignored_folders_are_told_without_what_is_in_them(app: Path) -> None:
@@ -76,7 +76,7 @@ def test_every_list_of_what_to_ignore_is_heeded(
         git(app, "config", "--global", "core.excludesFile", str(lists[where]))
     (app / "sub" / "secret.txt").write_text("")
     tree = WorkTree(str(app))
-    assert "sub/secret.txt" not in tree.differing()
+    assert "sub/secret.txt" not in tree.changed_files()
     assert tree.ignored(["sub/secret.txt", "new.py"]) == ["sub/secret.txt"]
 
 
@@ -103,37 +103,37 @@ def test_the_lock_tells_that_git_is_at_work(app: Path) -> None:
 def test_a_checkout_moves_the_index(app: Path, git: Git) -> None:
     tree = WorkTree(str(app))
     os.utime(app / ".git" / "index", (1, 1))
-    assert tree.moved_ms() == 1000
+    assert tree.index_changed_ms() == 1000
     git(app, "checkout", "-q", "--", "changed.py")
-    assert tree.moved_ms() > 1000
+    assert tree.index_changed_ms() > 1000
 
 
 def test_a_repository_without_an_index_never_moved(tmp_path: Path, git: Git) -> None:
     git(tmp_path / "new", "init")
-    assert WorkTree(str(tmp_path / "new")).moved_ms() == 0
+    assert WorkTree(str(tmp_path / "new")).index_changed_ms() == 0
 
 
 def test_files_of_a_stash_are_gits_own(app: Path, git: Git) -> None:
     tree = WorkTree(str(app))
     os.utime(app / ".git" / "refs", (1, 1))
-    assert not tree.writes_of_its_own(since_ms=2000)
+    assert not tree.has_own_writes(since_ms=2000)
     git(app, "stash")
-    assert tree.writes_of_its_own(since_ms=2000)
+    assert tree.has_own_writes(since_ms=2000)
 
 
 def test_conflicts_are_gits_own_while_it_moves_the_index(app: Path) -> None:
     tree = WorkTree(str(app))
     (app / ".git" / "MERGE_HEAD").write_text("")
     os.utime(app / ".git" / "index", (5, 5))
-    assert tree.writes_of_its_own(since_ms=5000)
-    assert not tree.writes_of_its_own(since_ms=5001)
+    assert tree.has_own_writes(since_ms=5000)
+    assert not tree.has_own_writes(since_ms=5001)
 
 
 def test_a_linked_work_tree_has_an_index_of_its_own(app: Path, git: Git) -> None:
     git(app, "worktree", "add", "-q", str(app.parent / "other"))
     tree = WorkTree(str(app.parent / "other"))
     os.utime(app / ".git" / "index", (1, 1))
-    assert tree.moved_ms() > 1000
+    assert tree.index_changed_ms() > 1000
 
 
 def test_without_git_nothing_is_known(app: Path, monkeypatch: pytest.MonkeyPatch) -> None:

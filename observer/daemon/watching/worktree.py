@@ -219,8 +219,8 @@ class WatchedTree:
             now_ms: the time of what bears none.
         """
         named = () if self.root in paths else tuple(map(self._relative, sorted(paths)))
-        is_moved = self._git.moved_ms() >= since_ms - SLACK_MS
-        is_gits = self._git.writes_of_its_own(since_ms=since_ms - SLACK_MS)
+        is_moved = self._git.index_changed_ms() >= since_ms - SLACK_MS
+        is_gits = self._git.has_own_writes(since_ms=since_ms - SLACK_MS)
         told = []
         for change in self._changes(named):
             if change.standing is None:
@@ -233,7 +233,7 @@ class WatchedTree:
 
     def _changes(self, named: tuple[str, ...]) -> list[_Change]:
         """Return files that are not as they were seen last."""
-        differing = self._git.differing(named)
+        differing = self._git.changed_files(named)
         if not named or len(named) > MOST_PATHS:
             known = set(self._sights)
         else:

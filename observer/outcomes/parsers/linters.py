@@ -35,7 +35,7 @@ _BIOME_BROKE = line_pattern(r"configuration ━{3,}[^\n]*\n\s*[\u00d7✖]\s+([^\
 
 
 def biome(text: str) -> CommandResult | None:
-    """Read the reports of biome; warnings are failures where it was told so."""
+    """Read the reports of biome; warnings are failures where it was configured so."""
     done, errors = last_match(_BIOME_DONE, text), _BIOME_ERRORS.search(text)
     found = _BIOME_HEAD.findall(text)
     is_strict = "--error-on-warnings" in text

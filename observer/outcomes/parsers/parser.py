@@ -1,10 +1,7 @@
-"""What a tool's reader is: a function, and how to know that its tool may have spoken.
+"""The parser of one tool's output: a function, and the marks by which its output is recognized.
 
-Part of interpretation (step 6).
-
-Strings of JSON in an output, which may be cut anywhere, so that it cannot be parsed as a whole.
-
-Part of interpretation (step 6).
+Part of interpretation (step 6). JSON in an output may be cut anywhere, so it is not parsed as a
+whole: `STRING` and `decode_json_string` read its strings.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ class OutputParser(NamedTuple):
     """A tool's reader; one of `marks` stands in its output whoever started it (make, npm, tox).
 
     `is_raised` holds for readers of what any program prints when it breaks. `end` is the last line
-    of each run, for tools whose runs can be told apart.
+    of each run, for tools whose runs can be separated.
     """
 
     read: Read

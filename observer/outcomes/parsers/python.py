@@ -122,7 +122,7 @@ def _pytest_without_end(text: str) -> CommandResult | None:
 def _pytest_first(
     text: str, name: str, words: str, headings: Sequence[re.Match[str]]
 ) -> Diagnostic:
-    """Find the failure of a test in its section; without one, in the line that tells its place."""
+    """Find the failure of a test in its section; without one, in the line that gives its place."""
     title = name.partition("::")[2].replace("::", ".") or name
     for number, heading in enumerate(headings):
         if f"{title} " in f"{heading.group(1)} ":

@@ -40,15 +40,15 @@ class JsonReportFormat(NamedTuple):
             return None
         passed = max(ran - failed - (skipped or 0), 0)
         tally = TestCounts(passed=passed, failed=failed or broken or 0, skipped=skipped or 0)
-        return _told(self.tool, tally, self._failing(text))
+        return _result(self.tool, tally, self._failing(text))
 
     def _failing(self, text: str) -> list[Diagnostic]:
         name = re.compile(f'"{self.name}": *({STRING})')
         words = re.compile(f'"{self.words}\\s*({STRING})')
         return [
-            _complaint(decode_json_string(named[1]), decode_json_string(said[1]), told)
-            for told in text.split(f'"{self.each}"')[1:]
-            if (named := name.search(told)) and (said := words.search(told))
+            _complaint(decode_json_string(named[1]), decode_json_string(said[1]), case)
+            for case in text.split(f'"{self.each}"')[1:]
+            if (named := name.search(case)) and (said := words.search(case))
         ]
 
 
@@ -96,25 +96,25 @@ def junit(text: str) -> CommandResult | None:
         return None
     counts = {name: int(number) for name, number in _COUNT.findall(suite.group())}
     failed, skipped = counts.get("failures", 0) + counts.get("errors", 0), text.count("<skipped")
-    bad = [_case(told) for told in text.split("<testcase ")[1:] if _BAD.search(told)]
+    bad = [_case(case) for case in text.split("<testcase ")[1:] if _BAD.search(case)]
     passed = max(counts.get("tests", 0) - failed - skipped, 0)
-    return _told("junit", TestCounts(passed=passed, failed=failed, skipped=skipped), bad)
+    return _result("junit", TestCounts(passed=passed, failed=failed, skipped=skipped), bad)
 
 
-def _case(told: str) -> Diagnostic:
-    named = dict(_ATTRIBUTE.findall(told.partition(">")[0]))
+def _case(case: str) -> Diagnostic:
+    named = dict(_ATTRIBUTE.findall(case.partition(">")[0]))
     name = "::".join(filter(None, (named.get("classname"), named.get("name"))))
-    message, body = next(iter(_BAD.findall(told)))
-    return _complaint(html.unescape(name), html.unescape(message or body), told)
+    message, body = next(iter(_BAD.findall(case)))
+    return _complaint(html.unescape(name), html.unescape(message or body), case)
 
 
-def _complaint(name: str, words: str, told: str) -> Diagnostic:
+def _complaint(name: str, words: str, case: str) -> Diagnostic:
     said = uncoloured(words).partition("\n    at ")[0]
-    own = (place for place in _PLACE.findall(told) if not any(part in place for part in _NOT_OWN))
+    own = (place for place in _PLACE.findall(case) if not any(part in place for part in _NOT_OWN))
     return Diagnostic(one_line(said, _WORDS), next(own, ""), name)
 
 
-def _told(tool: str, tally: TestCounts, failing: list[Diagnostic]) -> CommandResult:
+def _result(tool: str, tally: TestCounts, failing: list[Diagnostic]) -> CommandResult:
     first = next(iter(failing), Diagnostic())
     return run_result(tool, tally, failing=[one.test for one in failing], first=first)
 

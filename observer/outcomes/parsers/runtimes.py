@@ -52,8 +52,8 @@ def bun(text: str) -> CommandResult | None:
     passed = counts.get("pass", ran - failed if ran and "fail" in counts else None)
     first = _bun_first(text, bad) if failed else Diagnostic()
     tally = TestCounts(passed=passed, failed=failed, skipped=counts.get("skip", 0))
-    verdict = run_result("bun", tally, failing=[one.group(1) for one in bad], first=first)
-    return verdict if failed or "fail" in counts else replace(verdict, ok=None)
+    result = run_result("bun", tally, failing=[one.group(1) for one in bad], first=first)
+    return result if failed or "fail" in counts else replace(result, ok=None)
 
 
 def _bun_first(text: str, bad: list[re.Match[str]]) -> Diagnostic:

@@ -70,7 +70,7 @@ def _xcode_tests(text: str) -> CommandResult | None:
 
 
 def _build(text: str) -> CommandResult | None:
-    """Read how a build ended, with its first error where that is told."""
+    """Read how a build ended, with its first error where it is known."""
     errors, broke, done = cc(text), _BROKE.search(text), _DONE.search(text)
     if errors and (broke or not done):
         return replace(errors, tool="swift")

@@ -19,7 +19,7 @@ from observer.outcomes.result import (
 )
 
 COUNTING = frozenset({"turbo", "nx", "tox", "nox"})
-"""The tools that the verdicts of these readers are signed by."""
+"""The tools that the results of these readers are signed by."""
 
 _TURBO_END = line_pattern(r" *Tasks: +(\d+) successful, (\d+) total$")
 
