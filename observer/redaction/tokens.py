@@ -13,11 +13,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from observer.core.value import Value
 from observer.redaction.secrets import Span
 
 
-class _Format(Value, forbid_unknown_fields=True):
+class _Format(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A row of `tokens.toml`, which says what the fields mean."""
 
     name: str = msgspec.field(name="class")
@@ -25,7 +24,7 @@ class _Format(Value, forbid_unknown_fields=True):
     anchors: tuple[str, ...] = ()
 
 
-class _Formats(Value, forbid_unknown_fields=True):
+class _Formats(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     anywhere: tuple[_Format, ...]
     words: tuple[_Format, ...]
     split: tuple[_Format, ...]
