@@ -98,11 +98,11 @@ def _title(
         return one_line(f"{one_line(line.head, TITLE // 2)}: {result.said}", TITLE)
     if result.ok is not False or not result.first_error:
         return one_line(line.head, TITLE)
-    failed = _failing_said(result) if result.failing else result.first_error
+    failed = _failing_text(result) if result.failing else result.first_error
     return one_line(f"{one_line(line.head, TITLE // 2)}: {failed}", TITLE)
 
 
-def _failing_said(result: CommandResult) -> str:
+def _failing_text(result: CommandResult) -> str:
     names = distinct(map(bare_name, result.failing), 3)
     more = max(result.failed or 0, len(result.failing)) - len(names)
     if len(names) < 3 or not more:

@@ -99,8 +99,8 @@ _FOREIGN_STOP = word_set(
 
 Those that name things in English or in code (`car`, `door`, `sin`) are left out.
 """
-_SILENT = _STOP | _EMPTY_FOLDERS
-_SILENT_IN_TEXT = _SILENT | _FOREIGN_STOP
+_IGNORED = _STOP | _EMPTY_FOLDERS
+_IGNORED_IN_TEXT = _IGNORED | _FOREIGN_STOP
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+")
 _WORD = re.compile(r"\w[\w-]{2,30}")
 
@@ -129,7 +129,7 @@ def of_path(path: str) -> tuple[str, ...]:
 def identifier_words(name: str) -> tuple[str, ...]:
     """Return the words of an identifier: ``verifyToken2`` -> ``("verify", "token")``."""
     words = (word.lower() for word in _PARTS.findall(name[:100]))
-    return tuple(word for word in words if len(word) > 2 and word not in _SILENT)
+    return tuple(word for word in words if len(word) > 2 and word not in _IGNORED)
 
 
 def of_tools(tools: Iterable[str]) -> tuple[str, ...]:
@@ -141,7 +141,7 @@ def of_text(text: str, at_most: int = AT_MOST) -> tuple[str, ...]:
     """Return the keywords of prose, by frequency, then by position."""
     counts: dict[str, int] = {}
     for word in _WORD.findall(MARKER.sub(" ", text[:2000]).lower()):
-        if word not in _SILENT_IN_TEXT and word[0].isalpha():
+        if word not in _IGNORED_IN_TEXT and word[0].isalpha():
             name = word.rstrip("-_")
             counts[name] = counts.get(name, 0) + 1
     return tuple(sorted(counts, key=counts.__getitem__, reverse=True)[:at_most])

@@ -109,7 +109,7 @@ def answered_questions(before: SessionState, recorded: Recorded, body: ToolUse) 
         replace(
             _decision(recorded, _chosen(each), slot, subtitle="chosen by the person"),
             title=one_line(each.question, TITLE),
-            facts=_options_said(each),
+            facts=_options_text(each),
             links=_answers(before.answering),
         )
         for slot, each in zip(slots, decided, strict=False)
@@ -136,7 +136,7 @@ def _chosen(answer: AnsweredQuestion) -> str:
     return f"{answer.question} {chosen}.{beside}"
 
 
-def _options_said(answer: AnsweredQuestion) -> tuple[str, ...]:
+def _options_text(answer: AnsweredQuestion) -> tuple[str, ...]:
     options = (
         (f"{'chosen' if label in answer.chosen else 'not chosen'}: {label}", description)
         for label, description in answer.options
@@ -177,7 +177,7 @@ def _finding(before: SessionState, recorded: Recorded, passage: FindingPassage, 
         files_read=_files(passage.text, before, recorded),
         chars=len(passage.text),
     )
-    return replace(_placed(item(draft, recorded), recorded, slot), links=_answers(answering))
+    return replace(_in_slot(item(draft, recorded), recorded, slot), links=_answers(answering))
 
 
 def _answers(answering: AnsweredPrompt) -> tuple[Link, ...]:
@@ -196,11 +196,11 @@ def _decision(
         chars=len(said),
     )
     links = (Link(kind="evidence", target=evidence),) if evidence else ()
-    made = replace(_placed(item(draft, recorded), recorded, slot), status=PROPOSED, links=links)
+    made = replace(_in_slot(item(draft, recorded), recorded, slot), status=PROPOSED, links=links)
     return replace(made, author="person")
 
 
-def _placed(made: Item, recorded: Recorded, slot: Slot) -> Item:
+def _in_slot(made: Item, recorded: Recorded, slot: Slot) -> Item:
     """Return an item in its own slot among those of its event."""
     event = recorded.event
     uuid = item_uuid(one_line(event.id, 200), event.at_ms, slot)

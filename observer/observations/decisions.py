@@ -238,15 +238,15 @@ def answered_questions(use: ToolUse) -> tuple[AnsweredQuestion, ...]:
 def _questions(given: dict[str, Any]) -> Iterator[dict[str, Any]]:
     listed = given.get("questions")
     for each in listed if isinstance(listed, list) else [given]:
-        if isinstance(each, dict) and _said(each, "question", "prompt", "text", "message"):
+        if isinstance(each, dict) and _text(each, "question", "prompt", "text", "message"):
             yield each
 
 
 def _answer(
     asked: dict[str, Any], output: dict[str, Any], text: str, *, is_only: bool
 ) -> AnsweredQuestion:
-    question = _said(asked, "question", "prompt", "text", "message")
-    names = (question, *(_said(asked, name) for name in ("id", "header", "name")))
+    question = _text(asked, "question", "prompt", "text", "message")
+    names = (question, *(_text(asked, name) for name in ("id", "header", "name")))
     found = _given(output.get("answers", output), names) or _quoted(text, question)
     if not found and is_only and not output:
         found = [_ANSWERED.sub("", text)]
@@ -306,10 +306,10 @@ def _options(asked: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for each in listed if isinstance(listed, list) else ():
         if isinstance(each, str):
             yield one_line(each, _TEXT), ""
-        elif isinstance(each, dict) and (label := _said(each, "label", "title", "value", "id")):
-            yield one_line(label, _TEXT), one_line(_said(each, "description"), _TEXT)
+        elif isinstance(each, dict) and (label := _text(each, "label", "title", "value", "id")):
+            yield one_line(label, _TEXT), one_line(_text(each, "description"), _TEXT)
 
 
-def _said(row: dict[str, Any], *names: str) -> str:
+def _text(row: dict[str, Any], *names: str) -> str:
     texts = (row.get(name) for name in names)
     return next((text for text in texts if isinstance(text, str) and text.strip()), "")

@@ -48,7 +48,7 @@ from observer.outcomes.outcome import first_lines, plain_output
 
 PROMPT_CHARS = 4000
 MESSAGE_CHARS = 2000
-_FILES_SAID = 6
+_FILES_SHOWN = 6
 _ARGUMENTS = 8
 
 _MCP = re.compile(r"\Amcp__(.+?)__(.+)\Z")
@@ -118,7 +118,7 @@ def delegation(delegation: Delegation) -> ObservationDraft | None:
     if not title:
         return None
     agent = one_line(delegation.agent, 60) or "a sub-agent"
-    said = [f"Handed to {agent}: {_task_said(delegation.task)}."] if delegation.task else []
+    said = [f"Handed to {agent}: {_task_text(delegation.task)}."] if delegation.task else []
     if delegation.result:
         said.append(f"{agent} came back with: {_conclusion(delegation.result)}")
     return ObservationDraft(
@@ -138,7 +138,7 @@ def _conclusion(result: str) -> str:
     return one_line(said or result, 700)
 
 
-def _task_said(task: str) -> str:
+def _task_text(task: str) -> str:
     """Return a task on one line; its first line is often a short description of the rest."""
     name, _, text = task.partition("\n")
     shown = one_line(f"{name.rstrip('.:')}: {text}" if text.strip() else name, 500)
@@ -198,7 +198,7 @@ def commit(commit: Commit, where: Where) -> ObservationDraft:
     symbols = [symbol for file in commit.files[:FACTS] for symbol in file.symbols]
     author = one_line(commit.author.partition("<")[0], 60)
     body = block(_body(commit), MESSAGE_CHARS)
-    files = _files_said(commit)
+    files = _files_text(commit)
     return ObservationDraft(
         type="commit",
         title=one_line(commit.subject, TITLE) or f"{operation} {short}",
@@ -280,21 +280,21 @@ def _body(commit: Commit) -> str:
     return "\n\n".join(paragraphs)
 
 
-def _files_said(commit: Commit) -> str:
+def _files_text(commit: Commit) -> str:
     files, (unlisted, added, removed) = commit.files, commit.unlisted
     if not files:
         return ""
     added += sum(file.added or 0 for file in files)
     removed += sum(file.removed or 0 for file in files)
     lines = f"{counted(added, 'line')} added, {removed:,} removed"
-    names = [_file_said(file) for file in files[:_FILES_SAID]]
+    names = [_file_text(file) for file in files[:_FILES_SHOWN]]
     more = len(files) - len(names) + unlisted
-    said = f"{', '.join(names)} and {more:,} more" if more else listed(names, _FILES_SAID)
+    said = f"{', '.join(names)} and {more:,} more" if more else listed(names, _FILES_SHOWN)
     number = counted(len(files) + unlisted, "file")
     return one_line(f"{number} changed, {lines}: {said}.", NARRATIVE)
 
 
-def _file_said(file: FileChange) -> str:
+def _file_text(file: FileChange) -> str:
     return f"{file.path} ({listed(file.symbols, 3)})" if file.symbols else file.path
 
 

@@ -19,6 +19,7 @@ from observer.observations import fixes, project_state
 from observer.observations.analysis import origin_of
 from observer.observations.failure_records import EXPIRES_MS, FAILURES, TrackedEdit, TrackedFailure
 from observer.observations.fixes import COMMIT, CheckRun, EndedCommand
+from observer.observations.open_failures import all_failing, place_in
 from observer.observations.project_state import ProjectState
 from observer.outcomes import not_started, same_check
 from observer.outcomes.check_runs import CheckResults, check_results_of
@@ -33,7 +34,6 @@ Items = tuple[Item, ...]
 Step = tuple[ProjectState, Items]
 _ITEMS = 6
 _SESSIONS = 8
-_PLACE = re.compile(r"([^\s:()]+\.\w{1,10})(?::|\()\d+")
 FILES = 30
 """Most files kept of one output."""
 _PATH = re.compile(
@@ -43,7 +43,7 @@ _FOREIGN = re.compile(
     r"(?:^|/)(?:node_modules|site-packages|dist-packages|vendor|\.venv|venv|\.cargo|go/pkg|usr/lib)/"
 )
 _HOOK_CHARS = 600
-"""What git itself says on refusing a commit is shorter."""
+"""Longer output on a refused commit is that of its hooks."""
 _NOTHING_TO_COMMIT = re.compile(r"nothing (?:added )?to commit|no changes added to commit")
 _BYPASSING = word_set("--no-verify -n")
 
@@ -208,18 +208,18 @@ def files_named_in(output: str, *, root: str, cwd: str) -> tuple[str, ...]:
 
 def _failed(known: ProjectState, check: CheckRun) -> ProjectState:
     tracked = [
-        _seen_again(one, check) if _is_same(one, check) or _overlaps(one, check) else one
+        _updated(one, check) if _is_same(one, check) or _overlaps(one, check) else one
         for one in known.tracked
         if not _is_replaced(one, check)
     ]
     if not any(_is_same(one, check) for one in tracked):
-        tracked.append(_begun(check))
+        tracked.append(_new_failure(check))
     at_ms = check.recorded.event.at_ms
     fresh = [one for one in tracked if at_ms - one.last_ms <= EXPIRES_MS]
     return replace(known, tracked=tuple(fresh[-FAILURES:]))
 
 
-def _begun(check: CheckRun) -> TrackedFailure:
+def _new_failure(check: CheckRun) -> TrackedFailure:
     recorded, result = check.recorded, check.result
     error = result.first_error or check.unstarted.said
     return TrackedFailure(
@@ -235,7 +235,7 @@ def _begun(check: CheckRun) -> TrackedFailure:
         error=error,
         last_error=error,
         signature=result.signature,
-        tests=_all_failing(result),
+        tests=all_failing(result),
         place=_only_place(result),
         checks=check.runs.failed,
         files=check.files,
@@ -255,12 +255,12 @@ def _is_same_failure(one: TrackedFailure, check: CheckRun) -> bool:
     """Return True if a check fails as it did before, judging by its output."""
     result = check.result
     if one.tests and result.failing:
-        return set(one.tests) == set(_all_failing(result) or result.failing)
+        return set(one.tests) == set(all_failing(result) or result.failing)
     now = (result.first_error or one.last_error, result.said)
     return now == (one.last_error, one.said)
 
 
-def _seen_again(one: TrackedFailure, check: CheckRun) -> TrackedFailure:
+def _updated(one: TrackedFailure, check: CheckRun) -> TrackedFailure:
     recorded, result = check.recorded, check.result
     again = replace(
         one,
@@ -278,7 +278,7 @@ def _seen_again(one: TrackedFailure, check: CheckRun) -> TrackedFailure:
         invocation=check.invocation,
         runs=one.runs + 1,
         said=result.said or one.said,
-        tests=_all_failing(result),
+        tests=all_failing(result),
         place=_only_place(result),
         tried=recorded.seq if _is_same_failure(one, check) else one.tried,
         unstarted=check.unstarted.reason,
@@ -312,13 +312,6 @@ def _overlaps(one: TrackedFailure, check: CheckRun) -> bool:
     return is_part and not (one.tests and failing and set(one.tests).isdisjoint(failing))
 
 
-def _all_failing(result: CommandResult) -> tuple[str, ...]:
-    """Return the names of all failing tests; nothing if some may be missing."""
-    is_all = result.failed is None or result.failed <= len(result.failing)
-    return result.failing if is_all else ()
-
-
 def _only_place(result: CommandResult) -> str:
-    """Return where the only error was."""
-    found = _PLACE.search(result.first_error)
-    return found.group(1) if found and result.failed in (None, 1) else ""
+    """Return the file of the error if there was only one, else ""."""
+    return place_in(result.first_error) if result.failed in (None, 1) else ""

@@ -97,10 +97,10 @@ def _failed(write: FileWrite, path: str) -> ObservationDraft:
 def _sentences(opening: str, operation: str, change: ChangeSummary, times: int) -> str:
     inside = f" in {listed(change.changed)}" if change.changed else ""
     edits = counted(times, "edit") if times > 1 else ""
-    extent = ", ".join(filter(None, (edits, _lines_said(operation, change))))
+    extent = ", ".join(filter(None, (edits, _lines_text(operation, change))))
     said = [f"{opening}{inside}: {extent}." if extent else f"{opening}{inside}."]
     if operation in ("edit", "append"):
-        said += _text_said(change)
+        said += _replacement_text(change)
     fates = _fates(change)
     if done := [f"{verb} {listed(names, 8)}" for verb, _, names in fates if verb and names]:
         said.append(f"It {listed(done)}.")
@@ -114,7 +114,7 @@ def _sentences(opening: str, operation: str, change: ChangeSummary, times: int) 
     return " ".join(said)
 
 
-def _text_said(change: ChangeSummary) -> list[str]:
+def _replacement_text(change: ChangeSummary) -> list[str]:
     """Return the text that a short change added, removed or replaced; of a longer one its start."""
     if change.before and change.after:
         return [f"`{change.before}` became `{change.after}`."]
@@ -125,7 +125,7 @@ def _text_said(change: ChangeSummary) -> list[str]:
     return [f"{gone}: `{change.before}`."] if change.before else []
 
 
-def _lines_said(operation: str, change: ChangeSummary) -> str:
+def _lines_text(operation: str, change: ChangeSummary) -> str:
     if operation in _WHOLE and not change.removed:
         return counted(change.added, "line") if change.added else ""
     parts = [f"{counted(change.added, 'line')} added"] if change.added else []

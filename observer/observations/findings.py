@@ -95,7 +95,7 @@ _RECAP_HEADING = re.compile(
     |done|tests?\b|steps?\b|phase|task|todo|next|commit""",
     re.IGNORECASE | re.VERBOSE,
 )
-_TELLING_HEADING = re.compile(
+_FINDING_HEADING = re.compile(
     r"""cause|why|reason|problem|finding|recommend|conclusion|limitation|caveat|risk|trade|insight
     |analysis|decision|verdict|answer|difference|impact|gotcha|pitfall|bottleneck""",
     re.IGNORECASE | re.VERBOSE,
@@ -279,7 +279,7 @@ def _score(sentence: str) -> float:
 
 
 def _of_heading(heading: str) -> float:
-    if _TELLING_HEADING.search(heading):
+    if _FINDING_HEADING.search(heading):
         return 1.5
     return -0.5 if _RECAP_HEADING.search(heading) else 0.0
 

@@ -28,15 +28,15 @@ from observer.observations.failure_records import (
 from observer.observations.relatedness import is_test
 from observer.observations.session_state import ItemOrigin
 
-_SAID = 4
-_IN_VAIN = ": did not help"
+_SHOWN = 4
+_DID_NOT_HELP = ": did not help"
 VAGUE = re.compile(
     r"(?i)\W*(?:(?:found|lint:) )?\d+ (?:error|problem|fail|warning|issue)\w*\W*\Z"
     r"|\W*(?:formatter would have|some (?:errors|warnings) were)"
 )
 """Errors that say nothing about which failure of their check it is."""
 ALTERNATIVE = "command"
-"""Category of a fix that says which form of a command works here instead of which."""
+"""Category of a fix that names the form of a command that works here."""
 REPAIR = "repair"
 """Category of a fix that a fixer made, such as a formatter."""
 _DONE = ("command", "undo")
@@ -44,7 +44,7 @@ _DONE = ("command", "undo")
 
 
 class ResolvedFailures(Value):
-    """A pass and what it ended: the failures, the changes, and those that had been in vain.
+    """A pass with the failures that it resolves, the changes, and those that were `reverted`.
 
     `passed` is the observation of the pass, `head` its check, `ran` the command line that it was
     part of, `said` its result in a few words.
@@ -55,16 +55,16 @@ class ResolvedFailures(Value):
     passed: int
     head: str
     ran: str
-    vain: tuple[TrackedEdit, ...] = ()
+    reverted: tuple[TrackedEdit, ...] = ()
     said: str = ""
 
 
 def fix_item(resolved: ResolvedFailures, recorded: Recorded) -> Item:
     """Return the item of a fix, placed at the event of the pass."""
     failure = resolved.failures[0]
-    changed = _cause_said(resolved.edits)
+    changed = _cause_text(resolved.edits)
     result = f" ({resolved.said})" if resolved.said else ""
-    tried = changes_text(resolved.vain)
+    tried = changes_text(resolved.reverted)
     said = [
         f"{_failure(failure)}.",
         f"After {changed}, {resolved.head} passes{result}.",
@@ -88,7 +88,7 @@ def fix_item(resolved: ResolvedFailures, recorded: Recorded) -> Item:
     return _fix(draft, recorded, links)
 
 
-def _cause_said(edits: Sequence[TrackedEdit]) -> str:
+def _cause_text(edits: Sequence[TrackedEdit]) -> str:
     """Return what was changed, and whether that was only tests."""
     is_tests = all(edit.kind == "edit" and is_test(edit.path) for edit in edits)
     return f"{'the test was changed: ' if is_tests else ''}{changes_text(edits)}"
@@ -105,7 +105,7 @@ def rejection_item(
     still = failure.last_error or failure.said
     draft = ObservationDraft(
         type="rejected",
-        title=f"{one_line(f'Tried {changed}', TITLE - len(_IN_VAIN))}{_IN_VAIN}",
+        title=f"{one_line(f'Tried {changed}', TITLE - len(_DID_NOT_HELP))}{_DID_NOT_HELP}",
         subtitle=one_line(f"{failure.head} still failed", SUBTITLE),
         narrative=one_line(
             f"{_failure(failure)}. Tried {changed}; it still failed"
@@ -212,14 +212,14 @@ def changes_text(edits: Iterable[TrackedEdit]) -> str:
             others.append(f"running {edit.said}" if edit.kind == "command" else edit.said)
         else:
             files.setdefault(edit.path, []).append(edit)
-    said = [_file_said(path, several) for path, several in files.items()]
-    return listed(distinct((*said, *others), 40), _SAID)
+    said = [_file_text(path, several) for path, several in files.items()]
+    return listed(distinct((*said, *others), 40), _SHOWN)
 
 
-def _file_said(path: str, edits: Sequence[TrackedEdit]) -> str:
+def _file_text(path: str, edits: Sequence[TrackedEdit]) -> str:
     became = edits[0].said if len(edits) == 1 else ""
     symbols = distinct((name for edit in edits for name in edit.symbols), 12)
-    unsaid = listed([name for name in symbols if name not in became], _SAID)
+    unsaid = listed([name for name in symbols if name not in became], _SHOWN)
     inside = ": ".join(filter(None, (unsaid, became)))
     return f"{path} ({inside})" if inside else path
 

@@ -121,7 +121,7 @@ def with_pass(known: ProjectState, check: CheckRun) -> Step:
     ended = ResolvedFailures(
         failures=tuple(failure for failure in resolved if by[failure.seq]),
         edits=tuple(edits[seq] for seq in sorted(edits)),
-        vain=_reverted_attempts(known, resolved),
+        reverted=_reverted_attempts(known, resolved),
         passed=check.item,
         ran=check.ran,
         head=check.head,

@@ -126,8 +126,8 @@ def _folder(recorded: Recorded, body: Command) -> str:
 def parse_index(part: SimpleCommand) -> tuple[GitOperation, ...]:
     """Return what a simple command adds to the index or commits."""
     words = words_of(part)
-    taker = _TAKERS.get(words[0]) if words else None
-    return taker(words[1:]) if taker else ()
+    parser = _INDEX_PARSERS.get(words[0]) if words else None
+    return parser(words[1:]) if parser else ()
 
 
 def _placed(operation: GitOperation, folder: str) -> GitOperation:
@@ -144,11 +144,11 @@ def parse(part: SimpleCommand, output: str = "") -> GitOperation | None:
     program = program_name(part.words[0])
     if program == "rm":
         return GitOperation(
-            kind="clean", paths=_places([one for one in part.words[1:] if one[0] != "-"])
+            kind="clean", paths=_paths([one for one in part.words[1:] if one[0] != "-"])
         )
     words = words_of(part)
-    reader = _READERS.get(words[0]) if words else None
-    return reader(words[1:], output) if reader else None
+    parser = _PARSERS.get(words[0]) if words else None
+    return parser(words[1:], output) if parser else None
 
 
 def words_of(part: SimpleCommand) -> list[str]:
@@ -156,7 +156,7 @@ def words_of(part: SimpleCommand) -> list[str]:
     return git_words(part.words) if program_name(part.words[0]) == "git" else []
 
 
-def _split(words: list[str]) -> tuple[set[str], list[str], list[str] | None]:
+def _split_words(words: list[str]) -> tuple[set[str], list[str], list[str] | None]:
     """Return the options, the other words, and the words after `--`, None if there is no `--`."""
     paths: list[str] | None = None
     if "--" in words:
@@ -171,29 +171,31 @@ def _split(words: list[str]) -> tuple[set[str], list[str], list[str] | None]:
 
 
 def _checkout(words: list[str], _output: str) -> GitOperation | None:
-    options, plain, paths = _split(words)
+    options, plain, paths = _split_words(words)
     if options & {"-b", "-B", "--orphan"}:
-        return _begun(words)
+        return _new_branch(words)
     if paths is not None:
-        return GitOperation(kind="restore", paths=_places(paths), target=_named("".join(plain[:1])))
+        return GitOperation(
+            kind="restore", paths=_paths(paths), target=_revision("".join(plain[:1]))
+        )
     if not plain:
         return None
     if len(plain) == 1 and not _is_path(plain[0]):
         return GitOperation(kind="switch", target=plain[0])
     start = 0 if _is_path(plain[0]) else 1
     return GitOperation(
-        kind="restore", paths=_places(plain[start:]), target=_named(plain[0]) if start else ""
+        kind="restore", paths=_paths(plain[start:]), target=_revision(plain[0]) if start else ""
     )
 
 
 def _switch(words: list[str], _output: str) -> GitOperation | None:
-    options, plain, _ = _split(words)
+    options, plain, _ = _split_words(words)
     if options & {"-c", "-C", "--create", "--orphan"}:
-        return _begun(words)
+        return _new_branch(words)
     return GitOperation(kind="switch", target=plain[0]) if plain else None
 
 
-def _begun(words: list[str]) -> GitOperation | None:
+def _new_branch(words: list[str]) -> GitOperation | None:
     """Return the operation of `-b NAME [START]`; with a start it leaves HEAD."""
     names = [word for word in words if not word.startswith("-")]
     if not names:
@@ -202,12 +204,14 @@ def _begun(words: list[str]) -> GitOperation | None:
 
 
 def _restore(words: list[str], _output: str) -> GitOperation | None:
-    options, plain, paths = _split(words)
+    options, plain, paths = _split_words(words)
     if "--staged" in options and "--worktree" not in options and "-W" not in options:
         return None
     source = next((word for word in words if word.startswith(("--source=", "-s"))), "")
     to = source.removeprefix("--source=").removeprefix("-s") or _value_of(words, "-s", "--source")
-    return GitOperation(kind="restore", paths=_places([*plain, *(paths or [])]), target=_named(to))
+    return GitOperation(
+        kind="restore", paths=_paths([*plain, *(paths or [])]), target=_revision(to)
+    )
 
 
 def _value_of(words: list[str], *options: str) -> str:
@@ -218,17 +222,17 @@ def _value_of(words: list[str], *options: str) -> str:
 
 
 def _reset(words: list[str], output: str) -> GitOperation | None:
-    options, plain, paths = _split(words)
+    options, plain, paths = _split_words(words)
     to = plain[0] if plain else "HEAD"
     if "--hard" in options:
         now = _HEAD_NOW.search(output)
-        return GitOperation(kind="reset", target=now.group(1) if now else _named(to))
+        return GitOperation(kind="reset", target=now.group(1) if now else _revision(to))
     if paths or len(plain) > 1 or _is_path(to):
         return None
-    return GitOperation(kind="uncommit", target=_named(to)) if _named(to) != "~0" else None
+    return GitOperation(kind="uncommit", target=_revision(to)) if _revision(to) != "~0" else None
 
 
-def _named(to: str) -> str:
+def _revision(to: str) -> str:
     """Return `~2` for `HEAD~2` and `HEAD^^`, a hash as it is, "" for other names."""
     if _BACK.match(to):
         tail = to.lstrip("HEAD@")
@@ -239,7 +243,9 @@ def _named(to: str) -> str:
 def _stash(words: list[str], output: str) -> GitOperation | None:
     verb = words[0] if words and not words[0].startswith("-") else "push"
     if verb in {"push", "save"}:
-        return _pushed([word for word in words if word != verb], output, has_paths=verb == "push")
+        return _stash_push(
+            [word for word in words if word != verb], output, has_paths=verb == "push"
+        )
     entries = [found.group(1) for word in words[1:] if (found := _ENTRY.match(word.strip("'\"")))]
     to = entries[-1] if entries else ""
     if verb in {"drop", "clear"}:
@@ -252,31 +258,31 @@ def _stash(words: list[str], output: str) -> GitOperation | None:
     return GitOperation(kind="unstash", target=to, keeps=verb == "apply" or has_conflict)
 
 
-def _pushed(words: list[str], output: str, *, has_paths: bool) -> GitOperation | None:
-    options, plain, paths = _split(words)
+def _stash_push(words: list[str], output: str, *, has_paths: bool) -> GitOperation | None:
+    options, plain, paths = _split_words(words)
     if "No local changes" in output or not options.isdisjoint({"-p", "--patch"}):
         return None
     scope: Scope = next((one for names, one in _SCOPES if not options.isdisjoint(names)), "")
     return GitOperation(
-        kind="stash", paths=_places(paths or plain) if has_paths else (), scope=scope
+        kind="stash", paths=_paths(paths or plain) if has_paths else (), scope=scope
     )
 
 
 def _clean(words: list[str], _output: str) -> GitOperation | None:
-    options, plain, paths = _split(words)
+    options, plain, paths = _split_words(words)
     forced = any("f" in option or option == "--force" for option in options)
     dry = any("n" in option.lstrip("-") for option in options if not option.startswith("--"))
-    return GitOperation(kind="clean", paths=_places(paths or plain)) if forced and not dry else None
+    return GitOperation(kind="clean", paths=_paths(paths or plain)) if forced and not dry else None
 
 
 def _add(words: list[str]) -> tuple[GitOperation, ...]:
-    options, plain, paths = _split(words)
+    options, plain, paths = _split_words(words)
     named = [*plain, *(paths or [])]
     is_update = not options.isdisjoint({"-u", "--update"})
     is_all = is_update or not options.isdisjoint({"-A", "--all"})
     if not (named or is_all) or not options.isdisjoint(_IN_PART):
         return ()
-    return (GitOperation(kind="update" if is_update else "stage", paths=_places(named)),)
+    return (GitOperation(kind="update" if is_update else "stage", paths=_paths(named)),)
 
 
 def _commit(words: list[str]) -> tuple[GitOperation, ...]:
@@ -288,7 +294,7 @@ def _commit(words: list[str]) -> tuple[GitOperation, ...]:
     return (*((GitOperation(kind="update"),) if takes_all else ()), GitOperation(kind="commit"))
 
 
-def _places(paths: list[str]) -> tuple[str, ...]:
+def _paths(paths: list[str]) -> tuple[str, ...]:
     """Return the paths without quotes; none if they name all files."""
     named = [path.strip("'\"").removeprefix("./").rstrip("/") for path in paths]
     return () if any(path in {"", ".", ":/", "*", ":"} for path in named) else tuple(named[:40])
@@ -299,7 +305,7 @@ def _is_path(word: str) -> bool:
     return word in {".", ":/"} or word.startswith("./") or "." in name.strip(".")
 
 
-_READERS = {
+_PARSERS = {
     "checkout": _checkout,
     "switch": _switch,
     "restore": _restore,
@@ -307,4 +313,4 @@ _READERS = {
     "stash": _stash,
     "clean": _clean,
 }
-_TAKERS = {"add": _add, "stage": _add, "commit": _commit}
+_INDEX_PARSERS = {"add": _add, "stage": _add, "commit": _commit}

@@ -62,7 +62,7 @@ def write(
     key = session_state.key_of("write", _agent(recorded), path)
     group = _continued(before, key, recorded, chars)
     if body.operation == "delete" or group.operation == "delete":
-        group = _begun(key, recorded, chars)
+        group = _new_group(key, recorded, chars)
     group = replace(
         group,
         operation=group.operation or body.operation,
@@ -90,7 +90,7 @@ def command(before: SessionState, recorded: Recorded, body: Command, result: Com
     ended = _outcome(result)
     group = _continued(before, key, recorded, chars)
     if group.times > 1 and group.outcome != ended:
-        group = _begun(key, recorded, chars)
+        group = _new_group(key, recorded, chars)
     group = replace(group, outcome=ended)
     draft = command_text.run(body, line, result, where=where_of(recorded), times=group.times)
     name = same_check.located_head(body.command, root=recorded.root, cwd=recorded.event.cwd)
@@ -158,13 +158,13 @@ def _continued(before: SessionState, key: str, recorded: Recorded, chars: int) -
     group = session_state.group_of(before, key)
     at_ms = recorded.event.at_ms
     if group is None or abs(at_ms - group.last_ms) > WITHIN_MS:
-        return _begun(key, recorded, chars)
+        return _new_group(key, recorded, chars)
     return replace(
         group, last_ms=max(at_ms, group.last_ms), times=group.times + 1, chars=group.chars + chars
     )
 
 
-def _begun(key: str, recorded: Recorded, chars: int) -> OpenGroup:
+def _new_group(key: str, recorded: Recorded, chars: int) -> OpenGroup:
     origin = origin_of(recorded)
     return OpenGroup(key=key, origin=origin, last_ms=origin.at_ms, chars=chars)
 

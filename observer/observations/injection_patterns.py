@@ -116,7 +116,7 @@ OTHER_LANGUAGES = (
     r"(?:تجاهل|انس)[^.\n]{0,14}(?:التعليمات|الأوامر|التوجيهات)[^.\n]{0,15}السابقة",
     r"(?:पिछले|पहले)[^.\n]{0,15}निर्देश\S*[^.\n]{0,10}(?:अनदेखा|भूल|नज़रअंदाज)",
 )
-""""Ignore the previous instructions" in the most common languages besides English."""
+"""`Ignore the previous instructions` in the most common languages besides English."""
 
 _SIGNS = {"a": "a4@", "e": "e3", "i": "i1!l", "o": "o0", "s": "s5$", "t": "t7"}
 _GAP = r"[\W_]{0,4}"

@@ -33,9 +33,9 @@ Step = tuple[ProjectState, Items]
 
 
 class Reversal(Value):
-    """How edits were taken back: `how` in a few words, and the value of `TrackedEdit.reverted_by`.
+    """How edits were reverted: `how` in a few words, and the value of `TrackedEdit.reverted_by`.
 
-    `links` name what else was taken back, such as commits.
+    `links` name what else was reverted, such as commits.
     """
 
     how: str
@@ -65,10 +65,10 @@ def with_undone(
         after = replace(after, rejection=rejected[0])
         items = (*items, rejected[1])
     since = min(edit.seq for edit in taken)
-    return _noted(after, recorded, made, how=undo.how, since=since, path=_path(taken)), items
+    return _with_undo(after, recorded, made, how=undo.how, since=since, path=_path(taken)), items
 
 
-def _noted(
+def _with_undo(
     known: ProjectState, recorded: Recorded, made: Item, *, how: str, since: int, path: str
 ) -> ProjectState:
     """Track a reversal as an edit of its own: it may be why a check passes."""
@@ -112,13 +112,13 @@ def _rejected(
         rejection = replace(
             before,
             edits=(*before.edits, *tried)[-EDITS:],
-            undone_by=distinct_ids((*before.undone_by, made.id)),
+            undone_by=_distinct_ids((*before.undone_by, made.id)),
         )
         return rejection, fix_text.rejection_item(rejection, failure, recorded, how)
     return None
 
 
-def distinct_ids(ids: Iterable[int]) -> tuple[int, ...]:
+def _distinct_ids(ids: Iterable[int]) -> tuple[int, ...]:
     """Return each id once, the first few."""
     return tuple(dict.fromkeys(ids))[:20]
 
@@ -193,7 +193,7 @@ def with_git_command(
     """Apply what a command line does to the work tree by git, or `rm`, to the state."""
     items: Items = ()
     for operation, how in operations_of(recorded, body, is_ok=is_ok):
-        known, more = _acted(known, recorded, operation, made, how)
+        known, more = _with_operation(known, recorded, operation, made, how)
         made, items = _merged(made, items, more)
     return known, items
 
@@ -210,7 +210,7 @@ def _merged(made: Item, items: Items, more: Items) -> tuple[Item, Items]:
     return made, tuple(every.values())
 
 
-def _acted(
+def _with_operation(
     known: ProjectState, recorded: Recorded, operation: GitOperation, made: Item, how: str
 ) -> Step:
     root = recorded.root
@@ -223,7 +223,7 @@ def _acted(
             ), ()
         case "stash":
             # Of what is staged only a session knows: then the edits stay as they are.
-            edits = _loose(known, root, operation) if operation.scope in ("", "new") else []
+            edits = _uncommitted(known, root, operation) if operation.scope in ("", "new") else []
             return project_state.with_stash(known, root, edits, recorded.event.at_ms), ()
         case "unstash":
             after, edits = project_state.without_stash(
@@ -231,11 +231,11 @@ def _acted(
             )
             return project_state.with_reverted(after, edits, ""), ()
         case "uncommit":
-            return _dissolved(known, root, operation), ()
-    return _taken_back(known, recorded, operation, made, how)
+            return _uncommit(known, root, operation), ()
+    return _reverted(known, recorded, operation, made, how)
 
 
-def _taken_back(
+def _reverted(
     known: ProjectState, recorded: Recorded, operation: GitOperation, made: Item, how: str
 ) -> Step:
     root = recorded.root
@@ -252,7 +252,7 @@ def _taken_back(
         for edit in known.edits
         if edit.commit in commits and not edit.reverted_by and is_within(edit.path, operation.paths)
     ]
-    taken = sorted((*_loose(known, root, operation), *committed), key=lambda edit: edit.seq)
+    taken = sorted((*_uncommitted(known, root, operation), *committed), key=lambda edit: edit.seq)
     links: tuple[Link, ...] = ()
     if operation.kind == "reset" and commits:
         links = tuple(Link(kind="reverts", title=one) for one in commits)
@@ -262,11 +262,11 @@ def _taken_back(
     if not taken and (operation.paths or commits):
         # It reverted changes older than the state, which may be why a check passes.
         path = operation.paths[0] if len(operation.paths) == 1 else ""
-        after = _noted(after, recorded, made, how=how, since=0, path=path)
+        after = _with_undo(after, recorded, made, how=how, since=0, path=path)
     return after, items
 
 
-def _dissolved(known: ProjectState, root: str, operation: GitOperation) -> ProjectState:
+def _uncommit(known: ProjectState, root: str, operation: GitOperation) -> ProjectState:
     commits = project_state.commits_since(known, root, operation.target)
     if not commits:
         return known
@@ -278,8 +278,8 @@ def _dissolved(known: ProjectState, root: str, operation: GitOperation) -> Proje
     return replace(after, dissolved=distinct((*known.dissolved, *hashes), project_state.COMMITS))
 
 
-def _loose(known: ProjectState, root: str, operation: GitOperation) -> list[TrackedEdit]:
-    """Return the edits that no commit holds and the operation reaches.
+def _uncommitted(known: ProjectState, root: str, operation: GitOperation) -> list[TrackedEdit]:
+    """Return the uncommitted edits that the operation affects.
 
     Files that were made since the last commit are not git's: only `clean` takes them away.
     """

@@ -105,7 +105,7 @@ def _is_run_notable(
         return False
     if result.ok is False:
         return not (is_known or _only_looks(parts, result))
-    if recorded.event.author == "person" or any(map(_takes_back, parts)):
+    if recorded.event.author == "person" or any(map(_reverts, parts)):
         return True
     is_again = made.folded == 1 and _ran(recorded, body, known).is_again
     return not is_again and _is_news(parts, body, result, known)
@@ -166,7 +166,7 @@ def _only_looks(parts: Sequence[SimpleCommand], result: CommandResult) -> bool:
     return not result.is_check and all(part.looks for part in parts)
 
 
-def _takes_back(part: SimpleCommand) -> bool:
+def _reverts(part: SimpleCommand) -> bool:
     return bool(git_commands.words_of(part)) and git_commands.parse(part) is not None
 
 

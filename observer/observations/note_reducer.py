@@ -76,11 +76,11 @@ def note(recorded: Recorded, existing: Item | None, *, owner: str) -> Item:
         created_ms=event.at_ms,
         updated_ms=event.at_ms,
     )
-    made = _said(made, body.title, block(body.content, CONTENT_CHARS))
+    made = _with_text(made, body.title, block(body.content, CONTENT_CHARS))
     if existing is not None:
-        kept = made if made.key else _again(made, existing, body)
+        kept = made if made.key else _merged_note(made, existing, body)
         made = replace(kept, id=existing.id, uuid=existing.uuid, created_ms=existing.created_ms)
-    return _judged(made, existing, by=event.author)
+    return _with_trust(made, existing, by=event.author)
 
 
 def folded(history: Sequence[Recorded]) -> Item | None:
@@ -119,7 +119,7 @@ def forgotten(item: Item, at_ms: int) -> Item:
 def note_type(name: str) -> str:
     """Return a type as it is stored: lower case with hyphens; `general` is `fact`."""
     spelled = _composed(name[:200]).lower()
-    words = "".join(sign if _spells(sign) else " " for sign in spelled).split()
+    words = "".join(sign if _is_letter(sign) else " " for sign in spelled).split()
     slug = "-".join(words)[:40]
     return _SYNONYMS.get(slug, slug)
 
@@ -159,7 +159,7 @@ def references_of(item: Item) -> tuple[Reference, ...]:
     )
 
 
-def _again(made: Item, existing: Item, body: Remember) -> Item:
+def _merged_note(made: Item, existing: Item, body: Remember) -> Item:
     """Return a note whose text was remembered again: fields that are not given stay."""
     is_typed = made.type != note_type("")
     again = replace(
@@ -175,7 +175,7 @@ def _again(made: Item, existing: Item, body: Remember) -> Item:
         updated_ms=made.updated_ms,
         deleted_ms=None,
     )
-    return _said(again, body.title or existing.title, made.narrative)
+    return _with_text(again, body.title or existing.title, made.narrative)
 
 
 def _merged(metadata: str, added: str) -> str:
@@ -193,7 +193,7 @@ def _composed(name: str) -> str:
     return unicodedata.normalize("NFC", name)
 
 
-def _spells(sign: str) -> bool:
+def _is_letter(sign: str) -> bool:
     """Return True if a character is part of a word: a letter, a digit, or a mark on one."""
     return sign.isalnum() or unicodedata.category(sign) in {"Mn", "Mc"}
 
@@ -232,9 +232,9 @@ def _revised(item: Item, recorded: Recorded, body: Revise) -> Item:
     # A title made from the first line is made anew.
     named = "" if item.title == _headed(item.narrative) else item.title
     title = named if body.title is None else body.title
-    after = _said(replace(item, **changes), title, content)
+    after = _with_text(replace(item, **changes), title, content)
     # Changing tags or links does not vouch for the text.
-    return after if _same_words(after, item) else _judged(after, item, by=recorded.event.author)
+    return after if _same_words(after, item) else _with_trust(after, item, by=recorded.event.author)
 
 
 def _approved(item: Item, recorded: Recorded, _body: Approve) -> Item:
@@ -247,7 +247,7 @@ def _forgotten(item: Item, recorded: Recorded, _body: Forget) -> Item:
     return forgotten(item, recorded.event.at_ms)
 
 
-def _said(item: Item, title: str, content: str) -> Item:
+def _with_text(item: Item, title: str, content: str) -> Item:
     """Return a note with a title and text, and with all fields that are derived from them."""
     words = concepts.of_text(f"{title}\n{content}")
     wiki = (
@@ -266,7 +266,7 @@ def _said(item: Item, title: str, content: str) -> Item:
     )
 
 
-def _judged(item: Item, before: Item | None, *, by: str) -> Item:
+def _with_trust(item: Item, before: Item | None, *, by: str) -> Item:
     """Return a note with its approval and suspicion; an approval holds until the text changes."""
     if before and before.approval == "approved" and _same_words(item, before):
         return replace(item, approval="approved", suspicion="")

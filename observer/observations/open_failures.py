@@ -179,7 +179,7 @@ def _after_passes(one: OpenFailure, ended: CommandOutcome) -> OpenFailure | None
             continue
         if any(_clears(green, red, one, ended) for red in one.checks):
             return None
-        left = _less(one, green, ended)
+        left = _without_covered(one, green, ended)
         if left is None:
             return None
         one = left
@@ -212,7 +212,9 @@ def _is_rewritten(one: OpenFailure, green: CheckIdentity) -> bool:
     )
 
 
-def _less(one: OpenFailure, green: CheckIdentity, ended: CommandOutcome) -> OpenFailure | None:
+def _without_covered(
+    one: OpenFailure, green: CheckIdentity, ended: CommandOutcome
+) -> OpenFailure | None:
     """Return a failure without the tests that a narrower green run covers; None if none is left."""
     is_known = not (green.is_guess or green.is_task)
     if not is_known or not any(check.is_comparable(green, red) for red in one.checks):
@@ -246,17 +248,17 @@ def _is_named_as_passed(name: str, output: str) -> bool:
 
 def _with_failure(known: Sequence[OpenFailure], ended: CommandOutcome) -> list[OpenFailure]:
     """Return the failures with a new one, which replaces those that its run covers."""
-    new = _begun(ended)
+    new = _new_failure(ended)
     left = []
     for one in known:
-        if one.branch == new.branch and _is_again(new, one):
-            new = _again(new, one)
+        if one.branch == new.branch and _continues(new, one):
+            new = _continued(new, one)
         else:
             left.append(one)
     return [*left, new]
 
 
-def _is_again(new: OpenFailure, one: OpenFailure) -> bool:
+def _continues(new: OpenFailure, one: OpenFailure) -> bool:
     return new.checks[0] == one.checks[0] or any(
         check.covers(wide, narrow)
         for wide in new.checks
@@ -265,7 +267,7 @@ def _is_again(new: OpenFailure, one: OpenFailure) -> bool:
     )
 
 
-def _again(new: OpenFailure, one: OpenFailure) -> OpenFailure:
+def _continued(new: OpenFailure, one: OpenFailure) -> OpenFailure:
     is_same = new.checks[0] == one.checks[0]
     return replace(
         new,
@@ -275,11 +277,8 @@ def _again(new: OpenFailure, one: OpenFailure) -> OpenFailure:
     )
 
 
-def _begun(ended: CommandOutcome) -> OpenFailure:
+def _new_failure(ended: CommandOutcome) -> OpenFailure:
     result = ended.result
-    is_all = result.failed is None or result.failed <= len(result.failing)
-    tests = result.failing if is_all else ()
-    place = _PLACE.search(result.first_error)
     return OpenFailure(
         checks=ended.runs.failed,
         head=ended.runs.head,
@@ -293,10 +292,10 @@ def _begun(ended: CommandOutcome) -> OpenFailure:
         said=result.said,
         error=result.first_error,
         signature=result.signature,
-        tests=tests,
+        tests=all_failing(result),
         failing=result.failing,
         total=(result.passed or 0) + (result.failed or 0) if result.passed is not None else 0,
-        place=place.group(1) if place and result.failed == 1 else "",
+        place=place_in(result.first_error) if result.failed == 1 else "",
     )
 
 
@@ -306,3 +305,15 @@ def _is_about(one: OpenFailure, gone: Iterable[str]) -> bool:
     files |= {path for red in one.checks if not red.is_task for path in red.paths if "." in path}
     files |= {one.place} - {""}
     return bool(files) and all(is_within(path, list(gone)) for path in files)
+
+
+def all_failing(result: CommandResult) -> tuple[str, ...]:
+    """Return the names of all failing tests; nothing if some may be missing."""
+    is_all = result.failed is None or result.failed <= len(result.failing)
+    return result.failing if is_all else ()
+
+
+def place_in(error: str) -> str:
+    """Return the file in `cart.py:7` or `cart.ts(7,3)`, the first in an error; "" if none."""
+    found = _PLACE.search(error)
+    return found.group(1) if found else ""

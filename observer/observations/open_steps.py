@@ -21,7 +21,7 @@ SHARE = 0.6
 """Share of a step's words that a text must contain to be about the step."""
 
 _WORD = re.compile(r"[^\W_]{3,}")
-_NO_SUBJECT = word_set(
+_STOP_WORDS = word_set(
     """
     the and for with that this these those are was were has have had not yet todo next step steps
     still open remaining remains left done follow ups deferred need needs needed missing also should
@@ -97,7 +97,7 @@ def _is_among(step: OpenStep, others: Iterable[OpenStep]) -> bool:
 
 @lru_cache(maxsize=4096)  # each step is held against the same titles and replies again and again
 def _stems(text: str) -> frozenset[str]:
-    words = (word for word in _WORD.findall(text.lower()) if word not in _NO_SUBJECT)
+    words = (word for word in _WORD.findall(text.lower()) if word not in _STOP_WORDS)
     return frozenset(map(_stem, words))
 
 

@@ -27,7 +27,7 @@ _PLAN_FILE = re.compile(r"(?:^|/)(?:\.\w+/plans/[^/]+|plans/[^/]+\.plan|[^/]+\.p
 
 
 def asked(asks: tuple[Ask, ...], ask: Ask | None) -> tuple[Ask, ...]:
-    """Return the requests with one more: the first ones and the last ones where there are many."""
+    """Return the requests with one more; if there are too many, those in the middle are dropped."""
     if ask is None or ask in asks:
         return asks
     # After an interruption the same prompt is often sent again, with more text at the end.
@@ -56,7 +56,7 @@ def listed(
     done = [one.text for one in points if one.status == "done"]
     after = replace(before, steps=open_steps.without_done(before.steps, done))
     made = item(draft, recorded, origin=kept.origin, times=kept.times, chars=kept.chars)
-    return _with(after, kept), made
+    return _with_list(after, kept), made
 
 
 def planned(before: SessionState, use: ToolUse) -> SessionState:
@@ -116,7 +116,7 @@ def _with_boxes(
     if points is None:
         return before
     origin = known.origin if known else origin_of(recorded)
-    return _with(before, TodoList(key=f"/{path}", origin=origin, points=points))
+    return _with_list(before, TodoList(key=f"/{path}", origin=origin, points=points))
 
 
 def _is_path(key: str) -> bool:
@@ -127,6 +127,6 @@ def _list_of(known: SessionState, key: str) -> TodoList | None:
     return next((one for one in known.lists if one.key == key), None)
 
 
-def _with(before: SessionState, kept: TodoList) -> SessionState:
+def _with_list(before: SessionState, kept: TodoList) -> SessionState:
     others = [one for one in before.lists if one.key != kept.key]
     return replace(before, lists=(*others, kept)[-LISTS:])

@@ -37,6 +37,7 @@ from observer.observations.failure_records import TrackedEdit
 from observer.observations.inverse_edits import Reversal
 from observer.observations.open_failures import CommandOutcome, OpenFailure
 from observer.observations.project_state import ProjectState, TrackedCommit
+from observer.observations.session_state import newest
 from observer.outcomes.check_runs import check_results_of
 
 TASKS = 40
@@ -47,15 +48,15 @@ _HOOKS = ("|git commit",)
 
 def _with_failures(known: ProjectState, recorded: Recorded, made: Item) -> ProjectState:
     """Return the state with its open failures updated by an event."""
-    known = _shown(known, recorded)
+    known = _with_shown_branch(known, recorded)
     body = recorded.event.body
     if isinstance(body, Command):
         return _with_command(known, recorded, body, made)
     if isinstance(body, FileWrite) and not body.error:
         path = relative(body.path, recorded.root, recorded.event.cwd)
-        return _changed(known, recorded, [path], is_gone=body.operation == "delete")
+        return _after_change(known, recorded, [path], is_gone=body.operation == "delete")
     if isinstance(body, Commit) and body.action == "import":
-        return _changed(known, recorded, [file.path for file in body.files[:_PULLED]])
+        return _after_change(known, recorded, [file.path for file in body.files[:_PULLED]])
     if isinstance(body, Commit) and recorded.session_id is None:
         hooks = [one for key, checks in known.tasks.items() if key in _HOOKS for one in checks]
         left = open_failures.after_commit(
@@ -65,7 +66,7 @@ def _with_failures(known: ProjectState, recorded: Recorded, made: Item) -> Proje
     return known
 
 
-def _shown(known: ProjectState, recorded: Recorded) -> ProjectState:
+def _with_shown_branch(known: ProjectState, recorded: Recorded) -> ProjectState:
     """Note the branch checked out; open failures move to a new one at the same commit."""
     body, root = recorded.event.body, recorded.root
     branch = one_line(recorded.branch, 250)
@@ -74,11 +75,9 @@ def _shown(known: ProjectState, recorded: Recorded) -> ProjectState:
     before = known.shown_branches.get(root)
     if before == branch:
         return known
-    showing = {
-        **{key: one for key, one in known.shown_branches.items() if key != root},
-        root: branch,
-    }
-    known = replace(known, shown_branches=dict(list(showing.items())[-project_state.ROOTS :]))
+    others = {key: one for key, one in known.shown_branches.items() if key != root}
+    shown = newest({**others, root: branch}, project_state.ROOTS)
+    known = replace(known, shown_branches=shown)
     if before is None or not (isinstance(body, Checkout) and body.old and body.old == body.new):
         return known
     return replace(known, failures=open_failures.after_switch(known.failures, root, before, branch))
@@ -87,7 +86,7 @@ def _shown(known: ProjectState, recorded: Recorded) -> ProjectState:
 def _with_command(
     known: ProjectState, recorded: Recorded, body: Command, made: Item
 ) -> ProjectState:
-    known = _by_git(known, recorded, body)
+    known = _after_git(known, recorded, body)
     result, root = analysis_of(recorded).result, recorded.root
     if project_state.is_stashed(known, root, recorded.event.at_ms):
         return known
@@ -109,11 +108,11 @@ def _with_command(
     return replace(
         known,
         failures=open_failures.after_run(known.failures, ended),
-        tasks=dict(list(tasks.items())[-TASKS:]),
+        tasks=newest(tasks, TASKS),
     )
 
 
-def _by_git(known: ProjectState, recorded: Recorded, body: Command) -> ProjectState:
+def _after_git(known: ProjectState, recorded: Recorded, body: Command) -> ProjectState:
     """Drop failures of what git, or `rm`, has discarded."""
     if not known.failures:
         return known
@@ -129,11 +128,11 @@ def _by_git(known: ProjectState, recorded: Recorded, body: Command) -> ProjectSt
         if operation.kind == "reset" or is_given_up:
             left = open_failures.without_work(left, root, known.shown_branches.get(root, ""))
     if "branch" in body.command:
-        left = open_failures.without_branches(left, _deleted(body, is_ok=is_ok))
+        left = open_failures.without_branches(left, _deleted_branches(body, is_ok=is_ok))
     return replace(known, failures=left)
 
 
-def _deleted(body: Command, *, is_ok: bool) -> set[str]:
+def _deleted_branches(body: Command, *, is_ok: bool) -> set[str]:
     """Return the branches that a command line deleted."""
     lines = [
         git_commands.words_of(part) for part in git_commands.completed_parts(body, is_ok=is_ok)
@@ -147,7 +146,7 @@ def _deleted(body: Command, *, is_ok: bool) -> set[str]:
     }
 
 
-def _changed(
+def _after_change(
     known: ProjectState, recorded: Recorded, paths: Iterable[str], *, is_gone: bool = False
 ) -> ProjectState:
     left = known.failures
@@ -182,10 +181,10 @@ class ProjectReducer:
         step = _STEPS.get(type(recorded.event.body))
         if step is None or not made:
             return ()
-        known = _seen(self._state, recorded)
+        known = _with_first_branch(self._state, recorded)
         known = _with_failures(known, recorded, made[0])
         after, items = step(known, recorded, recorded.event.body, made[0])
-        self._state, items = _still_linked(after, made[0], items)
+        self._state, items = _keep_links(after, made[0], items)
         return items
 
     @property
@@ -205,15 +204,15 @@ class ProjectReducer:
         return None if self._state is self._stored else project_state.encode(self._state)
 
 
-def _seen(known: ProjectState, recorded: Recorded) -> ProjectState:
-    """Note the branch of a work tree that is met for the first time."""
+def _with_first_branch(known: ProjectState, recorded: Recorded) -> ProjectState:
+    """Note the branch of a work tree that is new to the state."""
     root = recorded.root
     if root in known.branches:
         return known
     return project_state.with_branch(known, root, one_line(recorded.branch, 250), "", is_same=True)
 
 
-def _still_linked(known: ProjectState, made: Item, items: Items) -> Step:
+def _keep_links(known: ProjectState, made: Item, items: Items) -> Step:
     """Keep the links of an observation that grows: its session's reducer does not know them."""
     links = known.linked.get(made.id, ())
     by_id = {item.id: item for item in items}

@@ -25,7 +25,7 @@ from observer.observations.failure_records import (
     WorktreeBranch,
 )
 from observer.observations.open_failures import OpenFailure
-from observer.observations.session_state import GROUPS
+from observer.observations.session_state import GROUPS, newest
 from observer.shell.check import CheckIdentity
 
 COMMITS = 60
@@ -111,8 +111,7 @@ def map_edits(state: ProjectState, change: Callable[[TrackedEdit], TrackedEdit])
 
 def with_links(state: ProjectState, item: int, links: tuple[Link, ...]) -> ProjectState:
     """Return the state with the links of an observation replaced."""
-    kept = {**state.linked, item: links}
-    return replace(state, linked=dict(list(kept.items())[-GROUPS:]))
+    return replace(state, linked=newest({**state.linked, item: links}, GROUPS))
 
 
 def with_reverted(state: ProjectState, edits: Iterable[TrackedEdit], how: str) -> ProjectState:
@@ -135,7 +134,7 @@ def with_stash(
     return replace(
         with_reverted(state, taken, STASHED),
         stashes=(*state.stashes, entry)[-STASHES:],
-        stashed_at_ms=dict(list((state.stashed_at_ms | {root: at_ms}).items())[-ROOTS:]),
+        stashed_at_ms=newest(state.stashed_at_ms | {root: at_ms}, ROOTS),
     )
 
 
@@ -216,8 +215,8 @@ def with_branch(
     return replace(
         after,
         tracked=tracked,
-        branches=_newest(state.branches | {root: branch}),
-        heads=_newest(state.heads | {root: head}) if head else state.heads,
+        branches=newest(state.branches | {root: branch}, ROOTS),
+        heads=newest(state.heads | {root: head}, ROOTS) if head else state.heads,
     )
 
 
@@ -242,11 +241,7 @@ def with_commit(
 
 def with_head(state: ProjectState, root: str, head: str) -> ProjectState:
     """Return the state with HEAD of a work tree at a commit."""
-    return replace(state, heads=_newest(state.heads | {root: head}))
-
-
-def _newest(entries: dict[str, str]) -> dict[str, str]:
-    return dict(list(entries.items())[-ROOTS:])
+    return replace(state, heads=newest(state.heads | {root: head}, ROOTS))
 
 
 def worktree_of(state: ProjectState, root: str) -> WorktreeBranch:

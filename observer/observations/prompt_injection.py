@@ -85,7 +85,7 @@ def suspicion(text: str) -> str:
     """
     if len(text) <= RUN_CHARS:
         return _known(text)
-    return _judged(text[:TEXT_CHARS])
+    return _examined(text[:TEXT_CHARS])
 
 
 def strict_suspicion(text: str) -> str:
@@ -117,10 +117,10 @@ def with_suspicion(item: Item) -> Item:
 
 @lru_cache(maxsize=2048)  # a session's state says the same with each event
 def _known(text: str) -> str:
-    return _judged(text)
+    return _examined(text)
 
 
-def _judged(text: str) -> str:
+def _examined(text: str) -> str:
     if _TAGS.search(text):
         return "hidden"
     for view in _views(text):

@@ -51,7 +51,7 @@ _STYLE = re.compile(
     r"(?i)lint|fmt|format|prettier|biome|\bruff|\bblack\b|isort|clippy|rubocop|cs-fixer|phpcs|pint"
     r"|spotless|checkstyle|\bxo\b|standard|credo|flake8|\bcheck\b"
 )
-_STYLE_SAID = re.compile(
+_STYLE_ERROR = re.compile(
     r"(?i)\bformat|reformat|prettier|not sorted|unsorted|\blint|whitespace|indent"
     r"|unused (?:import|var)"
 )
@@ -83,7 +83,7 @@ _MANIFEST = re.compile(
 """Files that declare the scripts and dependencies of a project."""
 _TEST_PARTS = re.compile(r"::| > |[ (\[]")
 _STEM_CHARS = 4
-_BEFORE, _BEHIND = r"(?<=['\"`.])", r"(?=['\"`(])"
+_BEFORE, _AFTER = r"(?<=['\"`.])", r"(?=['\"`(])"
 """What surrounds a plain word that is used as a name."""
 
 
@@ -99,16 +99,16 @@ def strength(edit: TrackedEdit, failure: TrackedFailure) -> int:
     if edit.kind == "command":
         return _of_command(edit, failure)
     path = relative(edit.path, failure.worktree.root) if edit.path else ""
-    if is_named(edit, failure) or (path and _is_meant(path, failure)):
+    if is_named(edit, failure) or (path and _concerns_file(path, failure)):
         return LIKELY
     if edit.kind == "undo":
         return POSSIBLE
     if _names_symbol(edit.symbols, failure):
         return LIKELY
-    return POSSIBLE if _is_judged(path, failure) else UNRELATED
+    return POSSIBLE if _is_checked(path, failure) else UNRELATED
 
 
-def _is_judged(path: str, failure: TrackedFailure) -> bool:
+def _is_checked(path: str, failure: TrackedFailure) -> bool:
     """Return True if a file of the project may be part of what is checked."""
     language = language_of(path)
     if path.startswith(("/", "~")) or language in PROSE or _PROSE_FILE.search(path):
@@ -120,7 +120,7 @@ def _is_judged(path: str, failure: TrackedFailure) -> bool:
 def is_style(failure: TrackedFailure) -> bool:
     """Return True if the failure is one that formatters and autofixes are made for."""
     words = failure.invocation.program
-    return bool(_STYLE.search(words)) or any(map(_STYLE_SAID.search, _errors(failure)))
+    return bool(_STYLE.search(words)) or any(map(_STYLE_ERROR.search, _errors(failure)))
 
 
 def _of_command(edit: TrackedEdit, failure: TrackedFailure) -> int:
@@ -158,7 +158,7 @@ def is_named(edit: TrackedEdit, failure: TrackedFailure) -> bool:
     return bool(name) and any(name in text for text in said)
 
 
-def _is_meant(path: str, failure: TrackedFailure) -> bool:
+def _concerns_file(path: str, failure: TrackedFailure) -> bool:
     """Return True if a failing file is this one, lies in this folder, or is a test of this one."""
     if any(_is_at(name, path) for name in failure.files):
         return True
@@ -195,7 +195,7 @@ def _names_symbol(symbols: Iterable[str], failure: TrackedFailure) -> bool:
     names = (symbol.rpartition(".")[2] for symbol in symbols)
     # Compiling a pattern costs far more than looking for the name.
     return any(
-        len(name) >= _STEM_CHARS and re.search(rf"{_BEFORE}{re.escape(name)}{_BEHIND}", said)
+        len(name) >= _STEM_CHARS and re.search(rf"{_BEFORE}{re.escape(name)}{_AFTER}", said)
         if name.islower() and name.isalpha()
         else re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said)
         for name in names

@@ -50,7 +50,7 @@ def without_undone(sayings: tuple[str, ...], to: str) -> tuple[str, ...]:
     """Return the commits left after a reset by a number (``~2``) or to a hash."""
     if to.startswith("~"):
         return sayings[: max(0, len(sayings) - int(to[1:]))]
-    found = [place for place, one in enumerate(sayings) if _is(hash_of(one), to)]
+    found = [place for place, one in enumerate(sayings) if _has_hash(hash_of(one), to)]
     return sayings[: found[-1] + 1] if found else sayings
 
 
@@ -58,7 +58,7 @@ def with_commit(state: SessionState, saying: str, paths: Iterable[str]) -> Sessi
     """Return the state after a commit: its files are clean, the steps that it names are done."""
     clean = set(paths)
     files = {
-        path: _taken_in(touched) if path in clean else touched
+        path: _committed_file(touched) if path in clean else touched
         for path, touched in state.files.items()
     }
     return replace(
@@ -142,10 +142,10 @@ def with_operation(state: SessionState, operation: GitOperation) -> SessionState
     Other operations change nothing.
     """
     if operation.kind == "stash":
-        return _set_aside(state, operation)
+        return _with_stash(state, operation)
     if operation.kind in ("unstash", "drop"):
-        return _unstashed(state, operation)
-    change = _DEEDS.get(operation.kind)
+        return _without_stash(state, operation)
+    change = _CHANGES.get(operation.kind)
     if change is None:
         return state
     files = {
@@ -155,11 +155,11 @@ def with_operation(state: SessionState, operation: GitOperation) -> SessionState
     return replace(state, files=files)
 
 
-def _set_aside(state: SessionState, operation: GitOperation) -> SessionState:
+def _with_stash(state: SessionState, operation: GitOperation) -> SessionState:
     entry = [
         path
         for path, touched in state.files.items()
-        if is_within(path, operation.paths) and _goes(touched, operation.scope)
+        if is_within(path, operation.paths) and _is_in_stash(touched, operation.scope)
     ]
     moved = {path: replace(state.files[path], is_stashed=True, is_staged=False) for path in entry}
     return replace(
@@ -170,7 +170,7 @@ def _set_aside(state: SessionState, operation: GitOperation) -> SessionState:
     )
 
 
-def _goes(touched: FileState, scope: Scope) -> bool:
+def _is_in_stash(touched: FileState, scope: Scope) -> bool:
     """Return True if `git stash` takes a file's changes; of new files only if git tracks them."""
     if not touched.is_dirty or touched.is_stashed:
         return False
@@ -179,7 +179,7 @@ def _goes(touched: FileState, scope: Scope) -> bool:
     return scope == "new" or touched.is_staged or not _is_new(touched)
 
 
-def _unstashed(state: SessionState, operation: GitOperation) -> SessionState:
+def _without_stash(state: SessionState, operation: GitOperation) -> SessionState:
     """Return the state after an entry of git's stash was applied or dropped."""
     number = int(operation.target) if operation.target.isdecimal() else 0
     place = len(state.stash) - 1 - number
@@ -191,7 +191,7 @@ def _unstashed(state: SessionState, operation: GitOperation) -> SessionState:
     )
     left = state.stash if operation.keeps else tuple(others)
     held = {path for entry in left for path in entry}
-    change = _back if operation.kind == "unstash" else _dropped
+    change = _unstashed_file if operation.kind == "unstash" else _dropped_file
     moved = {
         path: change(state.files[path])
         for entry in gone
@@ -205,13 +205,13 @@ def _unstashed(state: SessionState, operation: GitOperation) -> SessionState:
 def with_index_committed(state: SessionState) -> SessionState:
     """Return the state after a commit of git's index."""
     files = {
-        path: _taken_in(touched) if touched.is_staged else touched
+        path: _committed_file(touched) if touched.is_staged else touched
         for path, touched in state.files.items()
     }
     return replace(state, files=files)
 
 
-def _taken_in(touched: FileState) -> FileState:
+def _committed_file(touched: FileState) -> FileState:
     clean = replace(touched, is_dirty=False, is_staged=False, is_stashed=False, committed=None)
     return replace(clean, committed=clean)
 
@@ -220,7 +220,7 @@ def _is_new(touched: FileState) -> bool:
     return touched.fate == "created" and touched.committed is None
 
 
-def _taken_back(touched: FileState) -> FileState:
+def _reverted_file(touched: FileState) -> FileState:
     before = touched.committed or FileState(is_undone=True)
     return replace(before, reads=touched.reads, writes=touched.writes, committed=touched.committed)
 
@@ -230,31 +230,31 @@ def hash_of(saying: str) -> str:
     return saying.rpartition(_OPENING)[2].removesuffix(")")
 
 
-def _is(commit: str, named: str) -> bool:
+def _has_hash(commit: str, named: str) -> bool:
     return bool(named) and commit.startswith(named[:HASH_CHARS])
 
 
-def _restored(touched: FileState) -> FileState:
+def _restored_file(touched: FileState) -> FileState:
     is_there = touched.is_dirty and not touched.is_stashed and not _is_new(touched)
-    return _taken_back(touched) if is_there else touched
+    return _reverted_file(touched) if is_there else touched
 
 
-def _cleaned(touched: FileState) -> FileState:
+def _cleaned_file(touched: FileState) -> FileState:
     is_there = touched.is_dirty and not touched.is_stashed and _is_new(touched)
-    return _taken_back(touched) if is_there else touched
+    return _reverted_file(touched) if is_there else touched
 
 
-def _back(touched: FileState) -> FileState:
+def _unstashed_file(touched: FileState) -> FileState:
     return replace(touched, is_stashed=False) if touched.is_stashed else touched
 
 
-def _dropped(touched: FileState) -> FileState:
-    return _taken_back(touched) if touched.is_stashed else touched
+def _dropped_file(touched: FileState) -> FileState:
+    return _reverted_file(touched) if touched.is_stashed else touched
 
 
-_DEEDS: Mapping[str, Callable[[FileState], FileState]] = {
-    "restore": _restored,
-    "reset": _restored,
-    "clean": _cleaned,
+_CHANGES: Mapping[str, Callable[[FileState], FileState]] = {
+    "restore": _restored_file,
+    "reset": _restored_file,
+    "clean": _cleaned_file,
 }
 """Operation -> what it makes of a changed file."""

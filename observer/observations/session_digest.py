@@ -19,10 +19,10 @@ from observer.observations.prompts import Ask
 from observer.observations.session_state import FileState, SessionState
 
 _LATER = 10
-"""Later requests that are named, the first and the last of them where there are more."""
+"""Most later requests that are shown: the first and the last ones."""
 _LATER_CHARS = 600
-_FILES_SAID = 3
-_SYMBOLS_SAID = 3
+_FILES_SHOWN = 3
+_SYMBOLS_SHOWN = 3
 _SYMBOL_CHARS = 60
 
 
@@ -57,10 +57,10 @@ def title_of(session: Session, known: SessionState) -> str:
     return one_line((asked or request_of(session, known)).rstrip("."), TITLE)
 
 
-def file_said(path: str, file: FileState) -> str:
+def file_text(path: str, file: FileState) -> str:
     """Return a file with what was changed in it."""
     symbols = [one_line(symbol, _SYMBOL_CHARS) for symbol in file.symbols]
-    inside = f" ({listed(symbols, _SYMBOLS_SAID)})" if symbols and language_of(path) else ""
+    inside = f" ({listed(symbols, _SYMBOLS_SHOWN)})" if symbols and language_of(path) else ""
     lines = f" +{file.added} -{file.removed}" if file.added or file.removed else ""
     return f"{path}{inside}{lines}"
 
@@ -90,9 +90,9 @@ def _changed(known: SessionState) -> str:
     changed = [path for path, file in known.files.items() if is_changed(file)][::-1]
     if not changed:
         return ""
-    shown = [file_said(path, known.files[path]) for path in changed[:_FILES_SAID]]
+    shown = [file_text(path, known.files[path]) for path in changed[:_FILES_SHOWN]]
     verb = "Changed" if known.files[changed[0]].fate != "created" else "Created"
-    return f"{verb} {listed([*shown, *changed[_FILES_SAID:]], _FILES_SAID)}"
+    return f"{verb} {listed([*shown, *changed[_FILES_SHOWN:]], _FILES_SHOWN)}"
 
 
 def _shortened(asks: list[Ask]) -> list[str]:

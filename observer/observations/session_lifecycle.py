@@ -1,4 +1,4 @@
-"""When a session begins, goes on, ends and comes back.
+"""When a session begins, continues, ends and resumes.
 
 The client reports the end of a session, or the daemon reports it as `idle`, as for a client that
 died. An ended session becomes active again with the next event under its client's own session id.

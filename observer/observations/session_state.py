@@ -175,6 +175,7 @@ class SessionState(Value):
 
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(SessionState)
+_K = TypeVar("_K")
 _V = TypeVar("_V")
 
 
@@ -257,7 +258,7 @@ def with_reads(state: SessionState, paths: Iterable[str]) -> SessionState:
     for path in paths:
         touched = files.pop(path, FileState())
         files[path] = replace(touched, reads=touched.reads + 1)
-    return replace(state, files=_newest(files, FILES))
+    return replace(state, files=newest(files, FILES))
 
 
 def with_write(
@@ -285,7 +286,7 @@ def with_write(
         if with_command.ok is False and path not in with_command.since
     }
     commands = {**state.commands, **unaware} if unaware else state.commands
-    return replace(state, files=_newest(files, FILES), commands=commands, is_stashed=False)
+    return replace(state, files=newest(files, FILES), commands=commands, is_stashed=False)
 
 
 def with_command(
@@ -301,13 +302,13 @@ def with_command(
     for failing in (head, *resolves) if run.ok else ():
         was = before if failing == head else commands.pop(failing, None)
         if was and was.ok is False and was.is_check:
-            fixed = added(fixed, _fix_said(failing, was))
+            fixed = added(fixed, _fix_text(failing, was))
     since = before.since if before and before.ok is False and not run.ok else ()
     writes = state.counts.get(FILE_WRITE, 0)
     is_again = before is not None and bool(before.ok and run.ok) and before.writes == writes
     runs = before.runs + 1 if before else 1
     commands[head] = replace(run, runs=runs, since=since, writes=writes, is_again=is_again)
-    return replace(state, commands=_newest(commands, COMMANDS), fixed=fixed)
+    return replace(state, commands=newest(commands, COMMANDS), fixed=fixed)
 
 
 def with_fixes(state: SessionState, items: Iterable[Item]) -> SessionState:
@@ -335,13 +336,13 @@ def _settled(state: SessionState, head: str) -> SessionState:
     return replace(state, commands={one: r for one, r in state.commands.items() if one != head})
 
 
-def _fix_said(head: str, was: CommandState) -> str:
+def _fix_text(head: str, was: CommandState) -> str:
     error = f" ({one_line(was.first_error, 140)})" if was.first_error else ""
     after = f" after changes to {', '.join(was.since)}" if was.since else " again"
     return f"{head} failed{error}, passes{after}"
 
 
-def _newest(entries: dict[str, _V], at_most: int) -> dict[str, _V]:
+def newest(entries: dict[_K, _V], at_most: int) -> dict[_K, _V]:
     """Drop the oldest entries of a dict, in place, and return it."""
     while len(entries) > at_most:
         del entries[next(iter(entries))]

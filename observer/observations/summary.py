@@ -39,8 +39,8 @@ from observer.shell import command_line
 from observer.shell.fixers import rewrites
 
 FIELD_CHARS = 900
-_FAILURES_SAID = 3
-_FILES_SAID = 5
+_FAILURES_SHOWN = 3
+_FILES_SHOWN = 5
 _ACHIEVED = 4
 _WORTH_SAYING_MS = 1000
 _SENTENCE_END = re.compile(r"\.(?: |$)")
@@ -211,11 +211,11 @@ def _completed(known: SessionState) -> str:
             and not _is_elsewhere(path)
         ][::-1]
         shown = [
-            session_digest.file_said(path, known.files[path]) for path in written[:_FILES_SAID]
+            session_digest.file_text(path, known.files[path]) for path in written[:_FILES_SHOWN]
         ]
         if written:
             said.append(
-                f"{verb.capitalize()} {listed([*shown, *written[_FILES_SAID:]], _FILES_SAID)}"
+                f"{verb.capitalize()} {listed([*shown, *written[_FILES_SHOWN:]], _FILES_SHOWN)}"
             )
     if known.later_commits:
         said.append(f"Taken in by later commits: {listed(known.later_commits[-3:], 3)}")
@@ -229,7 +229,7 @@ def _completed(known: SessionState) -> str:
 
 def _next_steps(session: Session, known: SessionState) -> str:
     red = [one for one in known.failing[::-1] if not one.is_rewritten]
-    said = [_failing_said(one) for one in red[:_FAILURES_SAID]]
+    said = [_failing_text(one) for one in red[:_FAILURES_SHOWN]]
     said += _uncommitted(session, known)
     return _field([*said, *planning.steps_of(known)])
 
@@ -285,7 +285,7 @@ def _passes(head: str, ran: CommandState) -> bool:
     return ran.ok is True and ran.is_check and bool(said) and not (is_bookkeeping or only_rewrites)
 
 
-def _failing_said(one: OpenFailure) -> str:
+def _failing_text(one: OpenFailure) -> str:
     said = f": {one.said}" if one.said else ""
     error = f" - {one.error}" if one.error else ""
     return f"{one.head} failed at {_minute(one.last_ms)}{said}{error}"

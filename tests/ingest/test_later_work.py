@@ -176,7 +176,7 @@ def test_an_end_that_begins_a_session_asks_nothing(
 ) -> None:
     asked: list[str] = []
     monkeypatch.setattr(
-        "observer.pipeline.intake.uncommitted", lambda root, *_, **__: asked.append(root)
+        "observer.ingest.append.uncommitted_paths", lambda root, *_, **__: asked.append(root)
     )
     shop.tell(SessionEnd())
     shop.tell(SessionEnd(), session="two")
