@@ -166,7 +166,7 @@ class Daemon:
             encode=model.encode,
             record=self._record,
             feedback=feedback,
-            nostalgia=FlashbackSettings(
+            flashback_settings=FlashbackSettings(
                 days=self._settings.flashback_days,
                 distance=self._settings.flashback_distance,
                 limit=self._settings.flashback_limit,

@@ -92,7 +92,7 @@ class Files:
             found = loaded(load(self._folder / name))
         except CorruptFile:  # the next start makes it again
             return one
-        found.bury_rows(one.buried)
+        found.mark_rows_deleted(one.buried)
         return found
 
     def _named(self, one: Segment) -> str:

@@ -168,7 +168,7 @@ class Index:
             mean_length=mean,
         )
         for older in self._segments:
-            older.bury(new.ids)
+            older.mark_deleted(new.ids)
         self._segments.append(new)
         if run := self._run(LAZY, below=SMALL):
             self._segments[-len(run) :] = [self._merged(run, mean)]
@@ -208,7 +208,7 @@ class Index:
             if self._segments[begin:end] != run:
                 return
             for each, newer in product(by, self._segments[end:]):
-                each.bury(newer.ids)
+                each.mark_deleted(newer.ids)
             self._segments[begin:end] = by
 
     def _settle(self, *, smallest: int = SETTLED) -> None:
@@ -238,4 +238,4 @@ def _bury_versions(segments: Sequence[Segment]) -> None:
     is_newest[np.unique(newest_first, return_index=True)[1]] = True
     ends = np.cumsum([each.size for each in segments])
     for each, newest in zip(segments, np.split(is_newest[::-1], ends[:-1]), strict=True):
-        each.bury_rows(~newest)
+        each.mark_rows_deleted(~newest)

@@ -115,13 +115,13 @@ class Segment:
         self.words = int(self.lengths.sum())
         self.postings = Postings(*(arrays[name] for name in Postings._fields))
 
-    def bury(self, ids: NDArray[np.int64]) -> None:
+    def mark_deleted(self, ids: NDArray[np.int64]) -> None:
         """Take the rows of these items, given in order, for dead: newer ones exist."""
         # Mostly all are newer than what is in here.
         if ids[0] <= self.ids[-1] and len(rows := self.find(ids)):
-            self.bury_rows(rows)
+            self.mark_rows_deleted(rows)
 
-    def bury_rows(self, rows: Rows | NDArray[np.bool_]) -> None:
+    def mark_rows_deleted(self, rows: Rows | NDArray[np.bool_]) -> None:
         """Take these rows for dead, by their places or by a mask."""
         self.buried[rows] = True
         self.alive[rows] = False

@@ -148,7 +148,7 @@ class View:
             found = [highest(scores, each) for each in wanted]
         return found
 
-    def by_meaning(
+    def by_vector(
         self, query: Vector, wanted: Sequence[ListRequest], *, effort: float = 1.0
     ) -> list[TopK]:
         """Return the rows whose vectors point most nearly where the query does, of each list.
@@ -179,7 +179,7 @@ class View:
         """
         found = np.zeros(self.size, np.bool_)
         if np.count_nonzero(mask) > COMPARED:
-            places, scores = self.by_meaning(query, [ListRequest(mask, NEAREST)])[0]
+            places, scores = self.by_vector(query, [ListRequest(mask, NEAREST)])[0]
         else:
             places = np.flatnonzero(mask)
             scores = self.cosines(places, query)

@@ -27,7 +27,7 @@ from observer.store.interface import Store, StoreReader, Writer
 
 
 class Accounts:
-    """Reads of what happened; items stand as the store tells it."""
+    """Reads of what happened, since a time or in one session."""
 
     def __init__(self, store: Store, *, owner: str) -> None:
         self._store = store
@@ -117,7 +117,7 @@ class WorktreeStore:
     def read(self) -> Iterator[StoreReader]:
         """Lend a reader that looks from the folder."""
         with self._store.read() as reader:
-            reader.seen_from(self._folder)
+            reader.set_folder(self._folder)
             yield reader
 
     def write(self) -> AbstractContextManager[Writer]:

@@ -55,7 +55,7 @@ class Memory:
         encode: turns a query into its meaning.
         record: the way into the log; None for a process that only reads.
         feedback: the way to write what became of items; None likewise.
-        nostalgia: when an older note is a flashback.
+        flashback_settings: when an older note is a flashback.
         extract: asks a language model, where one is configured.
     """
 
@@ -69,7 +69,7 @@ class Memory:
         encode: Encode,
         record: Record | None = None,
         feedback: UsageFeedback | None = None,
-        nostalgia: FlashbackSettings = FlashbackSettings(),  # noqa: B008 - frozen
+        flashback_settings: FlashbackSettings = FlashbackSettings(),  # noqa: B008 - frozen
         extract: Extract = no_model,
     ) -> None:
         self.extract = extract
@@ -81,11 +81,13 @@ class Memory:
         self._now_ms = now_ms
         self._record = record
         self._feedback = feedback
-        self._nostalgia = nostalgia
+        self._flashback_settings = flashback_settings
         self.notes = Notes(store, owner=owner, now_ms=now_ms, sources=self._sources, record=record)
-        pen = EventWriter(record, now_ms)
-        self.signals = Signals(store, owner=owner, now_ms=now_ms, sources=self._sources, pen=pen)
-        self.inferences = Inferences(store, owner=owner, signals=self.signals, pen=pen)
+        writer = EventWriter(record, now_ms)
+        self.signals = Signals(
+            store, owner=owner, now_ms=now_ms, sources=self._sources, writer=writer
+        )
+        self.inferences = Inferences(store, owner=owner, signals=self.signals, writer=writer)
 
     def at(self, folder: str) -> Memory:
         """Return the same memory as it looks from a folder: how items stand in that work tree."""
@@ -114,14 +116,14 @@ class Memory:
             encode=self._encode,
             record=self._record,
             feedback=self._feedback,
-            nostalgia=self._nostalgia,
+            flashback_settings=self._flashback_settings,
             extract=self.extract,
         )
 
-    def keeper(self, uuid: str) -> Memory:
+    def owner_of(self, uuid: str) -> Memory:
         """Return the same memory as the owner of a personal note sees it.
 
-        Whoever has a note's whole uuid was told it: nobody can guess one.
+        The whole uuid of a note is the permission to see it: nobody can guess one.
 
         Raises:
             NotFound: no personal note has it.
@@ -172,7 +174,7 @@ class Memory:
         """Return older notes from elsewhere that say something near to a note, nearest first."""
         with self._sources() as sources:
             return flashbacks(
-                sources, note, self._nostalgia, owner=self._owner, now_ms=self._now_ms()
+                sources, note, self._flashback_settings, owner=self._owner, now_ms=self._now_ms()
             )
 
     def timeline(self, anchor: int, *, before: int = 5, after: int = 5) -> Timeline:
@@ -197,7 +199,7 @@ class Memory:
             return why(reader, target, folder, owner=self._owner)
 
     def remind(self, event: Event, *, is_coming: bool = False) -> Reminder:
-        """Return what to tell unasked at an event that is about to happen, or has just happened."""
+        """Return the reminder for an event that is about to happen, or has just happened."""
         project = self.project_at(event_folder(event))
         if project is None:
             return NOTHING

@@ -24,7 +24,7 @@ from observer.search.language import quoted
 from observer.store.interface import StoreReader
 
 COMMITS = 5
-"""Newest commits behind a piece that are told."""
+"""Most commits behind a target, the newest."""
 NOTES = 5
 
 _NO_PROJECT = 0
@@ -53,9 +53,9 @@ def why(reader: StoreReader, target: str, folder: str, *, owner: str) -> CodeAns
     own = local_authors(at.root)
     if at.first:
         origins = blame_lines(at.root, at.path, first=at.first, last=at.last)
-        told = [with_previous_time(at.root, origin, own) for origin in origins[:COMMITS]]
+        commits = [with_previous_time(at.root, origin, own) for origin in origins[:COMMITS]]
     else:
-        origins = told = file_commits(at.root, at.path, limit=COMMITS)
+        origins = commits = file_commits(at.root, at.path, limit=COMMITS)
     project = known_project_at(at.root, reader.projects())
     project_id = project.id if project else _NO_PROJECT
     piece = CodeTarget(
@@ -64,7 +64,7 @@ def why(reader: StoreReader, target: str, folder: str, *, owner: str) -> CodeAns
     return CodeAnswer(
         piece=at,
         project=project.name if project else "",
-        changes=tuple(code_changes(reader, piece, told)),
+        changes=tuple(code_changes(reader, piece, commits)),
         notes=tuple(_notes(reader, piece)),
         left_out=len(origins[COMMITS:]),
     )

@@ -45,7 +45,7 @@ class Reversible(NoteReader):
         record: Record | None,
     ) -> None:
         super().__init__(store, owner=owner, now_ms=now_ms, sources=sources)
-        self._pen = EventWriter(record, now_ms)
+        self._writer = EventWriter(record, now_ms)
 
     def forget(self, handle: int | str, *, author: Author = "agent") -> bool:
         """Delete a note, or any other item by its id; False if there is none.
@@ -62,7 +62,7 @@ class Reversible(NoteReader):
         if item is None or not self._may_see(item):
             return False
         check_forget(item, author)
-        self._pen.write(
+        self._writer.write(
             Forget(item=item.id), author=author, project_id=item.project_id or UNASSIGNED
         )
         return True
@@ -79,7 +79,7 @@ class Reversible(NoteReader):
             going = [each for each in reader.ids(own, limit=LARGEST_ID) if each not in kept]
         for start in range(0, len(going), AT_ONCE):
             batch = going[start : start + AT_ONCE]
-            self._pen.write(
+            self._writer.write(
                 *(Forget(item=each) for each in batch), author=author, project_id=UNASSIGNED
             )
         return len(going)
@@ -124,11 +124,13 @@ class Reversible(NoteReader):
         check_forget(item, author)
         if item.deleted_ms is None:
             raise BadInput(f"{item.id} is not deleted", hint="nothing else of it can be undone")
-        self._pen.write(Undo(item=item.id), author=author, project_id=item.project_id or UNASSIGNED)
+        self._writer.write(
+            Undo(item=item.id), author=author, project_id=item.project_id or UNASSIGNED
+        )
         return replace(item, deleted_ms=None)
 
     def _changed(self, item: Item, body: AnyBody, author: Author) -> Item:
-        self._pen.write(body, author=author, project_id=item.project_id or UNASSIGNED)
+        self._writer.write(body, author=author, project_id=item.project_id or UNASSIGNED)
         return self.get(item.id, deleted=True)
 
     def _refuse_taken(self, item: Item) -> None:

@@ -74,14 +74,14 @@ class Inferences:
     Args:
         store, owner: as for `Notes`.
         signals: what they may come from.
-        pen: writes them.
+        writer: records them.
     """
 
-    def __init__(self, store: Store, *, owner: str, signals: Signals, pen: EventWriter) -> None:
+    def __init__(self, store: Store, *, owner: str, signals: Signals, writer: EventWriter) -> None:
         self._store = store
         self._owner = owner
         self._signals = signals
-        self._pen = pen
+        self._writer = writer
 
     def mint(self, wanted: Hypothesis, *, is_confirmed: bool) -> Inference:
         """Keep a hypothesis that a person approved; the signal it came from is minted with it.
@@ -112,7 +112,7 @@ class Inferences:
         if signal:
             bodies.append(self._signals.triaged(replace(signal, status="minted")))
         project = notes[0].project_id or UNASSIGNED
-        stored = self._pen.write(*bodies, author="agent", project_id=project)
+        stored = self._writer.write(*bodies, author="agent", project_id=project)
         return self.get(item_id(stored.seq or 0))
 
     def list(self, status: Freshness | None = None) -> Sequence[Inference]:

@@ -68,7 +68,7 @@ class Notes(Reversible):
             self._check_links(reader, body.links, NoteScope(place, body.owner), author)
             self._check_replaced(reader, body, place, author)
         alike = self._alike(body, place)
-        stored = self._pen.write(body, author=author, folder=folder, project_id=chosen)
+        stored = self._writer.write(body, author=author, folder=folder, project_id=chosen)
         if stored.seq is None:
             raise BadInput(
                 f"nothing is recorded of {folder}: the setting exclude names it",

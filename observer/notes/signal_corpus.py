@@ -31,9 +31,9 @@ Source: 95 % of the eight nearest of 100,000 real texts, in 10 s; 24 find 97 % i
 AT_ONCE = 1 << 20
 """Pairs that are compared at once: what fits into a processor's memory."""
 CROWD = 250
-"""Neighbours of one vector that are told apart."""
+"""Most neighbours of one vector that are ranked."""
 _FINE = 100_000
-"""Steps of a cosine that are told apart: more than that depends on the order of additions."""
+"""Steps to which a cosine is rounded: finer ones depend on the order of additions."""
 _FAR_BITS, _APART_BITS = 18, 23
 _TIE = 1e-4
 """What the pair furthest apart loses in a crowd: of equals those closest by are kept."""
@@ -182,7 +182,7 @@ class Signal(Value):
     """Something about the notes that nobody has written down yet.
 
     `id` is a digest of type and identity, so that what somebody made of it sticks to it. `evidence`
-    are notes, most telling first.
+    are notes, strongest first.
     """
 
     id: int
@@ -258,8 +258,8 @@ class Corpus:
         same = (one == other) | (one == 0) | (other == 0)
         newer = of["created"][targets] > of["updated"][sources]
         layers = of["state"][sources] & of["past"][targets]
-        admitted: NDArray[np.bool_] = same & newer & (layers > 0)
-        return admitted
+        matching_ids: NDArray[np.bool_] = same & newer & (layers > 0)
+        return matching_ids
 
     @cached_property
     def _columns(self) -> dict[str, NDArray[np.int64]]:

@@ -30,7 +30,7 @@ _BARE = 0.005
 
 
 class FoundSignals(Value):
-    """Signals; `degraded` tells why some may be missing."""
+    """Signals; `degraded` says why some may be missing."""
 
     signals: tuple[Signal, ...] = ()
     degraded: str = ""
@@ -41,7 +41,7 @@ class Signals:
 
     Args:
         store, owner, now_ms, sources: as for `Notes`.
-        pen: writes what somebody makes of them.
+        writer: records their triage.
     """
 
     def __init__(
@@ -51,13 +51,13 @@ class Signals:
         owner: str,
         now_ms: Callable[[], int],
         sources: Callable[[], AbstractContextManager[Sources]],
-        pen: EventWriter,
+        writer: EventWriter,
     ) -> None:
         self._store = store
         self._owner = owner
         self._now_ms = now_ms
         self._sources = sources
-        self._pen = pen
+        self._writer = writer
         self._lock = threading.Lock()
         self._stamp: tuple[str, int] | None = None
         self._found: FoundSignals | None = None
@@ -90,7 +90,7 @@ class Signals:
             NotFound: as `get`.
         """
         signal = replace(self.get(number), status=status)
-        self._pen.write(self.triaged(signal), author="agent", project_id=UNASSIGNED)
+        self._writer.write(self.triaged(signal), author="agent", project_id=UNASSIGNED)
         return signal
 
     def triaged(self, signal: Signal) -> Triage:

@@ -89,7 +89,7 @@ def _places(
     codes = np.array(list(dict.fromkeys(_codes(view, text))), np.uint32)
     best = [*view.by_words(view.rarest(codes, RAREST), wanted)]
     if vector is not None:
-        best += view.by_meaning(vector, wanted, effort=EFFORT)
+        best += view.by_vector(vector, wanted, effort=EFFORT)
     return np.unique(np.concatenate([each.places for each in best]))
 
 
@@ -144,7 +144,7 @@ def flashbacks(
         until_ms=now_ms - wanted.days * DAY_MS,
         trusted_at_ms=now_ms,  # nobody asked for them
     )
-    (best,) = view.by_meaning(vectors[0], [ListRequest(view.mask(older), FLASHBACK_CANDIDATES)])
+    (best,) = view.by_vector(vectors[0], [ListRequest(view.mask(older), FLASHBACK_CANDIDATES)])
     cosines = zip(view.ids(best.places).tolist(), best.scores.tolist(), strict=True)
     near = {number: cosine for number, cosine in cosines if cosine > 1 - wanted.distance**2 / 2}
     found = [
@@ -156,7 +156,7 @@ def flashbacks(
 
 
 def is_elsewhere(item: Item, anchor: Item) -> bool:
-    """Tell whether a note is of another project or top folder; without a folder it is anywhere."""
+    """Return True if a note is of another project or top folder, or of no folder."""
     folder = item.category.partition("/")[0]
     same = folder != "" and folder == anchor.category.partition("/")[0]
     return item.project_id != anchor.project_id or not same

@@ -102,7 +102,7 @@ def check_change(item: Item, author: Author) -> None:
         )
     if author == "agent" and item.layer == "past":
         raise PastImmutable(
-            f"note {item.id} tells what happened, and stays as it is",
+            f"note {item.id} records what happened, and cannot be changed",
             hint=f"remember a note titled '[Amendment] {item.title}' that amends {item.id}",
         )
 

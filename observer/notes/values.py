@@ -169,7 +169,7 @@ def scope_of(item: Item) -> NoteScope:
 
 
 def is_near(item: Item, place: NoteScope) -> bool:
-    """Tell whether a note of that place may know an item."""
+    """Return True if a note of that scope may refer to an item."""
     return place.project_id is None or item.project_id in {None, place.project_id}
 
 

@@ -81,7 +81,7 @@ class Candidates:
     """Items that a query may mean, and what speaks for each: a column of figures, 0 to 1, a signal.
 
     Which signals there are: see `rank.HitSignals`. `weights` say by what the score of each is to be
-    multiplied for what it is: a prompt that only asks is no answer. `degraded` tells why some
+    multiplied for what it is: a prompt that only asks is no answer. `degraded` says why some
     items may be missing. `matching` returns all items of some filters that have a signal (see
     `rank.has_signal`), far more than are candidates: so that what is not looked at can be counted.
     """
@@ -169,9 +169,7 @@ def candidates(
     doubt = 1 - found_share(_best_score(by_words), view.most_relevance(query.codes))
     vector = sources.encode(wanted.text, doubt) if "meaning" in legs else None
     # An expression says what must hold: its matches are ranked by meaning, not found by it.
-    by_meaning = (
-        [] if vector is None or wanted.expression else _by_meaning(view, vector, lists, most)
-    )
+    by_vector = [] if vector is None or wanted.expression else _by_vector(view, vector, lists, most)
     late = "" if view.is_complete else NOT_COMPLETE
 
     def matching(chosen: Filters) -> NDArray[np.int64]:
@@ -183,7 +181,7 @@ def candidates(
 
     bare = _bare(view, has_model=vector is not None) if "meaning" in legs else ""
     return Candidates(
-        columns(view, query, vector, lists, by_words=by_words, by_meaning=by_meaning),
+        columns(view, query, vector, lists, by_words=by_words, by_vector=by_vector),
         lists=len(lists),
         degraded="; ".join(filter(None, (cut, late, bare))),
         matching=matching,
@@ -194,10 +192,10 @@ def _best_score(lists: Sequence[TopK]) -> float:
     return max((float(best.scores.max(initial=0)) for best in lists), default=0.0)
 
 
-def _by_meaning(view: View, vector: Vector, lists: Sequence[ListRequest], most: int) -> list[TopK]:
+def _by_vector(view: View, vector: Vector, lists: Sequence[ListRequest], most: int) -> list[TopK]:
     """Find what means the same, for whichever list: the nearest of one alone may all be far."""
     of_any = np.logical_or.reduce([each.mask for each in lists])
-    return view.by_meaning(vector, [ListRequest(of_any, most)])
+    return view.by_vector(vector, [ListRequest(of_any, most)])
 
 
 def _bare(view: View, *, has_model: bool) -> str:
@@ -213,7 +211,7 @@ def _bare(view: View, *, has_model: bool) -> str:
 def _among(
     reader: StoreReader, wanted: QueryPlan, filters: Filters
 ) -> tuple[NDArray[np.int64] | None, str]:
-    """Return the items that fit what only the store can tell, None for all; and what is missing."""
+    """Return the items that fit what only the store can match (None: all), and what is missing."""
     expressions = [wanted.expression] if wanted.expression else []
     if filters.files:
         expressions.append(f"files : ({' OR '.join(map(quoted, filters.files))})")

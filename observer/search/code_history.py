@@ -26,7 +26,7 @@ SESSIONS = 3
 LOOKED_AT = 12
 """Sessions whose edits are searched for the lines themselves."""
 SHOWN = 5
-"""Most edits, attempts or checks told of one change: the last of them."""
+"""Most edits, attempts or checks of one change that are shown: the last of them."""
 AFTERWARDS_MS = 30 * 60_000
 """How long after a commit what was checked still belongs to it, in the same session."""
 _SECOND_MS = 1000
@@ -39,7 +39,7 @@ JUDGING = frozenset({"testing", "linting", "types", "build"})
 
 
 class CodeChange(Value):
-    """One commit, or what is not committed yet, and the story of it as far as it is remembered.
+    """One commit, or what is not committed yet, and what is remembered of how it came about.
 
     `asked` are prompts, `edits` file writes, `tried` fixes and rejected attempts, `checks` runs of
     tests and other tools that judge the code; oldest first.
@@ -215,8 +215,8 @@ def _names(item: Item, symbol: str) -> bool:
 
 def _sessions(reader: StoreReader, edits: Sequence[Item], commit: Item | None) -> list[Session]:
     """Return the sessions that made the edits, else the one that made the commit."""
-    told = (*edits, commit) if commit and not edits else edits
-    ids = dict.fromkeys(each.session_id for each in told if each and each.session_id is not None)
+    items = (*edits, commit) if commit and not edits else edits
+    ids = dict.fromkeys(each.session_id for each in items if each and each.session_id is not None)
     found = (reader.session(session_id) for session_id in list(ids)[:LOOKED_AT])
     return [session for session in found if session]
 

@@ -247,6 +247,6 @@ def _card(
         project_id=request.project_id,
         now_ms=request.now_ms,
         owner=request.owner,
-        with_standing=False,  # the pack's entries say what holds
+        with_notes=False,  # the pack's entries say what holds
     )
     return purse.lines(resume_card(reader, asked, uncommitted=uncommitted), at_most=most)

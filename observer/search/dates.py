@@ -45,7 +45,7 @@ def dated(text: str, *, now_ms: int, zone: tzinfo | None = None) -> Dated | None
     Args:
         text: as it was written; in quotation marks words are but words.
         now_ms: now.
-        zone: where the person is; that of this machine if it is not told.
+        zone: where the person is; that of this machine if None.
     """
     if '"' in text:
         return None

@@ -18,7 +18,7 @@ from observer.search.snippet import sentences
 ALIKE = 0.8
 """Share of words in common from which two items under one title are the same to a reader."""
 
-EACH_COUNTS = frozenset({"commit"})
+NEVER_DUPLICATES = frozenset({"commit"})
 """Types of which each is a place of its own, however alike: what was picked to another branch."""
 
 _Title = tuple[int | None, str, str]
@@ -27,11 +27,11 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 
 
 class Deduplicator:
-    """Takes hits, best first, and keeps of those that say the same the first, which names them."""
+    """Keeps the first of hits that say the same; give it the best first."""
 
     def __init__(self) -> None:
         self._kept: dict[int, Hit] = {}
-        self._told: dict[_Title, list[_Told]] = {}
+        self._by_title: dict[_Title, list[_ItemWords]] = {}
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -40,11 +40,11 @@ class Deduplicator:
         return iter(self._kept.values())
 
     def take(self, hit: Hit) -> None:
-        """Keep a hit, or name it as `alike` in one that says the same and is kept."""
+        """Keep a hit, or add its id to `alike` of the kept hit that says the same."""
         item = hit.item
-        new, others = _Told(item), self._told.setdefault(_title(item), [])
+        new, others = _ItemWords(item), self._by_title.setdefault(_title(item), [])
         same = next((other.item.id for other in others if new.is_like(other)), None)
-        if same is None or item.type in EACH_COUNTS:
+        if same is None or item.type in NEVER_DUPLICATES:
             others.append(new)
             self._kept[item.id] = hit
         else:
@@ -53,7 +53,7 @@ class Deduplicator:
 
 
 def without_duplicates(hits: Iterable[Hit]) -> list[Hit]:
-    """Leave out what says the same as something before it, which then names it as `alike`."""
+    """Return hits without duplicates; each names those left out for it as `alike`."""
     found = Deduplicator()
     for hit in hits:
         found.take(hit)
@@ -61,12 +61,12 @@ def without_duplicates(hits: Iterable[Hit]) -> list[Hit]:
 
 
 def content(item: Item) -> str:
-    """Return the text that says most of an item."""
+    """Return the main text of an item: its narrative, else facts, else subtitle."""
     return item.narrative or "; ".join(item.facts) or item.subtitle
 
 
-class _Told:
-    """An item and its words, which are taken apart, the dear part, only where a title is shared."""
+class _ItemWords:
+    """An item and its words, split only where a title is shared, as that is expensive."""
 
     def __init__(self, item: Item) -> None:
         self.item = item
@@ -75,7 +75,7 @@ class _Told:
     def words(self) -> set[str]:
         return set(_LETTERS.findall(f"{self.item.subtitle} {content(self.item)}".casefold()))
 
-    def is_like(self, other: _Told) -> bool:
+    def is_like(self, other: _ItemWords) -> bool:
         shared = len(self.words & other.words)
         together = len(self.words) + len(other.words) - shared
         return not together or shared / together >= ALIKE
@@ -93,7 +93,7 @@ _CUT = "…"
 
 
 class Repeats:
-    """Remembers the texts that were shown."""
+    """Finds sentences that were shown before, so that no text is paid for twice."""
 
     def __init__(self) -> None:
         self._shown = "\n"

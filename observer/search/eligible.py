@@ -62,21 +62,21 @@ ENDS: frozenset[Reason] = frozenset({"changed", "deleted", "reverted", "supersed
 HALF = 0.5
 
 
-def staleness_factor(standing: Iterable[Validity]) -> float:
+def staleness_factor(validity: Iterable[Validity]) -> float:
     """Return by what to multiply the score of an item that stands so, 0 to 1."""
     factor = 1.0
-    for each in standing:
+    for each in validity:
         factor *= 1 - (1 - FACTORS.get(each.reason, 1.0)) * each.share
     return factor
 
 
 def has_expired(item: Item, now_ms: int) -> bool:
-    """Tell whether a note's time is over."""
+    """Return True if a note has expired."""
     return item.expires_ms is not None and item.expires_ms <= now_ms
 
 
 def is_stale(item: Item) -> bool:
-    """Tell whether an item does not hold any more, by more than a part."""
+    """Return True if an item does not hold any more, or less than half of it does."""
     ended = (each.reason in ENDS and each.share >= HALF for each in item.validity)
     return item.stale_ms is not None or any(ended)
 
@@ -86,7 +86,7 @@ OUTRANKED: frozenset[Reason] = frozenset({"superseded", "amended"})
 
 
 def successors(items: Iterable[Item]) -> list[int]:
-    """Return what took the place of items, or amended them."""
+    """Return the ids of the items that superseded or amended these."""
     said = (each for item in items for each in item.validity if each.reason in OUTRANKED)
     return list(dict.fromkeys(each.target for each in said))
 
@@ -94,7 +94,7 @@ def successors(items: Iterable[Item]) -> list[int]:
 def outranked(hits: Iterable[Hit]) -> list[Hit]:
     """Give what was superseded or amended less than the score of what did so, if both are there.
 
-    The summary of a session tells of all that was said there, so it stands below that too.
+    The summary of a session covers all that was said there, so it ranks below that too.
     """
     offered = list(hits)
     scores = capped({hit.item.id: (hit.score, hit.item) for hit in offered})

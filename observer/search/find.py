@@ -42,7 +42,7 @@ MERELY_NEAR = "nothing holds any of these words; what was found is merely near i
 class SearchHits(Value):
     """Hits, best first.
 
-    `notice` tells how the query was read, or that none of its words was found; `degraded` why less
+    `notice` says how the query was read, or that none of its words was found; `degraded` why less
     was found.
     """
 

@@ -28,14 +28,14 @@ from observer.store.interface import StoreReader
 SEEN = 50
 """Newest items of one failure that are looked at."""
 OFTEN = 2
-"""Times that a fixer must have mended a check."""
+"""Times that a command must have fixed a check."""
 AT_ONCE = 2
 """Events within which a remedy was found at once."""
 _CERTAIN = frozenset({"fixer", "install", "generate", "service"})
 
 
 class Remedy(Value):
-    """A command that mended a failure, how often, and the item that tells of it."""
+    """A command that fixed a failure, how often, and the item that describes it."""
 
     command: str
     times: int
@@ -54,7 +54,7 @@ def find_fix(
 
     Args:
         reader: where to look.
-        known: the story of the project.
+        known: the state of the project.
         signature: of the failure.
         here: the project.
         session_id: the session at hand, whose own remedies are no news to it.
@@ -68,7 +68,7 @@ def find_fix(
     fixes = [one for one in met if one.type == "fix" and not one.category]
     said = {command_of(one) for one in fixes}
     if len(said) != 1 or fixes[0].session_id == session_id:
-        return None  # what was mended in several ways has no certain remedy
+        return None  # a failure fixed in several ways has no certain fix
     command = said.pop()
     return Remedy(command=command, times=len(fixes), item=fixes[0].id) if command else None
 
@@ -132,7 +132,7 @@ def find_form(known: ProjectState, command: str, *, root: str, cwd: str) -> Alte
 
 
 def item_of(found: Alternative) -> int:
-    """Return the item that tells of a form that works."""
+    """Return the item that describes a command form that works."""
     return item_id(found.origin.seq, "arc")
 
 

@@ -89,7 +89,7 @@ def tokens(text: str) -> list[QueryToken]:
 
 
 def uses_operators(found: list[QueryToken]) -> bool:
-    """Tell whether a text asks for the language: an operator, or nothing but quoted phrases."""
+    """Return True if a text uses the query language: an operator, or only quoted phrases."""
     kinds = {token.kind for token in found}
     return kinds == {"phrase"} or not kinds.isdisjoint({"operator", "column", "near", "prefix"})
 

@@ -133,7 +133,7 @@ class HitLoader:
         self._now_ms = now_ms
         self._items: dict[int, Item] = {}
         self.validity = self._reader.validity(found.ids)
-        self.factors = {item: staleness_factor(told) for item, told in self.validity.items()}
+        self.factors = {item: staleness_factor(records) for item, records in self.validity.items()}
         for item, weight in found.weights.items():
             self.factors[item] = self.factors.get(item, 1.0) * weight
         self._uses = usefulness(self._reader.uses(items=found.ids), now_ms=now_ms)

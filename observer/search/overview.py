@@ -236,7 +236,7 @@ def _counted(sources: Sources, request: PackRequest, found: Candidates) -> tuple
     matching_notes = common(matching, view.items(view.mask(notes)))
     # The index does not know what may be trusted, and of notes alone that is a question.
     asked = joined(known, matching_notes)
-    trusted = np.array(reader.admitted(asked.tolist(), notes), np.int64)
+    trusted = np.array(reader.matching_ids(asked.tolist(), notes), np.int64)
     active = [
         view.items(view.mask(replace(summaries, session_id=session.id)))
         for session in reader.sessions(project_id=request.project_id, active=True, limit=EVERY)

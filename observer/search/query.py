@@ -143,7 +143,7 @@ def _take(piece: str, words: dict[str, str], shapes: dict[str, str]) -> None:
 
 
 def _is_prose(found: list[QueryToken]) -> bool:
-    """Tell a sentence that happens to hold AND, OR or NOT from a query.
+    """Return True for a sentence that merely contains AND, OR or NOT.
 
     A query names single words between its operators; a sentence runs on.
     """

@@ -25,7 +25,7 @@ OLD_MS = 14 * 86_400_000
 STEPS_OLD_MS = 7 * 86_400_000
 """What another session planned so long before the last is not what comes next."""
 MOST_EVENTS = 200
-"""Of one session, looked through for the item that tells of an edit."""
+"""Of one session, searched for the item that describes an edit."""
 COMMITS = 100
 """The newest, looked through for files that somebody committed since."""
 
@@ -33,7 +33,7 @@ PEOPLE = frozenset({"bash", "zsh", "fish", "git"})
 """Clients in which nobody resumes a session."""
 
 Uncommitted = Callable[[Sequence[str]], "frozenset[str] | None"]
-"""Says which of some paths differ from the last commit; None where it cannot tell."""
+"""Says which of some paths differ from the last commit; None if unknown."""
 
 
 class PastSession(NamedTuple):
@@ -53,7 +53,7 @@ class FailingCheck(NamedTuple):
 
 
 class UncommittedFile(NamedTuple):
-    """A file that no commit took in, the session that wrote it last, the item that tells of it."""
+    """A file that no commit took in, the session that wrote it last, the item that describes it."""
 
     past: PastSession
     path: str
@@ -66,7 +66,7 @@ class RecentSessions:
     def __init__(self, reader: StoreReader, project_id: int) -> None:
         self._reader = reader
         self._project_id = project_id
-        self._happenings: dict[int, list[Item]] = {}
+        self._events: dict[int, list[Item]] = {}
         self._all = list(self._read())
 
     def last(self, client: str) -> PastSession | None:
@@ -117,7 +117,7 @@ class RecentSessions:
             return
         differ = uncommitted(tuple(left)) if uncommitted else None
         if differ is None:
-            # Outside git nothing is ever committed, and every file would be told for ever.
+            # Outside git nothing is ever committed, and every file would be listed for ever.
             left = {path: past for path, past in left.items() if past.session.branch}
             differ = frozenset(left) - self._committed(left)
         for path, past in sorted(left.items(), key=lambda pair: pair[1] is not last):
@@ -184,14 +184,14 @@ class RecentSessions:
         return frozenset(path for path in left if newest.get(path, -1) >= written[path])
 
     def _writing(self, past: PastSession, path: str) -> Item:
-        """Return the item that tells how a file was written last, or the summary."""
-        told = (each for each in self._happened(past) if path in each.files_modified)
-        return next(told, past.summary)
+        """Return the item that describes the last write of a file, or the summary."""
+        writes = (each for each in self._events_of(past) if path in each.files_modified)
+        return next(writes, past.summary)
 
-    def _happened(self, past: PastSession) -> list[Item]:
+    def _events_of(self, past: PastSession) -> list[Item]:
         """Return a session's newest commands and edits, the newest first."""
         session = past.session
-        if session.id not in self._happenings:
+        if session.id not in self._events:
             filters = Filters(
                 project_id=self._project_id,
                 session_id=session.id,
@@ -199,5 +199,5 @@ class RecentSessions:
                 since_ms=session.started_ms,  # both bound what is looked through
                 until_ms=session.last_ms + 1,
             )
-            self._happenings[session.id] = self._reader.recent(filters, limit=MOST_EVENTS)
-        return self._happenings[session.id]
+            self._events[session.id] = self._reader.recent(filters, limit=MOST_EVENTS)
+        return self._events[session.id]

@@ -27,14 +27,14 @@ from observer.search.rank import Hit
 from observer.store.interface import StoreReader
 
 LOOKED_AT = 5
-"""Rules that fit a prompt best, of which one is told."""
+"""Rules that match a prompt best, of which one is shown."""
 PROMPT_CHARS = 2_000
 """As much of a prompt as is compared with what was decided."""
 STRONG_MEANING = 0.45
-"""A rule that names what a prompt names is told if it means nearly the same, too.
+"""A rule that names what a prompt names is shown if it means nearly the same, too.
 
 Source: with 150 subjects of commits of each of three repositories in place of rules, 14 of 56
-prompts that name a symbol of one are told of it; at 0.55 it is 5, and 0 of 3,544 others at either.
+prompts that name a symbol of one are shown it; at 0.55 it is 5, and 0 of 3,544 others at either.
 """
 _NAME = re.compile(
     r"(?<=`)[\w./-]{2,}(?=(?:\(\))?`)|[\w./-]*(?:\w[_./]\w|[a-z\d][A-Z])[\w./-]*\w", re.ASCII
@@ -43,10 +43,10 @@ _NAME = re.compile(
 
 
 class Reminder(Value):
-    """One thing to tell; nothing where `instead` is empty.
+    """One reminder; nothing to show where `instead` is empty.
 
     `instead` is what to do: the form of a command that works where `failed` does not (`form`), the
-    command that mends a failure of `failed` (`remedy`); or what is known: how an edit of `failed`
+    command that fixes a failure of `failed` (`remedy`); or what is known: how an edit of `failed`
     went (`returned`), what a person decided (`rule`). `why` and `times` say how sure that is, and
     `item` has the whole.
     """
@@ -60,7 +60,7 @@ class Reminder(Value):
 
     @property
     def about(self) -> str:
-        """What it is about: a session is told of it once."""
+        """Key of the reminder: a session is shown it once."""
         causes = {"form": self.why or self.failed, "remedy": self.instead, "rule": str(self.item)}
         return f"{self.sort} {causes.get(self.sort, f'{self.failed} {self.instead}')}"
 
@@ -95,21 +95,21 @@ def after(reader: StoreReader, event: Event, here: Filters) -> Reminder:
     if not isinstance(event.body, Command):
         return NOTHING
     known, root = _known(reader, event, here)
-    verdict = analyze(event.body, Where(root=root, cwd=event.cwd)).result
-    if verdict.ok is not False or not verdict.was_run:
+    result = analyze(event.body, Where(root=root, cwd=event.cwd)).result
+    if result.ok is not False or not result.was_run:
         return NOTHING
     if not_started.start_failure(event.body.output).reason:
         return _form(known, event.body.command, root, event.cwd)
     session = reader.latest_session(event.client, event.session, here.project_id or 0)
     found = known_fixes.find_fix(
-        reader, known, verdict.signature, here, session_id=session.id if session else None
+        reader, known, result.signature, here, session_id=session.id if session else None
     )
     if found is None:
         return NOTHING
     return Reminder(
         sort="remedy",
         instead=found.command,
-        failed=verdict.first_error,
+        failed=result.first_error,
         times=found.times,
         item=found.item,
     )
@@ -136,7 +136,7 @@ def decided(sources: Sources, prompt: str, here: Filters, *, now_ms: int) -> Rem
 
 
 def _known(reader: StoreReader, event: Event, here: Filters) -> tuple[ProjectState, str]:
-    """Return the story of the project, and the work tree that an event belongs to."""
+    """Return the state of the project, and the worktree that an event belongs to."""
     known = project_state.decode(reader.project_state(here.project_id or 0))
     around = [root for root in known.branches if _is_in(event.cwd, root)]
     return known, max(around, key=len, default="")

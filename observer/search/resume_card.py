@@ -35,12 +35,12 @@ from observer.search.recent_sessions import (
 from observer.search.usage import UNKNOWN, usefulness
 from observer.store.interface import StoreReader
 
-MOST_RED, MOST_DIRTY, MOST_STEPS, MOST_REJECTED, MOST_STANDING, MOST_OTHERS = 3, 8, 4, 3, 8, 5
+MOST_RED, MOST_DIRTY, MOST_STEPS, MOST_REJECTED, MOST_NOTES_SHOWN, MOST_OTHERS = 3, 8, 4, 3, 8, 5
 """Lines of each sort that are offered to the budget."""
 NAMES_SAID = 4
 NOTES = 60
 COMMITS = 100
-STANDING = {
+NOTE_WEIGHTS = {
     "constraint": 1.0,
     "rule": 1.0,
     "decision": 0.9,
@@ -52,7 +52,7 @@ STANDING = {
 }
 """Notes that hold until somebody says otherwise, by how binding they are."""
 AGELESS = 0.5
-"""Share of a standing note's worth that it keeps however old it is."""
+"""Share of a note's weight that it keeps however old it is."""
 
 LINE_CHARS = 280
 """Of a line's text that are shown; the rest is one fetch away."""
@@ -77,14 +77,14 @@ class CardFact(Value):
 class CardRequest(Value):
     """Whose card: `client` is empty where any client may read it; `owner` sees personal notes.
 
-    `with_standing` has it tell what holds here, for a reader who is not told otherwise.
+    `with_notes` adds the notes that hold here, for a reader who does not get them otherwise.
     """
 
     project_id: int
     now_ms: int
     client: str = ""
     owner: str = ""
-    with_standing: bool = True
+    with_notes: bool = True
 
 
 def resume_card(
@@ -104,9 +104,9 @@ def _lines(
 ) -> list[CardFact]:
     pasts = RecentSessions(reader, request.project_id)
     last = pasts.last(request.client)
-    standing = _standing(reader, request)[:MOST_STANDING] if request.with_standing else []
+    notes = _notes(reader, request)[:MOST_NOTES_SHOWN] if request.with_notes else []
     if last is None:
-        return standing
+        return notes
     others = pasts.since(last)
     red = list(islice(pasts.red(now_ms=request.now_ms), MOST_RED))
     dirty = list(pasts.dirty(last, uncommitted))
@@ -115,8 +115,8 @@ def _lines(
         *(_red(each, last) for each in red),
         *_uncommitted(dirty, last),
         *(_step(past, step, last) for past, step in islice(pasts.steps(last), MOST_STEPS)),
-        *(_of(last, "tried, did not help", told) for told in last.left.rejected[:MOST_REJECTED]),
-        *standing,
+        *(_of(last, "tried, did not help", tried) for tried in last.left.rejected[:MOST_REJECTED]),
+        *notes,
         *[_changed(other) for other in others][:MOST_OTHERS],
         *list(_committed(reader, request, last, others))[:MOST_OTHERS],
         *_outcome(last),
@@ -139,11 +139,11 @@ def _red(red: FailingCheck, last: PastSession) -> CardFact:
         why += f", {failure.client}"
     tests = tuple(filter(clean, failure.tests or failure.failing))
     named = [test for test in tests if test not in failure.error]
-    told = [clean(failure.said), listed(named, NAMES_SAID), clean(failure.error)]
+    parts = [clean(failure.said), listed(named, NAMES_SAID), clean(failure.error)]
     if failure.changed:
-        told.append(f"changed since and not run again: {listed(failure.changed, NAMES_SAID)}")
+        parts.append(f"changed since and not run again: {listed(failure.changed, NAMES_SAID)}")
     where = f" on {failure.branch}" if failure.branch != last.session.branch else ""
-    text = f"{failure.head}{where}: {'; '.join(filter(None, told))}".removesuffix(": ")
+    text = f"{failure.head}{where}: {'; '.join(filter(None, parts))}".removesuffix(": ")
     return CardFact(item=red.item.id, why=why, text=text, at_ms=failure.last_ms)
 
 
@@ -163,13 +163,13 @@ def _step(past: PastSession, step: str, last: PastSession) -> CardFact:
     return _of(past, why, step, at_ms=0 if past is last else past.session.last_ms)
 
 
-def _standing(reader: StoreReader, request: CardRequest) -> list[CardFact]:
+def _notes(reader: StoreReader, request: CardRequest) -> list[CardFact]:
     """Return what holds here: what is not stale before what is, then by kind, use and age."""
     filters = Filters(
         project_id=request.project_id,
         with_global=True,
         kinds=("note",),
-        types=tuple(STANDING),
+        types=tuple(NOTE_WEIGHTS),
         owner=request.owner,
         trusted_at_ms=request.now_ms,
     )
@@ -179,7 +179,7 @@ def _standing(reader: StoreReader, request: CardRequest) -> list[CardFact]:
 
     def order(note: Item) -> tuple[bool, float]:
         age = AGELESS + (1 - AGELESS) * recency(note.created_ms, now_ms=request.now_ms)
-        worth = weights[note.id] * STANDING[note.type] * staleness_factor(note.validity) * age
+        worth = weights[note.id] * NOTE_WEIGHTS[note.type] * staleness_factor(note.validity) * age
         return is_stale(note), -worth
 
     return [
@@ -216,8 +216,8 @@ def _changed(other: PastSession) -> CardFact:
 def _committed(
     reader: StoreReader, request: CardRequest, last: PastSession, others: Sequence[PastSession]
 ) -> Iterator[CardFact]:
-    """Yield what was committed outside of the sessions told, a line an author."""
-    told = {last.session.id, *(other.session.id for other in others)}
+    """Yield what was committed outside of the sessions shown, a line an author."""
+    shown = {last.session.id, *(other.session.id for other in others)}
     filters = Filters(
         project_id=request.project_id, types=("commit",), since_ms=last.session.started_ms
     )
@@ -225,7 +225,7 @@ def _committed(
     newest_ones = reader.recent(filters, limit=COMMITS)
     gone = discarded(reader, newest_ones)
     for commit in newest_ones:
-        if commit.session_id not in told and commit.id not in gone:
+        if commit.session_id not in shown and commit.id not in gone:
             of_authors[commit.subtitle.partition(" by ")[2]].append(commit)
     for author, commits in of_authors.items():
         newest = commits[0]
@@ -240,9 +240,9 @@ def _committed(
 
 
 def _outcome(last: PastSession) -> Iterator[CardFact]:
-    told = last.summary.summary or SummaryFields()
+    fields = last.summary.summary or SummaryFields()
     asked = last.summary.title.removesuffix("…")
-    for why, text in (("done", told.completed), ("learned", told.learned)):
+    for why, text in (("done", fields.completed), ("learned", fields.learned)):
         if text and not text.startswith(asked):  # what nobody asked for is called what it did
             yield _of(last, why, text)
 

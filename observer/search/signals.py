@@ -48,7 +48,7 @@ class QueryWords:
     def __init__(self, reader: StoreReader, view: View, wanted: QueryPlan) -> None:
         names = {code: word for word in wanted.words for code in view.codes(word)}
         for prefix in wanted.prefixes:
-            endings = reader.beginning_with(prefix.casefold(), limit=MOST_ENDINGS)
+            endings = reader.terms_with_prefix(prefix.casefold(), limit=MOST_ENDINGS)
             names |= {code: term for term in endings for code in view.codes(term)}
         self.codes = np.array(list(names)[:MOST_CODES], np.uint32)
         self.words = list(names.values())[:MOST_CODES]
@@ -64,7 +64,7 @@ def columns(
     lists: Sequence[ListRequest],
     *,
     by_words: Sequence[TopK],
-    by_meaning: Sequence[TopK],
+    by_vector: Sequence[TopK],
 ) -> Mapping[str, Column]:
     """Return the figures of all candidates, a column a signal; see `rank.HitSignals`.
 
@@ -74,9 +74,9 @@ def columns(
         vector: what it means; None where meaning is not asked.
         lists: which items belong to which list of the answer.
         by_words: what words found, of each list.
-        by_meaning: what meaning found.
+        by_vector: what meaning found.
     """
-    places = np.unique(np.concatenate([best.places for best in (_NONE, *by_words, *by_meaning)]))
+    places = np.unique(np.concatenate([best.places for best in (_NONE, *by_words, *by_vector)]))
     if not len(places) or not len(query.codes):
         return no_columns()
     seen = view.occurrences(places, query.codes)
@@ -91,7 +91,7 @@ def columns(
         is_named=is_named,
     )
     semantic = np.zeros(len(places)) if vector is None else view.cosines(places, vector).clip(0, 1)
-    crowding = _crowding(view, vector, places, by_meaning if trusted.doubt else ())
+    crowding = _crowding(view, vector, places, by_vector if trusted.doubt else ())
     most = max(1, len(query.codes) - 1)
     is_short = 1 < len(query.codes) <= MOST_OF_A_PHRASE
     exact = np.zeros(len(places))
@@ -110,7 +110,7 @@ def columns(
         "held": weights > 0,
         "words": np.array(query.words),
         "words_rank": _ranks(places, by_words),
-        "meaning_rank": _ranks(places, by_meaning),
+        "meaning_rank": _ranks(places, by_vector),
     }
 
 
@@ -137,12 +137,12 @@ def _ranks(places: Column, found: Sequence[TopK]) -> Column:
 
 
 def _crowding(
-    view: View, vector: Vector | None, places: Column, by_meaning: Sequence[TopK]
+    view: View, vector: Vector | None, places: Column, by_vector: Sequence[TopK]
 ) -> Column:
     """Return how much nearer than is usual each item that meaning found is to others of these."""
     found = np.zeros(len(places))
     dimensions = 0 if vector is None else len(vector)
-    for near in [np.sort(best.places) for best in by_meaning if len(best.places)]:
+    for near in [np.sort(best.places) for best in by_vector if len(best.places)]:
         crowding = view.crowding(near, dimensions)
         found[np.searchsorted(places, near)] = crowding - crowding.mean()
     return found

@@ -47,7 +47,7 @@ def sentences(text: str) -> list[str]:
     return [part for part in _BREAK.split(text.strip()) if part.strip()]
 
 
-@lru_cache(maxsize=256)  # an answer tells each passage twice, as text and as JSON
+@lru_cache(maxsize=256)  # an answer holds each snippet twice, as text and as JSON
 def _sentence(text: str, words: tuple[str, ...], limit: int) -> int:
     low = text.casefold()
     # Case folding may lengthen a text; then places do not carry over and the start must do.

@@ -24,7 +24,7 @@ OTHER_LENGTHS = (400, 120)
 """Characters of content that are tried in turn until an entry fits."""
 
 MOST_OMITTED = 50
-"""Of what did not fit, named."""
+"""Most items named of those that did not fit."""
 
 
 class PackEntry(Value):
@@ -42,7 +42,7 @@ class FinishedSession(NamedTuple):
 
 
 class OmittedItem(Value):
-    """What is not shown although it was worth a look, and why."""
+    """An item that was considered but is not shown, and why."""
 
     item: int
     title: str
@@ -63,7 +63,7 @@ class TokenCosts(NamedTuple):
 
 
 class TokenBudget:
-    """So many tokens. What was offered and not bought is counted, and the first of it named."""
+    """Tokens to spend on parts of a pack; what does not fit is counted, the first of it named."""
 
     def __init__(self, tokens: int, costs: TokenCosts) -> None:
         self.left = tokens
@@ -85,7 +85,7 @@ class TokenBudget:
         return self.left < self._least
 
     def lines(self, offered: Iterable[CardFact], *, at_most: int) -> list[CardFact]:
-        """Buy lines of a card, in their order, for `at_most` tokens together."""
+        """Buy lines of a resume card in order, for `at_most` tokens in total; return them."""
         bought: list[CardFact] = []
         keep = self.left - at_most
         for line in offered:
@@ -99,7 +99,7 @@ class TokenBudget:
     def entries(
         self, hits: Iterable[Hit], lengths: Sequence[int], *, at_most: int | None = None
     ) -> list[PackEntry]:
-        """Buy entries, in their order, for `at_most` tokens together, if that is said."""
+        """Buy entries in order for `at_most` tokens in total; return those bought."""
         bought: list[PackEntry] = []
         keep = 0 if at_most is None else max(0, self.left - at_most)
         misses = 0
@@ -174,7 +174,7 @@ def _dear(price: int, left: int) -> str:
 
 
 def _shown(text: str, lengths: Sequence[int], words: Sequence[str]) -> Iterator[str]:
-    """Yield passages of a text, longest first; none twice, and none before it is asked for."""
+    """Yield snippets of a text lazily, longest first, none twice."""
     longer = None
     for length in lengths:
         shown = snippet(text, length, words=words)

@@ -67,7 +67,7 @@ def usefulness(uses: Iterable[UsageEvent], *, now_ms: int) -> Mapping[int, Usefu
     of_items: dict[int, list[UsageEvent]] = defaultdict(list)
     for use in uses:
         of_items[use.item].append(use)
-    return {item: _usefulness(told, now_ms) for item, told in of_items.items()}
+    return {item: _usefulness(uses, now_ms) for item, uses in of_items.items()}
 
 
 def _usefulness(uses: list[UsageEvent], now_ms: int) -> Usefulness:

@@ -103,7 +103,7 @@ class StalenessReader(Protocol):
         Two snapshots of the same content may have different tokens.
         """
 
-    def seen_from(self, folder: str) -> None:
+    def set_folder(self, folder: str) -> None:
         """Set the folder whose worktree validity is relative to; "" if unknown.
 
         Every later read of items fills in `Item.validity`: for the worktree around that folder,

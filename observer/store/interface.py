@@ -74,7 +74,7 @@ class StoreReader(StalenessReader, Protocol):
             BadInput: the expression is not legal FTS5.
         """
 
-    def beginning_with(self, prefix: str, *, limit: int) -> list[str]:
+    def terms_with_prefix(self, prefix: str, *, limit: int) -> list[str]:
         """Return indexed terms (folded, stemmed) that begin so, the most frequent first."""
 
     def epoch(self) -> str:
@@ -159,7 +159,7 @@ class StoreReader(StalenessReader, Protocol):
     def ids(self, filters: Filters, *, limit: int) -> list[int]:
         """Return the ids of items, newest first."""
 
-    def admitted(self, ids: Sequence[int], filters: Filters) -> list[int]:
+    def matching_ids(self, ids: Sequence[int], filters: Filters) -> list[int]:
         """Return those of some items that fit, wherever they are, by id."""
 
     def counts(self, grouping: Grouping, filters: Filters) -> Mapping[str, int]:

@@ -72,7 +72,7 @@ def _nearest(place: Lab, texts: Sequence[str]) -> Figure:
             vector = encode(text)
             if vector is None:
                 raise RuntimeError("there is no model")
-            (found,) = view.by_meaning(vector, [ListRequest(mask, BY_WORDS)])
+            (found,) = view.by_vector(vector, [ListRequest(mask, BY_WORDS)])
             true = _exact(vectors, vector)
             shares.append(
                 len(set(ids[true].tolist()) & set(view.ids(found.places[:10]).tolist())) / 10

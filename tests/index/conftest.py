@@ -126,7 +126,7 @@ def _near(
     bare = np.frombuffer(vector, np.int8) if isinstance(vector, bytes) else vector
     meaning = (bare / np.linalg.norm(bare)).astype(np.float32)
     wanted = ListRequest(view.mask(filters or Filters(owner="ana")), limit)
-    (best,) = view.by_meaning(meaning, [wanted])
+    (best,) = view.by_vector(meaning, [wanted])
     return dict(zip(view.ids(best.places).tolist(), best.scores.tolist(), strict=True))
 
 

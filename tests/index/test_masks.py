@@ -65,14 +65,14 @@ def test_a_mask_agrees_with_what_filters_admit(
 
 def test_the_gone_and_the_buried_are_not_seen(an_item: Make, codes: Codes) -> None:
     one = rows(codes, an_item(1), None, an_item(3), an_item(4))
-    one.bury(np.array([4, 99], np.int64))
+    one.mark_deleted(np.array([4, 99], np.int64))
     assert mask(one, Filters()).tolist() == [False, False, True, True]
 
 
 def test_a_mask_that_was_kept_forgets_what_was_buried_since(an_item: Make, codes: Codes) -> None:
     one = rows(codes, an_item(1), an_item(2))
     assert mask(one, Filters()).tolist() == [True, True]
-    one.bury(np.array([8], np.int64))
+    one.mark_deleted(np.array([8], np.int64))
     assert mask(one, Filters()).tolist() == [True, False]
 
 

@@ -145,7 +145,7 @@ def parted(changes: Sequence[ItemChange], codes: Codes, size: int) -> list[Segme
     for begin in range(0, len(changes), size):
         new = made(changes[begin : begin + size], codes, mean_length=5.0)
         for older in parts:
-            older.bury(new.ids)
+            older.mark_deleted(new.ids)
         parts.append(new)
     return parts
 
@@ -205,7 +205,7 @@ def test_a_deletion_survives_merging_and_saving(
     one = merged(parted(changes, codes, 1), model=MODEL, dimensions=DIMENSIONS, mean_length=1.0)
     kept = loaded(SavedArrays(msgspec.json.encode(facts_of(one)), one.arrays))
     older = made(changes[:1], codes)
-    older.bury(kept.ids)
+    older.mark_deleted(kept.ids)
     assert set(found(a_view(codes, older, kept), "aa")) == {8}
 
 

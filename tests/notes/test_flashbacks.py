@@ -30,7 +30,7 @@ def remind(world: Any, tmp_path: Any) -> Callable[..., list[int]]:
             now_ms=lambda: world.now_ms,
             index=index,
             encode=lambda *_: None,
-            nostalgia=wanted,
+            flashback_settings=wanted,
         )
         return [flashback.item.id for flashback in memory.flashbacks(item)]
 

@@ -63,19 +63,19 @@ def test_many_are_deleted_in_several_transactions(
 def test_whoever_has_the_uuid_finds_the_keeper(world: Any) -> None:
     bob = world.memory.of("bob")
     note = own(bob, "a")
-    assert world.memory.keeper(note.uuid).owner == "bob"
+    assert world.memory.owner_of(note.uuid).owner == "bob"
 
 
 @pytest.mark.parametrize("of", [lambda note: note.uuid[:20], lambda note: str(note.id)])
 def test_half_a_handle_finds_no_keeper(world: Any, of: Any) -> None:
     note = own(world.memory, "a")
     with pytest.raises(NotFound):
-        world.memory.keeper(of(note))
+        world.memory.owner_of(of(note))
 
 
 def test_what_all_share_has_no_keeper(world: Any) -> None:
     with pytest.raises(NotFound):
-        world.memory.keeper(world.keep("a").uuid)
+        world.memory.owner_of(world.keep("a").uuid)
 
 
 @pytest.mark.parametrize("name", [" ana", "a\nb", "\ud800", "x" * 201, "AKIA" + "ABCDEFGHIJKLMNOP"])

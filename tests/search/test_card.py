@@ -511,7 +511,7 @@ def test_what_does_not_hold_any_more_comes_after_what_does(shop: Shop) -> None:
 
 def test_a_reader_who_is_told_otherwise_is_not_told_what_holds(shop: Shop) -> None:
     shop.tell(Remember(content="Short", type="decision"), session="")
-    assert shop.lines(with_standing=False) == []
+    assert shop.lines(with_notes=False) == []
 
 
 def test_what_was_done_and_learned_comes_last(shop: Shop) -> None:

@@ -139,7 +139,7 @@ class Story:
 
     def item(self, item: int, *, at: Path | None = None) -> Item:
         with self.store.read() as reader:
-            reader.seen_from(str(at or self.root))
+            reader.set_folder(str(at or self.root))
             return reader.items([item])[0]
 
     def items(self) -> list[Item]:

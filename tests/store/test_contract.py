@@ -267,10 +267,10 @@ def test_terms_are_found_by_how_they_begin(store: Store) -> None:
     put(store, *(an_item(n, title=f"running runner{'s' * (n < 3)}") for n in range(1, 5)))
     put(store, an_item(5, title="Runway walk"))
     with store.read() as reader:
-        assert reader.beginning_with("run", limit=9)[-1] == "runwai"
-        assert set(reader.beginning_with("run", limit=9)) == {"run", "runner", "runwai"}
-        assert reader.beginning_with("runw", limit=1) == ["runwai"]
-        assert reader.beginning_with("zebra", limit=9) == []
+        assert reader.terms_with_prefix("run", limit=9)[-1] == "runwai"
+        assert set(reader.terms_with_prefix("run", limit=9)) == {"run", "runner", "runwai"}
+        assert reader.terms_with_prefix("runw", limit=1) == ["runwai"]
+        assert reader.terms_with_prefix("zebra", limit=9) == []
 
 
 def test_every_change_gets_a_higher_number(store: Store) -> None:
@@ -563,8 +563,8 @@ def test_of_some_items_those_that_fit_are_told(store: Store) -> None:
     )
     trusted = Filters(kinds=("note",), trusted_at_ms=9)
     with store.read() as reader:
-        assert reader.admitted([20, 16, 12, 8, 4, 99], trusted) == [4, 20]
-        assert reader.admitted([], trusted) == []
+        assert reader.matching_ids([20, 16, 12, 8, 4, 99], trusted) == [4, 20]
+        assert reader.matching_ids([], trusted) == []
 
 
 def test_of_projects_that_are_left_out_nothing_is_found(store: Store) -> None:
@@ -575,5 +575,5 @@ def test_of_projects_that_are_left_out_nothing_is_found(store: Store) -> None:
     )
     apart = Filters(without=(UNASSIGNED, 9))
     with store.read() as reader:
-        assert reader.admitted([4, 8], apart) == [8]
+        assert reader.matching_ids([4, 8], apart) == [8]
         assert [item.id for item in reader.recent(apart, limit=9)] == [8]

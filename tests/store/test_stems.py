@@ -31,6 +31,8 @@ def test_stems_are_the_terms_that_the_store_keeps(tmp_path: Path, text: str) -> 
     store = SqliteStore(tmp_path / "store" / "observer.db")
     with store.write() as writer:
         writer.put_items([Item(id=4, uuid="u", kind="note", type="t", title=text, narrative=text)])
-        kept = {term for term in writer.beginning_with("", limit=99) if not term.startswith("zq")}
+        kept = {
+            term for term in writer.terms_with_prefix("", limit=99) if not term.startswith("zq")
+        }
     assert kept == set(stemmer()(spaced(text)))
     store.close()

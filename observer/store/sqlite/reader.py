@@ -78,8 +78,8 @@ class SqliteReader(
             ) from error
         return [row[0] for row in rows]
 
-    def beginning_with(self, prefix: str, *, limit: int) -> list[str]:
-        """See `Reader.beginning_with`."""
+    def terms_with_prefix(self, prefix: str, *, limit: int) -> list[str]:
+        """See `Reader.terms_with_prefix`."""
         rows = self._rows(
             "SELECT term FROM item_vocabulary WHERE term >= ? AND term < ?"
             " ORDER BY doc DESC LIMIT ?",
@@ -134,8 +134,8 @@ class SqliteReader(
         where, values = conditions(filters)
         return self._newest(where, values, self._each_home(filters), limit=limit)
 
-    def admitted(self, ids: Sequence[int], filters: Filters) -> list[int]:
-        """See `Reader.admitted`."""
+    def matching_ids(self, ids: Sequence[int], filters: Filters) -> list[int]:
+        """See `Reader.matching_ids`."""
         where, values = conditions(filters)
         rows = self._rows(
             f"SELECT id FROM item WHERE id {AMONG} AND {where} ORDER BY id", (among(ids), *values)

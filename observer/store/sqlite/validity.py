@@ -57,8 +57,8 @@ class ValidityReads:
         ((version,),) = self._connection.execute("PRAGMA data_version").fetchall()
         return self._connection.number, version
 
-    def seen_from(self, folder: str) -> None:
-        """See `StalenessReader.seen_from`."""
+    def set_folder(self, folder: str) -> None:
+        """See `StalenessReader.set_folder`."""
         self._folder = folder
 
     def worktrees(self) -> list[WorktreeView]:

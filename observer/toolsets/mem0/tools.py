@@ -217,7 +217,7 @@ class Mem0:
             NotFound: there is none, or it is not of the user or agent named.
         """
         try:
-            keeper = self._memory.keeper(rows.uuid_of(memory_id))
+            keeper = self._memory.owner_of(rows.uuid_of(memory_id))
         except NotFound:
             raise rows.missing(memory_id) from None
         item = rows.own(keeper.notes, memory_id)
