@@ -20,7 +20,7 @@ from observer.observations.analysis import origin_of
 from observer.observations.failure_records import EXPIRES_MS, FAILURES, TrackedEdit, TrackedFailure
 from observer.observations.fixes import COMMIT, CheckRun, EndedCommand
 from observer.observations.open_failures import all_failing, place_in
-from observer.observations.project_state import ProjectState
+from observer.observations.project_state import ProjectState, Step
 from observer.outcomes import not_started, same_check
 from observer.outcomes.check_runs import CheckResults, check_results_of
 from observer.outcomes.not_started import NotStarted
@@ -30,8 +30,6 @@ from observer.outcomes.same_check import CheckCommand
 from observer.shell import command_line
 from observer.shell.fixers import fix_kind
 
-Items = tuple[Item, ...]
-Step = tuple[ProjectState, Items]
 _ITEMS = 6
 _SESSIONS = 8
 FILES = 30

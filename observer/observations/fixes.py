@@ -32,7 +32,7 @@ from observer.observations.failure_records import (
     WorktreeBranch,
 )
 from observer.observations.fix_text import ResolvedFailures
-from observer.observations.project_state import ProjectState
+from observer.observations.project_state import ProjectState, Step
 from observer.observations.relatedness import causes_of
 from observer.outcomes import same_check
 from observer.outcomes.check_runs import CheckResults
@@ -44,7 +44,6 @@ from observer.shell.check import clears
 from observer.shell.command_forms import InvocationForm
 from observer.shell.fixers import fix_kind
 
-Step = tuple[ProjectState, tuple[Item, ...]]
 WITHIN_MS = 2 * 3_600_000
 """What works so long after a failure is hardly the answer to it."""
 _PAIRS = 20

@@ -215,10 +215,7 @@ def _restore(words: list[str], _output: str) -> GitOperation | None:
 
 
 def _value_of(words: list[str], *options: str) -> str:
-    return next(
-        (then for word, then in itertools.pairwise(words) if word in options),
-        "",
-    )
+    return next((then for word, then in itertools.pairwise(words) if word in options), "")
 
 
 def _reset(words: list[str], output: str) -> GitOperation | None:

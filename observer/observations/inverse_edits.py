@@ -25,11 +25,8 @@ from observer.observations.failure_records import (
     TrackedFailure,
 )
 from observer.observations.git_commands import GitOperation, operations_of
-from observer.observations.project_state import ProjectState
+from observer.observations.project_state import Items, ProjectState, Step
 from observer.observations.relatedness import is_related
-
-Items = tuple[Item, ...]
-Step = tuple[ProjectState, Items]
 
 
 class Reversal(Value):

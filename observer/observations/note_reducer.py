@@ -28,11 +28,7 @@ LINKS = 100
 EXPLICIT = "explicit"
 
 _SYNONYMS = {"": "fact", "general": "fact"}
-_LAYERS: dict[str, Layer] = {
-    "decision": "past",
-    "rejected": "past",
-    "rule": "rule",
-}
+_LAYERS: dict[str, Layer] = {"decision": "past", "rejected": "past", "rule": "rule"}
 
 
 def note(recorded: Recorded, existing: Item | None, *, owner: str) -> Item:

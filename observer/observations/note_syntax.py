@@ -127,11 +127,5 @@ def _of_line(line: str) -> list[WikiLink]:
     if alone := _ALONE.fullmatch(line):
         word, words, title, context = alone.groups()
         relation = _spaced(word or words)
-        return [
-            WikiLink(
-                title=_spaced(title),
-                relation=relation,
-                context=_spaced(context or ""),
-            )
-        ]
+        return [WikiLink(title=_spaced(title), relation=relation, context=_spaced(context or ""))]
     return [WikiLink(title=_spaced(title)) for title in _LINK.findall(line)]

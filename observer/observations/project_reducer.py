@@ -36,7 +36,7 @@ from observer.observations.analysis import analysis_of, where_of
 from observer.observations.failure_records import TrackedEdit
 from observer.observations.inverse_edits import Reversal
 from observer.observations.open_failures import CommandOutcome, OpenFailure
-from observer.observations.project_state import ProjectState, TrackedCommit
+from observer.observations.project_state import Items, ProjectState, Step, TrackedCommit
 from observer.observations.session_state import newest
 from observer.outcomes.check_runs import check_results_of
 
@@ -106,9 +106,7 @@ def _with_command(
     )
     tasks = {**known.tasks, **runs.learned}
     return replace(
-        known,
-        failures=open_failures.after_run(known.failures, ended),
-        tasks=newest(tasks, TASKS),
+        known, failures=open_failures.after_run(known.failures, ended), tasks=newest(tasks, TASKS)
     )
 
 
@@ -154,9 +152,6 @@ def _after_change(
         left = open_failures.after_change(left, recorded.root, path, is_gone=is_gone)
     return replace(known, failures=left)
 
-
-Items = tuple[Item, ...]
-Step = tuple[ProjectState, Items]
 
 _REVERTS = re.compile(r"This reverts commit ([0-9a-f]{7,64})")
 _PAIRS = 40

@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Iterable
 import msgspec
 from msgspec.structs import replace
 
-from observer.core.model import Link
+from observer.core.model import Item, Link
 from observer.core.value import Value, decode_state
 from observer.observations.failure_records import (
     EDITS,
@@ -79,6 +79,10 @@ class ProjectState(Value):
     stashed_at_ms: dict[str, int] = msgspec.field(default_factory=dict)
     is_checkout_reported: bool = False
 
+
+Items = tuple[Item, ...]
+Step = tuple[ProjectState, Items]
+"""What a step of the reducer returns: the new state, and the items to insert or replace."""
 
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(ProjectState)

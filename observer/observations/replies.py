@@ -24,30 +24,10 @@ _BOILERPLATE = re.compile(
     r"|want me|shall i|should i|do you|feel free)\b",
     re.IGNORECASE,
 )
-_LESSONS = (
-    "because",
-    "root cause",
-    "turned out",
-    "turns out",
-    "caused by",
-    "due to",
-    "decided",
-    "chose ",
-    "instead of",
-    "came from",
-    "workaround",
-    "works around",
-    "must not",
-    "trade-off",
-    "problem was",
-    "problem is",
-    "issue was",
-    "bug was",
-    "cause was",
-    "cause is",
-    "culprit",
-    "reason is",
-    "reason was",
+_LESSONS = re.compile(
+    r"because|root cause|turned out|turns out|caused by|due to|decided|chose |instead of"
+    r"|came from|workaround|works around|must not|trade-off|problem was|problem is|issue was"
+    r"|bug was|cause was|cause is|culprit|reason is|reason was"
 )
 _PLAN = re.compile(
     r"(?:(?:suggested |possible |recommended )?next(?: steps?| up)?\b(?!\.\w| time| generation)"
@@ -75,23 +55,10 @@ _DECISION = re.compile(
     r"|fine|acceptable)|can you confirm|may i|can i)\b",
     re.IGNORECASE,
 )
-_PLAN_MARKS = (
-    *("next", "todo", "to-do", "to do", "remain", "left", "still", "follow", "not ", "i have"),
-    *("i did", "deferred", "out of scope", "open ", "pending", "outstanding", "schritte", "noch "),
-    *(
-        "i was",
-        "i could",
-        "offen:",
-        "need to",
-        "have to",
-        "must",
-        "faire",
-        "tape",
-        "pasos",
-        "pendiente",
-        "falta",
-        "[ ]",
-    ),
+_PLAN_MARKS = re.compile(
+    r"next|todo|to-do|to do|remain|left|still|follow|not |i have|i did|deferred|out of scope"
+    r"|open |pending|outstanding|schritte|noch |i was|i could|offen:|need to|have to|must"
+    r"|faire|tape|pasos|pendiente|falta|\[ \]"
 )
 _DONE_POINT = re.compile(r"\[x\]|\u2705|\u2714|\u2611|~~|\(done\)", re.IGNORECASE)
 _OPEN_POINT = re.compile(r"(?:[-*+]|\d{1,2}[.)])\s+\[ \]\s+(?P<said>\S.*)")
@@ -142,8 +109,7 @@ def _question(end: str) -> str:
 
 
 def _is_lesson(sentence: str) -> bool:
-    lower = sentence.lower()
-    return any(mark in lower for mark in _LESSONS)
+    return _LESSONS.search(sentence.lower()) is not None
 
 
 def _plans(text: str) -> tuple[tuple[str, ...], bool]:
@@ -151,8 +117,7 @@ def _plans(text: str) -> tuple[tuple[str, ...], bool]:
 
     The second value is True if there was such a list.
     """
-    lower = text.lower()
-    if not any(mark in lower for mark in _PLAN_MARKS):
+    if not _PLAN_MARKS.search(text.lower()):
         return (), False
     found: list[str] = []
     is_listing = is_whole = False

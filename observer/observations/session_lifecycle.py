@@ -72,9 +72,7 @@ def after(session: Session, recorded: Recorded) -> Session:
             session = replace(session, parent=one_line(event.body.parent_session, 200))
         case Prompt() if shown := first_line(words_of(event.body.text), 300):
             session = replace(
-                session,
-                prompts=session.prompts + 1,
-                first_prompt=session.first_prompt or shown,
+                session, prompts=session.prompts + 1, first_prompt=session.first_prompt or shown
             )
     return _awake(session, event.at_ms)
 

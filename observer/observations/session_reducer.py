@@ -173,9 +173,7 @@ def _prompt(before: SessionState, recorded: Recorded, body: Prompt) -> Step:
         question="",
         asks=planning.asked(before.asks, prompts.ask_of(body.text)),
         steps=open_steps.asked(
-            before.steps,
-            prompts.words_of(body.text),
-            is_consent=prompts.is_consent(body.text),
+            before.steps, prompts.words_of(body.text), is_consent=prompts.is_consent(body.text)
         ),
     )
     made = _plain(recorded)

@@ -167,9 +167,7 @@ def _updated(points: Points, given: Row, _output: str) -> Points | None:
         return tuple(one for one in points if one is not known)
     text = _text(given) if "subject" in given else ""
     changed = replace(
-        known,
-        text=text or known.text,
-        status=_status(given) if status else known.status,
+        known, text=text or known.text, status=_status(given) if status else known.status
     )
     return tuple(changed if one is known else one for one in points)
 

@@ -105,12 +105,7 @@ CASES: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
     (
         "tool",
         ToolUse(tool="create_issue", input='{"title": "Slow", "body": "", "n": 1}', output="#12"),
-        (
-            "tool-use",
-            "create_issue: Slow",
-            "",
-            "Used create_issue with title: Slow, n: 1: #12",
-        ),
+        ("tool-use", "create_issue: Slow", "", "Used create_issue with title: Slow, n: 1: #12"),
     ),
     (
         "tool-failed",
@@ -122,11 +117,7 @@ CASES: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "Used (unnamed tool) and failed with {broken.",
         ),
     ),
-    (
-        "tool-without-input",
-        ToolUse(tool="list"),
-        ("tool-use", "list", "", "Used list."),
-    ),
+    ("tool-without-input", ToolUse(tool="list"), ("tool-use", "list", "", "Used list.")),
     (
         "result-alone",
         Outcome(tool="shell", output="3 files", exit_code=1),
@@ -188,12 +179,7 @@ CASES: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
     (
         "rewrite",
         Rewrite(reason="rebase", pairs=(("a" * 40, "b" * 40),)),
-        (
-            "rewrite",
-            "rebase: 1 commit rewritten",
-            "",
-            "By rebase, aaaaaaaaaa became bbbbbbbbbb.",
-        ),
+        ("rewrite", "rebase: 1 commit rewritten", "", "By rebase, aaaaaaaaaa became bbbbbbbbbb."),
     ),
     (
         "custom",
@@ -205,11 +191,7 @@ CASES: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
         Custom(name="decision"),
         ("custom", "decision", "decision", ""),
     ),
-    (
-        "custom-without-a-name",
-        Custom(name=""),
-        ("custom", "custom", "", ""),
-    ),
+    ("custom-without-a-name", Custom(name=""), ("custom", "custom", "", "")),
 ]
 
 

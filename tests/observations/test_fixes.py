@@ -109,8 +109,7 @@ def test_where_only_tests_were_changed_it_says_so(play: Play) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "count"),
-    [(edit("user.py"), 0), (edit("cart.py"), 1), (green("pip install x"), 0)],
+    ("change", "count"), [(edit("user.py"), 0), (edit("cart.py"), 1), (green("pip install x"), 0)]
 )
 def test_what_was_left_red_needs_a_likely_cause(play: Play, change: AnyBody, count: int) -> None:
     played = play(FAILED, (2, change), (2, PASSED))

@@ -89,11 +89,7 @@ def test_a_command_is_read(command: str, expected: GitOperation | None) -> None:
 @pytest.mark.parametrize(
     ("command", "output", "expected"),
     [
-        (
-            "git reset --hard main",
-            "HEAD is now at 1234567 Two\n",
-            act("reset", to="1234567"),
-        ),
+        ("git reset --hard main", "HEAD is now at 1234567 Two\n", act("reset", to="1234567")),
         ("git stash", "No local changes to save\n", None),
         ("git stash pop", "No stash entries found.\n", None),
         ("git stash pop", "error: x\nThe stash entry is kept in case you need it again.", None),

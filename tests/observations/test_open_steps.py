@@ -98,8 +98,6 @@ def test_of_many_steps_the_newest_are_kept() -> None:
     ],
 )
 def test_a_text_is_about_a_step_that_it_shares_most_words_with(
-    step: str,
-    text: str,
-    is_about: bool,
+    step: str, text: str, is_about: bool
 ) -> None:
     assert open_steps.is_about(step, text) is is_about

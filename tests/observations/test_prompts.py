@@ -68,10 +68,7 @@ def test_what_no_person_wrote_is_no_prompt(text: str) -> None:
             "<command-name>/review</command-name><command-args>the cart</command-args>",
             "/review the cart",
         ),
-        (
-            "<ide_opened_file>The user opened a.py</ide_opened_file>\nround it",
-            "round it",
-        ),
+        ("<ide_opened_file>The user opened a.py</ide_opened_file>\nround it", "round it"),
         ("<user_query>\nround the total\n</user_query>", "round the total"),
         ("<task>\nround the total\n</task><environment_details>x", "round the total"),
         ("/review the cart", "/review the cart"),

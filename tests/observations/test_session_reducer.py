@@ -317,21 +317,14 @@ def test_results_go_to_the_oldest_intent_of_their_tool(feed: Feed) -> None:
         Outcome(tool="shell", output="a"),
         Outcome(tool="shell", output="b"),
     )
-    assert [item.narrative for item in fed.items.values()] == [
-        "Ran first: a.",
-        "Ran second: b.",
-    ]
+    assert [item.narrative for item in fed.items.values()] == ["Ran first: a.", "Ran second: b."]
 
 
 FULL: list[tuple[str, Intent, AnyBody]] = [
     ("command", Intent(tool="shell", of=Command(command="make")), Command(command="make")),
     ("write", Intent(tool="Edit", of=save("b.py")), save("b.py")),
     ("other-subject", Intent(tool="Edit", of=save("b.py")), save("c.py")),
-    (
-        "search",
-        Intent(tool="s", of=Search(query="a", where="web")),
-        Search(query="a", where="web"),
-    ),
+    ("search", Intent(tool="s", of=Search(query="a", where="web")), Search(query="a", where="web")),
     ("tool", Intent(tool="t", of=ToolUse(tool="t")), ToolUse(tool="t")),
 ]
 

@@ -89,10 +89,7 @@ A, B = Point(text="A", id="1"), Point(text="B", id="2", status="done")
             id="renamed",
         ),
         pytest.param(
-            (),
-            use("TaskUpdate", '{"taskId": "1", "subject": "A"}'),
-            (A,),
-            id="heard-of-late",
+            (), use("TaskUpdate", '{"taskId": "1", "subject": "A"}'), (A,), id="heard-of-late"
         ),
         pytest.param((), use("TaskCreate", '{"subject": "A"}', "Task #1 created"), (A,), id="text"),
         pytest.param((), use("TaskCreate", '{"subject": "A"}'), (A,), id="no-answer"),
@@ -105,10 +102,7 @@ A, B = Point(text="A", id="1"), Point(text="B", id="2", status="done")
             id="hook-of-its-end",
         ),
         pytest.param(
-            (),
-            use("TaskList", "{}", "#1 [pending] A\n#2 [completed] B"),
-            (A, B),
-            id="list-as-text",
+            (), use("TaskList", "{}", "#1 [pending] A\n#2 [completed] B"), (A, B), id="list-as-text"
         ),
         pytest.param(
             (A,),
