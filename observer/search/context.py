@@ -55,15 +55,15 @@ SAID = "all of it is said above"
 NO_ROOM = "not tried: hardly anything would fit"
 
 
-def answer(reader: StoreReader, request: PackRequest, fits: Fitting, purse: TokenBudget) -> Pack:
+def answer(reader: StoreReader, request: PackRequest, fits: Fitting, budget: TokenBudget) -> Pack:
     """Buy what fits a query, then knowledge."""
-    basket = _Basket(purse, fits.wanted.words)
-    _buy(fits, basket, purse)
+    basket = _Basket(budget, fits.wanted.words)
+    _buy(fits, basket, budget)
     leading = len(basket.entries)
     tried = np.array([item for hit in fits.hits for item in (hit.item.id, *hit.alike)], np.int64)
     others = without(fits.knowledge, tried)
     if not basket.is_full and not len(without(fits.every, tried)):
-        keep = max(0, purse.left - int(request.budget_tokens * KNOWLEDGE_SHARE))
+        keep = max(0, budget.left - int(request.budget_tokens * KNOWLEDGE_SHARE))
         for hit in without_duplicates(ranked(reader, request, others[-MOST:].tolist())):
             basket.take(hit, keep=keep)
     settled = np.array(sorted(basket.settled), np.int64)
@@ -76,20 +76,20 @@ def answer(reader: StoreReader, request: PackRequest, fits: Fitting, purse: Toke
     )
 
 
-def _buy(fits: Fitting, basket: _Basket, purse: TokenBudget) -> None:
+def _buy(fits: Fitting, basket: _Basket, budget: TokenBudget) -> None:
     """Buy what fits, best first; summaries beyond their share come after all entries."""
-    least = purse.left - int(purse.left * ANSWER_SUMMARY_SHARE)
+    least = budget.left - int(budget.left * ANSWER_SUMMARY_SHARE)
     postponed = []
     for hit in fits.hits:
         if hit.item.kind != "summary":
-            before = purse.left
+            before = budget.left
             basket.take(hit)
-            least = max(0, least - before + purse.left)
+            least = max(0, least - before + budget.left)
         elif not basket.take_summary(hit, fits.summaries[hit.item.id], keep=least):
             postponed.append(hit)
     for hit in postponed:
         if not basket.take_summary(hit, fits.summaries[hit.item.id]):
-            purse.omit(hit.item.id, hit.item.title, NO_ROOM)
+            budget.omit(hit.item.id, hit.item.title, NO_ROOM)
 
 
 class _Basket:
@@ -98,11 +98,11 @@ class _Basket:
     `settled` are the items of which nothing is missing: shown, or said by what is.
     """
 
-    def __init__(self, purse: TokenBudget, words: Sequence[str]) -> None:
+    def __init__(self, budget: TokenBudget, words: Sequence[str]) -> None:
         self.entries: list[PackEntry] = []
         self.summaries: list[FinishedSession] = []
         self.settled: set[int] = set()
-        self._purse = purse
+        self._budget = budget
         self._words = words
         self._repeats = Repeats()
         self._misses = 0
@@ -110,21 +110,21 @@ class _Basket:
     @property
     def is_full(self) -> bool:
         """Whether nothing more is tried: hardly anything would fit."""
-        return self._purse.is_spent or self._misses >= MOST_MISSES
+        return self._budget.is_spent or self._misses >= MOST_MISSES
 
     def take(self, hit: Hit, *, keep: int = 0) -> None:
         """Buy what an item says that was not said; `keep` tokens are left then."""
         item = hit.item
         if self.is_full:
-            self._purse.omit(item.id, item.title, NO_ROOM)
+            self._budget.omit(item.id, item.title, NO_ROOM)
             return
         text = self._repeats.fresh(content(item), beside=item.title)
         if not text and self._repeats.has(item.title):
             self._settle(hit)
-            self._purse.name(item.id, item.title, SAID)
+            self._budget.name(item.id, item.title, SAID)
             return
         lengths = KNOWLEDGE_LENGTHS if is_knowledge(item) else OTHER_LENGTHS
-        entry = self._purse.entry(hit, text, lengths, words=self._words, keep=keep)
+        entry = self._budget.entry(hit, text, lengths, words=self._words, keep=keep)
         self._misses = 0 if entry else self._misses + 1
         if entry:
             self.entries.append(entry)
@@ -137,8 +137,8 @@ class _Basket:
             return False
         trimmed = self._trimmed(summary)
         if not any(_answers(trimmed.item)) and any(_answers(summary.item)):
-            self._purse.name(hit.item.id, hit.item.title, SAID)
-        elif self._purse.summary(trimmed, keep=keep):
+            self._budget.name(hit.item.id, hit.item.title, SAID)
+        elif self._budget.summary(trimmed, keep=keep):
             self.summaries.append(trimmed)
             self._repeats.add([hit.item.title, *_answers(trimmed.item)])
         else:
@@ -154,7 +154,7 @@ class _Basket:
     def _settle(self, hit: Hit) -> None:
         self.settled |= {hit.item.id, *hit.alike}
         for same in hit.alike:
-            self._purse.name(same, hit.item.title, f"says the same as #{hit.item.id}")
+            self._budget.name(same, hit.item.title, f"says the same as #{hit.item.id}")
 
 
 _FIELDS = SummaryFields.__struct_fields__
@@ -197,50 +197,50 @@ def pack(
             f"a budget of {request.budget_tokens} tokens cannot hold even an empty answer",
             hint=f"ask for {costs.overhead} or more",
         )
-    purse = TokenBudget(request.budget_tokens - costs.overhead, costs)
-    lines = tuple(_card(sources.reader, request, purse, uncommitted))
-    packed = _answer(sources, request, purse) if request.query else None
+    budget = TokenBudget(request.budget_tokens - costs.overhead, costs)
+    lines = tuple(_card(sources.reader, request, budget, uncommitted))
+    packed = _answer(sources, request, budget) if request.query else None
     return replace(
-        packed or _overview(sources.reader, request, purse),
+        packed or _overview(sources.reader, request, budget),
         budget_tokens=request.budget_tokens,
-        used_tokens=request.budget_tokens - purse.left,
+        used_tokens=request.budget_tokens - budget.left,
         card=lines,
-        omitted=tuple(purse.omitted),
+        omitted=tuple(budget.omitted),
     )
 
 
-def _answer(sources: Sources, request: PackRequest, purse: TokenBudget) -> Pack:
+def _answer(sources: Sources, request: PackRequest, budget: TokenBudget) -> Pack:
     """Pack what fits the query; where nothing does, what is worth showing without one."""
     fits = fitting(sources, request)
     if fits.hits:
-        packed = answer(sources.reader, request, fits, purse)
+        packed = answer(sources.reader, request, fits, budget)
     else:
-        packed = _overview(sources.reader, request, purse)
+        packed = _overview(sources.reader, request, budget)
     notices = (fits.wanted.notice, "" if fits.hits else NOTHING_FITS)
     return replace(packed, notice="; ".join(filter(None, notices)), degraded=fits.degraded)
 
 
-def _overview(reader: StoreReader, request: PackRequest, purse: TokenBudget) -> Pack:
+def _overview(reader: StoreReader, request: PackRequest, budget: TokenBudget) -> Pack:
     """Pack what is worth showing where nothing is asked, or nothing fits what is."""
     hits = without_duplicates(ranked(reader, request, list(dict.fromkeys(newest(reader, request)))))
     knowledge = [hit for hit in hits if leads(hit.item)]
     others = [hit for hit in hits if not leads(hit.item)]
     most = int(request.budget_tokens * KNOWLEDGE_SHARE) if request.query else None
-    entries = purse.entries(knowledge, KNOWLEDGE_LENGTHS, at_most=most)
-    summaries = purse.summaries(newest_summaries(reader, request), share=SUMMARY_SHARE)
-    rest = purse.entries(others, OTHER_LENGTHS)
+    entries = budget.entries(knowledge, KNOWLEDGE_LENGTHS, at_most=most)
+    summaries = budget.summaries(newest_summaries(reader, request), share=SUMMARY_SHARE)
+    rest = budget.entries(others, OTHER_LENGTHS)
     return Pack(
         entries=(*entries, *rest),
         summaries=tuple(summaries),
         leading=len(entries),
-        left_out=purse.left_out,
+        left_out=budget.left_out,
     )
 
 
 def _card(
-    reader: StoreReader, request: PackRequest, purse: TokenBudget, uncommitted: Uncommitted | None
+    reader: StoreReader, request: PackRequest, budget: TokenBudget, uncommitted: Uncommitted | None
 ) -> list[CardFact]:
-    most = min(request.card_tokens, int(purse.left * CARD_SHARE))
+    most = min(request.card_tokens, int(budget.left * CARD_SHARE))
     if not most:
         return []
     asked = CardRequest(
@@ -249,4 +249,4 @@ def _card(
         owner=request.owner,
         with_notes=False,  # the pack's entries say what holds
     )
-    return purse.lines(resume_card(reader, asked, uncommitted=uncommitted), at_most=most)
+    return budget.lines(resume_card(reader, asked, uncommitted=uncommitted), at_most=most)

@@ -22,14 +22,14 @@ from observer.core.errors import BadInput, ConfigInvalid, NotFound
 from observer.core.paths import make_private, open_plain, read_plain
 from observer.core.value import Value
 
-Arm = Literal["told", "withheld"]
+Arm = Literal["shown", "withheld"]
 DAY_MS = 86_400_000
 _KEY_BYTES = 16
 _ALL = 1 << 64
 
 
 class TrialPlan(Value):
-    """One trial. `share` of the sessions is told; with `is_same` all are, whatever was drawn.
+    """One trial. `share` of the sessions sees reminders; with `is_same` all do, whatever was drawn.
 
     `key` decides the draw and never leaves the home. `stopped_ms` is 0 unless somebody ended it.
     """
@@ -49,7 +49,7 @@ class TrialPlan(Value):
     def arm(self, client: str, session: str) -> Arm:
         """Return the arm that a client's session is drawn into."""
         drawn = int.from_bytes(self._digest("arm", client, session)[:8], "big")
-        return "told" if drawn < self.share * _ALL else "withheld"
+        return "shown" if drawn < self.share * _ALL else "withheld"
 
     def name(self, client: str, session: str) -> str:
         """Return what stands for a session in what is kept: nobody finds the session by it."""

@@ -154,7 +154,7 @@ def test_in_a_trial_a_session_is_told_or_hears_nothing(
     plan = trials.newest()
     assert plan
     drawn = {plan.arm("claude-code", name): name for name in map(str, range(64))}
-    assert answered("claude-code", "PreToolUse", payload=coming(drawn["told"]))
+    assert answered("claude-code", "PreToolUse", payload=coming(drawn["shown"]))
     withheld = drawn["withheld"]
     heard = []
 

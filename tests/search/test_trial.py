@@ -28,14 +28,14 @@ def withheld(trials: Trials, session: str, at_ms: int = NOW_MS) -> bool:
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.8])
 def test_a_share_of_the_sessions_is_told(tmp_path: Path, share: float) -> None:
     plan = TrialPlan(key="5a" * 16, start_ms=0, end_ms=1, share=share)
-    told = sum(plan.arm("kiro", session) == "told" for session in SESSIONS)
+    told = sum(plan.arm("kiro", session) == "shown" for session in SESSIONS)
     assert told / len(SESSIONS) == pytest.approx(share, abs=0.04)
 
 
 def test_what_is_withheld_is_what_was_drawn_also_by_the_next_daemon(tmp_path: Path) -> None:
     trials, plan = begun(tmp_path)
     arms = [plan.arm("kiro", session) for session in SESSIONS[:100]]
-    assert {"told", "withheld"} == set(arms)
+    assert {"shown", "withheld"} == set(arms)
     for each in (trials, Trials(tmp_path / "trials")):
         assert [withheld(each, s) for s in SESSIONS[:100]] == [arm == "withheld" for arm in arms]
 
@@ -43,7 +43,7 @@ def test_what_is_withheld_is_what_was_drawn_also_by_the_next_daemon(tmp_path: Pa
 @given(st.text(), st.text())
 def test_any_name_of_a_session_can_be_drawn(client: str, session: str) -> None:
     plan = TrialPlan(key="5a" * 16, start_ms=0, end_ms=1)
-    assert plan.arm(client, session) in {"told", "withheld"}
+    assert plan.arm(client, session) in {"shown", "withheld"}
     assert plan.name(client, session) != plan.name(session, f"{client}x")
 
 

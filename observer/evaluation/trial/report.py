@@ -147,7 +147,7 @@ def _chosen(
 
 def arms(courses: Sequence[SessionCourse], plan: TrialPlan, redraws: int, *, is_over: bool) -> Arms:
     """Compare sessions by the arm that each was drawn into; a verdict only where it `is_over`."""
-    told = [plan.arm(each.client, each.session) == "told" for each in courses]
+    told = [plan.arm(each.client, each.session) == "shown" for each in courses]
     actions = [each.actions for each in courses]
     effects = [
         compare(

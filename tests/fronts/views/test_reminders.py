@@ -419,7 +419,7 @@ def in_a_trial(happening: Happening, *, is_same: bool = False) -> tuple[TrialPla
     """Begin a trial; return it, a session that is told, and one that is not."""
     plan = happening.trials.begin(at_ms=NOW_MS, days=1, share=0.5, is_same=is_same)
     drawn = {plan.arm("claude-code", name): name for name in map(str, range(64))}
-    return plan, drawn["told"], drawn["withheld"]
+    return plan, drawn["shown"], drawn["withheld"]
 
 
 def test_in_a_trial_some_sessions_are_told_and_others_are_not(happening: Happening) -> None:

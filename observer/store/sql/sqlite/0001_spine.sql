@@ -29,7 +29,7 @@ INSERT INTO project VALUES
 CREATE TABLE event (
     seq         INTEGER PRIMARY KEY AUTOINCREMENT, -- place in the log; never reused
     id          TEXT NOT NULL UNIQUE,    -- name of the spool entry; makes a replay a no-op
-    dedup       TEXT NOT NULL,           -- equal for two reports of one happening; '' if unknown
+    dedup       TEXT NOT NULL,           -- equal for two reports of one occurrence, '' if unknown
     kind        TEXT NOT NULL,           -- tag of the body
     client      TEXT NOT NULL,           -- who reported it
     project_id  INTEGER NOT NULL REFERENCES project (id), -- where it happened
@@ -94,7 +94,7 @@ CREATE TABLE item (
     commit_hash      TEXT NOT NULL,      -- HEAD at that time, '' if none
     content_hash     TEXT NOT NULL,      -- digest of the normalised content
     discovery_tokens INTEGER NOT NULL,   -- characters of the original / 4
-    folded           INTEGER NOT NULL,   -- count of happenings it stands for
+    folded           INTEGER NOT NULL,   -- count of events folded into it
     created_ms       INTEGER NOT NULL,   -- when it happened
     updated_ms       INTEGER NOT NULL,   -- when it last grew or changed
     stale_ms         INTEGER,            -- since when it no longer holds

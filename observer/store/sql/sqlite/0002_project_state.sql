@@ -1,4 +1,4 @@
--- The story of the work: what an item has to do with others, and which error it tells of.
+-- Links between items, the error that an item is about, and the state of each project.
 
 ALTER TABLE item ADD COLUMN links TEXT NOT NULL DEFAULT '[]';   -- list of {kind, target, title}
 ALTER TABLE item ADD COLUMN signature TEXT NOT NULL DEFAULT ''; -- normalised error, '' if none
@@ -19,6 +19,6 @@ CREATE TABLE link (
 CREATE INDEX link_target ON link (target) WHERE target <> 0;
 
 CREATE TABLE project_state (
-    project_id INTEGER PRIMARY KEY REFERENCES project (id), -- whose story
+    project_id INTEGER PRIMARY KEY REFERENCES project (id), -- the project
     state      BLOB NOT NULL             -- the interpreter's memory of it across sessions, JSON
 );

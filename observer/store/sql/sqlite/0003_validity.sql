@@ -1,24 +1,24 @@
--- Truth over time: what of an item still holds in the code as it stands. Derived from git.
+-- Which items still hold in the code as it is now. Derived from git.
 
--- The work trees from which the memory is looked at, and how far each was followed.
+-- The git worktrees that are followed, and how far each was.
 CREATE TABLE worktree (
-    id         INTEGER PRIMARY KEY,      -- 0 is nobody's
-    root       TEXT NOT NULL UNIQUE,     -- folder of the work tree, absolute
+    id         INTEGER PRIMARY KEY,      -- 0: any worktree
+    root       TEXT NOT NULL UNIQUE,     -- folder of the worktree, absolute
     project_id INTEGER NOT NULL REFERENCES project (id), -- whose
     head       TEXT NOT NULL,            -- commit up to which it was followed
     branch     TEXT NOT NULL,            -- its branch then, '' if none
-    change     INTEGER NOT NULL          -- number of the last change of an item that was taken up
+    change     INTEGER NOT NULL          -- number of the last change of an item that was anchored
 );
 
--- What items are about in the code, seen from a work tree.
+-- What items are about in the code, seen from a worktree.
 CREATE TABLE anchor_set (
-    worktree    INTEGER NOT NULL REFERENCES worktree (id), -- seen from where
+    worktree   INTEGER NOT NULL REFERENCES worktree (id), -- seen from which
     item_id    INTEGER NOT NULL,         -- whose
     base       TEXT NOT NULL,            -- commit at which it held
     branch     TEXT NOT NULL,            -- branch at that time, '' if none
     at_ms      INTEGER NOT NULL,         -- when it held
-    updated_ms INTEGER NOT NULL,         -- the item's, as it was taken up
-    is_here    INTEGER NOT NULL,         -- whether the work tree's history has the base
+    updated_ms INTEGER NOT NULL,         -- the item's, when it was anchored
+    is_here    INTEGER NOT NULL,         -- whether the worktree's history has the base
     is_pending INTEGER NOT NULL,         -- whether some of it is not committed yet
     reverted   TEXT NOT NULL,            -- commit that took it back, '' if none
     reverted_ms INTEGER NOT NULL,        -- when that was, 0 if never
@@ -31,18 +31,18 @@ CREATE INDEX anchor_set_unsettled ON anchor_set (worktree) WHERE is_here = 0 OR 
 CREATE INDEX anchor_set_reverted ON anchor_set (worktree, reverted) WHERE reverted <> '';
 
 CREATE TABLE anchor_path (
-    worktree INTEGER NOT NULL,            -- as in `anchor_set`
-    path    TEXT NOT NULL,               -- where an anchor's file is now, or was before it went
-    item_id INTEGER NOT NULL,            -- as in `anchor_set`
+    worktree INTEGER NOT NULL,           -- as in `anchor_set`
+    path     TEXT NOT NULL,              -- where an anchor's file is, or was before its deletion
+    item_id  INTEGER NOT NULL,           -- as in `anchor_set`
     PRIMARY KEY (worktree, path, item_id)
 ) WITHOUT ROWID;
 
 CREATE INDEX anchor_path_item ON anchor_path (worktree, item_id);
 
--- What must be said of an item beside what it says. Most items have no row.
+-- Why an item may not hold any more, or what superseded it. Most items have no row.
 CREATE TABLE validity (
     item_id     INTEGER NOT NULL,        -- whose
-    worktree     INTEGER NOT NULL,        -- seen from which work tree; 0: from anywhere
+    worktree    INTEGER NOT NULL,        -- seen from which worktree; 0: from any
     reason      TEXT NOT NULL,           -- changed | renamed | deleted | reverted | elsewhere | …
     subject     TEXT NOT NULL,           -- symbol or path that it is about, '' if the item itself
     path        TEXT NOT NULL,           -- where a file is now, '' if where it was

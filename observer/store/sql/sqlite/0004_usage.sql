@@ -3,7 +3,7 @@
 
 CREATE TABLE usage (
     item_id    INTEGER NOT NULL,         -- the item; ids follow from the log and outlive a rebuild
-    session_id INTEGER NOT NULL,         -- seq of the session's first event, 0 if nobody told
+    session_id INTEGER NOT NULL,         -- seq of the session's first event, 0 if unknown
     sort       TEXT NOT NULL,            -- shown | fetched | cited | edited
     at_ms      INTEGER NOT NULL,         -- when, the last time
     PRIMARY KEY (item_id, session_id, sort)

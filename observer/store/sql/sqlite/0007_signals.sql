@@ -5,7 +5,7 @@ CREATE TABLE triage (
     owner    TEXT NOT NULL,              -- who judged it
     status   TEXT NOT NULL,              -- new | snoozed | dismissed | minted
     type     TEXT NOT NULL,              -- which detector found it
-    text     TEXT NOT NULL,              -- what it said then
+    text     TEXT NOT NULL,              -- its text at that time
     evidence TEXT NOT NULL,              -- ids of the notes that it is about: a JSON list
     at_ms    INTEGER NOT NULL,           -- when it was judged
     PRIMARY KEY (signal, owner)

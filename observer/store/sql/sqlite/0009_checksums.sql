@@ -1,5 +1,5 @@
--- What is stored proves itself: a byte that changes on the disk is noticed. checksum() is
--- observer.store.sqlite.sums'; from here on each page ends in a checksum too, see pages there.
+-- Checksums of rows: a byte that changes on the disk is detected. checksum() is
+-- observer.store.sqlite.rows'; from here on each page ends in a checksum too, see pages there.
 
 ALTER TABLE event ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;   -- CRC-32 over the other columns
 ALTER TABLE project ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0; -- the same
