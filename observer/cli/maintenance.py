@@ -13,7 +13,7 @@ import orjson
 
 from observer.cli.exclusive import alone, mend_first
 from observer.cli.output import emit, escaped, json_option, note, say
-from observer.cli.reach import open_memory, refuse_unsettled
+from observer.cli.reach import open_memory
 from observer.cli.redact import has_secrets, redacted
 from observer.cli.terminal import progress
 from observer.core import config
@@ -23,6 +23,7 @@ from observer.core.model import Recorded
 from observer.core.paths import Home, home
 from observer.core.text import counted
 from observer.ingest.pipeline import Pipeline
+from observer.memory.opening import refuse_unsettled
 from observer.projects import PlaceCache
 from observer.purge.carry_out import complete
 from observer.spool.spool import Spool

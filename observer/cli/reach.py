@@ -12,15 +12,11 @@ from contextlib import contextmanager
 from observer import client
 from observer.cli.output import note
 from observer.core import config
-from observer.core.clock import now_ms
-from observer.core.errors import StoreUnavailable
 from observer.core.model import Project
 from observer.core.paths import Home, home, working_folder
 from observer.core.text import counted
-from observer.embed.lazy_model import LazyModel
-from observer.embed.registry import chosen
 from observer.memory.api import Memory
-from observer.memory.opening import index_for
+from observer.memory.opening import reading, refuse_unsettled
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 
@@ -42,27 +38,9 @@ def open_memory() -> Iterator[Memory]:
         note(f"note: the newest {lost} cannot be read here; repair it with: observer up")
     _mention_waiting(here)
     try:
-        model = LazyModel(chosen(settings.model, here.models))
-        memory = Memory(
-            store,
-            owner=config.owner(settings),
-            now_ms=now_ms,
-            index=index_for(here.index, model, is_owner=False),
-            encode=model.encode_patiently,
-        )
-        yield memory.at(str(working_folder()))
+        yield reading(store, here, settings).at(str(working_folder()))
     finally:
         store.close()
-
-
-def refuse_unsettled(here: Home) -> None:
-    """Return unless a purge is not finished here; copies that are older are cleaned by a daemon.
-
-    Raises:
-        StoreUnavailable: it is not.
-    """
-    if here.purging.exists():
-        raise StoreUnavailable("a purge was interrupted", hint="finish it with: observer up")
 
 
 def project_here(memory: Memory) -> Project | None:

@@ -1,12 +1,68 @@
-"""Opening the index of a store, with its stemmer and the vectors of one model."""
+"""Opening a memory: for reading without a daemon, and the index of a store."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from observer.core import config
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.errors import StoreUnavailable
+from observer.core.paths import Home
 from observer.embed.lazy_model import LazyModel
+from observer.embed.registry import chosen
 from observer.index import Index
+from observer.memory.api import Memory
+from observer.store.sqlite.database import SqliteStore
 from observer.store.sqlite.stemmer import stemmer
+
+
+@contextmanager
+def open_memory(home: Home, *, folder: str = "") -> Iterator[Memory]:
+    """Open the memory of a home for reading, whether its daemon runs or not.
+
+    What waits in the spool is not seen. The memory is closed with the context.
+
+    Args:
+        home: whose memory; `observer.core.paths.home()` is the one of this process.
+        folder: absolute folder whose work tree items are compared with; empty for none.
+
+    Raises:
+        StoreUnavailable: there is no database yet, it cannot be read, or a purge was interrupted.
+        ConfigInvalid: the settings cannot be read.
+    """
+    settings = config.load(home)
+    refuse_unsettled(home)
+    store = SqliteStore(home.database, read_only=True)
+    try:
+        memory = reading(store, home, settings)
+        yield memory.at(folder) if folder else memory
+    finally:
+        store.close()
+
+
+def reading(store: SqliteStore, home: Home, settings: Settings) -> Memory:
+    """Return a memory that only reads a store of a home."""
+    model = LazyModel(chosen(settings.model, home.models))
+    return Memory(
+        store,
+        owner=config.owner(settings),
+        now_ms=now_ms,
+        index=index_for(home.index, model, is_owner=False),
+        encode=model.encode_patiently,
+    )
+
+
+def refuse_unsettled(home: Home) -> None:
+    """Return unless a purge is not finished here; copies that are older are cleaned by a daemon.
+
+    Raises:
+        StoreUnavailable: it is not.
+    """
+    if home.purging.exists():
+        raise StoreUnavailable("a purge was interrupted", hint="finish it with: observer up")
 
 
 def index_for(folder: Path, model: LazyModel, *, is_owner: bool) -> Index:

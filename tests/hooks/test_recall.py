@@ -63,7 +63,10 @@ def answered(recall: Recall, until: Any) -> Callable[..., bytes]:
 
     def ask(*arguments: str, payload: object) -> bytes:
         told: list[bytes] = []
-        until(lambda: told.append(recall(*arguments, payload=payload).stdout) or told[-1])
+        until(
+            lambda: told.append(recall(*arguments, payload=payload).stdout) or told[-1],
+            wait_s=60,  # the hook itself waits 150 ms for an answer, which a busy machine exceeds
+        )
         return told[-1]
 
     return ask
@@ -119,6 +122,7 @@ def told(answer: bytes, event: str) -> str:
     return str(output["additionalContext"])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("learned")
 def test_before_a_form_that_cannot_run_the_one_that_works_is_told(
     answered: Callable[..., bytes],
@@ -127,6 +131,7 @@ def test_before_a_form_that_cannot_run_the_one_that_works_is_told(
     assert "`bun run test` works here; `wrap bun run test` could not run" in text
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("learned")
 def test_after_it_has_failed_it_is_told_too_but_once(
     answered: Callable[..., bytes], recall: Recall
@@ -138,6 +143,7 @@ def test_after_it_has_failed_it_is_told_too_but_once(
     assert recall("claude-code", "PreToolUse", payload=coming("s2")).stdout == b""
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("learned")
 def test_before_another_command_it_is_silent(recall: Recall) -> None:
     payload = {**coming("s2"), "tool_input": {"command": "bun run test"}}
@@ -175,6 +181,7 @@ def test_it_can_be_turned_off(recall: Recall, observer: Any) -> None:
     assert recall("claude-code", "PostToolUseFailure", payload=failure("s2")).stdout == b""
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("learned")
 def test_inside_cursor_the_hook_of_cursor_speaks(recall: Recall) -> None:
     hooks_json = Path(os.environ["HOME"]) / ".cursor" / "hooks.json"

@@ -2,7 +2,7 @@
 -- observer.store.sqlite.rows'; from here on each page ends in a checksum too, see pages there.
 
 ALTER TABLE event ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;   -- CRC-32 over the other columns
-ALTER TABLE project ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0; -- the same
+ALTER TABLE project ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0; -- CRC-32 likewise
 
 UPDATE event SET checksum = checksum(
     seq, CAST(id AS BLOB), CAST(dedup AS BLOB), CAST(kind AS BLOB), CAST(client AS BLOB),

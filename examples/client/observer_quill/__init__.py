@@ -1,0 +1,11 @@
+"""Quill, a made-up agent, as a client of observer: the record that observer finds."""
+
+from observer.clients.client import Client
+
+CLIENT = Client(
+    name="quill",
+    decoder="observer_quill.decode:read",
+    installer="observer_quill.install",
+    session_variable="QUILL_RUN",
+    context_file="CONTEXT.quill.md",
+)

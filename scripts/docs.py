@@ -1,0 +1,291 @@
+"""The generated parts of the documentation: what the code knows about itself, as Markdown.
+
+cog runs these functions from the comments in `docs/` (`[[[cog docs.settings() ]]]`);
+`scripts/check` fails where the text in a page is not what they print now.
+
+    cog -P -r docs/reference/*.md    write it anew
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import textwrap
+import tomllib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+from click.testing import CliRunner
+
+from observer.api import openapi
+from observer.cli.app import observer
+from observer.cli.commands import PURPOSES
+from observer.clients import generic
+from observer.clients.installers import installable
+from observer.core import config, errors
+from observer.daemon.status import Status
+from observer.store.migrations import migrations
+from observer.toolsets.registry import toolsets
+
+ROOT = Path(__file__).parents[1]
+HELP_COLUMNS = 88
+SQL_TYPES = "TEXT|INTEGER|REAL|BLOB|ANY"
+
+
+def commands() -> None:
+    """Print every command by purpose, then the help of each and of its subcommands."""
+    for purpose, names in PURPOSES.items():
+        found = [(name, _command(name)) for name in names if not _command(name).hidden]
+        print(f"\n**{purpose}**\n")
+        rows = ((f"[`observer {n}`](#observer-{n})", _line(c.help or "")) for n, c in found)
+        table(("command", "description"), rows)
+    root = click.Context(
+        observer,
+        info_name="observer",
+        terminal_width=HELP_COLUMNS,
+        **observer.context_settings,  # type: ignore[arg-type]  # keywords of a context
+    )
+    for names in PURPOSES.values():
+        for name in names:
+            if not _command(name).hidden:
+                _print_help(_command(name), root)
+
+
+def tools() -> None:
+    """Print the tools of every toolset with their parameters."""
+    for name, toolset in toolsets().items():
+        found = toolset.tools(None, lambda: "")  # type: ignore[arg-type]  # described, not called
+        print(f"\n## Toolset `{name}`\n\n{_quoted(toolset.guide)}")
+        for tool in found:
+            print(f"\n### `{tool.name}`\n\n{_block(tool.description)}\n")
+            rows = list(_parameters(tool.input_schema))
+            if rows:
+                table(("parameter", "type", "default", "description"), rows)
+            else:
+                print("No parameters.")
+
+
+def tools_overview() -> None:
+    """Print one line for each toolset."""
+    rows = []
+    for name, toolset in toolsets().items():
+        found = toolset.tools(None, lambda: "")  # type: ignore[arg-type]  # described, not called
+        rows.append((f"`{name}`", ", ".join(f"`{tool.name}`" for tool in found)))
+    table(("toolset", "tools"), rows)
+
+
+def offered(choice: str) -> None:
+    """Print what a choice of toolsets costs, as `observer tools` prints it."""
+    done = CliRunner().invoke(observer, ["tools", choice], catch_exceptions=False)
+    print(f"```console\n$ observer tools {choice}\n{done.stdout}```")
+
+
+def settings() -> None:
+    """Print every setting with its default."""
+    rows = [(f"`{n}`", f"`{_json(default)}`", text) for n, default, text in config.describe()]
+    table(("setting", "default", "meaning"), rows)
+
+
+def exit_codes() -> None:
+    """Print the exit codes of the command line."""
+    found = [
+        e for e in vars(errors).values() if isinstance(e, type) and e.__module__ == errors.__name__
+    ]
+    rows = [
+        (str(e.exit_code), f"`{e.code}`", _line(e.__doc__ or ""))
+        for e in sorted(found, key=lambda e: e.exit_code)
+    ]
+    table(("exit code", "`code` in JSON", "meaning"), rows)
+
+
+def status_fields() -> None:
+    """Print the fields of `observer status --json` with their types."""
+    _, shapes = msgspec.json.schema_components([Status], ref_template="#{name}")
+    fields = shapes[Status.__name__]["properties"]
+    table(("field", "type"), ((f"`{n}`", _type(of)) for n, of in fields.items()))
+    for name, shape in shapes.items():
+        if name != Status.__name__:
+            print(f"\n`{name}`: {_line(shape.get('description', ''))}\n")
+            rows = ((f"`{n}`", _type(of)) for n, of in shape["properties"].items())
+            table(("field", "type"), rows)
+
+
+def kinds() -> None:
+    """Print the kinds of `POST /events` with their fields."""
+    rows = [
+        (
+            f"`{kind}`",
+            ", ".join(f"`{f}`" for f in body.__struct_fields__),
+            _line(body.__doc__ or ""),
+        )
+        for kind, body in generic.KINDS.items()
+    ]
+    table(("kind", "fields", "meaning"), rows)
+
+
+def event_context() -> None:
+    """Print the fields that an event of any kind may have."""
+    fields = msgspec.json.schema_components([generic.GenericContext])[1]["GenericContext"][
+        "properties"
+    ]
+    rows = (
+        (f"`{name}`", _type(of), f"`{_json(of.get('default'))}`", of.get("description", ""))
+        for name, of in fields.items()
+    )
+    table(("field", "type", "default", "description"), rows)
+
+
+def event_fields() -> None:
+    """Print the fields of each kind with their types."""
+    for kind, body in generic.KINDS.items():
+        shape = msgspec.json.schema_components([body])[1][body.__name__]
+        print(f"\n### `{kind}`\n\n{_block(body.__doc__ or '')}\n")
+        required = shape.get("required", [])
+        rows = (
+            (f"`{name}`", _type(of), "required" if name in required else _default(of))
+            for name, of in shape["properties"].items()
+            if name != "kind"
+        )
+        table(("field", "type", "default"), rows)
+
+
+def routes() -> None:
+    """Print the routes of the HTTP API."""
+    paths = openapi.document(generic.schema(), Status)["paths"]
+    rows = (
+        (f"`{method.upper()} {path}`", of["summary"])
+        for path, methods in paths.items()
+        for method, of in methods.items()
+    )
+    table(("route", "description"), rows)
+
+
+def clients() -> None:
+    """Print what can be installed."""
+    print(", ".join(f"`{name}`" for name in installable()) + ".")
+
+
+def schema() -> None:
+    """Print the tables of the database with the meaning of each column."""
+    found: dict[str, list[tuple[str, str, str]]] = {}
+    for step in migrations("sqlite"):
+        for name, body in re.findall(r"CREATE TABLE (\w+) \((.*?)\n\)", step.sql, re.DOTALL):
+            found[name] = [_column(line) for line in body.splitlines() if _COLUMN.match(line)]
+        for name, line in re.findall(r"ALTER TABLE (\w+) ADD COLUMN (.*)", step.sql):
+            found[name].append(_column(f"    {line}"))
+        for name, engine in re.findall(r"VIRTUAL TABLE (\w+) USING (\w+)", step.sql):
+            found[name] = [("", engine, "virtual table, derived")]
+    for name, columns in found.items():
+        print(f"\n### `{name}`\n")
+        rows = ((f"`{column}`" if column else "", of, text) for column, of, text in columns)
+        table(("column", "type", "meaning"), rows)
+
+
+def decisions() -> None:
+    """Print a line for each decision, by number."""
+    for path in sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md")):
+        title = path.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
+        print(f"- [{title}]({path.name})")
+
+
+def modules() -> None:
+    """Print the layers of pyproject.toml, lowest first, and what each module owns."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = project["tool"]["importlinter"]["contracts"]
+    layers = next(each["layers"] for each in contracts if each["type"] == "layers")
+    rows = []
+    for number, layer in enumerate(reversed(layers)):
+        for name in layer.split(" | "):
+            path = ROOT / name.replace(".", "/")
+            file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+            doc = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+            rows.append((str(number), f"`{name}`", _line(doc)))
+    table(("layer", "module", "owns"), rows)
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
+    """Print a Markdown table."""
+    head = list(head)
+    print("| " + " | ".join(head) + " |")
+    print("|" + "---|" * len(head))
+    for row in rows:
+        print("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |")
+
+
+_COLUMN = re.compile(rf"    (?P<name>[a-z]\w*) +(?P<type>{SQL_TYPES})\b(?P<rest>[^\n]*)")
+
+
+def _column(line: str) -> tuple[str, str, str]:
+    found = _COLUMN.match(line)
+    if found is None:
+        raise ValueError(f"not a column: {line}")
+    _, _, comment = found["rest"].partition("--")
+    return found["name"], found["type"], comment.strip()
+
+
+def _command(name: str) -> click.Command:
+    found = observer.get_command(click.Context(observer), name)
+    if found is None:
+        raise LookupError(name)
+    return found
+
+
+def _print_help(command: click.Command, parent: click.Context) -> None:
+    context = click.Context(command, info_name=command.name, parent=parent)
+    path = context.command_path
+    print(f"\n{'#' * len(path.split())} `{path}`\n")
+    print(f"```text\n{command.get_help(context).rstrip()}\n```")
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            if below and not below.hidden:
+                _print_help(below, context)
+
+
+def _line(text: str) -> str:
+    paragraph = textwrap.dedent(text).strip().split("\n\n")[0]
+    return " ".join(paragraph.split())
+
+
+def _block(text: str) -> str:
+    return inspect.cleandoc(text)
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in _block(text).splitlines())
+
+
+def _parameters(schema: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    required = schema.get("required", [])
+    for name, described in schema["properties"].items():
+        default = "required" if name in required else _default(described)
+        yield f"`{name}`", _type(described), default, described.get("description", "")
+
+
+def _default(described: dict[str, Any]) -> str:
+    return f"`{_json(described['default'])}`" if "default" in described else ""
+
+
+def _type(of: dict[str, Any]) -> str:
+    """Return a JSON Schema in words: `string`, `list of integer`, `"a" or "b"`, with its range."""
+    if "$ref" in of:
+        return f"`{of['$ref'].rsplit('/', 1)[-1].removeprefix('#')}`"
+    if "anyOf" in of:
+        return " or ".join(_type(each) for each in of["anyOf"])
+    if "enum" in of:
+        return " or ".join(f"`{_json(each)}`" for each in of["enum"])
+    if of.get("type") == "array":
+        items = of.get("items") or {}
+        return f"list of {_type(items)}" if items else "list"
+    low, high = of.get("minimum"), of.get("maximum")
+    span = f", {low} to {high}" if low is not None and high is not None else ""
+    kind = of.get("type", "any")
+    return (" or ".join(kind) if isinstance(kind, list) else kind) + span
+
+
+def _json(value: object) -> str:
+    return "none" if value is None else msgspec.json.encode(value).decode()
