@@ -1,7 +1,7 @@
-"""From nodes that were found in a tree to symbols: what stands in what, and what each one says.
+"""Building symbols from the nodes found in a syntax tree: their nesting, signatures and text.
 
-What a definition says is its text without comments and without the definitions inside it. It is
-spaced alike, so that layout alone is no change; where indentation has a meaning it is kept.
+The text of a symbol leaves out comments and the definitions inside it. Its spacing is normalized,
+so that a difference of layout alone is not a change; significant indentation is kept.
 """
 
 from __future__ import annotations

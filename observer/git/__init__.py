@@ -1,6 +1,6 @@
-"""Running git in repositories of any origin, without running anything that they name.
+"""Running git in repositories of any origin, without running any program that they name.
 
-`discovery` finds a repository and checks who owns it, `configuration` reads its settings,
-`mirror` keeps from git those that could run a program, `process` starts git: the only module that
-does.
+`repository` finds a repository, checks who owns it and keeps from git every setting that could run
+a program; `configuration` reads settings, `launch` and `process` start git. The other modules ask:
+`blame`, `commit_diffs`, `log`, `patch`, `status`.
 """

@@ -144,7 +144,7 @@ class HeadMove(NamedTuple):
     """A move of HEAD: the commit that it came to, and the reflog message."""
 
     to: str
-    said: str
+    message: str
 
 
 def head_moves(root: str) -> list[HeadMove]:
@@ -155,7 +155,7 @@ def head_moves(root: str) -> list[HeadMove]:
     """
     answer = git_output(root, *_LOG_REFLOG, "--format=%H %gs", "HEAD", "--") or ""
     lines = (line.partition(" ") for line in answer.split("\n") if line)
-    return [HeadMove(to, said) for to, _, said in lines]
+    return [HeadMove(to, message) for to, _, message in lines]
 
 
 def head_before_resets(moves: Sequence[HeadMove], to: str) -> str:
@@ -165,7 +165,7 @@ def head_before_resets(moves: Sequence[HeadMove], to: str) -> str:
     """
     behind = itertools.dropwhile(lambda move: move.to != to, moves)
     earlier = list(itertools.islice(behind, 1, None))
-    left = itertools.dropwhile(lambda move: move.said.startswith(_RESET), earlier)
+    left = itertools.dropwhile(lambda move: move.message.startswith(_RESET), earlier)
     since = next(left, HeadMove("", "")).to
     return since if earlier and earlier[0].to != since else ""
 

@@ -169,15 +169,15 @@ def stream_lines(root: str, words: Sequence[str], *, record: bytes, fields: int)
         NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
         ObserverError: git failed; what was yielded before is right but not all.
     """
-    with tempfile.TemporaryFile() as complaints:
-        with start_git(root, words, errors=complaints) as running:
+    with tempfile.TemporaryFile() as stderr:
+        with start_git(root, words, errors=stderr) as running:
             try:
                 yield from _lines(running.output, record, fields)
                 code = running.code()
             except GitTimeout as error:
                 raise _stall(root, error) from error
         if code:
-            raise _failure(root, complaints)
+            raise _failure(root, stderr)
 
 
 def _lines(stream: IO[bytes], record: bytes, fields: int) -> Iterator[bytes]:
@@ -273,9 +273,9 @@ def _stall(root: str, error: GitTimeout, *, is_patient: bool = True) -> NotFound
     return NotFound(f"git does not answer in {root}: {error}", hint="try: git status")
 
 
-def _failure(root: str, complaints: IO[bytes]) -> ObserverError:
-    complaints.seek(0)
-    said = complaints.read(LINE_BYTES).decode("utf-8", "replace").strip().splitlines()
+def _failure(root: str, stderr: IO[bytes]) -> ObserverError:
+    stderr.seek(0)
+    said = stderr.read(LINE_BYTES).decode("utf-8", "replace").strip().splitlines()
     return ObserverError(
         f"git cannot read {root}: {said[-1] if said else 'no reason given'}", hint="try: git fsck"
     )

@@ -194,7 +194,7 @@ def _made(repository: Repository, above: str, text: str) -> str:
         beside = make_private(Path(above, "git"))
         _forget_gone(beside)
         folder = make_private(beside / name)
-    except OSError:  # the home cannot be written, which is no reason to be blind
+    except OSError:  # the home cannot be written, but git can still be read
         folder = make_private(Path(_spare(), name))
     make_private(folder / "info")
     _link(folder / _WHOSE, repository.git_dir)
@@ -206,7 +206,7 @@ def _made(repository: Repository, above: str, text: str) -> str:
 
 
 def _forget_gone(folder: Path) -> None:
-    """Remove the stand-ins of repositories and work trees that are no more."""
+    """Remove the stand-ins of repositories and work trees that are gone."""
     for one in folder.iterdir():
         if (one / _WHOSE).is_symlink() and not (one / _WHOSE).exists():
             shutil.rmtree(one, ignore_errors=True)

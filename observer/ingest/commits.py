@@ -102,7 +102,7 @@ def _is_forward(root: str, to: str) -> bool:
     """Return True if HEAD came to a commit by nothing but a move of its branch."""
     said = ""
     with suppress(ObserverError):
-        said = next((move.said for move in head_moves(root) if move.to == to), "")
+        said = next((move.message for move in head_moves(root) if move.to == to), "")
     return said.endswith("Fast-forward")
 
 

@@ -1,6 +1,6 @@
 """Which checks of a command line its outcome proves green, and which one red.
 
-Part of interpretation (step 6). An exit code speaks for what stands behind `&&`, not for what is
+Part of interpretation (step 6). An exit code is that of what stands behind `&&`, not for what is
 before a pipe or a `;`; there, only what the output says counts. A program that was not found, a
 refused call and one that was stopped judged nothing.
 """
@@ -52,7 +52,7 @@ _SETTING_ASIDE = word_set("stash worktree bisect")
 class CheckResults(NamedTuple):
     """What a command line proves.
 
-    The pass of any of `failed` clears the failure: of several, one failed and nobody knows which,
+    The pass of any of `failed` clears the failure: of several, one failed and it is unknown which,
     or a task failed in what it runs. `head` is the command that failed, as it works here;
     `learned` is what tasks turned out to run.
     """
@@ -64,7 +64,7 @@ class CheckResults(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A command line that ended: its commands, its checks, and who signed its output."""
+    """A command line that ended: its commands, its checks, and the checkers in its output."""
 
     body: Command
     result: CommandResult
@@ -151,7 +151,7 @@ def _signed(one: TaskCheck, line: _Line) -> bool:
 
 
 def _is_proven(one: TaskCheck, line: _Line) -> bool:
-    """Return True if the exit code speaks for a check of the line."""
+    """Return True if the exit code proves a check of the line."""
     is_good = line.body.failed is False or outcome.exit_code_of(line.body) == 0
     is_last = _is_chain(line.parts[one.place + 1 :])
     return outcome.ended(line.body) is True or (is_good and is_last)
@@ -225,7 +225,7 @@ def _by(one: TaskCheck, line: _Line) -> CheckResults:
 
 
 def _unsigned(line: _Line) -> CheckResults:
-    """Return what failed where no judge signed the output: only if all that was run is a check."""
+    """Return what failed where the output names no checker: only if all commands are checks."""
     able = [
         place
         for place, part in enumerate(line.parts)

@@ -1,7 +1,7 @@
-"""What a project's tasks and git hooks check: read off what they print, and remembered.
+"""What a project's tasks and git hooks check, learned from what they print.
 
 Part of interpretation (step 6). `make test` that prints `go test ./...` is that check; where a task
-prints nothing, the judges that its output is signed by are what it ran, at a scope nobody knows.
+prints nothing, the checkers that its output names are what it ran, with unknown scope.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _VERSION = re.compile(r"\bv?\d+\.\d+")
 _HOOKED = word_set("commit push")
 _UNHOOKED = word_set("--no-verify -n --dry-run --abort")
 _UNKNOWN = "/"
-"""A folder that nobody can name: outside of every project."""
+"""An unknown folder: outside of every project."""
 _SAID = re.compile(r"(?:^|; )([\w-]+): ")
 
 
@@ -82,13 +82,13 @@ def checks_of(command: str, root: str, cwd: str) -> tuple[TaskCheck, ...]:
 
 
 def reported_checkers(result: CommandResult) -> dict[str, Kind]:
-    """Return the judges that an output is signed by, with what they judge."""
+    """Return the checkers that an output names, each with its kind."""
     tools = [result.tool, *_SAID.findall(result.said)]
     return {base: kind for tool in tools for kind, base in _judges(tool, result)}
 
 
 def deciding_checkers(result: CommandResult) -> dict[str, Kind]:
-    """Return the judge whose word a result is, with what it judges; nothing if it is not known."""
+    """Return the checker that a result comes from, with its kind; empty if unknown."""
     return {base: kind for kind, base in _judges(result.tool, result)}
 
 
@@ -109,7 +109,7 @@ def inferred_check(task: CheckIdentity, kind: Kind, base: str) -> CheckIdentity:
 def learn_tasks(
     ran: Sequence[TaskCheck], output: str, root: str, *, reported: Mapping[str, Kind], known: Tasks
 ) -> dict[str, tuple[CheckIdentity, ...]]:
-    """Return what a task turned out to run; of several tasks nobody knows which ran what.
+    """Return what a task turned out to run; of several tasks it is unknown which ran what.
 
     Of hooks all that was ever seen counts, since each run of them stops at the first failure.
     """

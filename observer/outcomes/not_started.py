@@ -71,7 +71,7 @@ def unexecuted_result(command: Command) -> CommandResult | None:
 
 
 def is_interrupted(command: Command) -> bool:
-    """Return True if somebody put an end to the command: what it would have come to is unknown."""
+    """Return True if the command was interrupted: how it would have ended is unknown."""
     return (
         command.interrupted
         or command.exit_code == _BY_SIGINT
@@ -93,9 +93,9 @@ def is_timed_out(command: Command) -> bool:
 
 
 Reason = Literal["", "missing", "usage", "script", "folder", "permission", "service", "stopped"]
-"""Why: the program is `missing`, its words are no valid `usage`, the project has no such `script`,
-it was run in the wrong `folder`, there is no `permission` to run it, the container or daemon of
-the `service` that would run it is not up, or it was `stopped` before it came to anything."""
+"""Why: the program is `missing`, its arguments are invalid (`usage`), the project has no such
+`script`, it was run in the wrong `folder`, there is no `permission` to run it, the container or
+daemon of the `service` that would run it is not up, or it was `stopped` before it did anything."""
 
 _READ_CHARS = 4000
 _MOST_LINES = 30
@@ -207,7 +207,7 @@ _RAISED = re.compile(r"[\w.]+(?:Error|Exception)\b: ")
 
 
 class NotStarted(NamedTuple):
-    """Why a command could not do its work; nothing where it could, or nobody knows.
+    """Why a command could not do its work; empty where it could, or where it is unknown.
 
     `name` is the program, script or word that is to blame, where the message names it; `said` the
     line that says so.

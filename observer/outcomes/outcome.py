@@ -63,7 +63,7 @@ _NO_MATCH_IS_ONE = frozenset({"grep", "egrep", "rg", "ag", "diff", "cmp", "test"
 
 
 def command_result(command: Command, line: CommandLine, root: str = "") -> CommandResult:
-    """Say how a command went, from its exit code and what it printed.
+    """Return how a command went, from its exit code and what it printed.
 
     Places inside the folder `root` are given relative to it.
     """
@@ -110,7 +110,7 @@ def _looked(command: Command, line: CommandLine, text: str) -> CommandResult:
 def _runs(text: str, times: int) -> list[str]:
     """Part the outputs of a check that was run several times; the last run is the one that counts.
 
-    Where their number is another than the command line's, nobody knows which is whose.
+    Where their number is another than the command line's, it is unknown which is whose.
     """
     for reader in PARSERS if times > 1 else ():
         if reader.end and any(mark in text for mark in reader.marks):
@@ -242,7 +242,7 @@ def _with_words(result: CommandResult, text: str) -> CommandResult:
 
 
 def _ended(code: int, found: Sequence[CommandResult], text: str) -> CommandResult:
-    """Speak for a command that something put an end to: what it printed shows how far it came."""
+    """Return the result of a command that was stopped: what it printed shows how far it came."""
     ending = _ENDINGS[code]
     reached = one_line(_last_words(text), 160)
     words = Diagnostic(f"{ending}; its last words: {reached}" if reached else "")
@@ -257,10 +257,10 @@ def _ended(code: int, found: Sequence[CommandResult], text: str) -> CommandResul
 
 
 def _plain_words(text: str, *, ok: bool | None) -> CommandResult:
-    """Speak for a tool that no reader knows: its first complaint, or its last line."""
+    """Return the result of a tool without a parser: its first error line, or its last line."""
     if ok is False and (said := first_error_line(text)):
-        complaint = Diagnostic(said)
-        return CommandResult(ok=False, first_error=str(complaint), signature=complaint.signature)
+        diagnostic = Diagnostic(said)
+        return CommandResult(ok=False, first_error=str(diagnostic), signature=diagnostic.signature)
     last = _last_words(text)
     if ok is False:
         return CommandResult(ok=False, first_error=str(Diagnostic(last)))

@@ -74,7 +74,7 @@ class CommandResult(Value):
 
     @property
     def is_check(self) -> bool:
-        """Whether a tool that judges the code spoke."""
+        """Whether the result comes from a tool that checks code."""
         return bool(self.tool)
 
 

@@ -39,7 +39,7 @@ FAMILIES = {
     }.items()
     for tool in tools.split()
 }
-"""Program -> the family of languages that it judges."""
+"""Program -> the family of languages that it checks."""
 
 _SELECTING = word_set(
     """
@@ -85,7 +85,7 @@ class CheckCommand(Value):
 
     @property
     def family(self) -> str:
-        """The family of languages that it judges, if known."""
+        """The family of languages that it checks, if known."""
         return FAMILIES.get(self.tool, "")
 
 
@@ -101,8 +101,8 @@ def check_command_of(
     able = _able(parts)
     if not able:
         return None
-    spoken = [part for part in able if program_name(part.words[0]) == result.tool]
-    return _of((spoken or able)[-1], folder)
+    named = [part for part in able if program_name(part.words[0]) == result.tool]
+    return _of((named or able)[-1], folder)
 
 
 @lru_cache(maxsize=2048)

@@ -32,7 +32,7 @@ class Policies:
 
     The file is read as it lies in the work tree, committed or not, like `.gitignore`. A linked
     work tree without one has the policy of its main work tree. Folders below a root have none of
-    their own. The file is never followed as a link, nor opened where it is no plain file.
+    their own. The file is never followed as a link, nor opened where it is not a plain file.
     """
 
     def __init__(self) -> None:

@@ -47,7 +47,7 @@ def detect_place(folder: str) -> Place:
 
     A folder that does not exist gets the evidence of its nearest existing ancestor, if that is a
     work tree or has a project marker. `$HOME`, what lies above it and the folders for temporary
-    files are nobody's project, even as git work trees.
+    files are never a project, even as git work trees.
     """
     return probe_place(folder, {}).place
 

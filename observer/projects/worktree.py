@@ -217,7 +217,7 @@ def _root_commit(root: str, common_dir: str) -> str:
 
 
 def _as_text(name: str) -> str:
-    """Return a name as it can be stored: bytes that are no UTF-8 are replaced."""
+    """Return a name as it can be stored: bytes that are not valid UTF-8 are replaced."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 

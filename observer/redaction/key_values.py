@@ -1,9 +1,9 @@
 """Secrets recognized by the name of their key: `PASSWORD=…`, `"api_key": "…"`, `--token …`.
 
 Part of step 4 (redaction). The same names stand all over source code (`password = get_password()`,
-`token: str`), so a value must look like one: a quoted string that is no prose and no placeholder,
-or a bare word in a place where no expression can stand, or one with a digit or symbol in it. What
-an environment variable of such a name is set to is a secret whatever it looks like.
+`token: str`), so a value must look like a secret: a quoted string that is neither prose nor a
+placeholder, a bare word in a place where no expression can stand, or one with a digit or symbol in
+it. The value of an environment variable of such a name is a secret whatever it looks like.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ class SecretName(NamedTuple):
     pattern: re.Pattern[str]
     is_password: bool = False
     is_weak: bool = False
-    """Whether most of what it names is no secret, so that a value must look drawn."""
+    """Whether most of what it names is not a secret, so that a value must look random."""
 
 
 def _after(word: str, *owners: str) -> str:
@@ -75,7 +75,7 @@ _KEYS_OF_DATA = (
     ),
     *("cursor", "checksum", "fingerprint", "build", "commit", "snapshot", "artifact", "content"),
 )
-"""What keys belong to that only find something: `cache_key` is nobody's secret."""
+"""Owners of keys that only look something up: `cache_key` is not a secret."""
 _OWNERS_OF_PASS = ("user", "db", "root", "admin", "keystore", "smtp", "ftp")
 
 # Each pattern begins with its gate, a literal that the engine finds before it tries anything.

@@ -4,11 +4,9 @@ Part of step 4 (redaction). Formats with an issuer's prefix are in `tokens`, sec
 are recognized by context are in `context_patterns`, by the kind of file in `key_files`, by the
 name of the key in `key_values`.
 
-What stands behind a secret's name in source code, and in what programs print, and is no secret.
-
-Part of step 4 (redaction). `last_token = @last_token[0]`, `token: this.type}`, `--- PASS: TestA`:
-names, expressions, types and results of tests. A value is judged by its form alone; what looks
-drawn by a machine has been let through before.
+The value of a key in source code or program output may be a name, an expression, a type or the
+result of a test: `last_token = @last_token[0]`, `token: this.type}`, `--- PASS: TestA`. It is
+judged by its form alone, after random-looking values have been recognized.
 """
 
 from __future__ import annotations

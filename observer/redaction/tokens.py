@@ -59,7 +59,7 @@ _RUN_CHARACTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 _RUNS = bytes(97 if code in _RUN_CHARACTERS else 32 for code in range(256))
 _LONG = b"a" * 20
 _WORDS = b"abcdefghijklmnopqrstuvwxyz_-."
-"""What is made of these alone was drawn by nobody."""
+"""Runs of these characters alone are never tokens."""
 
 
 def token_secrets(text: str) -> Iterator[Span]:

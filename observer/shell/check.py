@@ -1,8 +1,8 @@
 """What a command checks, and which green run covers which red one.
 
-Part of interpretation (step 6). A check is a judge (`pytest`, `go test`, a script `lint`) and a
+Part of interpretation (step 6). A check is a checker (`pytest`, `go test`, a script `lint`) and a
 scope: folders and files, filters, and options that make it stricter. A green run covers a red one
-of the same judge where it looks at all that the red one looked at, and through no narrower filter.
+of the same checker if its scope includes that of the red one, and no filter of it is narrower.
 What a task such as `make test` runs is learned from what it prints.
 """
 
@@ -53,14 +53,14 @@ _LAST_FAILED = word_set("--lf --last-failed --onlyFailures --only-failures --fai
 
 
 class CheckIdentity(Value):
-    """What is checked. `base` is the same for equal judgements, `tool` the program.
+    """What a command checks. `base` is the same for equal checks, `tool` the program.
 
     `paths` are folders and files relative to the project, "" for all of it; a Go package without
     those below it ends in `*`. `filters` choose among what is there, `strict` make it harder to
     pass. `is_given` holds where the paths stand in the command, `is_task` for what the project
     itself defines, `is_guess` where only the output names the checker, and nothing its scope.
     `is_fixer` holds for a formatter or linter that rewrites what it finds: it may fail, but its
-    success is no pass.
+    success is not a pass.
     """
 
     kind: Kind
@@ -83,25 +83,25 @@ class CheckIdentity(Value):
 
 def check_of(part: SimpleCommand, folder: str, root: str = "") -> CheckIdentity | None:
     """Return what a simple command checks in a folder of the project; None if nothing of it."""
-    judge = checker_of(part.words)
-    if judge is None or folder.startswith("/"):
+    checker = checker_of(part.words)
+    if checker is None or folder.startswith("/"):
         return None
-    scope = _Scope(judge, folder, root)
+    scope = _Scope(checker, folder, root)
     if not scope.paths:
         return None
     filters = [*scope.filters, *([part.wrapping] if XARGS in part.wrapping.split() else [])]
-    if judge.is_task and (partial := _PARTIAL.search(judge.base)):
+    if checker.is_task and (partial := _PARTIAL.search(checker.base)):
         filters.append(partial.group())
     return CheckIdentity(
-        kind=judge.kind,
-        base=one_line(judge.base, 80),
+        kind=checker.kind,
+        base=one_line(checker.base, 80),
         tool=part.words[0].rpartition("/")[2][:40],
         folder=scope.folder,
         paths=distinct_paths(scope.paths),
         filters=distinct((one_line(one, 120) for one in filters), _MOST),
         strict=distinct(scope.strict, _MOST),
         is_given=scope.is_given,
-        is_task=judge.is_task,
+        is_task=checker.is_task,
         is_fixer=rewrites(part),
     )
 
@@ -137,7 +137,7 @@ def is_within_scope(green: CheckIdentity, red: CheckIdentity) -> bool:
 
 
 def is_same_checker(green: CheckIdentity, red: CheckIdentity) -> bool:
-    """Return True if a pass of one judge says something about the other's failure."""
+    """Return True if a pass of one checker says something about the other's failure."""
     return green.base == red.base or green.base in WIDER.get(red.base, ())
 
 
@@ -167,17 +167,17 @@ def _inside(path: str, place: str) -> bool:
 
 
 class _Scope:
-    """Reads the words behind a judge: where, what, through which filter, how strictly."""
+    """Reads the words behind a checker: where, what, through which filter, how strictly."""
 
-    def __init__(self, judge: Checker, folder: str, root: str) -> None:
-        self._judge = judge
+    def __init__(self, checker: Checker, folder: str, root: str) -> None:
+        self._checker = checker
         self._root = root
         self.folder = folder
         self.filters: list[str] = []
         self.strict: list[str] = []
         self._targets: list[str] = []
-        self._read(judge.rest)
-        self.is_given = bool(self._targets) and not judge.is_task
+        self._read(checker.rest)
+        self.is_given = bool(self._targets) and not checker.is_task
         self.paths = self._placed()
 
     def _read(self, words: Sequence[str]) -> None:
@@ -188,7 +188,7 @@ class _Scope:
     def _take(self, word: str, following: str) -> int:
         """Take a word; return 2 where the next one is its value."""
         name, _, value = word.partition("=")
-        steps, base = 1 if value else 2, self._judge.base
+        steps, base = 1 if value else 2, self._checker.base
         if word == "<":
             return 2
         if name in _AT or name in _MANIFESTS:
@@ -226,8 +226,8 @@ class _Scope:
 
     def _placed(self) -> list[str]:
         """Return the targets as paths of the project; none if they all lie outside."""
-        is_go = self._judge.base.startswith("go ")
-        if self._judge.is_task:
+        is_go = self._checker.base.startswith("go ")
+        if self._checker.is_task:
             self.filters += self._targets
             return [self.folder]
         if not self._targets:

@@ -1,4 +1,4 @@
-"""Tables of the programs that judge code, and of those that run the tasks of a project.
+"""Tables of the programs that check code, and of those that run the tasks of a project.
 
 Part of interpretation (step 6); read by `check_tools`.
 """
@@ -10,7 +10,7 @@ from typing import Literal
 from observer.core.text import word_set
 
 Kind = Literal["test", "types", "lint", "format", "build", "all", ""]
-"""What is judged; `all` is a task that does several of these."""
+"""What is checked; `all` is a task that does several of these."""
 
 ALWAYS: dict[Kind, str] = {
     "test": "pytest unittest nose2 trial tox nox jest vitest mocha ava tap jasmine karma rspec"
@@ -25,7 +25,7 @@ ALWAYS: dict[Kind, str] = {
     "format": "",
     "all": "",
 }
-"""Programs that do nothing but judge."""
+"""Programs that only check."""
 ALIASES = {
     "py.test": "pytest", "basedpyright": "pyright",
     "dmypy": "mypy", "vue-tsc": "tsc", "mvnw": "mvn", "gradlew": "gradle", "pest": "phpunit",
@@ -35,7 +35,7 @@ ALIASES = {
 RUNNING = {"gotestsum": "go test", "ginkgo": "go test"}
 """Programs that only run another's tests."""
 RUNNING_OTHERS = word_set("pre-commit lefthook")
-"""Programs that run what a project lists: the output is signed by others."""
+"""Programs that run what a project lists: the output is that of others."""
 VERBS: dict[str, dict[str, tuple[Kind, str]]] = {
     "go": {
         "test": ("test", "go test"),
@@ -112,7 +112,7 @@ VERBS: dict[str, dict[str, tuple[Kind, str]]] = {
     "helm": {"lint": ("lint", "helm lint")},
     "buf": {"lint": ("lint", "buf lint")},
 }
-"""Program -> its word that judges -> how."""
+"""Program -> subcommand -> (kind, checker)."""
 BY_OPTION: dict[tuple[str, str], tuple[Kind, str]] = {
     ("cmake", "--build"): ("build", "cmake --build"),
     ("node", "--test"): ("test", "node --test"),
@@ -173,7 +173,7 @@ PROGRAMS = (
         " nx turbo xcodebuild"
     )
 )
-"""Programs that judge, or run others that do."""
+"""Programs that check code, or run others that do."""
 
 SELECTING = {
     "": word_set(
@@ -204,7 +204,7 @@ SELECTING = {
     "ruff check": word_set("--select --extend-select"),
     "eslint": word_set("--rule"),
 }
-"""Judge -> options whose value chooses a part of what it looks at; "" is any other judge."""
+"""Checker -> options whose value chooses a part of what it looks at; "" is any other checker."""
 NEUTRAL_VALUED = word_set(
     "-n -j --tb --maxfail --durations --reporter --reporters --cov-report --timeout -timeout -count"
     " -parallel --jobs --max-workers --maxWorkers --workers --output --format"
@@ -225,14 +225,14 @@ NEUTRAL = {
         ),
     ),
 }
-"""Judge -> more of them."""
+"""Checker -> more of them."""
 _CONFIGURED = word_set("--config --rcfile --config-file --features --tags -tags")
 EXACT = {
     "": _CONFIGURED,
     "tsc": _CONFIGURED | {"-p", "--project"},
     **dict.fromkeys(("jest", "vitest", "eslint", "playwright test"), _CONFIGURED | {"-c"}),
 }
-"""Judge -> options whose value makes it another one: each sees what the other does not."""
+"""Checker -> options whose value makes it another one: each sees what the other does not."""
 STRICT = word_set(
     "--strict -race --all-features --release --pedantic --deny-warnings -Werror --run-slow --slow"
     " --runslow --integration --ignored --include-ignored --all-targets --error-on-warnings"
@@ -250,7 +250,7 @@ RECURSIVE = (
     "ruff", "black", "isort", "flake8", "prettier", "eslint", "biome", "gofmt", "shellcheck",
     "rubocop", "cargo", "mvn", "gradle", "dotnet",
 )  # fmt: skip
-"""Judges that look at all folders below, whatever these configure; tests are counted instead."""
+"""Checkers that look at all folders below, whatever these configure; tests are counted instead."""
 WIDER: dict[str, frozenset[str]] = {
     "go build": frozenset({"go test", "go vet"}),
     "cargo build": frozenset({"cargo test", "cargo clippy"}),
@@ -271,11 +271,11 @@ WIDER: dict[str, frozenset[str]] = {
     "gradle test": frozenset({"gradle check", "gradle build"}),
     "gradle check": frozenset({"gradle build"}),
 }
-"""Judge -> those whose pass says that this one would pass too."""
+"""Checker -> those whose pass says that this one would pass too."""
 KIND_OF_CHECKER = {base: kind for verbs in VERBS.values() for kind, base in verbs.values()}
-"""Judge that is a word of a program -> what it judges."""
+"""Checker that is a subcommand -> the kind of its check."""
 OUTPUT_NAMES = {"xcodebuild test": "swift test", "xcodebuild build": "swift build"}
-"""Judge -> the one whose name its outputs are signed by."""
+"""Checker -> the name that its output shows."""
 CHECKER_BY_OUTPUT: dict[str, tuple[Kind, str]] = {
     "compiler": ("build", "compiler"),
     "linker": ("build", "compiler"),
@@ -293,7 +293,7 @@ CHECKER_BY_OUTPUT: dict[str, tuple[Kind, str]] = {
     "black": ("format", "black"),
     "isort": ("format", "isort"),
 }
-"""How outputs are signed -> which judge spoke; those that are signed by their own name not."""
+"""Name of an output parser -> (kind, checker); checkers that share its name are left out."""
 CHECKER_BY_COUNTS: dict[str, tuple[tuple[Kind, str], tuple[Kind, str]]] = {
     "go": (("test", "go test"), ("build", "go build")),
     "cargo": (("test", "cargo test"), ("build", "cargo build")),

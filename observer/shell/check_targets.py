@@ -1,11 +1,8 @@
-"""What runs targets, environments or schemes checks: nx, tox, nox, xcodebuild.
+"""Checkers chosen by targets, environments or schemes (nx, tox, nox, xcodebuild), and task names.
 
 Part of interpretation (step 6). Their words say which of a project's tasks run, and for what of it:
-`nx run app:test` is the test of one part, `tox -e lint` a linter.
-
-What the name of a task says of it: what it judges, and that it repairs.
-
-Part of interpretation (step 6); read by `check_tools` and `check_targets`.
+`nx run app:test` is the test of one part, `tox -e lint` a linter. `kind_from_name` reads what the
+name of a task says: what it checks, and `base_task_name` drops the part that says it fixes files.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ from observer.shell.words import unquoted
 
 
 class Checker(NamedTuple):
-    """What judges: `base` is the same for equal judgements, `rest` the words that are left.
+    """A checker: `base` is the same for equal checks, `rest` the words that are left.
 
     `is_task` holds where a project defines what is run, such as `make test`.
     """
@@ -40,7 +37,7 @@ NAME_PART = re.compile(r"[A-Za-z][a-z0-9]*")
 
 
 def kind_from_name(name: str) -> Kind:
-    """Return what a task of this name is likely to judge."""
+    """Return what a task of this name is likely to check."""
     parts = {part.lower() for part in NAME_PART.findall(name)}
     parts.add(name.replace("-", "").lower())
     return next((kind for kind, known in KIND_WORDS if not known.isdisjoint(parts)), "")

@@ -1,4 +1,4 @@
-"""Which programs judge code, by which of their words, and what kind of judgement it is.
+"""Which commands check code, by which of their words, and what kind of check they run.
 
 Part of interpretation (step 6). Tests, type checks, linters, formatters that only check, and
 builds are checks; everything else that is run, such as a built program or a one-off script, is not.
@@ -41,7 +41,7 @@ _SCRIPT_FILE = re.compile(r"(?:\./)?(?:[\w.-]+/)*([\w-]+?)(?:\.(?:sh|bash|py|rb|
 
 
 def checker_of(words: Sequence[str]) -> Checker | None:
-    """Return how a simple command judges code; None if it does not."""
+    """Return the checker that a simple command runs; None if it runs none."""
     name = program_name(words[0])
     name, rest = ALIASES.get(name, name), list(words[1:])
     if name.startswith("python") and rest[1:] and program_name(rest[0]) == "manage.py":

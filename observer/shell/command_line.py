@@ -20,9 +20,9 @@ from typing import NamedTuple
 from observer.core.text import distinct, one_line, word_set
 from observer.core.value import Value
 from observer.shell import runners
-from observer.shell import words as shell
 from observer.shell.check_tables import PROGRAMS
 from observer.shell.runners import FRAME_WORDS, program_name
+from observer.shell.words import split, unquoted
 
 _REDIRECTION = re.compile(r"(?<![0-9&>])>{1,2}(?![&>])\s*(?!/dev/null)")
 _OUT = re.compile(r"(?P<stream>[\d*]?)(?P<sign>>>?)(?!\()(?P<target>.*)\Z", re.DOTALL)
@@ -116,10 +116,10 @@ def simple_commands(command: str) -> tuple[SimpleCommand, ...]:
 
 
 def _parts(command: str, depth: int) -> Iterator[SimpleCommand]:
-    for sign, words in shell.split(command):
+    for sign, words in split(command):
         part = _unwrapped(sign, words)
         if depth and (inner := _nested(part)):
-            for place, found in enumerate(_parts(shell.unquoted(inner), depth - 1)):
+            for place, found in enumerate(_parts(unquoted(inner), depth - 1)):
                 yield found if place else found._replace(sign=sign)
         elif part.words[0] not in _FRAMES and not runners.ASSIGNMENT.match(part.words[0]):
             yield part

@@ -13,9 +13,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from observer.shell import command_line
-from observer.shell import words as shell
 from observer.shell.command_line import SimpleCommand
 from observer.shell.runners import XARGS, program_name
+from observer.shell.words import split
 
 _LOOPS = frozenset({"for", "while", "until"})
 _PIPEFAIL = re.compile(r"\b(?:set|(?:ba|z|k)?sh)\s[^;&|\n]{0,200}\bpipefail\b")
@@ -78,7 +78,7 @@ def exit_status_of(command: str) -> ExitStatus:
     if not heads:
         return ExitStatus()
     line = _Line(parts, heads, bool(_PIPEFAIL.search(command)), bool(_ERREXIT.search(command)))
-    first_words = {simple.words[0] for simple in shell.split(command)}
+    first_words = {simple.words[0] for simple in split(command)}
     if "!" in first_words or _is_in_background(command):
         return ExitStatus(success=False, failure=False)
     if not _LOOPS.isdisjoint(first_words):

@@ -31,7 +31,7 @@ class _Launcher(NamedTuple):
     """`verbs` stand behind the program, then options, then `skipped` words, then the command.
 
     `valued` options have their value in the next word. `until` is the word that the command
-    stands behind, `is_picky` says that only programs known to judge code are meant as programs.
+    stands behind, `is_picky` says that only programs known to check code are meant as programs.
     """
 
     verbs: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from observer.code import edits as marks
+from observer.code import edits
 from observer.core.events import Edit, FileWrite
 from observer.observations.drafts import Where
 from observer.observations.failure_records import DROPPED, STASHED, TrackedEdit, WorktreeBranch
@@ -26,7 +26,7 @@ def an_edit(
         worktree=WorktreeBranch(),
         session=session,
         path=path,
-        marks=marks.fingerprints_of(WRITE).edits,
+        marks=edits.fingerprints_of(WRITE).edits,
         reverted_by=reverted_by,
     )
 

@@ -1,7 +1,8 @@
-"""The tools' own readers, one module an ecosystem.
+"""The parsers of tools' output, one module an ecosystem.
 
 Part of interpretation (step 6). `PARSERS` goes from the tools' own summaries to what many programs
-print: the first that speaks is believed. A new tool is a function and a row in its module's table.
+print: the first that finds a result is believed. A new tool is a function and a row in the table
+of its module.
 """
 
 from __future__ import annotations

@@ -17,9 +17,9 @@ Read = Callable[[str], CommandResult | None]
 
 
 class OutputParser(NamedTuple):
-    """A tool's reader; one of `marks` stands in its output whoever started it (make, npm, tox).
+    """The parser of a tool; one of `marks` is in its output, whatever started it (make, npm, tox).
 
-    `is_raised` holds for readers of what any program prints when it breaks. `end` is the last line
+    `is_raised` holds for parsers of what any program prints when it breaks. `end` is the last line
     of each run, for tools whose runs can be separated.
     """
 

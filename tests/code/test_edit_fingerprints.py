@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from observer.code import edits as marks
+from observer.code import edits
 from observer.core.events import Edit, FileWrite
 
 
@@ -24,12 +24,12 @@ def write(*edits: tuple[str, str]) -> FileWrite:
     ],
 )
 def test_an_undoing_has_the_reverse_mark(edit: tuple[str, str], back: tuple[str, str]) -> None:
-    (mark,) = marks.fingerprints_of(write(edit)).edits
-    assert marks.fingerprints_of(write(back)).edits == (marks.inverse_fingerprint(mark),)
+    (mark,) = edits.fingerprints_of(write(edit)).edits
+    assert edits.fingerprints_of(write(back)).edits == (edits.inverse_fingerprint(mark),)
 
 
 def test_another_edit_has_another_mark() -> None:
-    assert marks.fingerprints_of(write(("x = 1", "x = 2"))) != marks.fingerprints_of(
+    assert edits.fingerprints_of(write(("x = 1", "x = 2"))) != edits.fingerprints_of(
         write(("x = 1", "x = 3"))
     )
 
@@ -43,15 +43,15 @@ def test_another_edit_has_another_mark() -> None:
     ],
 )
 def test_some_writes_have_no_mark(body: FileWrite) -> None:
-    assert marks.fingerprints_of(body).edits == ()
+    assert edits.fingerprints_of(body).edits == ()
 
 
 def test_a_whole_file_is_known_by_its_content() -> None:
     first, second = (FileWrite(path="a.py", content=text) for text in ("x\n", "y\n"))
     assert (
-        marks.fingerprints_of(first)
-        == marks.fingerprints_of(first)
-        != marks.fingerprints_of(second)
+        edits.fingerprints_of(first)
+        == edits.fingerprints_of(first)
+        != edits.fingerprints_of(second)
     )
 
 
@@ -71,4 +71,4 @@ def test_a_whole_file_is_known_by_its_content() -> None:
     ],
 )
 def test_a_probe_only_adds_what_prints(old: str, new: str, is_probe: bool) -> None:
-    assert marks.fingerprints_of(write((old, new))).is_probe is is_probe
+    assert edits.fingerprints_of(write((old, new))).is_probe is is_probe
