@@ -59,7 +59,7 @@ def call(home: Home, method: str, path: str, body: object = None, *, wait_s: flo
     Raises:
         DaemonUnavailable: nobody listens, or no answer came within `wait_s`.
         ObserverError: the daemon refused; its own error, with its code and hint.
-        UnicodeError: the body holds what is no text.
+        UnicodeError: the body holds text that is not valid Unicode.
     """
     connection = _Connection(home, wait_s)
     try:
@@ -103,7 +103,7 @@ def stop(home: Home, *, wait_s: float = 20.0) -> bool:
     """Ask the daemon to drain and leave, and return when it is gone; False if there was none.
 
     Raises:
-        DaemonUnavailable: it does not answer, or is still there after `wait_s`; which one is told.
+        DaemonUnavailable: it does not answer, or does not end within `wait_s`, as the message says.
     """
     if not is_running(home):
         return False
@@ -150,7 +150,7 @@ def peer_uid(connection: socket.socket) -> int:
     """Return the user id of the process at the other end of a Unix socket.
 
     Raises:
-        OSError: the kernel does not tell.
+        OSError: the kernel does not say.
     """
     if hasattr(socket, "SO_PEERCRED"):
         data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
@@ -226,8 +226,8 @@ class _Starter:
         with _log(self._home).open("rb") as log:
             log.seek(self._log_offset)
             lines = log.read(1 << 20).decode(errors="replace").splitlines()
-        told = [place for place, line in enumerate(lines) if line.startswith("error: ")]
-        complaint = lines[told[-1] :][:2] if told else lines[-1:] or ["it left no message"]
+        errors = [place for place, line in enumerate(lines) if line.startswith("error: ")]
+        complaint = lines[errors[-1] :][:2] if errors else lines[-1:] or ["it left no message"]
         return "; ".join(re.sub("^(error|hint): ", "", line) for line in complaint)
 
 
@@ -338,12 +338,12 @@ def _opened(status: int, answer: bytes) -> Any:  # noqa: ANN401 - as `call`
         raise DaemonUnavailable(f"the daemon answered no JSON (HTTP {status})") from error
     if status < 400:
         return value
-    told = value.get("error") if isinstance(value, dict) else None
-    raise error_of(told if isinstance(told, dict) else {})
+    found = value.get("error") if isinstance(value, dict) else None
+    raise error_of(found if isinstance(found, dict) else {})
 
 
-def error_of(told: dict[str, Any]) -> ObserverError:
+def error_of(fields: dict[str, Any]) -> ObserverError:
     """Return an error that was passed on as `code`, `message` and `hint`."""
     kinds = {kind.code: kind for kind in ObserverError.__subclasses__()}
-    kind = kinds.get(str(told.get("code")), ObserverError)
-    return kind(str(told.get("message", "the daemon refused")), hint=str(told.get("hint", "")))
+    kind = kinds.get(str(fields.get("code")), ObserverError)
+    return kind(str(fields.get("message", "the daemon refused")), hint=str(fields.get("hint", "")))

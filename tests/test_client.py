@@ -199,7 +199,8 @@ def test_a_server_of_another_user_is_not_trusted(
 ) -> None:
     """Somebody may have made the folder in /tmp before our daemon could."""
     ask = (
-        "import os; from observer import client, paths; here = paths.home(); os.setuid(12345)\n"
+        "import os; from observer import client; from observer.core import paths\n"
+        "here = paths.home(); os.setuid(12345)\n"
         "client.call(here, 'GET', '/status')"
     )
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # a path that a stranger can walk

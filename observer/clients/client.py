@@ -8,6 +8,7 @@ at an environment does not load decoders and installers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, cast
 
@@ -18,6 +19,8 @@ from observer.core.events import Event
 
 if TYPE_CHECKING:
     from observer.config_files.context import InstallContext, InstallPlan
+
+_resolve = cache(resolve_name)  # a look-up for each event
 
 Decoder: TypeAlias = Callable[[Envelope, Object], Iterable[Event]]
 """Turns an opened envelope and its parsed payload into events; pure.
@@ -89,14 +92,14 @@ class Client(NamedTuple):
         Raises:
             Undecodable: it is not a payload of this client.
         """
-        return cast("Decoder", resolve_name(self.decoder))(envelope, payload)
+        return cast("Decoder", _resolve(self.decoder))(envelope, payload)
 
     def host_of(self, envelope: Envelope, payload: Object) -> str:
         """Return the name of the client that ran the hook; it need not be a known one."""
         if not self.host:
             return self.name
-        return cast("Callable[[Envelope, Object], str]", resolve_name(self.host))(envelope, payload)
+        return cast("Callable[[Envelope, Object], str]", _resolve(self.host))(envelope, payload)
 
     def load_installer(self) -> Installer | None:
         """Return the installer; None if the client has none."""
-        return cast("Installer", resolve_name(self.installer)) if self.installer else None
+        return cast("Installer", _resolve(self.installer)) if self.installer else None

@@ -1,4 +1,4 @@
-"""Owns the envelope: the few fields a hook knew, and the client's payload as it came.
+"""The envelope: the few fields that a hook knows, and the client's payload as it came.
 
 Step 3 of an event's way, first half. Promise: any bytes either parse or raise `Undecodable`;
 an unknown field is skipped, so that newer hooks can talk to an older daemon.
@@ -21,11 +21,11 @@ Object: TypeAlias = Mapping[str, Json]
 
 MAGIC = b"OBS1\0"
 HEADER_BYTES = 1 << 20
-"""Longest run of fields we read; a header beyond it is no hook's work."""
+"""Longest run of fields we read; a longer header is not of our hooks."""
 
 _END = b"\0\0"
 _ENV = "env."
-_FIRST_MS = 946_684_800_000  # 2000-01-01: what is older was no clock
+_FIRST_MS = 946_684_800_000  # 2000-01-01: an earlier time is not of a clock that was set
 _AHEAD_MS = 86_400_000
 
 
@@ -33,7 +33,7 @@ class Envelope(Value):
     """One spool entry, opened.
 
     `client` and `event` are what the hook's command line says; the payload may know better.
-    `ppid` and `host` tell sessions apart where a client names none.
+    `ppid` and `host` distinguish sessions where a client names none.
     """
 
     id: str
@@ -49,7 +49,7 @@ class Envelope(Value):
 
     @property
     def stand_in_session(self) -> str:
-        """Name of the session of a client that tells none: one per client process."""
+        """Name of the session of a client that names none: one per client process."""
         return f"ppid:{self.ppid}@{self.host}" if self.ppid else ""
 
 

@@ -1,4 +1,4 @@
-"""Owns the open door: flat JSON by which any editor or script reports an event.
+"""The generic client: flat JSON by which any editor or script reports an event.
 
 `POST /events` and `observer post` call `report` and answer what is wrong; an envelope of client
 `generic` brings the same JSON through the spool, for a machine whose daemon is down.
@@ -58,7 +58,7 @@ class GenericContext(Value):
     session: Annotated[_Name, Meta(description="Your name for this run of the client.")] = ""
     turn: Annotated[_Name, Meta(description="Groups what one prompt caused.")] = ""
     subagent: Annotated[_Name, Meta(description="Who did it, if not the main agent.")] = ""
-    id: Annotated[_Name, Meta(description="Idempotency key: told again, it changes nothing.")] = ""
+    id: Annotated[_Name, Meta(description="Idempotency key: sent again, it changes nothing.")] = ""
     host: Annotated[_Name, Meta(description="The machine's name.")] = ""
     cwd: Annotated[str, Meta(description="Absolute folder; names the project.")] = ""
     roots: Annotated[tuple[str, ...], Meta(description="Open folders, if not `cwd`.")] = ()
@@ -220,7 +220,7 @@ def _convert(payload: Object, of: type[Any], kind: str) -> Any:  # noqa: ANN401 
 
 
 def _check(body: AnyBody) -> None:
-    """Refuse numbers that are no measurement, and hashes that git would read as an option."""
+    """Refuse numbers that cannot be measurements, and hashes that git would read as an option."""
     for field in structs.fields(body):
         value = getattr(body, field.name)
         if isinstance(value, int) and abs(value) > _LARGEST:
@@ -230,7 +230,7 @@ def _check(body: AnyBody) -> None:
             "field 'duration_ms' is negative", hint="give milliseconds from start to end"
         )
     if isinstance(body, Commit) and not re.fullmatch("[0-9a-f]{40}([0-9a-f]{24})?", body.hash):
-        raise BadInput("field 'hash' is no commit hash", hint="give all 40 or 64 hex digits")
+        raise BadInput("field 'hash' is not a commit hash", hint="give all 40 or 64 hex digits")
 
 
 def _time(at: float | str | None, now_ms: int) -> int:
@@ -240,7 +240,7 @@ def _time(at: float | str | None, now_ms: int) -> int:
     at_ms = _of_iso(at) if isinstance(at, str) else at
     if not _EARLIEST_MS <= at_ms <= now_ms + AHEAD_MS:
         raise BadInput(
-            f"field 'at': {quoted(at, 40)} is no time of an event",
+            f"field 'at': {quoted(at, 40)} is not the time of an event",
             hint="give milliseconds (not seconds) since 1970 UTC, or ISO 8601, not in the future",
         )
     return int(at_ms)

@@ -1,4 +1,4 @@
-"""Owns the looks into a client's JSON: typed, total, and never surprised.
+"""Reads fields of a client's JSON: typed, and defined for any value.
 
 Clients send what they like: numbers as text, objects as JSON inside a string, lists of content
 blocks. Every function here answers for any value and raises nothing; absent is empty.
@@ -46,7 +46,7 @@ def quoted(value: Json, limit: int = 80) -> str:
 
 
 def rest(given: Object, *, beside: frozenset[str]) -> str:
-    """Return the fields that are not in `beside` as JSON text: what an unknown event told."""
+    """Return the fields that are not in `beside` as JSON text: what an unknown event says."""
     return dump({key: value for key, value in given.items() if key not in beside})
 
 
@@ -120,18 +120,19 @@ def words(given: Object, name: str) -> tuple[str, ...]:
 def prose(value: Json) -> str:
     """Return what a tool answered as a person would read it.
 
-    Text stays text, content blocks are joined, an object gives its telling field, nothing where
-    that is empty, and a page its title and address; anything else is shown as JSON.
+    Text stays text, content blocks are joined, an object gives its first filled field of
+    `_BLOCK_KEYS`, nothing where all are empty, and a page its title and address; anything else is
+    shown as JSON.
     """
     if isinstance(value, str):
         return value
     if isinstance(value, list):
         return "\n".join(filter(None, map(prose, value)))
     if isinstance(value, dict):
-        told = [key for key in _BLOCK_KEYS if key in value]
-        if telling := next(filter(value.get, told), ""):
-            return prose(value[telling])
-        if told:
+        keys = [key for key in _BLOCK_KEYS if key in value]
+        if filled := next(filter(value.get, keys), ""):
+            return prose(value[filled])
+        if keys:
             return ""
         if (title := text(value, "title")) and (address := text(value, "url")):
             return f"{title} ({address})"

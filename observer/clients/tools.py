@@ -1,4 +1,4 @@
-"""Owns the meaning of tool calls: what a client's tool did, in our words.
+"""What a client's tool call did, as an event body.
 
 Clients name their tools and their arguments differently but mean the same few things. A client's
 file maps its tool names to the makers here; each maker accepts every spelling of an argument.
@@ -94,9 +94,9 @@ _EXITS = ("exit_code", "exitCode", "exit_status", "returncode")
 
 
 class ToolCall(Value):
-    """One tool call: what was asked, and what came of it as far as the client tells.
+    """One tool call: what was asked, and its result as far as the client reports it.
 
-    `failed` is None where the client does not tell; `response` is kept as it came.
+    `failed` is None where the client does not say; `response` is kept as it came.
     """
 
     tool: str
@@ -275,7 +275,7 @@ def ask_web(call: ToolCall) -> Search | ToolUse:
 def own(call: ToolCall) -> Search | ToolUse:
     """Return a question to observer itself, without the answer; else that it was called.
 
-    What it was told is a note already: a copy would outlive the note's being forgotten, and show
+    Its input is a note already: a copy would outlive the note's being forgotten, and show
     to all what is one person's.
     """
     action = text(call.given, "action")

@@ -28,7 +28,7 @@ class InstallContext:
     """Where to install.
 
     `observer` is the absolute path of our command. `project` is the repository that was asked for
-    by name, if any; `folder` is the working folder. `environ` tells where clients keep their files.
+    by name, if any; `folder` is the working folder. `environ` says where clients keep their files.
     """
 
     home: Home
@@ -121,7 +121,7 @@ def command(home: Home, *words: str) -> str:
 
 
 def is_ours(home: Home, line: object) -> bool:
-    """Tell whether a command line in a foreign configuration runs one of our scripts."""
+    """Return True if a command line in a client's configuration runs one of our scripts."""
     if not isinstance(line, str):
         return False
     try:

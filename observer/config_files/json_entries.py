@@ -41,10 +41,10 @@ def edit_json(path: Path, change: Change, *, leftovers: Sequence[object] = ({},)
             names the file.
     """
     before = read(path)
-    told = _text(path, before)
+    found = _text(path, before)
     # A file whose lines all end as on Windows keeps to it; no JSON string holds such an end.
-    has_crlf = 0 < told.count("\n") == told.count("\r\n")
-    text = told.replace("\r\n", "\n") if has_crlf else told
+    has_crlf = 0 < found.count("\n") == found.count("\r\n")
+    text = found.replace("\r\n", "\n") if has_crlf else found
     try:
         after = change(text)
     except ConfigInvalid as error:
@@ -137,7 +137,7 @@ def _list(text: str, path: jsonc.Path) -> list[Any]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise ValueError(f"{'.'.join(map(str, path))} is no list")  # noqa: TRY004 - the file is wrong, not its reader
+        raise ValueError(f"{'.'.join(map(str, path))} is not a list")  # noqa: TRY004 - the file is wrong, not its reader
     return value
 
 

@@ -38,7 +38,7 @@ def load(text: str) -> Any:  # noqa: ANN401 - what a foreign file holds is only 
     """Return the value of a text; an empty text is an empty object.
 
     Raises:
-        ValueError: it is no JSON, even with comments and trailing commas allowed.
+        ValueError: it is not JSON, even with comments and trailing commas allowed.
     """
     bare = _LOOSE.sub(lambda found: found["string"] or " ", text.removeprefix("\ufeff"))
     try:
@@ -77,7 +77,9 @@ def put(text: str, path: Path, value: object) -> str:
         if member is None:
             if text[start] != ("{" if isinstance(key, str) else "["):
                 where = ".".join(map(str, path[:depth]))
-                raise ValueError(f"{where} is no {'object' if isinstance(key, str) else 'list'}")
+                raise ValueError(
+                    f"{where} is not {'an object' if isinstance(key, str) else 'a list'}"
+                )
             return _insert(text, start, key, _nested(path[depth + 1 :], value))
         start = member.value
     indent = _indent_at(text, start)

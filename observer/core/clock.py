@@ -1,4 +1,4 @@
-"""The one clock: integer UTC milliseconds. What must be told the time takes it as an argument."""
+"""The one clock: integer UTC milliseconds. What depends on the time takes it as an argument."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             ge=0,
             le=100_000,
             description=(
-                "Budget of the approved rules that every agent is told when it connects; 0 tells "
+                "Budget of the approved rules that every agent is given when it connects; 0 gives "
                 "none. Some clients keep only the first 2,048 bytes of all instructions."
             ),
         ),
@@ -120,8 +120,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         bool,
         Meta(
             description=(
-                "Whether an agent is told unasked, before a command or edit, after a failure or at "
-                "a prompt, what is known to work or was decided."
+                "Whether an agent is reminded unasked, before a command or edit, after a failure "
+                "or at a prompt, of what is known to work or was decided."
             )
         ),
     ] = True
@@ -174,7 +174,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Meta(
             description=(
                 "Whether git work trees with sessions in the last two weeks are watched for "
-                "writes that no hook tells."
+                "writes that no hook reports."
             )
         ),
     ] = True
@@ -309,7 +309,7 @@ def check(values: Mapping[str, Any], *, source: str) -> Settings:
     for folder in settings.exclude:
         if not folder.startswith(("/", "~")):
             raise ConfigInvalid(
-                f"{folder!r}, to exclude, is no full path in {source}",
+                f"{folder!r}, to exclude, is not a full path in {source}",
                 hint="begin each folder with / or ~; nothing else would ever be excluded by it",
             )
     return settings
@@ -325,7 +325,7 @@ def describe() -> list[tuple[str, object, str]]:
 
 def _meaning(name: str) -> str:
     """Return what a setting is for, since `observer config` shows none while one is refused."""
-    return next(told for known, _default, told in describe() if known == name)
+    return next(text for known, _default, text in describe() if known == name)
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:

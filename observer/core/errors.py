@@ -1,4 +1,4 @@
-"""The one error root: what happened, what to do next, and the exit code that tells a script.
+"""The one error root: what happened, what to do next, and the exit code for scripts.
 
 Raise where it is found; render once, in `observer.views.render`.
 """
@@ -119,7 +119,7 @@ of a folder."""
 
 
 def remedy(error: OSError, otherwise: str) -> str:
-    """Return what to do about a file that could not be used, if the error itself tells."""
+    """Return what to do about a file that could not be used, if the error itself says so."""
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return "free some disk space"
     leads_nowhere = error.errno == errno.ENOENT and os.path.islink(error.filename or "")  # noqa: PTH114 - every class here is an error

@@ -13,11 +13,11 @@ from observer.core.value import Value as Value  # noqa: PLC0414 - every value is
 
 Scope = Literal["personal", "project", "team"]
 Layer = Literal["past", "state", "rule"]
-"""Whether a note tells what happened, how things are, or how to behave."""
+"""Whether a note says what happened, how things are, or how to behave."""
 
 
 class Body(Value, tag_field="kind"):
-    """Base of the happenings; the tag is the event's kind."""
+    """Base of the event bodies; the tag is the event's kind."""
 
 
 class SessionStart(Body, tag="session-start"):
@@ -71,7 +71,7 @@ class FileWrite(Body, tag="file-write"):
 
 
 class FileRead(Body, tag="file-read"):
-    """Files were read; `lines` says which part where the client told."""
+    """Files were read; `lines` says which part where the client says so."""
 
     paths: tuple[str, ...]
     lines: str = ""
@@ -79,7 +79,7 @@ class FileRead(Body, tag="file-read"):
 
 
 class Command(Body, tag="command"):
-    """A shell command ended. `failed` is None where the client does not tell."""
+    """A shell command ended. `failed` is None where the client does not say."""
 
     command: str
     output: str = ""
@@ -134,7 +134,7 @@ class Outcome(Body, tag="outcome"):
 
 
 class Compaction(Body, tag="compaction"):
-    """The client shortened its context; `summary` is the text it kept, where it told."""
+    """The client shortened its context; `summary` is the text it kept, if it says so."""
 
     trigger: str = ""
     summary: str = ""
@@ -318,17 +318,18 @@ AnyBody = (
 
 
 def kind_of(body: Body) -> str:
-    """Return the tag of a happening, e.g. ``"file-write"``."""
+    """Return the tag of a body, e.g. ``"file-write"``."""
     return str(body.__struct_config__.tag)
 
 
 class Event(Value):
-    """One decoded happening. Redacted from the moment it leaves `capture.redact`.
+    """One decoded event. Redacted from the moment it leaves `redaction.redact`.
 
     `id` is the spool entry's name and unique for ever; `session` is the client's own session id.
-    `dedup` is equal for two reports of one happening (unique within a project); `route` is the hook
-    that reported it, which tells two reports without an id in common. `branch` is what was checked
-    out then, "" for a detached HEAD, where the reporter knew; `since` the commit it was before.
+    `dedup` is equal for two reports of one event (unique within a project); `route` is the hook
+    that reported it, which distinguishes two reports without a common id. `branch` is what was
+    checked out then, "" for a detached HEAD, where the reporter knew; `since` the commit it was
+    before.
     """
 
     id: str

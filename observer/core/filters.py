@@ -41,7 +41,7 @@ class Filters(Value):
     """With `project_id`: personal and team items that belong to no project count too."""
 
     def admits(self, item: Item) -> bool:
-        """Tell whether an item counts."""
+        """Return True if an item is admitted."""
         return (
             self._admits_place(item)
             and (not self.kinds or item.kind in self.kinds)
@@ -71,19 +71,19 @@ class Filters(Value):
 
 
 def is_visible(item: Item, owner: str) -> bool:
-    """Tell whether an owner may see an item: personal ones are one's own; no owner sees none."""
+    """Return True if an owner may see an item: personal ones are one's own; no owner sees none."""
     return item.scope != "personal" or "" != item.owner == owner
 
 
 def is_trusted(item: Item, now_ms: int) -> bool:
-    """Tell whether an item may be put before a model that did not ask for it."""
+    """Return True if an item may be put before a model that did not ask for it."""
     if item.suspicion or item.approval == "provisional":
         return False
     return item.expires_ms is None or item.expires_ms > now_ms
 
 
 def touches(path: str, wanted: str) -> bool:
-    """Tell whether a path is, ends with, or lies in what is wanted.
+    """Return True if a path is, ends with, or lies in what is wanted.
 
     >>> [touches("src/recall/rank.py", each) for each in ("rank.py", "recall/", "src", "ank.py")]
     [True, True, True, False]

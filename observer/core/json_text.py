@@ -1,11 +1,9 @@
-"""JSON as clients write it: what a strict parser refuses of it, and nobody meant.
+"""JSON as clients write it, and as a person reads it.
 
-Floor 0, since both payloads of hooks and lines of MCP are such JSON.
-
-JSON as a person reads it: what a tool was given and what it answered, without the brackets.
-
-Part of interpretation (step 6): `{"title": "Slow", "labels": ["a", "b"]}` is title: Slow and
-labels: a, b. Text that is no JSON stays as it is.
+`load` also parses what a strict parser refuses: payloads of hooks and lines of MCP are such JSON.
+`plain` shows what a tool was given and what it answered without the brackets:
+`{"title": "Slow", "labels": ["a", "b"]}` is title: Slow and labels: a, b. Text that is not
+JSON stays as it is.
 """
 
 from __future__ import annotations
@@ -58,7 +56,7 @@ def dump(value: object) -> bytes:
 
 
 def repair_encoding(data: bytes) -> bytes:
-    """Return JSON without a byte order mark, and U+FFFD for what is no character.
+    """Return JSON without a byte order mark, and U+FFFD for what is not a character.
 
     These are bytes that are not UTF-8, and halves of surrogate pairs, as a client writes them that
     cut a string in the middle of an emoji.
@@ -108,8 +106,8 @@ def pairs(value: dict[str, Any]) -> list[tuple[str, str]]:
 
 def main_of(value: dict[str, Any]) -> str:
     """Return the argument that says best what was asked; nothing where there is none."""
-    told = dict(pairs(value))
-    return next((told[key] for key in (*_MAIN, *told) if key in told), "")
+    shown = dict(pairs(value))
+    return next((shown[key] for key in (*_MAIN, *shown) if key in shown), "")
 
 
 def said(value: object, depth: int = _DEPTH) -> str:
@@ -119,8 +117,8 @@ def said(value: object, depth: int = _DEPTH) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        told = ((one_line(str(key), 40), said(one, depth - 1)) for key, one in value.items())
-        return "; ".join(f"{key}: {words}" for key, words in told if words)
+        fields = ((one_line(str(key), 40), said(one, depth - 1)) for key, one in value.items())
+        return "; ".join(f"{key}: {words}" for key, words in fields if words)
     if isinstance(value, list):
         words = [shown for one in value if (shown := _entry(one, depth))]
         more = len(words) - _ENTRIES

@@ -213,8 +213,8 @@ class Item(Value):
     """Anything that can be recalled. Paths are relative to the project's root where inside it.
 
     `discovery_tokens` estimates what the original cost the agent: characters / 4, rounded up.
-    `folded` counts the happenings that this item stands for. `signature` is the normalised error
-    that it tells of, the same in another month or project; empty where there is none. `validity` is
+    `folded` counts the events that this item stands for. `signature` is the normalised error
+    that it is about, the same in another month or project; empty where there is none. `validity` is
     no part of what is stored: whoever reads an item says so, as it looks from a work tree.
     """
 
@@ -295,7 +295,7 @@ def columns_of(item: Item) -> tuple[str, ...]:
 
 
 class ItemChange(Value):
-    """An item as it is since the change of that number; without `item` it is no more.
+    """An item as it is since the change of that number; without `item` it is deleted.
 
     `vector` is its meaning in eight bits a dimension, None where it has none yet.
     """
@@ -330,7 +330,7 @@ class Session(Value):
 
 
 class UsageEvent(Value):
-    """What became of an item in a session, 0 where nobody told which: shown there, or used."""
+    """What became of an item in a session, 0 where it is not known which: shown there, or used."""
 
     item: int
     session: int
@@ -343,7 +343,7 @@ def title_key(title: str) -> str:
     return normalize("NFKC", normalize("NFKC", title).casefold())
 
 
-@lru_cache(maxsize=4096)  # an answer tells each time twice
+@lru_cache(maxsize=4096)  # an answer shows each time twice
 def iso(at_ms: int) -> str:
     """Return ISO 8601 UTC with milliseconds, e.g. ``2026-11-21T09:12:01.120Z``."""
     return f"{datetime.fromtimestamp(at_ms // 1000, UTC).isoformat()[:19]}.{at_ms % 1000:03d}Z"

@@ -16,7 +16,7 @@ ENV_HOME = "OBSERVER_HOME"
 SHIPPED_HOOKS = (Path(__file__).parents[1] / "_hooks", Path(__file__).parents[2] / "hooks")
 """Where the hook scripts are shipped: in a wheel, in a checkout."""
 DAMAGED_COPY = "-damaged-"
-"""Part of the name, in `backups`, of a damaged database that was mended and set aside."""
+"""Part of the name, in `backups`, of a damaged database that was repaired and set aside."""
 SOCKET_NAME_BYTES = 100
 """Longest socket name we use. Linux allows 107 bytes, macOS 103."""
 
@@ -79,22 +79,22 @@ class Home:
 
     @property
     def cap(self) -> Path:
-        """How near the home is to its greatest size, and what had to go; see `purge.capping`."""
+        """How near the home is to its greatest size, and what had to go; see `purge.size_cap`."""
         return self.root / "cap.json"
 
     @property
     def expiring(self) -> Path:
-        """Where what stays is derived anew while something goes by age; see `purge.expiring`."""
+        """Where what stays is derived anew while something goes by age; see `purge.expire`."""
         return self.root / "expiring"
 
     @property
     def damage(self) -> Path:
-        """What a daemon found damaged and its successor has to mend; gone once it is mended."""
+        """What a daemon found damaged and its successor has to repair; gone once it is repaired."""
         return self.root / "damage"
 
     @property
     def losses(self) -> Path:
-        """What was mended, and which events were lost; see `repair.losses`."""
+        """What was repaired, and which events were lost; see `repair.losses`."""
         return self.root / "losses.json"
 
     @property
@@ -202,19 +202,19 @@ def open_plain(path: Path, flags: int) -> int:
     FIFO would. The null device counts as plain: it is how people do without a file.
 
     Raises:
-        OSError: it cannot be opened, or is no plain file.
+        OSError: it cannot be opened, or is not a plain file.
     """
     try:
         descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, 0o600)
     except OSError as error:
         if error.errno == errno.ENXIO:
-            raise _no_plain(path, errno.EINVAL) from error
+            raise _not_plain(path, errno.EINVAL) from error
         raise
     found = os.fstat(descriptor)
     if stat.S_ISREG(found.st_mode) or found.st_rdev == Path(os.devnull).stat().st_rdev:
         return descriptor
     os.close(descriptor)
-    raise _no_plain(path, errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL)
+    raise _not_plain(path, errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL)
 
 
 def read_plain(path: Path) -> bytes:
@@ -231,23 +231,23 @@ def read_head(path: str | Path, size: int) -> bytes:
     """Return the first `size` bytes of a plain file that may be anybody's: one in a repository.
 
     Raises:
-        OSError: it cannot be read, or is no plain file.
+        OSError: it cannot be read, or is not a plain file.
         ValueError: no file system can hold the path (NUL, lone surrogates).
     """
     # Opening some devices does something: looked at first, they are never opened.
     if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - hooks count each Path
-        raise _no_plain(path, errno.EINVAL)
+        raise _not_plain(path, errno.EINVAL)
     # What takes its place now must not hold up the daemon, as a pipe would, or end in a device.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb", buffering=0) as file:
         return file.read(size)
 
 
-def _no_plain(path: str | Path, number: int) -> OSError:
-    said = os.strerror(number) if number == errno.EISDIR else "it is no plain file"
+def _not_plain(path: str | Path, number: int) -> OSError:
+    said = os.strerror(number) if number == errno.EISDIR else "it is not a plain file"
     return OSError(number, said, str(path))
 
 
 def is_inside(path: str, folder: str) -> bool:
-    """Tell whether a path is a folder or below it, by their names alone."""
+    """Return True if a path is a folder or below it, by their names alone."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")

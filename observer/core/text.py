@@ -118,7 +118,7 @@ def relative(path: str, root: str, cwd: str = "") -> str:
 
 
 def is_within(path: str, places: Collection[str]) -> bool:
-    """Tell whether a path is one of the files, or lies in one of the folders; none are all."""
+    """Return True if a path is, or lies in, one of `places`; no places admit every path."""
     return not places or any(path == place or path.startswith(f"{place}/") for place in places)
 
 

@@ -1,4 +1,4 @@
-"""From prepared events to the log: project, session, twins, append; steps 5 and 7."""
+"""From prepared events to the log: project, session, duplicates, append; steps 5 and 7."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from observer.store.interface import Writer
 from observer.store.tombstones import Tombstones, places_of
 
 JUST_NOW_MS = 120_000
-"""What git says now is told of the end of a session if that came no longer ago."""
+"""The end of a session gets what git says now if it is no older than this."""
 WAIT_S = 0.5
 
 
@@ -43,7 +43,7 @@ class EventAppender:
         self.touched: set[int] = set()
 
     def append(self, prepared: PreparedEvent) -> Receipt:
-        """Append one event; one that is known, a twin, purged or too old changes nothing."""
+        """Append one event; one that is known, a duplicate, purged or too old changes nothing."""
         event = prepared.event
         if prepared.is_expired:
             return Receipt(is_expired=True)
@@ -64,7 +64,7 @@ class EventAppender:
             analysis=prepared.analysis,
         )
         data = prepared.data if event is prepared.event else ""
-        if known := self._twin(recorded):
+        if known := self._duplicate(recorded):
             return Receipt(known=known)
         if not self._writer.append(recorded, stored_ms=self._stored_ms, data=data):
             return Receipt(known=self._writer.known(recorded))
@@ -80,7 +80,7 @@ class EventAppender:
         self._projection.finish()
 
     def _is_purged(self, prepared: PreparedEvent, tombstones: Tombstones) -> bool:
-        """Tell it before the project is looked for: that may have been purged as a whole."""
+        """Return True if it was purged; its project may have been purged as a whole."""
         named = prepared.project_id and self._projects.get(prepared.project_id)
         event = prepared.event
         return tombstones.names(event.id, event.dedup, places_of(named or prepared.place))
@@ -132,13 +132,13 @@ class EventAppender:
             return self._projection.session(session_id)
         return self._writer.latest_session(event.client, event.session, project_id)
 
-    def _twin(self, recorded: Recorded) -> str:
-        """Return the id of the event that told this happening already, empty if none did."""
+    def _duplicate(self, recorded: Recorded) -> str:
+        """Return the id of the event that already reported the same, "" if none did."""
         event = recorded.event
         if recorded.session_id is None or not may_have_duplicate(event):
             return ""
         near = self._writer.recorded_near(
             recorded.session_id, from_ms=event.at_ms - WINDOW_MS, to_ms=event.at_ms + WINDOW_MS
         )
-        told = find_duplicate(event, [other.event for other in near])
-        return told.id if told else ""
+        found = find_duplicate(event, [other.event for other in near])
+        return found.id if found else ""

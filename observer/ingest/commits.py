@@ -1,9 +1,8 @@
-"""The commits that came in by a pull, merge, rebase or checkout: the hook tells of the last alone.
+"""Commits that were made earlier or elsewhere, as events: of an import, and of a pull.
 
-Those of a reset, which has no hook, come in with what git does next.
-They are told as an import tells them: of their authors and times, and by nobody's session here.
-
-Commits that were made earlier or elsewhere, as events: of an import, and of a pull.
+Of a pull, merge, rebase or checkout the hook reports the last commit alone; those of a reset, which
+has no hook, come in with what git does next. All have their own authors and times, as in an import,
+and no session here.
 """
 
 from __future__ import annotations
@@ -73,11 +72,11 @@ def _came(event: Event, place: Place) -> Iterator[Event]:
     if not since:
         return
     came = list(commit_history(place.root, since=since, to=to, at_most=MOST))
-    # What a rebase made is no news, and the event itself is told already.
-    told = rebased_commits(place.root) | {
+    # What a rebase made is known, and the event itself is recorded already.
+    known = rebased_commits(place.root) | {
         event.dedup.removeprefix("commit:") if is_reported(event) else ""
     }
-    for one in import_events(place, [each for each in came if each[1].hash not in told]):
+    for one in import_events(place, [each for each in came if each[1].hash not in known]):
         yield replace(one, branch=event.branch or None)
     if len(came) == MOST and (total := count_commits(place.root, since=since, to=to)) > MOST:
         yield _rest(event, total, key=f"{since}..{to}")
@@ -107,7 +106,7 @@ def _is_forward(root: str, to: str) -> bool:
 
 
 def is_reported(event: Event) -> bool:
-    """Tell whether an event is a happening, and not only the mark of an arrival."""
+    """Return True unless an event only marks that commits came in."""
     return not (event.since and isinstance(event.body, Commit) and event.body.action == "import")
 
 

@@ -1,15 +1,10 @@
-"""Finds the sessions whose open work is taken up by what comes later, whoever does it; step 6.
+"""What one write transaction derives beside observations: fixes, later work, notes; step 6.
 
-A session that is over learns of a commit of its changes, and that its plan was begun, so that its
-summary does not go on naming them as open. What is found does not depend on how the log is cut
-into transactions.
-
-The stories of projects within one write transaction: arcs told, links resolved; step 6.
-
-From events about notes to the notes: step 6, each event added to the history of its note.
-
-What a live event makes of a note is what a fold of the note's whole history makes of it, so that a
-rebuild, an undo and a look into the past agree.
+`ProjectHistory` carries the state of each project, from which fixes follow. `LaterWork` finds the
+sessions whose open work is taken up later: one that is over learns of a commit of its changes, and
+that its plan was begun. `NoteProjection` applies events to notes: a live event makes of a note what
+a fold of its whole history does, so that a rebuild, an undo and a look into the past agree. Nothing
+depends on how the log is cut into transactions.
 """
 
 from __future__ import annotations
@@ -34,7 +29,7 @@ _OF_COMMITS = frozenset({"reverts", "replaces", "makes"})
 
 
 class ProjectHistory:
-    """Carries the story of each project from event to event; `finish` stores them."""
+    """Carries the state of each project from event to event; `finish` stores them."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -48,19 +43,19 @@ class ProjectHistory:
         project_id = recorded.project_id
         if project_id not in self._arcs:
             self._arcs[project_id] = ProjectReducer(self._writer.project_state(project_id))
-        told = self._arcs[project_id].add(recorded, tuple(made))
-        return tuple(self._resolved(item, recorded) for item in told)
+        fixes = self._arcs[project_id].add(recorded, tuple(made))
+        return tuple(self._resolved(item, recorded) for item in fixes)
 
     def failures(self, project_id: int) -> tuple[OpenFailure, ...]:
         """Return the checks of a project, of which an event was added, that are red."""
         return self._arcs[project_id].failures
 
     def is_known(self, recorded: Recorded) -> bool:
-        """Return whether an event that was added is a failure whose remedy is told."""
+        """Return True if an event that was added is a failure with a known fix."""
         return self._arcs[recorded.project_id].is_known(recorded)
 
     def finish(self) -> None:
-        """Store what the stories have become."""
+        """Store the states of the projects."""
         for project_id, arcs in self._arcs.items():
             state = arcs.changed_state()
             if state is not None:
@@ -70,7 +65,7 @@ class ProjectHistory:
         hashes = [link.title for link in item.links if link.kind in _OF_COMMITS and link.title]
         if not hashes:
             return item
-        # What came later into the log is unknown, so that a rebuild tells the same.
+        # What came later into the log is unknown, so that a rebuild derives the same.
         known = self._writer.commits(recorded.project_id, hashes, before=recorded.seq)
         return replace(item, links=tuple(_to(link, known.get(link.title)) for link in item.links))
 

@@ -1,6 +1,6 @@
-"""What a save is: a file that was one text and is another, and the event that tells of it. Pure.
+"""Detects file changes from the texts before and after, and makes events of them.
 
-Of a file that was saved several times, the first text and the last are told.
+Several saves of one file are one change, from the first text to the last.
 
 The symbols of an edit whose client shows only the piece that changed: by the file on the disk.
 
@@ -29,7 +29,7 @@ ABOVE = 40
 """Lines looked through above a change for the definition that it is in."""
 BELOW = 2
 MOST_COMPARED = 1_500
-"""Lines, common beginning and end left out, up to which changes far apart are told apart."""
+"""Lines, common beginning and end left out, up to which changes far apart are separate edits."""
 MOST_NAMED = 200
 
 _PASSING = re.compile(
@@ -42,7 +42,7 @@ _PASSING = re.compile(
 class Save(Value):
     """One file before and after; None is a file that is not there.
 
-    `has_text` is false where there is no text to tell: it was too large, or there were too many.
+    `has_text` is false where the text is missing: it was too large, or there were too many.
     """
 
     path: str
@@ -54,7 +54,7 @@ class Save(Value):
 
 
 def is_temporary(name: str) -> bool:
-    """Tell whether a file only exists while an editor saves: swap, backup, temporary files."""
+    """Return True if a file only exists while an editor saves: swap, backup, temporary files."""
     return _PASSING.fullmatch(name) is not None
 
 
@@ -71,7 +71,7 @@ def merge_saves(first: Save, then: Save) -> Save:
 
 
 def has_effect(save: Save) -> bool:
-    """Tell whether a save left the file other than it was."""
+    """Return True if a save changed the file."""
     return not save.has_text or save.old != save.new
 
 
@@ -91,7 +91,7 @@ def save_event(save: Save, root: str) -> FileWrite:
 
 
 def bulk_change_event(saves: Sequence[Save], root: str) -> Custom:
-    """Return what happened to so many files that they count as one happening."""
+    """Return what happened to so many files that they count as one event."""
     by_folder: dict[str, int] = {}
     for save in saves:
         folder = save.path.rpartition("/")[0] or "."

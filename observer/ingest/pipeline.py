@@ -191,7 +191,7 @@ class Pipeline:
         """Derive all items and sessions anew from the log; returns the count of events.
 
         Readers see the old ones until the new ones are complete. Events that cannot be read any
-        more are passed over and not counted. `advance` is told how many more are done.
+        more are passed over and not counted. `advance` is called with the number of further events.
         """
         with self._store.write() as writer:
             return derived_anew(writer, self._embedder, advance=advance)

@@ -49,7 +49,7 @@ _log = logging.getLogger(__name__)
 
 
 class PrefetchRequest(msgspec.Struct, frozen=True):
-    """What the process is told: whose backlog, how to read it, and which entries are in hand."""
+    """What the process is sent: whose backlog, how to read it, and which entries are in hand."""
 
     spool: str
     settings: Settings
@@ -57,7 +57,7 @@ class PrefetchRequest(msgspec.Struct, frozen=True):
 
 
 class PrefetchedEntry(msgspec.Struct, frozen=True, array_like=True):
-    """An entry without its bytes, and its events as JSON, with their gist and place by number."""
+    """An entry without its bytes; its events as JSON, with analysis and number of the place."""
 
     id: str
     at_ms: int
@@ -135,9 +135,9 @@ class Prefetcher:
         patience = Timer(WAIT_S, process.kill)
         patience.start()
         try:
-            told = _pipe(process.stdout)
-            size = int.from_bytes(told.read(_LENGTH_BYTES), "big")
-            data = told.read(size)
+            pages = _pipe(process.stdout)
+            size = int.from_bytes(pages.read(_LENGTH_BYTES), "big")
+            data = pages.read(size)
         finally:
             patience.cancel()
         return data if len(data) == size else b""

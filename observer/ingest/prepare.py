@@ -1,4 +1,4 @@
-"""Steps 3 to 5 of an event's way, as far as no store is needed: decode, redact, fit, locate.
+"""Steps 3 to 5 of an event's way, as far as no store is needed: decode, redact, truncate, locate.
 
 Looks at the disk and at nothing else, so that any process can do it, and may do it again.
 """
@@ -136,8 +136,10 @@ class EventPreparer:
             return None, _NOWHERE
         event, data = self._clean(with_symbols(permitted))
         if isinstance(event.body, Commit):
-            told = self._told(event.body, place, policy)
-            known = event if told is event.body else msgspec.structs.replace(event, body=told)
+            completed = self._completed(event.body, place, policy)
+            known = (
+                event if completed is event.body else msgspec.structs.replace(event, body=completed)
+            )
             if (owned := without_owner(known, place)) is not event:
                 event, data = self._clean(owned)
         prepared = PreparedEvent(
@@ -205,8 +207,8 @@ class EventPreparer:
             data = _json(event)
         return event, data.decode()
 
-    def _told(self, commit: Commit, place: Place, policy: Policy) -> Commit:
-        """Return a commit with what a git hook had no time to tell, and without excluded files."""
+    def _completed(self, commit: Commit, place: Place, policy: Policy) -> Commit:
+        """Return a commit with what a git hook has no time to read, without excluded files."""
         if not commit.subject and place.git:
             with suppress(NotFound):
                 action, commit = commit.action, read_commit(place.root, commit.hash)

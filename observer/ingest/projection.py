@@ -53,7 +53,7 @@ class Projection:
     def __init__(self, writer: Writer, embedder: Embedder | None = None) -> None:
         self._writer = writer
         self._notes = NoteProjection(writer)
-        self._telling = ProjectHistory(writer)
+        self._history = ProjectHistory(writer)
         self._later = LaterWork(writer)
         self._embedder = embedder
         self._folds: dict[int | None, SessionReducer] = {None: SessionReducer(None)}
@@ -65,14 +65,14 @@ class Projection:
         """Interpret one event; returns the id of the item it made or changed."""
         self._notes.put()
         fold = self._fold(recorded)
-        whole, told = fold.add_paired(recorded)
-        arcs = self._telling.add(whole, told)
-        fold.learn(arcs, self._telling.failures(whole.project_id))
-        self._take_up(recorded, told)
-        is_known = self._telling.is_known(whole)
+        whole, drafted = fold.add_paired(recorded)
+        arcs = self._history.add(whole, drafted)
+        fold.learn(arcs, self._history.failures(whole.project_id))
+        self._take_up(recorded, drafted)
+        is_known = self._history.is_known(whole)
         kept = [
             one
-            for one in told
+            for one in drafted
             if is_notable(one, whole, fold.state(), is_known=is_known)
             and not is_covered_by_fix(one, arcs)
         ]
@@ -108,7 +108,7 @@ class Projection:
                 self._writer.put_session(session)
                 if summary := summarize(session):
                     self._items[summary.id] = summary
-        self._telling.finish()
+        self._history.finish()
         self._enrich()
         items = [with_suspicion(self._unless_forgotten(item)) for item in self._items.values()]
         if self._embedder is None:
@@ -124,9 +124,11 @@ class Projection:
             self._folds[key] = SessionReducer(stored or begin(recorded))
         return self._folds[key]
 
-    def _take_up(self, recorded: Recorded, told: Items) -> None:
+    def _take_up(self, recorded: Recorded, drafted: Items) -> None:
         """Mark in other sessions that an event takes up what they left open."""
-        for session_id, saying, paths in list(self._later.committed(recorded, told, self._folds)):
+        for session_id, saying, paths in list(
+            self._later.committed(recorded, drafted, self._folds)
+        ):
             self._fold_of(session_id).commit(saying, paths)
         for session_id in list(self._later.begun(recorded, self._folds)):
             self._fold_of(session_id).begin_plan()
@@ -199,7 +201,7 @@ def rebuild(
 ) -> int:
     """Derive all items and sessions from the log; returns the count of events that could be read.
 
-    `advance` is told how many more are done.
+    `advance` is called with the number of further events.
     """
     writer.clear_projection()
     return derive_after(writer, 0, embedder, advance=advance)
@@ -212,7 +214,7 @@ def derive_after(
     *,
     advance: Callable[[int], object] = int,
 ) -> int:
-    """Derive what comes of the events after one, named by its `seq`; returns and tells as above."""
+    """Derive the items of the events after `seen`, a `seq`; as `rebuild` otherwise."""
     count = 0
     while batch := writer.log(after_seq=seen):
         projection = Projection(writer, embedder)
@@ -226,5 +228,5 @@ def derive_after(
 
 
 def _is_suspicious(wrote: Enrichment) -> bool:
-    """Tell whether a model repeated an order that it had read."""
+    """Return True if a model repeated instructions that it had read."""
     return bool(suspicion(f"{wrote.narrative}\n{wrote.learned}\n{wrote.next_steps}"))

@@ -1,4 +1,4 @@
-"""Owns what is typed to observer itself in a shell: it is in the memory already, and only there.
+"""Strips observer's own commands: what they say is in the memory already, and only there.
 
 On the way to redaction. `observer remember …` and `observer purge …` are kept as commands without
 their words, and what observer answered is not kept at all: a copy in the log would outlive the
@@ -25,7 +25,7 @@ _SCRIPT = re.compile(
     r"(?:\b(?:ba|z|da|k|fi)?sh\s+(?:-\S+\s+){0,4}-\w{0,8}c|\beval|\bssh\s[^\n;|&\"']{1,200}"
     r"|\bsu\s[^\n;|&\"']{0,200}-c)\s*[\"']|[$<>]\(|`"
 )
-"""Where commands begin in quotes or brackets of their own: nobody can tell where one ends there."""
+"""Where commands begin in quotes or brackets of their own: where one ends there cannot be known."""
 _OWN = re.compile(
     rf"""
     (?:{_SCRIPT.pattern}|(?P<pipe>(?<!\|)\|&?(?!\|))|[;&|({{]|^)\s{{0,99}}+
@@ -34,7 +34,7 @@ _OWN = re.compile(
     [\"']?(?:[^\s\"';|&]{{0,200}}/)?observer(?:-memory)?
     (?:\.exe|\.__main__|[@=]=?[\w.]{{1,30}})?[\"']?
     (?:[ \t]+-\S{{1,200}})*[ \t]+(?:\\\n[ \t]*)?[\"']?
-    (?:(?P<told>remember|note|forget|purge)
+    (?:(?P<writes>remember|note|forget|purge)
       |recall|search|timeline|show|why|context|sessions|usage|export)\b[\"']?
     """,
     re.MULTILINE | re.VERBOSE,
@@ -48,13 +48,13 @@ _LEFT_OUT = " …"
 
 
 def strip_self_commands(event: Event) -> Event:
-    """Return the event without what a command told observer, and what that answered.
+    """Return the event without what a command gave to observer, and without the answer.
 
     The event itself where there is nothing of the kind.
     """
     body = event.body
-    happening = body.of if isinstance(body, Intent) else body
-    if not isinstance(happening, Command) or (quiet := _quiet(happening)) is happening:
+    act = body.of if isinstance(body, Intent) else body
+    if not isinstance(act, Command) or (quiet := _quiet(act)) is act:
         return event
     return replace(event, body=replace(body, of=quiet) if isinstance(body, Intent) else quiet)
 
@@ -63,19 +63,19 @@ def _quiet(command: Command) -> Command:
     line = command.command
     if "observer" not in line or _OWN.search(line) is None:
         return command
-    untold = _untold(line)
-    said = command.description if untold == line else ""
-    return replace(command, command=untold, output="", description=said)
+    stripped = _without_words(line)
+    said = command.description if stripped == line else ""
+    return replace(command, command=stripped, output="", description=said)
 
 
-def _untold(line: str) -> str:
+def _without_words(line: str) -> str:
     """Return a command line without the words of notes; what is piped into one goes with them."""
     kept = ""
     at = 0
     script = _SCRIPT.search(line)
     plain_until = script.start() if script else len(line)
     for found in _OWN.finditer(line):
-        if found["told"] and found.start() >= at:
+        if found["writes"] and found.start() >= at:
             piped = found.end("pipe")
             kept = (
                 line[piped : found.end()].lstrip() if piped > 0 else kept + line[at : found.end()]

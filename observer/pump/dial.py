@@ -28,8 +28,8 @@ UNAVAILABLE = 4
 class Stopped(Exception):
     """No daemon talks to this pump; says why and what to do, and with which code to exit."""
 
-    def __init__(self, told: str, *, exit_code: int = UNAVAILABLE) -> None:
-        super().__init__(told)
+    def __init__(self, reason: str, *, exit_code: int = UNAVAILABLE) -> None:
+        super().__init__(reason)
         self.exit_code = exit_code
 
 
@@ -88,9 +88,9 @@ def _start() -> None:
     os.close(nothing)
     os.close(writing)
     with open(reading, errors="replace") as complaints:  # noqa: PTH123 - a descriptor
-        told = complaints.read()
+        printed = complaints.read()
     if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
-        reason = told.strip().removeprefix("error: ")
+        reason = printed.strip().removeprefix("error: ")
         raise Stopped(reason or "the daemon could not be started")
 
 
@@ -119,7 +119,7 @@ def hello(tools: str) -> bytes:
 
 
 def quote(text: str) -> str:
-    """Return text as a JSON string; bytes that are no UTF-8 become U+FFFD."""
+    """Return text as a JSON string; bytes that are not UTF-8 become U+FFFD."""
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     import json  # noqa: PLC0415 - as in parse

@@ -1,6 +1,6 @@
 """What passed between editor and daemon: lines, and the requests still without an answer.
 
-Promises that a new daemon can be told exactly what it must know.
+A new daemon can be sent exactly what it must know.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Journal:
         self._note(line[:HEAD_BYTES], is_ours=False)
 
     def is_settled(self) -> bool:
-        """Tell whether every request so far has its answer."""
+        """Return True if every request so far has its answer."""
         self.fold()
         return not self._open
 

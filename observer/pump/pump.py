@@ -50,7 +50,7 @@ class Pump:
         self._hello = hello
         self._daemon: socket | None = None
         self._journal = Journal()
-        self._asked, self._told = Lines(), Lines(limit=sys.maxsize)
+        self._asked, self._answers = Lines(), Lines(limit=sys.maxsize)
         self._to_daemon, self._to_editor = bytearray(), bytearray()
         self._swallow = ""
         self._is_accepted = False
@@ -130,7 +130,7 @@ class Pump:
     def _open(self) -> None:
         self._daemon = self._connect()
         self._is_accepted = False
-        self._told = Lines(limit=sys.maxsize)
+        self._answers = Lines(limit=sys.maxsize)
         replay, self._swallow = self._journal.replay()
         self._to_daemon = bytearray(self._hello + b"".join(replay))
 
@@ -156,15 +156,15 @@ class Pump:
         chunk = daemon.recv(READ_BYTES)
         if not chunk:
             raise ConnectionResetError
-        for line in self._told.feed(chunk):
+        for line in self._answers.feed(chunk):
             self._tell(line)
 
     def _tell(self, line: bytes) -> None:
         if not self._is_accepted and line.startswith(b'{"error"'):
-            told = parse(line)
-            code = told.get("exit_code")
+            answer = parse(line)
+            code = answer.get("exit_code")
             raise Stopped(
-                str(told.get("error")), exit_code=code if isinstance(code, int) else UNAVAILABLE
+                str(answer.get("error")), exit_code=code if isinstance(code, int) else UNAVAILABLE
             )
         self._is_accepted = True
         if self._swallow and answer_key(line[:HEAD_BYTES]) == self._swallow:

@@ -43,7 +43,7 @@ from observer.search.query import plan
 from observer.store.maintenance import ALL_MS, PurgeReader, StoredEvent
 
 _OTHER_WORK = frozenset({"reverts", "replaces", "makes"})
-"""Links to what is told by itself; by the others an observation quotes what it was made of."""
+"""Links to items of their own; by the others an observation quotes what it was made of."""
 
 
 def origins(reader: PurgeReader, item_ids: Collection[int]) -> set[int]:
@@ -91,8 +91,8 @@ def _folded(events: Collection[Recorded], wanted: Collection[int]) -> Iterator[i
     fold: SessionReducer | None = None
     for recorded in events:
         fold = fold or SessionReducer(begin(recorded))
-        whole, told = fold.add_paired(recorded)
-        if any(item.id in wanted for item in told):
+        whole, drafted = fold.add_paired(recorded)
+        if any(item.id in wanted for item in drafted):
             yield recorded.seq
             if isinstance(whole, CompletedTool):
                 yield whole.pending.origin.seq
@@ -159,7 +159,7 @@ def with_dependents(
 
 
 class _Fitting:
-    """Tells whether an event is one of those asked for."""
+    """Matches the events that were asked for."""
 
     def __init__(self, reader: PurgeReader, asked: Criteria) -> None:
         self._asked = asked
@@ -213,7 +213,7 @@ def _sessions(reader: PurgeReader, named: str) -> Collection[int] | None:
 
 
 def _of_file(reader: PurgeReader, asked: Criteria) -> frozenset[int]:
-    """Return the events whose items tell of a file: also commands that nobody said it to."""
+    """Return the events whose items name a file: also commands that were not given its name."""
     wanted = Filters(files=(asked.file,), owner=asked.owner)
     items = reader.items(reader.ids(wanted, limit=ALL))
     return frozenset(origins(reader, [item.id for item in items if item.kind == "observation"]))
@@ -257,7 +257,7 @@ def _about(
     touched = {sessions.get(seq) for seq in going}
     left = {session for seq, session in sessions.items() if seq not in going}
     gone = {one.id for one in made if one.kind != "summary" or one.session_id not in left}
-    retold = gone | {item_id(one, "summary") for one in touched if one is not None}
+    rederived = gone | {item_id(one, "summary") for one in touched if one is not None}
     seqs: set[int] = set()
     for one in made:
         if one.kind in {"note", "inference"}:
@@ -265,17 +265,17 @@ def _about(
             seqs.update(recorded.seq for recorded in reader.history(one.id))
     for recorded in _judging(reader):
         body = recorded.event.body
-        if _is_of(body, gone, retold):
+        if _is_of(body, gone, rederived):
             seqs.add(recorded.seq)
             if isinstance(body, Forget):
                 seqs |= origins(reader, [body.item])  # what is left of it was not wanted either
     return seqs | _undoing(reader, going)
 
 
-def _is_of(body: AnyBody, gone: Collection[int], retold: Collection[int]) -> bool:
-    """Tell whether an event says something of an item that is gone, or is told anew."""
+def _is_of(body: AnyBody, gone: Collection[int], rederived: Collection[int]) -> bool:
+    """Return True if an event is about an item that is gone, or that is derived anew."""
     if isinstance(body, Enriched):
-        return body.item in retold
+        return body.item in rederived
     if isinstance(body, Triage):
         return any(item in gone for item in body.evidence)
     return isinstance(body, OnNote) and body.item in gone

@@ -111,16 +111,16 @@ def change_backups(
 
     A copy that holds a text is rewritten in any case, and deleted where it cannot be read.
     """
-    told = {}
+    outcomes = {}
     for path in sorted(home.backups.glob("*.db*")):
         if path.suffix != ".db":
             shred(path)  # of a process that was killed over it
         elif DAMAGED_COPY in path.name:
             shred(path)  # what is whole of it is in the database
-            told[path.name] = "deleted, since it was damaged and may hold anything"
+            outcomes[path.name] = "deleted, since it was damaged and may hold anything"
         elif (became := _copy_cleaned(path, open_store, cleaning, text)) != _KEPT:
-            told[path.name] = became
-    return told
+            outcomes[path.name] = became
+    return outcomes
 
 
 def _copy_cleaned(

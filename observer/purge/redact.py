@@ -34,7 +34,7 @@ _json = msgspec.json.Encoder().encode
 class Redacted(NamedTuple):
     """How many events held secrets, and how many secrets of each kind there were.
 
-    A name of a project that held one counts as a secret, and as no event. It is false for none.
+    A name of a project that held one counts as a secret, but not as an event. It is false for none.
     """
 
     events: int = 0

@@ -23,7 +23,7 @@ _REASON = ".reason"
 
 
 def shred(path: Path, *, keep: bool = False) -> None:
-    """Overwrite a file and delete it, or with `keep` empty it; one that is gone is no error."""
+    """Overwrite a file and delete it, or with `keep` empty it; one that is gone is not an error."""
     with suppress(FileNotFoundError):
         if path.is_symlink() or not path.is_file():
             path.unlink()
@@ -56,7 +56,7 @@ def _overwrite(file: BinaryIO) -> None:
 
 
 def clear_derived(home: Home) -> None:
-    """Delete index, contexts, stand-ins of repositories, what is derived beside, told, and logs.
+    """Delete index, contexts, stand-ins of repositories, side derivations, reminders, and logs.
 
     All of it is made anew where it is needed.
     """
@@ -116,7 +116,7 @@ def holds(path: Path, text: re.Pattern[bytes]) -> bool:
 
 
 def is_abandoned(path: Path, names: Path) -> bool:
-    """Tell whether no hook will make an event of a file any more."""
+    """Return True if no hook will make an event of a file any more."""
     with suppress(FileNotFoundError):
         age_s = time.time() - path.stat().st_mtime
         if 0 <= age_s < YOUNG_S:
@@ -125,7 +125,7 @@ def is_abandoned(path: Path, names: Path) -> bool:
 
 
 def discard(folder: Path) -> None:
-    """Overwrite and delete a folder with its files; one that is not there is no error."""
+    """Overwrite and delete a folder with its files; one that is not there is not an error."""
     for path in _files(folder):
         shred(path)
     shutil.rmtree(folder, ignore_errors=True)

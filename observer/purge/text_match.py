@@ -28,7 +28,7 @@ def finder(texts: Iterable[str]) -> re.Pattern[bytes] | None:
     Blanks fit any blanks, so that a text over several lines is found where it was joined to one.
 
     Raises:
-        BadInput: a text is too short to tell one thing from another.
+        BadInput: a text is too short to be distinctive.
     """
     forms: dict[bytes, object] = {}
     for text in texts:

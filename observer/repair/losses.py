@@ -1,4 +1,4 @@
-"""What was mended in a home, and what was lost for good; kept for `status`, `doctor` and agents."""
+"""What was repaired in a home, and what was lost; kept for `status`, `doctor` and agents."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ class Loss(Value):
         """Return what a person has to know of it."""
         lost = f"{self.lost:,} lost{self._when()}" if self.lost else "none lost"
         return (
-            f"the database was damaged, and mended at {_minute(self.at_ms)}: of its events"
+            f"the database was damaged, and repaired at {_minute(self.at_ms)}: of its events"
             f" {self.kept:,} were whole, {self.restored:,} came from backups, {lost}"
         )
 
     def _when(self) -> str:
         ends = [("after", self.from_ms), ("before", self.until_ms)]
-        told = " and ".join(f"{word} {_minute(at_ms)}" for word, at_ms in ends if at_ms)
-        return f", of {told}" if told else ""
+        span = " and ".join(f"{word} {_minute(at_ms)}" for word, at_ms in ends if at_ms)
+        return f", of {span}" if span else ""
 
 
 def losses(home: Home) -> list[Loss]:
-    """Return what was mended, oldest first; what cannot be read counts as nothing."""
+    """Return what was repaired, oldest first; what cannot be read counts as nothing."""
     try:
         return msgspec.json.decode(read_plain(home.losses), type=list[Loss])
     except (OSError, msgspec.MsgspecError):

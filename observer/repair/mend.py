@@ -32,10 +32,10 @@ SETTLED_S = 0.2
 
 
 def repair_if_damaged(home: Home, *, now_ms: Callable[[], int]) -> Loss | None:
-    """Mend the database if it is damaged or has lost events; the caller holds the home's lock.
+    """Repair the database if it is damaged or has lost events; the caller holds the home's lock.
 
     Raises:
-        StoreUnavailable: it is not damaged, but cannot be opened; or it cannot be mended now.
+        StoreUnavailable: it is not damaged, but cannot be opened; or it cannot be repaired now.
         OSError: as above.
     """
     reason = _wrong(home)
@@ -65,7 +65,7 @@ def has_damage(home: Home) -> bool:
 
 def _wrong(home: Home) -> str:
     if _is_newer(home.database):
-        return ""  # none of ours to mend; whoever opens it is told
+        return ""  # not one of ours to repair; opening it raises
     with suppress(FileNotFoundError):
         return read_plain(home.damage).decode(errors="replace") or "it was found damaged"
     has_mark = WriteAheadLog(home.database).marked() is not None

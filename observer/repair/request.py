@@ -1,4 +1,4 @@
-"""How whoever meets damage has it mended: by a file that the daemon, or the next one, sees."""
+"""How whoever meets damage has it repaired: by a file that the daemon, or the next one, sees."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from observer.core.paths import Home, open_plain
 
 
 def request_repair(home: Home, reason: str) -> None:
-    """Have the database mended, which may look whole when it is opened.
+    """Have the database repaired, which may look whole when it is opened.
 
     Raises:
         OSError: that cannot be written down.

@@ -4,7 +4,7 @@ Deletes files that nobody needs any more; many of them beside the work.
 
 Where freed blocks are discarded at once, deleting a small file waits longer for the device than
 the whole of storing its event takes. What the end of a process leaves undeleted has no name in
-`new/`, so it is no event, and is swept away later.
+`new/`, so it is not an event, and is swept away later.
 
 What the spool hands out, and the form in which hooks, shells and programs put it in.
 """
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 LARGEST_BYTES = 64 << 20
-"""What is larger is no event; only its head is ever read."""
+"""What is larger is not an event; only its head is ever read."""
 HEAD_BYTES = 64 << 10
 
 _NOT_OURS = frozenset({errno.EACCES, errno.EPERM, errno.ELOOP, errno.EMLINK, errno.ENXIO})
@@ -63,7 +63,7 @@ def open_plain(path: str | Path) -> tuple[int, os.stat_result]:
 
 
 def read(path: str | Path) -> tuple[bytes, str]:
-    """Return a file's bytes and no fault, or its head and why there is no more.
+    """Return a file's bytes and no fault, or its head and the reason for the rest missing.
 
     Raises:
         FileNotFoundError: it is gone.
@@ -132,7 +132,7 @@ class Deleter:
         self._is_working = False
 
     def delete(self, paths: Collection[str]) -> None:
-        """Delete files, or see to it; those already gone are no error."""
+        """Delete files, or see to it; those already gone are not an error."""
         if len(paths) <= AT_ONCE:
             for path in paths:
                 remove(path)
@@ -146,7 +146,7 @@ class Deleter:
 
     def _work(self) -> None:
         while path := self._next():
-            with suppress(OSError):  # nobody is left to tell; it will be swept
+            with suppress(OSError):  # nobody is left to report it to; it will be swept
                 remove(path)
 
     def _next(self) -> str:
@@ -158,7 +158,7 @@ class Deleter:
 
 
 def remove(path: str | Path) -> None:
-    """Delete one file; one already gone is no error."""
+    """Delete one file; one already gone is not an error."""
     with suppress(FileNotFoundError):
         os.unlink(path)  # noqa: PTH108 - a Path for each of 20,000 names costs more than the call
 

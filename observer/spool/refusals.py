@@ -30,7 +30,7 @@ def prepare(path: Path) -> None:
     """Make the file of a home, for this user's eyes only, unless it is there.
 
     Raises:
-        OSError: it cannot be written, or what is there is no plain file.
+        OSError: it cannot be written, or what is there is not a plain file.
     """
     descriptor = open_plain(path, os.O_RDWR | os.O_CREAT)
     try:

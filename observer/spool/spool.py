@@ -51,7 +51,7 @@ _HIDDEN = "."
 
 
 _Odd = Callable[[str, str], None]
-"""Told the name of something that no hook made, and what is odd about it."""
+"""Called with the name of something that no hook made, and what is odd about it."""
 
 
 class _Waiting(NamedTuple):
@@ -127,7 +127,7 @@ class Spool:
     def backlog(self) -> Iterator[SpoolEntry]:
         """Yield all that waits, oldest first, and change nothing; what no hook made is left out.
 
-        For a process that reads ahead of the one that drains: `claim` tells that one the rest.
+        For a process that reads ahead of the one that drains: `claim` gives that one the rest.
         """
         waiting = self._listed(_leave).items()
         own = (self._opened(name, known, _leave) for name, known in waiting)
@@ -143,11 +143,11 @@ class Spool:
         return len(self._queue)
 
     def ack(self, entries: Iterable[SpoolEntry]) -> None:
-        """Forget entries whose events are on the disk; those already forgotten are no error."""
+        """Forget entries whose events are on the disk; those already forgotten are not an error."""
         entries = list(entries)
         for entry in entries:
             if entry.end is None:
-                # The name goes first: bytes without a name are no event, a name without bytes
+                # The name goes first: bytes without a name are not an event, a name without bytes
                 # would look like a loss.
                 remove(entry.path)
         own = [_name(entry.path) for entry in entries if entry.end is None]

@@ -125,7 +125,7 @@ def test_an_older_entry_of_ours_is_replaced(context: InstallContext, put: Run) -
 )
 def test_hooks_of_another_shape_are_refused(context: InstallContext, hooks: object) -> None:
     write(context, ".claude/settings.json", {"hooks": hooks})
-    with pytest.raises(ConfigInvalid, match=r"settings\.json: hooks.* is no (list|object)"):
+    with pytest.raises(ConfigInvalid, match=r"settings\.json: hooks.* is not an? (list|object)"):
         install("claude-code", context)
 
 

@@ -63,9 +63,9 @@ def test_put_keeps_every_comment_and_its_place() -> None:
 @pytest.mark.parametrize(
     ("text", "path", "wrong"),
     [
-        pytest.param('{"a": 1}', ("a", "b"), "a is no object", id="number"),
-        pytest.param('{"a": []}', ("a", "b"), "a is no object", id="list"),
-        pytest.param('{"a": {"b": {}}}', ("a", "b", 0), "a.b is no list", id="object"),
+        pytest.param('{"a": 1}', ("a", "b"), "a is not an object", id="number"),
+        pytest.param('{"a": []}', ("a", "b"), "a is not an object", id="list"),
+        pytest.param('{"a": {"b": {}}}', ("a", "b", 0), "a.b is not a list", id="object"),
     ],
 )
 def test_put_never_replaces_what_is_in_the_way(text: str, path: jsonc.Path, wrong: str) -> None:

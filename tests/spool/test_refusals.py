@@ -40,5 +40,5 @@ def test_what_no_hook_wrote_counts_nothing(path: Path, content: str) -> None:
 def test_a_fifo_is_no_count(path: Path) -> None:
     os.mkfifo(path)
     for look in (refusals.read, refusals.prepare):
-        with pytest.raises(OSError, match="no plain file"):
+        with pytest.raises(OSError, match="not a plain file"):
             look(path)

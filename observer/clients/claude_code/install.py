@@ -1,6 +1,6 @@
 """Claude Code: hooks in `settings.json`, the MCP server in `.claude.json`.
 
-Cursor runs these hooks as well; the decoder tells the two apart by what the hook process knows.
+Cursor runs these hooks as well; the decoder distinguishes the two by what the hook process knows.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _RECALLING: dict[str, dict[str, object]] = {
     "PostToolUse": {"matcher": "Bash"},
     "PostToolUseFailure": {"matcher": "Bash"},
 }
-"""When memory is asked what to tell: never in the background, for the answer is for this moment."""
+"""Events at which memory is asked for a reminder: in the foreground, to be in time."""
 _TOOL_EVENTS = frozenset({"PostToolUse", "PostToolUseFailure"})
 
 

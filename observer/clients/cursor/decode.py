@@ -140,7 +140,7 @@ def _prompt(payload: Object) -> Bodies:
 
 
 def _after_shell(payload: Object) -> Bodies:
-    # Neither exit code nor folder: the output is all that tells how it went.
+    # Neither exit code nor folder: only the output shows how it went.
     call = tools.ToolCall(
         tool="Shell",
         given={"command": text(payload, "command")},
@@ -207,7 +207,7 @@ def _reply(payload: Object) -> Bodies:
 
 
 def _stop(payload: Object) -> Bodies:
-    # afterAgentResponse has told a turn that ended well.
+    # afterAgentResponse has reported a turn that ended well.
     status = text(payload, "status")
     if status not in {"", "completed"}:
         yield Custom(name=f"{NAME}:stop", text=status)

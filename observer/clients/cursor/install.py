@@ -29,7 +29,7 @@ _EVENTS: dict[str, dict[str, object]] = {
     "stop": {"timeout": 5},
     "sessionEnd": {"timeout": 5},
 }
-"""Timeouts in seconds. `postToolUse` only for what no `after…` event tells; those tell more."""
+"""Timeouts in seconds. `postToolUse` only for what no `after…` event reports; those report more."""
 
 _RECALLING: dict[str, dict[str, object]] = {
     "beforeSubmitPrompt": {},

@@ -61,10 +61,10 @@ def wanted(context: InstallContext) -> Sections:
 
 
 def is_in(context: InstallContext, path: Path) -> bool:
-    """Tell whether a configuration file has sections that run our `post`.
+    """Return True if a configuration file has sections that run our `post`.
 
     Raises:
-        ConfigInvalid: the file is no git configuration.
+        ConfigInvalid: the file is not a git configuration.
     """
     present = _sections(context, path) if path.exists() else {}
     return any(_runs(pairs, _post(context)) for pairs in present.values())
@@ -74,7 +74,7 @@ def edit(context: InstallContext, path: Path, sections: Sections) -> FileEdit:
     """Plan that a configuration file has these sections, and no others that run our `post`.
 
     Raises:
-        ConfigInvalid: the file is no git configuration.
+        ConfigInvalid: the file is not a git configuration.
     """
     before = read(path)
     post = _post(context)
@@ -115,7 +115,7 @@ def _is_as_wanted(present: Sections, sections: Sections, name: str) -> bool:
 
 
 def _sections(context: InstallContext, path: Path, *, shown_as: Path | None = None) -> Sections:
-    """Return our sections of a file. git tells keys in lower case, and sections in order."""
+    """Return our sections of a file. git prints keys in lower case, and sections in order."""
     try:
         listed = ask(context, "config", "-f", str(path), "--list", "-z")
     except ConfigInvalid as error:

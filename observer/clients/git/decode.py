@@ -30,7 +30,7 @@ _PATHS_ONLY = "0"
 
 
 def read(envelope: Envelope, _: Object) -> Iterable[Event]:
-    """Turn one hook call into its event; rebases are told once, by post-rewrite."""
+    """Turn one hook call into its event; rebases are reported once, by post-rewrite."""
     body = _READERS.get(envelope.event, _unknown)(envelope)
     return () if body is None else (_event(envelope, body),)
 
@@ -71,7 +71,7 @@ def _post_commit(envelope: Envelope) -> AnyBody | None:
 
 
 def _post_merge(envelope: Envelope) -> AnyBody | None:
-    # `merge --squash` changes files only; the commit that follows tells of itself.
+    # `merge --squash` changes files only; the commit that follows reports itself.
     return None if envelope.args[:1] == _SQUASHED else Commit(hash=_head(envelope), action="merge")
 
 
@@ -80,7 +80,7 @@ def _post_checkout(envelope: Envelope) -> AnyBody | None:
     if flag == _PATHS_ONLY:
         return None
     if envelope.env.get("git.action") == _REBASE:
-        # It stands on its new base, and perhaps on what others made: nobody else tells of that.
+        # It stands on its new base, and perhaps on what others made: nothing else reports that.
         return Commit(hash=new, action="import") if _HASH.match(new) else None
     return Checkout(old=old, new=new, branch=envelope.env.get("git.branch", ""))
 

@@ -144,7 +144,7 @@ def install_files(context: InstallContext, root: Path) -> InstallPlan:
 
 
 def _is_shared(context: InstallContext, folder: Path, *, root: Path) -> bool:
-    """Tell whether a hooks folder is in the working tree: it is committed, or made by a tool."""
+    """Return True if a hooks folder is in the working tree: it is committed, or made by a tool."""
     git_folder = config_file.ask(context, "rev-parse", "--absolute-git-dir", folder=root)
     inside = folder.resolve().is_relative_to(root.resolve())
     return inside and not folder.resolve().is_relative_to(Path(git_folder).resolve())

@@ -1,8 +1,8 @@
 """Git hooks of ours that do not run any more, though they were installed; for `observer doctor`.
 
 Whoever comes after us may rename them, replace them, or point git to a folder of its own: lefthook,
-pre-commit and husky do. Nothing fails then, and nothing is recorded. What the installer would have
-to do again tells what is missing.
+pre-commit and husky do. Nothing fails then, and nothing is recorded. What the installer would
+have to do again is what is missing.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _in_repository(context: InstallContext, folder: Path) -> MissingHooks | None
 
 
 def _was_installed(context: InstallContext, hooks: Path) -> bool:
-    """Tell whether a hook of this home lies there, or of one that is gone."""
+    """Return True if a hook of this home lies there, or of one that is gone."""
     ours = str(context.home.hooks / "post")
     posts = [_post_of(script) for script in our_hooks(hooks)]
     return any(post == ours or not Path(post).exists() for post in posts if post)

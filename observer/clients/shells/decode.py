@@ -20,7 +20,7 @@ _HISTORY = re.compile(r" *\d+[* ] (.*)\Z", re.DOTALL)
 
 
 def read(envelope: Envelope, _: Object) -> Iterable[Event]:
-    """Turn one record into the command it tells, or into none where its text is private."""
+    """Turn one record into the command it reports, or into none where its text is private."""
     record = envelope.payload.decode("utf-8", "replace")
     if not record.endswith(_END):
         raise Undecodable(f"a torn {envelope.client} record: it does not end with a dot")
@@ -38,7 +38,7 @@ def _split(line: str) -> tuple[str, str]:
 
 def _command(fields: dict[str, str]) -> str:
     # bash repeats the last line of its history when that did not take the command: the recorder
-    # then sends `unseen`, since nobody can tell a repeat from a secret.
+    # then sends `unseen`, since a repeat looks like a secret that was kept out.
     history = _HISTORY.match(fields.get("history", ""))
     return (history[1] if history else fields.get("text", "")).rstrip("\n")
 
