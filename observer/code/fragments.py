@@ -138,8 +138,8 @@ _SILENT = rf"""
 _FLAGS = re.DOTALL | re.VERBOSE
 _SILENCE = re.compile(_SILENT, _FLAGS)
 _UNDERSTOOD = re.compile(rf"(?:[^\#\"']++|{_SILENT})*+", _FLAGS)
-_OPENING_TORN = re.compile(rf"{_NOT_FORMATTED}(?:\"{{3}}|'{{3}})", _FLAGS)
-_BRACKETS_TORN = (("(", ")"), ("[", "]"), ("{", "}"))
+_LONG_STRING = re.compile(rf"{_NOT_FORMATTED}(?:\"{{3}}|'{{3}})", _FLAGS)
+_BRACKET_PAIRS = (("(", ")"), ("[", "]"), ("{", "}"))
 
 
 def is_truncated(text: str) -> bool:
@@ -150,9 +150,9 @@ def is_truncated(text: str) -> bool:
     understood = _UNDERSTOOD.match(text)
     if understood and understood.end() < len(text):
         # A string of one line may go on where the grammar is lenient; a long one has begun.
-        return _OPENING_TORN.match(text, understood.end()) is not None
+        return _LONG_STRING.match(text, understood.end()) is not None
     return not _is_even(text) and not _is_even(_SILENCE.sub("", text))
 
 
 def _is_even(text: str) -> bool:
-    return all(text.count(opening) == text.count(closing) for opening, closing in _BRACKETS_TORN)
+    return all(text.count(opening) == text.count(closing) for opening, closing in _BRACKET_PAIRS)

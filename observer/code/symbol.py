@@ -1,9 +1,7 @@
-"""What a text defines: one function, class, constant, key or section.
+"""What a text defines (a `Symbol`), and the names that code mentions.
 
-Names that code mentions: what it imports, calls and takes for a type.
-
-Read from lines that hold code alone, without comments and strings. The names of variables are left
-out: they are nobody's business outside of the function that they stand in.
+Names that code imports, calls or takes for a type are read from lines without comments and strings.
+Names of variables are left out: they mean nothing outside the function that they stand in.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Starting git: the only module that does.
+"""Starting git, and reading its output with a time limit: the only module that starts it.
 
-By its absolute path, without a shell, in a process group of its own that can be ended as a whole.
-
-What a program writes to a pipe, waited for no longer than agreed.
+git is started by its absolute path, without a shell, in a process group of its own that can be
+killed as a whole. `TimedPipe` waits for its output no longer than agreed.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ def _boundary(root: str) -> frozenset[str]:
 MOST_MOVES = 300
 """Moves of HEAD that are read, the latest."""
 
-_LOG_REFLOG = ("log", "-g", f"-{MOST_MOVES}", "--no-show-signature")
+_REFLOG = ("log", "-g", f"-{MOST_MOVES}", "--no-show-signature")
 _RESET = "reset:"
 _REBASED = r"^[^:]*\((pick|squash|fixup|reword|edit|continue)\)"
 
@@ -153,7 +153,7 @@ def head_moves(root: str) -> list[HeadMove]:
     Raises:
         NotFound: there is no git.
     """
-    answer = git_output(root, *_LOG_REFLOG, "--format=%H %gs", "HEAD", "--") or ""
+    answer = git_output(root, *_REFLOG, "--format=%H %gs", "HEAD", "--") or ""
     lines = (line.partition(" ") for line in answer.split("\n") if line)
     return [HeadMove(to, message) for to, _, message in lines]
 
@@ -179,4 +179,4 @@ def rebased_commits(root: str) -> set[str]:
         NotFound: there is no git.
     """
     only = ("--extended-regexp", f"--grep-reflog={_REBASED}")
-    return set((git_output(root, *_LOG_REFLOG, "--all", "--format=%H", *only) or "").split())
+    return set((git_output(root, *_REFLOG, "--all", "--format=%H", *only) or "").split())

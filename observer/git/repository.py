@@ -1,15 +1,13 @@
-"""Which repository is around a folder, found without running git, and whose it is.
+"""Finding the repository around a folder and its owner without running git, and its safe mirror.
 
-As git looks for it, with two differences: a folder that is laid out as a bare repository is not
-taken for one inside a work tree (`safe.bareRepository=explicit`), and `core.worktree` is not read:
-the work tree is where `.git` is.
+`find_repository` searches as git does, with two differences: a folder that is laid out as a bare
+repository inside a work tree is not taken for one (`safe.bareRepository=explicit`), and
+`core.worktree` is not read: the work tree is where `.git` is.
 
-A stand-in for a repository's folder: its objects and refs by links, our configuration.
-
-git reads settings, attributes and hooks from the folder that `GIT_COMMON_DIR` names. We name one of
-our own, in which the configuration holds nothing but the format of the repository. So no filter,
-text conversion, external diff, hook, monitor, signature program, pager, credential helper, alias or
-include that a repository brings along exists for the git that we run.
+`mirror` makes a stand-in for a repository's folder: links to its objects and refs, and our own
+configuration. git reads settings, attributes and hooks from the folder that `GIT_COMMON_DIR` names;
+with the mirror as that folder, no filter, text conversion, external diff, hook, monitor, signature
+program, pager, credential helper, alias or include of the repository exists for git.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from observer.core.events import Command
 from observer.core.text import one_line, uncoloured
 from observer.outcomes.result import CommandResult
 
-_READ_CHARS_NOT_RUN = 2000
+_END_CHARS = 2000
 _ERROR_TAG = re.compile(r"</?tool_use_error>|</?error>")
 _NEVER = {
     "refused": re.compile(
@@ -59,7 +59,7 @@ def unexecuted_result(command: Command) -> CommandResult | None:
     """Return the result of a call that did not run, or has not ended; None of any other."""
     if command.exit_code is not None or not command.output:
         return None
-    text = _ERROR_TAG.sub("", command.output[:_READ_CHARS_NOT_RUN]).strip()
+    text = _ERROR_TAG.sub("", command.output[:_END_CHARS]).strip()
     if _IN_BACKGROUND.match(text):
         return CommandResult(said=BACKGROUND)
     if command.failed is False:
@@ -77,7 +77,7 @@ def is_interrupted(command: Command) -> bool:
         or command.exit_code == _BY_SIGINT
         or _INTERRUPTED in command.output[-200:]
         or _EXITED_BY_SIGINT.match(command.output) is not None
-        or _KEYBOARD.search(command.output[-_READ_CHARS_NOT_RUN:]) is not None
+        or _KEYBOARD.search(command.output[-_END_CHARS:]) is not None
     )
 
 
@@ -85,9 +85,7 @@ def is_timed_out(command: Command) -> bool:
     """Return True if the client says that it stopped the command at its time limit."""
     if command.exit_code is not None or command.failed is False:
         return False
-    text = _ERROR_TAG.sub(
-        "", f"{command.output[:_READ_CHARS_NOT_RUN]}\n{command.output[-_READ_CHARS_NOT_RUN:]}"
-    )
+    text = _ERROR_TAG.sub("", f"{command.output[:_END_CHARS]}\n{command.output[-_END_CHARS:]}")
     lines = text.strip().split("\n")
     return any(map(TIMED_OUT.match, (*lines[:2], lines[-1])))
 

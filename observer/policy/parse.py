@@ -1,6 +1,6 @@
-"""What a policy file says, as a value; and what is wrong with one that cannot be used.
+"""Parsing a policy file: its value, what is wrong with an unusable one, and path patterns.
 
-Path patterns in the style of gitignore, matched without a regular expression over the path.
+Path patterns are in the style of gitignore, matched without a regular expression over the path.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ class _Form(NamedTuple):
     gate: str
     name: str
     pattern: re.Pattern[str]
-    is_drawn: bool = False
-    """Whether the secret must look drawn by a machine."""
+    is_random_value: bool = False
+    """Whether the secret must look machine-generated."""
 
 
 def _pgpass(port: str) -> _Form:
@@ -61,7 +61,7 @@ _FORMS = (
             r"[\"'](?:d|p|q|dp|dq|qi|k)\\{0,3}[\"']\s{0,4}:\s{0,4}\\{0,3}[\"']"
             r"(?P<secret>[\w-]{40,1024})"
         ),
-        is_drawn=True,
+        is_random_value=True,
     ),
     _pgpass(":5432:"),
     _pgpass(":*:"),
@@ -93,7 +93,7 @@ def key_file_secrets(text: str, low: str) -> Iterator[Span]:
         if form.gate in low:
             for match in form.pattern.finditer(low):
                 value = text[slice(*match.span("secret"))]
-                if not is_placeholder(value) and (is_random(value) or not form.is_drawn):
+                if not is_placeholder(value) and (is_random(value) or not form.is_random_value):
                     yield Span(*match.span("secret"), form.name)
     if "private" in low:
         yield from _pem_blocks(text)

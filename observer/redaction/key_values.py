@@ -54,7 +54,7 @@ def _value_span(text: str, found: re.Match[str], word: SecretName) -> Span | Non
     if not (
         _is_secret(key, value)
         or (_is_entry(key, value) and value_bounds.ends_line(text, end))
-        or (whole > end and _is_drawn(key, value, text[start:whole]))
+        or (whole > end and _is_whole_secret(key, value, text[start:whole]))
     ):
         return None
     return Span(start, whole, _class(key))
@@ -139,8 +139,8 @@ _PLAIN = re.compile(r"[A-Za-z_]+[.!?]?|[\d.,_]+")
 
 def _is_path(value: str) -> bool:
     """Return True if a value is a path; one secret of base 64 in 64 begins with a slash as well."""
-    is_drawn = len(value) >= 32 and "." not in value and is_random(value, at_least=32)
-    return _PATH.fullmatch(value) is not None and not (is_drawn and not value.islower())
+    is_base64 = len(value) >= 32 and "." not in value and is_random(value, at_least=32)
+    return _PATH.fullmatch(value) is not None and not (is_base64 and not value.islower())
 
 
 def _is_secret(key: Key, value: str) -> bool:
@@ -207,7 +207,7 @@ def _stands_out(key: Key, value: str) -> bool:
     return not key.is_weak and is_random(value, at_least=20)
 
 
-def _is_drawn(key: Key, value: str, whole: str) -> bool:
+def _is_whole_secret(key: Key, value: str, whole: str) -> bool:
     """Return True if a word that begins with next to nothing is a secret as a whole."""
     return not is_placeholder(value) and is_random(whole, at_least=6 if key.is_variable else 12)
 

@@ -93,7 +93,9 @@ def prose_secrets(text: str, low: str) -> Iterator[Span]:
             while (found := low.find(word, at)) >= 0:
                 at = found + len(word)
                 match = pattern.match(text, at)
-                if match and (value := invented_secret(match["secret"], is_drawn=words is _KEYS)):
+                if match and (
+                    value := invented_secret(match["secret"], must_be_random=words is _KEYS)
+                ):
                     start = match.start("secret")
                     yield Span(
                         start, start + len(value), "api-key" if words is _KEYS else "password"
@@ -106,15 +108,15 @@ def _named_after(text: str) -> Iterator[Span]:
             yield Span(match.start("secret"), match.start("secret") + len(value), "password")
 
 
-def invented_secret(word: str, *, is_drawn: bool = False) -> str:
-    """Return the secret that a word is, without the sentence's end; nothing if it is none.
+def invented_secret(word: str, *, must_be_random: bool = False) -> str:
+    """Return the secret that a word is, without the sentence's end; "" if it is not one.
 
-    With `is_drawn` a machine must seem to have drawn it.
+    With `must_be_random` it must look machine-generated.
     """
     value = word.rstrip(".,:;?*_")
     if not _MADE_UP.fullmatch(value) or _KNOWN.fullmatch(value) or is_placeholder(value):
         return ""
-    return "" if is_drawn and not is_random(value) else value
+    return "" if must_be_random and not is_random(value) else value
 
 
 _GATE = "passw"

@@ -1,11 +1,8 @@
-"""Words that name secrets: `PASSWORD`, `api_key`, `token`, and where they do.
+"""Words that name secrets (`PASSWORD`, `api_key`, `token`), and secrets joined to such a word.
 
-Part of step 4 (redaction). How a value that is given to such a name is judged is in `assignments`.
-
-Secrets in names: `fix/api-token-Zk9K…`, `backup_password_hC8p….txt`.
-
-Part of step 4 (redaction). Names of branches and files join what is drawn to the secret's name as
-they join words, so it must look drawn by itself, or hold a long piece that does.
+Part of step 4 (redaction). `key_values` judges the value that is given to such a name. Names of
+branches and files may join a secret to its word as they join words (`fix/api-token-Zk9K…`,
+`backup_password_hC8p….txt`), so the value must look random, or contain a long piece that does.
 """
 
 from __future__ import annotations
@@ -114,17 +111,17 @@ _PIECE = 14
 def joined(text: str, found: re.Match[str], word: SecretName) -> Span | None:
     """Return the secret that is joined to its name by `-` or `_`; None if a word or nothing is."""
     rest = _REST.match(text, found.end())
-    if rest is None or not _is_drawn(rest["value"]):
+    if rest is None or not _is_generated(rest["value"]):
         return None
     return Span(*rest.span("value"), word.name)
 
 
-def _is_drawn(value: str) -> bool:
+def _is_generated(value: str) -> bool:
     if is_placeholder(value) or not is_random(value, at_least=_PIECE):
         return False
-    longest = max(map(_drawn_length, _JOINT.split(value)))
+    longest = max(map(_random_length, _JOINT.split(value)))
     return longest >= _PIECE or UUID.search(value) is not None
 
 
-def _drawn_length(piece: str) -> int:
+def _random_length(piece: str) -> int:
     return len(piece) if is_random(piece, at_least=_PIECE) else 0

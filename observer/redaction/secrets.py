@@ -106,7 +106,7 @@ def _swings(letters: str) -> bool:
 
 _HUMP = re.compile(r"[A-Z]?[a-z]+")
 _WORD_LENGTH = 4
-"""Mean length of the words in names; in what is drawn in both cases they are about 2 letters."""
+"""Mean length of the words in names; in random strings of both cases they have about 2 letters."""
 
 
 def _is_name(value: str) -> bool:
@@ -118,7 +118,7 @@ def _is_name(value: str) -> bool:
     return letters * 2 >= len(value) and letters >= _WORD_LENGTH * len(humps)
 
 
-_VARIABLE_CODE = re.compile(r"[@$]{1,2}[A-Za-z_]{3,64}(?:[.\[(].{0,256})?\Z", re.DOTALL)
+_CODE_VARIABLE = re.compile(r"[@$]{1,2}[A-Za-z_]{3,64}(?:[.\[(].{0,256})?\Z", re.DOTALL)
 _EXPRESSION = re.compile(r"[(){}\[\]?!;]|=(?!=*\Z)|\w\+\d|->")
 _BASE_64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
 _ERROR_NAME = re.compile(
@@ -139,7 +139,7 @@ def is_about(name: str) -> bool:
 
 def is_variable(value: str) -> bool:
     """Return True for a variable of Ruby, Perl or PHP, and what is called on it."""
-    return _VARIABLE_CODE.match(value) is not None
+    return _CODE_VARIABLE.match(value) is not None
 
 
 def is_expression(value: str) -> bool:

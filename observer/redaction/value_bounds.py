@@ -1,11 +1,8 @@
-"""What gives a secret-named key its value: `=`, `:`, a call, an option, a default, a pair.
+"""Keys with secret names: how they are given a value, and where that value ends.
 
-Part of step 4 (redaction). Whether the value is a secret is judged in `assignments`.
-
-Where a value that is given to a name ends, and whether the two have a line of their own.
-
-Part of step 4 (redaction). A text may itself be inside a JSON string, where a line ends with a
-backslash and an n.
+Part of step 4 (redaction); `key_values` judges whether the value is a secret. A key is given its
+value by `=`, `:`, a call, an option, a default or a pair. A text may itself be inside a string of
+JSON, where a line ends with a backslash and an n.
 """
 
 from __future__ import annotations
@@ -148,7 +145,7 @@ class Key(NamedTuple):
 
     @property
     def is_weak(self) -> bool:
-        """Whether it may name anything; a value must look drawn."""
+        """Whether it may name anything; a value must look random."""
         if self.is_call and not _SETS.match(self.text):
             return True
         return self.word.is_weak or _WEAK.match(self.text) is not None

@@ -1,13 +1,10 @@
-"""What a shell command line runs, without its wrappings.
+"""What a shell command line runs, without its wrappings, and the inline scripts in it.
 
-Part of interpretation (step 6): `cd api && CI=1 timeout 60 uv run pytest -q | tail -5` is shown
-as `uv run pytest -q`, and `npm ci && npm test` as both. Reading is forgiving and linear; only the
-first 2,000 characters count, here-documents aside.
-
-Programs that are given their text on the command line: `python3 -c "..."`, `node << EOF`.
-
-Part of interpretation (step 6), pure. What such a script is for stands in the words that the agent
-gave with it, not in its first line; which files it writes stands in its calls.
+Part of interpretation (step 6), pure: `cd api && CI=1 timeout 60 uv run pytest -q | tail -5` is
+shown as `uv run pytest -q`, and `npm ci && npm test` as both. Reading is lenient and linear; only
+the first 2,000 characters count, here-documents aside. An inline script (`python3 -c "..."`,
+`node << EOF`) is described by the words that the agent gave with it, not by its first line; the
+files that it writes are read from its calls.
 """
 
 from __future__ import annotations
