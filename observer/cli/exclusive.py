@@ -18,8 +18,8 @@ from observer.daemon.home_guard import hold
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.purge.carry_out import complete
-from observer.repair.mend import has_damage, repair_if_damaged
 from observer.repair.request import request_repair
+from observer.repair.restore import has_damage, repair_if_damaged
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 from observer.store.tombstones import Tombstones

@@ -4,8 +4,6 @@ Clients name their tools and their arguments differently but mean the same few t
 file maps its tool names to the makers here; each maker accepts every spelling of an argument.
 Pure.
 
-A file before and after a tool call, as far as the call's answer shows it whole. Pure.
-
 What an edit did to the symbols of a file is read from both texts, before the event is cut to size:
 of a function whose middle changed, the lines around the change do not say the name.
 """

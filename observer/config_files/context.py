@@ -1,10 +1,8 @@
-"""What every installer is given, and what it gives back.
+"""What every installer is given and returns, and our scripts in `<home>/hooks`.
 
-Our scripts in `<home>/hooks`: the stable copies that clients' configurations name.
-
-A checkout or virtual environment may move or vanish; these paths never change, so the command
-strings never do either. A refresh replaces what differs and removes nothing: a configuration that
-nobody has updated yet may still name an older script.
+Clients' configurations name these copies: a checkout or virtual environment may move or vanish, but
+these paths never change, so the command strings never do either. A refresh replaces what differs
+and removes nothing: a configuration that nobody has updated yet may still name an older script.
 """
 
 from __future__ import annotations

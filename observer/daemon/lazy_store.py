@@ -19,7 +19,7 @@ from observer.core.errors import StoreDamaged
 from observer.core.paths import Home
 from observer.daemon.home_guard import HomeGuard
 from observer.purge.carry_out import complete
-from observer.repair.mend import repair_if_damaged
+from observer.repair.restore import repair_if_damaged
 from observer.store.maintenance import OwnedStore, PurgeReader, PurgeWriter
 from observer.store.sqlite.database import SqliteStore
 

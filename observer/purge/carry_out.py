@@ -1,8 +1,7 @@
-"""Carries an order out, from the first step or from wherever a killed process came to.
+"""Carries out a purge, from the first step or from wherever a killed process came to.
 
-Every step may be taken again: tombstones are known, events gone, files empty. The order goes last.
-
-What a purge that was begun has to do, kept in the home until it is done.
+Its order is kept in the home until it is done, and removed last. Every step may be repeated: the
+tombstones are known then, the events gone, the files empty.
 """
 
 from __future__ import annotations

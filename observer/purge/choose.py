@@ -1,9 +1,7 @@
-"""Which events a purge takes: those asked for, and those that say nothing without them.
+"""Chooses the events that a purge takes: those asked for, and those that depend on them.
 
-From items back to events: all of which an item was made.
-
-An item knows the first event it counts from. The rest is found as the item was: by folding the
-events of its session once more.
+An item knows the first event that it was made of. The others are found as the item was: by folding
+the events of its session once more.
 """
 
 from __future__ import annotations

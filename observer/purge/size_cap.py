@@ -1,9 +1,8 @@
 """Keeps a home below its greatest size: what goes for it, in which order, and what is said of it.
 
 First copies of the database but the newest, then old logs, then the oldest captured events of the
-types of least worth. Commits, sessions' ends and all that somebody recorded on purpose stay.
-
-What takes the space of a home: its files by what they are for, events by project and type.
+types of least worth. Commits, sessions' ends and all that somebody recorded on purpose stay. Also
+measures what takes the space: files by what they are for, events by project and type.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""How the spool touches the disk: what it writes is there to stay, what it reads cannot harm it.
-
-Deletes files that nobody needs any more; many of them beside the work.
+"""How the spool touches the disk: durable writes, bounded reads, deletion in the background.
 
 Where freed blocks are discarded at once, deleting a small file waits longer for the device than
 the whole of storing its event takes. What the end of a process leaves undeleted has no name in

@@ -30,8 +30,8 @@ from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.projects import PlaceCache
 from observer.repair.losses import losses
-from observer.repair.mend import has_damage, repair_if_damaged
 from observer.repair.request import request_repair
+from observer.repair.restore import has_damage, repair_if_damaged
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 from observer.store.sqlite.salvage import damaged_pages

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from observer.clients import tools
-from observer.clients.envelope import Envelope
-from observer.clients.payload import Object, inner, rest, text
+from observer.clients.envelope import Envelope, Object
+from observer.clients.payload import inner, rest, text
 from observer.core.events import AnyBody, Custom, Event, Prompt, SessionEnd, SessionStart
 
 NAME = "quill"

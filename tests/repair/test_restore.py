@@ -13,8 +13,8 @@ from observer.core.events import Command, Event
 from observer.core.model import Project, Recorded
 from observer.core.paths import Home
 from observer.repair.losses import losses, recent
-from observer.repair.mend import repair_if_damaged
 from observer.repair.request import request_repair
+from observer.repair.restore import repair_if_damaged
 from observer.store.sqlite.database import SqliteStore
 from observer.store.sqlite.salvage import damaged_pages, salvaged
 
