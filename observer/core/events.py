@@ -71,7 +71,7 @@ class FileWrite(Body, tag="file-write"):
 
 
 class FileRead(Body, tag="file-read"):
-    """Files were read; `lines` says which part where the client says so."""
+    """Files were read; `lines` is the part that was read, where the client says which."""
 
     paths: tuple[str, ...]
     lines: str = ""
