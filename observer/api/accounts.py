@@ -1,6 +1,6 @@
-"""What happened since a time, or in a session: for people as text, for scripts as JSON.
+"""Accounts of recent work and of single sessions, and lists of sessions and projects.
 
-Lists of what is known, as the command line prints them: sessions and projects.
+Each as text for people and as JSON for scripts, for the command line.
 """
 
 from __future__ import annotations
@@ -18,38 +18,38 @@ from observer.views.moment import minute, span
 from observer.views.render import answers, detail, entry, heading, one_line
 
 MOST_SHOWN = 10
-"""Of each sort in one project; all are in the JSON."""
+"""Most lines of each sort in the text of one project; the JSON has all."""
 MOST_FILES = 5
-LISTED_TYPES = frozenset({"completed", "next_steps"})
-"""What of a summary is shown where many sessions are."""
+LISTED_FIELDS = frozenset({"completed", "next_steps"})
+"""The fields of a summary that are shown in a list of sessions."""
 NO_PROJECT = "in no project"
 
 
-def since(told: Account, name: ProjectName) -> str:
+def since(account: Account, name: ProjectName) -> str:
     """Return an account as text: a block for each project."""
-    when = minute(told.since_ms)
-    if not told.shares:
+    when = minute(account.since_ms)
+    if not account.shares:
         return f"nothing is recorded since {when}"
     lines = [f"since {when}"]
-    if told.is_partial:
+    if account.is_partial:
         lines.append("(so much happened that the oldest of it is left out)")
-    for share in told.shares:
+    for share in account.shares:
         lines += ["", *_share(share, name)]
     return "\n".join(lines)
 
 
-def since_rows(told: Account, name: ProjectName) -> Row:
+def since_rows(account: Account, name: ProjectName) -> Row:
     """Return an account as JSON."""
     return {
-        "since": iso(told.since_ms),
-        "is_partial": told.is_partial,
-        "projects": [_share_row(share, name) for share in told.shares],
+        "since": iso(account.since_ms),
+        "is_partial": account.is_partial,
+        "projects": [_share_row(share, name) for share in account.shares],
     }
 
 
-def of_session(told: SessionTimeline, name: ProjectName) -> str:
-    """Return the course of a session as text: what it was, its summary, and its items in order."""
-    session = told.ran.session
+def of_session(timeline: SessionTimeline, name: ProjectName) -> str:
+    """Return a session as text: its data, its summary, and its items in order."""
+    session = timeline.ran.session
     about = [
         f"session {session.id}",
         f"{session.client} {one_line(session.external, 40)}",
@@ -59,26 +59,26 @@ def of_session(told: SessionTimeline, name: ProjectName) -> str:
         f"of session {one_line(session.parent, 40)}" if session.parent else "",
     ]
     counts = f"prompts: {session.prompts:,}, events: {session.events:,}"
-    lines = [" · ".join(part for part in about if part), f"{_when(told.ran)} · {counts}"]
-    if told.ran.summary:
-        lines += ["", detail(told.ran.summary, _nameless)]
-    if told.items:
+    lines = [" · ".join(part for part in about if part), f"{_when(timeline.ran)} · {counts}"]
+    if timeline.ran.summary:
+        lines += ["", detail(timeline.ran.summary, _no_name)]
+    if timeline.items:
         lines.append("")
-    if told.left_out:
-        lines.append(f"({told.left_out:,} earlier left out)")
-    return "\n".join([*lines, *(entry(item, _nameless) for item in told.items)])
+    if timeline.left_out:
+        lines.append(f"({timeline.left_out:,} earlier left out)")
+    return "\n".join([*lines, *(entry(item, _no_name) for item in timeline.items)])
 
 
-def session_rows(told: SessionTimeline, name: ProjectName) -> Row:
-    """Return the course of a session as JSON."""
+def session_rows(timeline: SessionTimeline, name: ProjectName) -> Row:
+    """Return a session as JSON, its items in order."""
     return {
-        **_ran_row(told.ran, name),
-        "items": [_item_row(item, name) for item in told.items],
-        "left_out": told.left_out,
+        **_session_row(timeline.ran, name),
+        "items": [_item_row(item, name) for item in timeline.items],
+        "left_out": timeline.left_out,
     }
 
 
-def _nameless(_project_id: int | None) -> str:
+def _no_name(_project_id: int | None) -> str:
     return ""
 
 
@@ -89,14 +89,14 @@ def _share(share: Share, name: ProjectName) -> Iterator[str]:
         ("changed files", len(share.files)),
         ("failures", share.failed),
     )
-    told = ", ".join(f"{label}: {number:,}" for label, number in counts if number)
+    counted = ", ".join(f"{label}: {number:,}" for label, number in counts if number)
     title = one_line(name(share.project_id) or NO_PROJECT)
-    yield f"{title} · {told}" if told else title
+    yield f"{title} · {counted}" if counted else title
     if share.files:
         yield f"  changed {_files(share.files)}"
     known = [ran for ran in share.sessions if _purpose(ran)]
     for ran in known[:MOST_SHOWN]:
-        yield from _ran(ran)
+        yield from _session_lines(ran)
     yield from _rest(len(known), "sessions")
     yield from _items(share.commits, "commits")
     yield from _items(share.fixes, "fixes")
@@ -109,23 +109,23 @@ def _files(paths: Sequence[str]) -> str:
     return ", ".join(shown) + (f" and {rest:,} more" if rest else "")
 
 
-def _ran(ran: SessionRun) -> Iterator[str]:
+def _session_lines(ran: SessionRun) -> Iterator[str]:
     session = ran.session
     yield f"  session {session.id} {session.client} · {_purpose(ran)} · {_when(ran)}"
     for field, text in answers(ran.summary) if ran.summary else ():
-        if field in LISTED_TYPES:
+        if field in LISTED_FIELDS:
             yield f"      {field}: {one_line(text)}"
 
 
 def _purpose(ran: SessionRun) -> str:
-    """Return what a session was for, as far as anybody knows."""
+    """Return the purpose of a session: its summary's title, else its first prompt."""
     return one_line(ran.summary.title if ran.summary else ran.session.first_prompt, 100)
 
 
 def _when(ran: SessionRun) -> str:
     session = ran.session
-    told = span(session.started_ms, session.last_ms)
-    return f"{told}, goes on" if session.status == "active" else told
+    when = span(session.started_ms, session.last_ms)
+    return f"{when}, goes on" if session.status == "active" else when
 
 
 def _items(items: Sequence[Item], label: str) -> Iterator[str]:
@@ -141,7 +141,7 @@ def _rest(number: int, label: str) -> Iterable[str]:
 def _share_row(share: Share, name: ProjectName) -> Row:
     return {
         "project": name(share.project_id),
-        "sessions": [_ran_row(ran, name) for ran in share.sessions],
+        "sessions": [_session_row(ran, name) for ran in share.sessions],
         "commits": [_item_row(item, name) for item in share.commits],
         "fixes": [_item_row(item, name) for item in share.fixes],
         "noted": [_item_row(item, name) for item in share.noted],
@@ -150,7 +150,7 @@ def _share_row(share: Share, name: ProjectName) -> Row:
     }
 
 
-def _ran_row(ran: SessionRun, name: ProjectName) -> Row:
+def _session_row(ran: SessionRun, name: ProjectName) -> Row:
     row = session_row(ran.session, ran.summary, name(ran.session.project_id))
     return {**row, "answers": dict(answers(ran.summary)) if ran.summary else {}}
 
@@ -164,7 +164,7 @@ Row = dict[str, Any]  # printed as JSON, or as a line of a table
 
 
 def sessions(memory: Memory, *, project: str | None, active: bool, limit: int) -> list[Row]:
-    """Return sessions, last active first; `request` is what was asked, as far as anybody knows.
+    """Return sessions, last active first; `request` is their summary's, else their first prompt.
 
     Raises:
         NotFound, Ambiguous: the project.
@@ -183,8 +183,8 @@ def projects(memory: Memory) -> list[Row]:
 
 
 def session_row(session: Session, summary: Item | None, project: str) -> Row:
-    """Return a session and, if there is one yet, which item its summary is."""
-    told = summary.summary.request if summary and summary.summary else ""
+    """Return a session as JSON; `summary_id` is null until it has a summary."""
+    request = summary.summary.request if summary and summary.summary else ""
     return {
         "id": session.id,
         "session": session.external,
@@ -198,7 +198,7 @@ def session_row(session: Session, summary: Item | None, project: str) -> Row:
         "events": session.events,
         "branch": session.branch,
         "cwd": session.cwd,
-        "request": told or session.first_prompt,
+        "request": request or session.first_prompt,
         "summary_id": summary.id if summary else None,
     }
 

@@ -1,6 +1,6 @@
-"""A question of the command line and its answer, as they pass between a command and the daemon.
+"""The request and the reply that a command and the daemon exchange.
 
-Both sides import this, so it imports little: a command that asks is gone in a tenth of a second.
+Both sides import this, so it imports little: a command that asks takes a tenth of a second.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _OWN_TO_A_PROCESS = frozenset({"OBSERVER_HOME", "OBSERVER_SESSION"})
 
 
 class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A question.
+    """A question of a command.
 
     Args:
         question: a name in `observer.api.questions`.
         arguments: those of its function there.
-        folder: the folder that it is asked from.
+        folder: the command's working directory.
         is_json: whether the answer is JSON instead of text.
         is_local: whether text shows the times of this machine instead of UTC.
         surroundings: see `surroundings`.
@@ -37,7 +37,7 @@ class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandError(msgspec.Struct, frozen=True):
-    """An error as a front tells it."""
+    """An error as JSON."""
 
     code: str
     message: str
@@ -45,21 +45,21 @@ class CommandError(msgspec.Struct, frozen=True):
 
 
 class CommandReply(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a command prints (None for nothing), and with which error it ends after that."""
+    """What a command prints (None for nothing), and the error with which it then ends."""
 
     text: str | None = None
     problem: CommandError | None = None
 
 
 def problem(error: ObserverError) -> CommandError:
-    """Return an error as it is passed on."""
+    """Return an error as it is sent to the command."""
     return CommandError(error.code, error.message, error.hint)
 
 
 def surroundings() -> dict[str, str]:
-    """Return what else decides an answer: the version, the time zone, settings in the environment.
+    """Return what else determines a reply: version, time zone, settings in the environment.
 
-    Two processes of one home for which it differs may answer one question differently.
+    Two processes of one home with different surroundings may answer a question differently.
     """
     settings = {
         name: value

@@ -1,7 +1,7 @@
-"""The HTTP face: events and notes in, status out, MCP mounted; the only importer of starlette.
+"""The HTTP API: events and notes in, status out, MCP mounted; the only importer of starlette.
 
-The same routes stand on the daemon's Unix socket, where only this user gets in, and on a loopback
-port, where a `Guard` asks for the token and turns web pages away. Every answer is JSON and names
+The same routes are served on the daemon's Unix socket, which only this user can open, and on a
+loopback port, where a `Guard` requires the token and rejects web pages. Answers are JSON and name
 the protocol; an error is ``{"error": {"code", "message", "hint"}}``.
 """
 
@@ -64,11 +64,11 @@ T = TypeVar("T")
 
 
 class PostReceipt(Value):
-    """What became of a posted event; `stored` is false if it was known already.
+    """The outcome for a posted event; `stored` is false if it was known already.
 
-    `id` is the one that the log has it under; empty where nothing is recorded of its folder, and
-    where it was `purged`, or is `expired`: older than such events are kept.
-    `ignored` names fields that nothing is kept of, since its kind does not have them.
+    `id` is its id in the log; empty if nothing is recorded in its folder, if it was `purged`, or if
+    it is `expired`, older than such events are kept. `ignored` are its fields that its kind does
+    not have.
     """
 
     id: str
@@ -80,7 +80,7 @@ class PostReceipt(Value):
 
 @dataclass(frozen=True, slots=True)
 class Handlers:
-    """What the daemon does for this face; all but `stop` may block and run in threads.
+    """The daemon's side of the routes; all but `stop` may block and run in threads.
 
     Args:
         status: returns a value that becomes the answer of GET /status.
@@ -88,8 +88,8 @@ class Handlers:
         schema: returns the JSON Schema of POST /events.
         openapi: returns the OpenAPI document of these routes.
         ask: takes the JSON of POST /ask, a question of the command line, returns its answer.
-        recall: takes what a hook asks about, returns what it prints, mostly nothing.
-        stop: asks the daemon to drain and leave; returns at once.
+        recall: takes the envelope of `hooks/recall`, returns what the hook prints, mostly nothing.
+        stop: asks the daemon to drain and exit; returns at once.
     """
 
     memory: Memory
@@ -104,14 +104,14 @@ class Handlers:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Who gets in at a TCP port: holders of the token, from programs or pages of this machine."""
+    """Access control of a TCP port: requests need the token and a local Host and Origin."""
 
     token: str
     port: int
 
     def refuses(self, headers: Headers) -> HTTPException | None:
-        """Return why a request is turned away, None if it is let in."""
-        # A page of a foreign site whose name was rebound to 127.0.0.1 shows itself here.
+        """Return the error that rejects a request, None if it is allowed."""
+        # DNS rebinding: a page of a site whose name now resolves to 127.0.0.1 sends that name.
         if headers.get("host") not in self._hosts():
             return HTTPException(421, "this Host is not served here")
         origin = headers.get("origin")
@@ -127,7 +127,7 @@ class Guard:
 
 
 class Mounted(Protocol):
-    """The MCP endpoint, as far as this face knows it."""
+    """The MCP endpoint, an ASGI application with a lifetime."""
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Serve inside the block."""
@@ -136,9 +136,9 @@ class Mounted(Protocol):
         """Answer one request."""
 
 
-def app(doings: Handlers, mcp: Mounted, *, guard: Guard | None = None) -> Starlette:
+def app(handlers: Handlers, mcp: Mounted, *, guard: Guard | None = None) -> Starlette:
     """Return the application for one listener; a Unix socket needs no guard."""
-    routes = _Routes(doings)
+    routes = _Routes(handlers)
     listed = [
         Route("/status", routes.status, methods=["GET"]),
         Route("/events", routes.post_events, methods=["POST"]),
@@ -162,73 +162,71 @@ def app(doings: Handlers, mcp: Mounted, *, guard: Guard | None = None) -> Starle
         async with mcp.running():
             yield
 
-    handlers: dict[Any, Any] = {  # starlette's own type is narrower than what it takes
+    errors: dict[Any, Any] = {  # starlette's own type is narrower than what it takes
         HTTPException: _refused,
         ObserverError: _failed,
     }
-    door = Middleware(_Door, guard=guard)
-    return Starlette(
-        routes=listed, middleware=[door], exception_handlers=handlers, lifespan=lifespan
-    )
+    gate = Middleware(_Gate, guard=guard)
+    return Starlette(routes=listed, middleware=[gate], exception_handlers=errors, lifespan=lifespan)
 
 
 class ResetUsage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Items whose use is to be forgotten; None means all."""
+    """The items whose usage is reset; null means all."""
 
     ids: tuple[int, ...] | None = None
 
 
 class _Routes:
-    def __init__(self, doings: Handlers) -> None:
-        self._doings = doings
+    def __init__(self, handlers: Handlers) -> None:
+        self._handlers = handlers
 
     async def status(self, _request: Request) -> Response:
-        return _json(await run_in_threadpool(self._doings.status))
+        return _json(await run_in_threadpool(self._handlers.status))
 
     async def schema(self, _request: Request) -> Response:
-        return _json(await run_in_threadpool(self._doings.schema))
+        return _json(await run_in_threadpool(self._handlers.schema))
 
     async def openapi(self, _request: Request) -> Response:
-        return _json(await run_in_threadpool(self._doings.openapi))
+        return _json(await run_in_threadpool(self._handlers.openapi))
 
     async def post_events(self, request: Request) -> Response:
         body = await _body(request)
-        return _json(await _written(partial(self._doings.post, body)))
+        return _json(await _written(partial(self._handlers.post, body)))
 
     async def remember(self, request: Request) -> Response:
         body = await _body(request)
-        kept = await _written(partial(note_api.remember, self._doings.memory, body))
+        kept = await _written(partial(note_api.remember, self._handlers.memory, body))
         return _json(kept, status=200 if kept["updated"] else 201)
 
     async def forget(self, request: Request) -> Response:
         body = await _body(request)
-        return _json(await _written(partial(note_api.forget, self._doings.memory, body)))
+        return _json(await _written(partial(note_api.forget, self._handlers.memory, body)))
 
     async def note(self, request: Request) -> Response:
         body = await _body(request)
-        return _json(await _written(partial(note_api.change, self._doings.memory, body)))
+        return _json(await _written(partial(note_api.change, self._handlers.memory, body)))
 
     async def recall(self, request: Request) -> Response:
         body = await _body(request)
-        told = await run_in_threadpool(self._doings.recall, body)
-        return Response(told, media_type="text/plain")
+        printed = await run_in_threadpool(self._handlers.recall, body)
+        return Response(printed, media_type="text/plain")
 
     async def ask(self, request: Request) -> Response:
         body = await _body(request)
-        return _json(await run_in_threadpool(self._doings.ask, body))
+        return _json(await run_in_threadpool(self._handlers.ask, body))
 
     async def reset_usage(self, request: Request) -> Response:
         asked = note_api.decoded(await _body(request), ResetUsage)
-        reset = partial(self._doings.memory.usage.reset, asked.ids)
+        reset = partial(self._handlers.memory.usage.reset, asked.ids)
         return _json({"forgotten": await _written(reset)})
 
     async def shutdown(self, _request: Request) -> Response:
-        self._doings.stop()
+        self._handlers.stop()
         return _json({"stopping": True}, status=202)
 
 
-class _Door:
-    """ASGI middleware: guard, size of the body, the protocol's header, and what nobody expected."""
+class _Gate:
+    """ASGI middleware: guard, limit of the body, protocol header, unexpected exceptions."""
 
     def __init__(self, app: ASGIApp, guard: Guard | None) -> None:
         self._app = app
@@ -254,14 +252,14 @@ class _Door:
             logger.exception("%s %s failed", scope["method"], scope["path"])
             if not is_begun:
                 error = ObserverError("internal error", hint="see the daemon's log")
-                await _told(error, status=500)(scope, receive, send_labelled)
+                await _error(error, status=500)(scope, receive, send_labelled)
 
     def _refusal(self, headers: Headers) -> Response | None:
         refusal = self._guard.refuses(headers) if self._guard else None
         length = headers.get("content-length", "")
         if refusal is None and length.isdecimal() and int(length[:19]) > BODY_BYTES:
             refusal = _too_large()
-        return _said(refusal) if refusal else None
+        return _http_error(refusal) if refusal else None
 
 
 async def _body(request: Request) -> bytes:
@@ -278,7 +276,7 @@ async def _body(request: Request) -> bytes:
 
 
 async def _written(work: Callable[[], T]) -> T:
-    """Run a write; a store that cannot write is answered 507, so that the caller keeps its data."""
+    """Run a write; answer 507 if the store cannot write, so that the caller keeps its data."""
     try:
         return await run_in_threadpool(work)
     except StoreUnavailable as error:
@@ -291,23 +289,23 @@ def _too_large() -> HTTPException:
 
 async def _refused(_request: Request, error: HTTPException) -> Response:
     if isinstance(error.__cause__, ObserverError):
-        return _told(error.__cause__, status=error.status_code)
-    return _said(error)
+        return _error(error.__cause__, status=error.status_code)
+    return _http_error(error)
 
 
 async def _failed(_request: Request, error: ObserverError) -> Response:
-    return _told(error, status=STATUS_OF.get(error.code, 500))
+    return _error(error, status=STATUS_OF.get(error.code, 500))
 
 
-def _said(error: HTTPException) -> Response:
+def _http_error(error: HTTPException) -> Response:
     status = error.status_code
-    told = {"code": CODE_OF.get(status, "error"), "message": error.detail, "hint": ""}
-    return _json({"error": told}, status=status)
+    problem = {"code": CODE_OF.get(status, "error"), "message": error.detail, "hint": ""}
+    return _json({"error": problem}, status=status)
 
 
-def _told(error: ObserverError, *, status: int) -> Response:
-    told = {"code": error.code, "message": error.message, "hint": error.hint}
-    return _json({"error": told}, status=status)
+def _error(error: ObserverError, *, status: int) -> Response:
+    problem = {"code": error.code, "message": error.message, "hint": error.hint}
+    return _json({"error": problem}, status=status)
 
 
 def _json(value: object, *, status: int = 200) -> Response:

@@ -1,6 +1,6 @@
-"""What the HTTP API takes and answers, as OpenAPI 3.1: for programs, and for people who write them.
+"""The OpenAPI 3.1 document of the HTTP API.
 
-Made of the types that decode requests and make answers, so that it cannot say something else.
+Generated from the types that decode requests and encode answers, so that it cannot differ.
 `/ask`, `/recall` and `/shutdown` are for our own command line and hooks, and may change; `/mcp` has
 a protocol of its own.
 """
@@ -24,7 +24,7 @@ _STATUSES = sorted({500, 507, *STATUS_OF.values(), *CODE_OF})
 
 
 class RememberedBody(Value):
-    """What became of a note: `updated` where it was known before, `similar` are near to it."""
+    """The outcome of storing a note: `updated` if it existed, `similar` are similar notes."""
 
     id: int
     uuid: str
@@ -37,20 +37,20 @@ class RememberedBody(Value):
 
 
 class DeletedHandle(Value):
-    """The handle of what was deleted, as it was given."""
+    """The handle of the deleted item, as it was given."""
 
     id: int | str
     deleted: bool
 
 
-class Forgotten(Value):
-    """How many uses were forgotten."""
+class ResetUsageCount(Value):
+    """How many uses were deleted."""
 
     forgotten: int
 
 
 class ProblemBody(Value):
-    """What is wrong, and what to do about it."""
+    """The error: what is wrong, and what to do about it."""
 
     code: str
     message: str
@@ -58,7 +58,7 @@ class ProblemBody(Value):
 
 
 class ErrorBody(Value):
-    """The body of every answer that is an error."""
+    """The body of every error answer."""
 
     error: ProblemBody
 
@@ -67,18 +67,28 @@ def document(events: Mapping[str, Any], status: type) -> Document:
     """Return the OpenAPI document.
 
     Args:
-        events: the JSON Schema of one event; its definitions stand under `$defs`.
+        events: the JSON Schema of one event, its definitions under `$defs`.
         status: the type of what GET /status answers.
     """
     of_notes = (Remembering, Forgetting, Change, ResetUsage)
-    answers = (status, PostReceipt, RememberedBody, DeletedHandle, NoteRow, Forgotten, ErrorBody)
+    answers = (
+        status,
+        PostReceipt,
+        RememberedBody,
+        DeletedHandle,
+        NoteRow,
+        ResetUsageCount,
+        ErrorBody,
+    )
     references, shapes = msgspec.json.schema_components(
         (*of_notes, *answers), ref_template=_REFERENCE
     )
     remembering, forgetting, change, resetting = references[: len(of_notes)]
-    told, receipt, remembered, deleted, note, forgotten, _ = references[len(of_notes) :]
-    event = _moved({key: value for key, value in events.items() if key not in {"$schema", "$defs"}})
-    shapes |= {"Event": event, **_moved(events.get("$defs", {}))}
+    state, receipt, remembered, deleted, note, forgotten, _ = references[len(of_notes) :]
+    event = _relocated(
+        {key: value for key, value in events.items() if key not in {"$schema", "$defs"}}
+    )
+    shapes |= {"Event": event, **_relocated(events.get("$defs", {}))}
     posted = {"oneOf": [_named("Event"), {"type": "array", "items": _named("Event")}]}
     receipts = {"type": "array", "items": receipt}
     return {
@@ -86,18 +96,18 @@ def document(events: Mapping[str, Any], status: type) -> Document:
         "info": {"title": "observer", "version": __version__, "summary": _SUMMARY},
         "security": [{"token": []}],
         "paths": {
-            "/status": {"get": _asked("Return what the daemon does and holds.", told)},
-            "/events": {"post": _sent("Store events, all or none.", posted, receipts)},
+            "/status": {"get": _operation("Return the daemon's status and counts.", state)},
+            "/events": {"post": _upload("Store events, all or none.", posted, receipts)},
             "/schema/events": {
-                "get": _asked("Return the JSON Schema of one event.", {"type": "object"})
+                "get": _operation("Return the JSON Schema of one event.", {"type": "object"})
             },
-            "/openapi.json": {"get": _asked("Return this document.", {"type": "object"})},
+            "/openapi.json": {"get": _operation("Return this document.", {"type": "object"})},
             "/remember": {
-                "post": _sent("Keep a note.", remembering, remembered, also_status="201")
+                "post": _upload("Keep a note.", remembering, remembered, also_status="201")
             },
-            "/forget": {"post": _sent("Delete an item.", forgetting, deleted)},
-            "/note": {"post": _sent("Change a note.", change, note)},
-            "/usage/reset": {"post": _sent("Forget how items were used.", resetting, forgotten)},
+            "/forget": {"post": _upload("Delete an item.", forgetting, deleted)},
+            "/note": {"post": _upload("Change a note.", change, note)},
+            "/usage/reset": {"post": _upload("Reset the usage of items.", resetting, forgotten)},
         },
         "components": {"schemas": shapes, "securitySchemes": {"token": _TOKEN}},
     }
@@ -115,16 +125,16 @@ def _named(name: str) -> Document:
     return {"$ref": _REFERENCE.format(name=name)}
 
 
-def _asked(summary: str, answer: Document) -> Document:
-    return {"summary": summary, "responses": {"200": _json("As asked.", answer), **_refusals()}}
+def _operation(summary: str, answer: Document) -> Document:
+    return {"summary": summary, "responses": {"200": _json("Success.", answer), **_refusals()}}
 
 
-def _sent(summary: str, body: Document, answer: Document, *, also_status: str = "") -> Document:
-    asked = _asked(summary, answer)
+def _upload(summary: str, body: Document, answer: Document, *, also_status: str = "") -> Document:
+    operation = _operation(summary, answer)
     if also_status:
-        asked["responses"][also_status] = _json("As asked, for the first time.", answer)
+        operation["responses"][also_status] = _json("Created.", answer)
     content = {"application/json": {"schema": body}}
-    return {**asked, "requestBody": {"required": True, "content": content}}
+    return {**operation, "requestBody": {"required": True, "content": content}}
 
 
 def _json(description: str, schema: Document) -> Document:
@@ -135,13 +145,13 @@ def _refusals() -> Document:
     return {str(status): _json("Refused.", _named(ErrorBody.__name__)) for status in _STATUSES}
 
 
-def _moved(schema: Any) -> Any:  # noqa: ANN401 - any JSON
-    """Return a JSON Schema whose references lead to the components of the document."""
+def _relocated(schema: Any) -> Any:  # noqa: ANN401 - any JSON
+    """Return a JSON Schema with its references changed to the document's components."""
     if isinstance(schema, dict):
         return {
             key: value.replace("#/$defs/", _REFERENCE.format(name=""))
             if key == "$ref"
-            else _moved(value)
+            else _relocated(value)
             for key, value in schema.items()
         }
-    return [_moved(each) for each in schema] if isinstance(schema, list) else schema
+    return [_relocated(each) for each in schema] if isinstance(schema, list) else schema

@@ -1,7 +1,6 @@
-"""The questions of the command line, answered wherever the memory is open.
+"""Answers to the questions of reading commands, from the daemon or in the asking process.
 
-That is the daemon, or the asking process where no daemon can answer; what is printed is the same.
-They are the MCP tools, with words for people around them.
+Both give the same answer. Most are MCP tools with additions for people.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import msgspec
 from msgspec import UNSET
 
 from observer.api import accounts
-from observer.api import accounts as listing
 from observer.api.asking import CommandReply, CommandRequest, problem
 from observer.core import config
 from observer.core.clock import now_ms
@@ -37,7 +35,7 @@ Question = Callable[..., CommandReply]
 
 
 def reply(memory: Memory, asked: CommandRequest) -> CommandReply:
-    """Answer a question; what is wrong with it is part of the answer.
+    """Answer a question; errors of the question are part of the reply.
 
     Raises:
         BadInput: there is no such question.
@@ -60,7 +58,7 @@ def _answered(question: Question, memory: Memory, asked: CommandRequest) -> Comm
     return question(memory, asked, **asked.arguments)
 
 
-def _told(asked: CommandRequest, answer: ToolResult[Any]) -> CommandReply:
+def _as_asked(asked: CommandRequest, answer: ToolResult[Any]) -> CommandReply:
     if asked.is_json:
         return CommandReply(msgspec.json.encode(answer.result).decode())
     return CommandReply(answer.text)
@@ -70,7 +68,7 @@ def _of_tool(
     memory: Memory, asked: CommandRequest, *, tool: str, toolset: str = "core", **arguments: object
 ) -> CommandReply:
     tools = tools_of((toolset,), memory, lambda: asked.folder)
-    return _told(asked, tools[tool].call(arguments))
+    return _as_asked(asked, tools[tool].call(arguments))
 
 
 def _explain_search(
@@ -80,14 +78,14 @@ def _explain_search(
     query: str,
     project: str | None,
     limit: int,
-    **narrowed: Any,  # noqa: ANN401 - as `parse_filters` takes them
+    **filters: Any,  # noqa: ANN401 - as `parse_filters` takes them
 ) -> CommandReply:
-    """Answer a search with what spoke for each hit."""
-    wanted = parse_filters(**narrowed, now_ms=now_ms())
+    """Answer a search with the score and signals of each hit."""
+    wanted = parse_filters(**filters, now_ms=now_ms())
     found = memory.search(query, project=project, limit=limit, narrow=wanted)
-    told = render.explained(found.hits, _names(memory))
+    text = render.explained(found.hits, _names(memory))
     remarks = [f"({remark})" for remark in (found.notice, found.degraded) if remark]
-    return CommandReply("\n".join([*remarks, told or "nothing found"]))
+    return CommandReply("\n".join([*remarks, text or "nothing found"]))
 
 
 def _timeline(memory: Memory, asked: CommandRequest, *, anchor: str, **others: Any) -> CommandReply:  # noqa: ANN401 - of the tool
@@ -95,7 +93,7 @@ def _timeline(memory: Memory, asked: CommandRequest, *, anchor: str, **others: A
 
 
 def _show(memory: Memory, asked: CommandRequest, *, handles: Sequence[str]) -> CommandReply:
-    """Show the items that there are, and end with an error if a handle has none."""
+    """Show the items of handles, and end with an error if a handle names none."""
     ids: list[int] = []
     unfit: list[ObserverError] = []
     for handle in handles:
@@ -106,19 +104,19 @@ def _show(memory: Memory, asked: CommandRequest, *, handles: Sequence[str]) -> C
     text = _items(memory, asked, ids) if ids else None
     if not unfit:
         return CommandReply(text)
-    return CommandReply(text, problem(unfit[0] if len(unfit) == 1 else _together(unfit)))
+    return CommandReply(text, problem(unfit[0] if len(unfit) == 1 else _combined(unfit)))
 
 
 def _items(memory: Memory, asked: CommandRequest, ids: Sequence[int]) -> str | None:
-    told = _of_tool(memory, asked, tool="get_observations", ids=list(ids))
-    if asked.is_json or told.text is None:
-        return told.text
+    found = _of_tool(memory, asked, tool="get_observations", ids=list(ids))
+    if asked.is_json or found.text is None:
+        return found.text
     uses = sorted(memory.usage.of(ids).items())
     lines = (f"\nuse of #{item}: {explain.usefulness(known)}" for item, known in uses)
-    return "\n".join([told.text, *lines])
+    return "\n".join([found.text, *lines])
 
 
-def _together(problems: Sequence[ObserverError]) -> NotFound:
+def _combined(problems: Sequence[ObserverError]) -> NotFound:
     """Return several errors as one, each hint once."""
     return NotFound(
         "; ".join(problem.message for problem in problems),
@@ -141,8 +139,8 @@ def _explain_context(
         uncommitted=uncommitted_at(found, asked.folder),
         exists=partial(existing, root),
     )
-    told = explain.explained(start, memory)
-    return _told(asked, ToolResult(explain.text(told), told))
+    explanation = explain.explained(start, memory)
+    return _as_asked(asked, ToolResult(explain.text(explanation), explanation))
 
 
 def _recall(
@@ -152,11 +150,11 @@ def _recall(
     query: str,
     project: str | None,
     limit: int,
-    **narrowed: Any,  # noqa: ANN401 - as `parse_filters` takes them
+    **filters: Any,  # noqa: ANN401 - as `parse_filters` takes them
 ) -> CommandReply:
     here = memory.project_at(asked.folder)
     chosen = project or (here.uuid if here else None)
-    wanted = parse_filters(**narrowed, now_ms=now_ms())
+    wanted = parse_filters(**filters, now_ms=now_ms())
     found = memory.recall(query, limit=limit, project=chosen, narrow=wanted)
     name = _names(memory)
     text = render.hits(found.hits, name, remarks=(found.notice, found.degraded))
@@ -167,26 +165,28 @@ def _recall(
         notice=found.notice or UNSET,
         degraded=found.degraded or UNSET,
     )
-    return _told(asked, ToolResult(text, result))
+    return _as_asked(asked, ToolResult(text, result))
 
 
 def _account(
     memory: Memory, asked: CommandRequest, *, days: int, project: str | None
 ) -> CommandReply:
-    """Answer what happened in the last days, today being one of them."""
+    """Answer what happened in the last days, including today."""
     since_ms = day_start_ms(now_ms=now_ms(), ago=days - 1)
-    told, name = memory.accounts.since(since_ms, project=project), _names(memory)
+    account, name = memory.accounts.since(since_ms, project=project), _names(memory)
     if asked.is_json:
-        return _as_json(accounts.since_rows(told, name))
-    return CommandReply(accounts.since(told, name))
+        return _as_json(accounts.since_rows(account, name))
+    return CommandReply(accounts.since(account, name))
 
 
 def _session(memory: Memory, asked: CommandRequest, *, session: str, limit: int) -> CommandReply:
-    """Answer what a session did; without one, the last in the project around the folder."""
-    told = memory.accounts.of_session(session or _last_session(memory, asked.folder), limit=limit)
+    """Answer what a session did; without a handle, the last one of the project here."""
+    timeline = memory.accounts.of_session(
+        session or _last_session(memory, asked.folder), limit=limit
+    )
     if asked.is_json:
-        return _as_json(accounts.session_rows(told, _names(memory)))
-    return CommandReply(accounts.of_session(told, _names(memory)))
+        return _as_json(accounts.session_rows(timeline, _names(memory)))
+    return CommandReply(accounts.of_session(timeline, _names(memory)))
 
 
 def _last_session(memory: Memory, folder: str) -> str:
@@ -207,11 +207,11 @@ def _as_json(value: object) -> CommandReply:
     return CommandReply(msgspec.json.encode(value).decode())
 
 
-def _listed(
+def _rows(
     memory: Memory,
     _asked: CommandRequest,
     *,
-    rows_of: Callable[..., list[listing.Row]],
+    rows_of: Callable[..., list[accounts.Row]],
     **arguments: object,
 ) -> CommandReply:
     return _as_json(rows_of(memory, **arguments))
@@ -228,7 +228,7 @@ QUESTIONS: dict[str, Question] = {
     "recall": _recall,
     "account": _account,
     "session": _session,
-    "sessions": partial(_listed, rows_of=listing.sessions),
-    "projects": partial(_listed, rows_of=listing.projects),
+    "sessions": partial(_rows, rows_of=accounts.sessions),
+    "projects": partial(_rows, rows_of=accounts.projects),
 }
-"""Every question that a command asks; arguments are JSON, and those of its function."""
+"""Every question that a command asks; its arguments, JSON, are those of the function."""

@@ -25,7 +25,7 @@ from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import ObserverError, remedy
 from observer.core.paths import DAMAGED_COPY, Home, home, open_plain
-from observer.daemon.status import LlmStatus, Status, current, spent
+from observer.daemon.status import LlmStatus, Status, current, spent_text
 from observer.repair.losses import recent
 from observer.search.trial import Trials
 from observer.store.sqlite.connection import DAMAGED
@@ -39,7 +39,7 @@ def folders(here: Home) -> str:
     """Return that every folder that is there can be used.
 
     Raises:
-        ObserverError: one is no folder, another user's, or cannot be written.
+        ObserverError: one is not a folder, another user's, or cannot be written.
     """
     for path in (here.spool, here.spool / "new", here.spool / "tmp", here.logs, here.backups):
         _usable(path)
@@ -90,7 +90,7 @@ def _usable(path: Path) -> None:
     if not os.path.lexists(path):
         return
     if not path.is_dir():
-        raise ObserverError(f"{path} is no folder", hint="move it away; it is made anew")
+        raise ObserverError(f"{path} is not a folder", hint="move it away; it is made anew")
     if path.stat().st_uid != os.getuid():
         raise ObserverError(
             f"{path} belongs to another user", hint="make it yours, or move it away"
@@ -302,7 +302,7 @@ def _llm(llm: LlmStatus) -> Diagnosis:
     if llm.problem:
         hint = "see what is wrong with: observer llm try"
         return Diagnosis("llm", is_well=False, found=llm.problem, hint=hint)
-    return Diagnosis("llm", is_well=True, found=f"{llm.model} at {llm.url}; {spent(llm)}")
+    return Diagnosis("llm", is_well=True, found=f"{llm.model} at {llm.url}; {spent_text(llm)}")
 
 
 def _disk(here: Home) -> Diagnosis:

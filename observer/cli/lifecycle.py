@@ -19,7 +19,7 @@ from observer.core.errors import DaemonUnavailable, ObserverError
 from observer.core.paths import Home, home
 from observer.daemon import home_guard
 from observer.daemon.home_guard import take
-from observer.daemon.status import Status, current, paused_text, spent
+from observer.daemon.status import Status, current, paused_text, spent_text
 from observer.views.moment import minute
 
 
@@ -86,7 +86,7 @@ def _described(status: Status) -> list[tuple[str, str]]:
     if status.model:
         lines.append(("meaning", f"{status.vectors} items embedded by {status.model}"))
     if status.llm:
-        lines.append(("llm", f"{status.llm.model}: {spent(status.llm)}"))
+        lines.append(("llm", f"{status.llm.model}: {spent_text(status.llm)}"))
     lines += [("watched" if one.folders else "not watched", str(one)) for one in status.watched]
     lines += [("paused", paused_text(one)) for one in status.paused]
     lines += [("not recorded", f"{one}; {one.hint}") for one in status.policies]

@@ -18,7 +18,7 @@ from observer.core.errors import ConfigInvalid
 from observer.core.events import Enriched
 from observer.core.model import Item, SummaryFields
 from observer.core.paths import Home, home
-from observer.daemon.status import LlmStatus, current, llm_status, spent
+from observer.daemon.status import LlmStatus, current, llm_status, spent_text
 from observer.llm.endpoint import Endpoint, endpoint
 from observer.llm.prompt import of_session
 from observer.llm.reply import enriched
@@ -118,7 +118,7 @@ def _stored(here: Home, settings: Settings) -> LlmStatus:
 
 
 def _described(status: LlmStatus) -> list[tuple[str, str]]:
-    lines = [("llm", f"{status.model} at {status.url}"), ("today", spent(status))]
+    lines = [("llm", f"{status.model} at {status.url}"), ("today", spent_text(status))]
     if status.problem:
         lines.append(("problem", status.problem))
     if status.waits_until_ms:

@@ -1,9 +1,9 @@
-"""Copies of the database that the daemon makes by itself, and which of them it keeps.
+"""The daemon's automatic copies of the database, and their rotation.
 
-A copy is made beside whoever reads or writes, verified page by page and by SQLite's own check, and
-only where something was stored since the last one. The newest is kept, one of each of the last
-seven days, and one of each of the last four weeks, the oldest of them first out where all together
-are too large. Copies of before migrations, and those that a person made, are left alone.
+A copy is made while others read and write, verified page by page and by SQLite's own check, and
+only if something was stored since the last one. Kept are the newest, one of each of the last seven
+days, and one of each of the last four weeks; the oldest go first if all together are too large.
+Copies from before migrations, and those that a person made, are never deleted.
 """
 
 from __future__ import annotations
@@ -18,53 +18,48 @@ from datetime import datetime
 from pathlib import Path
 
 from observer.core.clock import now_ms
-from observer.core.errors import StoreUnavailable
 from observer.core.paths import Home, make_private
 from observer.daemon.health import Health
+from observer.daemon.worker import Worker
 from observer.store.maintenance import OwnedStore
 
 log = logging.getLogger(__name__)
 
 LOW_DISK_BYTES = 256 << 20
-"""So much has to be free beside a copy."""
+"""Disk space that must stay free beside a copy."""
 DAYS, WEEKS = 7, 4
 LOOK_EVERY_S = 600.0
 FIRST_AFTER_S = 60.0
-"""Whoever has just started has other things to do."""
+"""A daemon that has just started has other things to do."""
 _NAME = re.compile(r"-auto-([0-9]{8}T[0-9]{6}Z)-([0-9]+)\.db$")
 
 
-class BackupWorker:
-    """The daemon's copies of one database.
+class BackupWorker(Worker):
+    """Makes the daemon's copies of one database.
 
     Args:
-        every_hours: how often one is made; 0 for never.
-        disk_percent: how much of the disk they may take, all together; the newest is kept anyway.
+        every_hours: time between two copies; 0 for no copies.
+        disk_percent: most of the disk that all together may take; the newest is always kept.
     """
 
     def __init__(
         self, store: OwnedStore, home: Home, health: Health, *, every_hours: int, disk_percent: int
     ) -> None:
+        super().__init__(health)
         self._store = store
         self._home = home
-        self._health = health
         self._every_ms = every_hours * 3_600_000
         self._disk_percent = disk_percent
 
-    async def keep_copying(self) -> None:
+    async def run(self) -> None:
         """Make a copy whenever one is due, until cancelled."""
         await asyncio.sleep(FIRST_AFTER_S)
         while True:
-            try:
-                await asyncio.to_thread(self.copy, now_ms())
-            except (OSError, StoreUnavailable) as error:
-                self._health.degrade("backup", str(error))
-            else:
-                self._health.recover("backup")
+            await self._attempt_in_thread("backup", lambda: self.copy(now_ms()))
             await asyncio.sleep(LOOK_EVERY_S)
 
     def copy(self, at_ms: int) -> Path | None:
-        """Make a copy if one is due and there is room; return where it is.
+        """Make a copy if one is due and there is room; return its path, None if none was made.
 
         Raises:
             StoreUnavailable: it cannot be written, or what was written is damaged.
@@ -105,12 +100,12 @@ def copies(home: Home) -> list[Path]:
 
 
 def made_ms(path: Path) -> int:
-    """Return when a copy was made, as its name says."""
+    """Return when a copy was made, from its name, in UTC milliseconds."""
     return int(datetime.strptime(_named(path)[0], "%Y%m%dT%H%M%S%z").timestamp() * 1000)
 
 
 def kept(paths: Sequence[Path], at_ms: int) -> list[Path]:
-    """Return those to keep, oldest first: the newest of all, of each day, and of each week."""
+    """Return the copies to keep, oldest first: the newest, one of each day, one of each week."""
     found = set(paths[-1:])
     for period_ms, count in ((86_400_000, DAYS), (7 * 86_400_000, WEEKS)):
         newest = {made_ms(path) // period_ms: path for path in paths}

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from observer.core.clock import now_ms
 from observer.core.config import Settings
-from observer.core.errors import ObserverError
 from observer.core.events import AnyBody, Event, Remember
 from observer.core.model import UNASSIGNED, Project
 from observer.core.paths import Home
 from observer.daemon.feedback import UsageFeedback
 from observer.daemon.health import Health
-from observer.daemon.spool_watch import heard
 from observer.daemon.status import missing, paused, paused_text
+from observer.daemon.worker import Worker, heard
 from observer.git.status import uncommitted_paths
 from observer.ingest.derived import OnNote
 from observer.memory.api import Memory
@@ -24,18 +22,24 @@ from observer.spool.pauses import Pause
 from observer.spool.spool import Spool
 from observer.views import hook_output
 
-log = logging.getLogger(__name__)
-
 LOOK_S = 5.0
-"""How often it is looked whether recording was paused or resumed."""
+"""How often pauses of recording are checked."""
 PAUSE_S = 1.0
-"""A busy project's files are written at most this often."""
+"""Least time between two writes of a busy project's files."""
 _ALL = 0
-"""Stands for every project, and is none's id."""
+"""Stands for every project; no project has this id."""
 
 
-class ContextWorker:
-    """The projects whose files are out of date, and the task that writes them."""
+class ContextWorker(Worker):
+    """Writes the context files of touched projects.
+
+    Args:
+        memory: what the files are made of.
+        home: where the files are.
+        settings: budgets of the files.
+        feedback: must read the old files before new ones are written.
+        health: as of `Worker`.
+    """
 
     def __init__(
         self,
@@ -46,87 +50,62 @@ class ContextWorker:
         feedback: UsageFeedback,
         health: Health,
     ) -> None:
+        super().__init__(health)
         self._memory = memory
         self._feedback = feedback
         self._home = home
         self._settings = settings
-        self._health = health
         self._pauses = Spool(home.spool).pauses
         self._shown: list[Pause] = []
-        self._stale: set[int] = set()
-        self._news = asyncio.Event()
-
-    def touch(self, projects: Iterable[int | None]) -> None:
-        """Note that something was stored in these projects."""
-        self._stale.update(project for project in projects if project is not None)
-        if self._stale:
-            self.wake()
 
     def touch_all(self) -> None:
-        """Have every file made anew; one that holds what it should is not written."""
+        """Render every file again; unchanged ones are not written."""
         self.touch([_ALL])
 
-    def told(self, events: Sequence[Event], project_id: int | None) -> None:
-        """Note what a front stored: a note that belongs to no project is in the files of all."""
+    def touch_noted(self, events: Sequence[Event], project_id: int | None) -> None:
+        """Touch all projects if one of these events is about a note of no project."""
         if any(self._is_for_all(event.body, project_id) for event in events):
             self.touch([_ALL])
 
-    def wake(self) -> None:
-        """Say that there is something to do; from the event loop's thread."""
-        self._news.set()
-
-    async def keep_fresh(self) -> None:
-        """Write files whenever something was stored, until cancelled."""
+    async def run(self) -> None:
+        """Write files when something was stored, until cancelled."""
         if not self._home.context.exists():  # a purge took all of them
             self.touch([_ALL])
-        await self._round("context files", partial(hook_output.sweep, self._home))
+        await self._attempt_in_thread("context files", partial(hook_output.sweep, self._home))
         while True:
             await heard(self._news, within_s=LOOK_S)
-            await self._round("pauses", self._look)
+            await self._attempt_in_thread("pauses", self._look)
             if self._news.is_set():
                 await self.freshen()
             await asyncio.sleep(PAUSE_S)
 
     async def freshen(self) -> None:
-        """Note what became of what the files told, and write those of every touched project."""
+        """Record the use of what the files showed, then write those of every touched project."""
         self._news.clear()
-        await self._round("feedback", self._feedback.follow)
-        stale, self._stale = self._stale, set()
-        if stale:
-            await self._round("context files", partial(self._write, stale))
-
-    async def _round(self, part: str, work: Callable[[], object]) -> None:
-        try:
-            await asyncio.to_thread(work)
-        except (OSError, ObserverError) as error:
-            self._health.degrade(part, str(error))
-        except Exception as error:
-            log.exception("%s were not written", part)
-            self._health.degrade(part, f"{type(error).__name__}; see the log")
-        else:
-            self._health.recover(part)
+        await self._attempt_in_thread("feedback", self._feedback.follow)
+        if stale := self._take_touched():
+            await self._attempt_in_thread("context files", partial(self._write, stale))
 
     def _is_for_all(self, body: AnyBody, project_id: int | None) -> bool:
-        """Tell whether a note of no project was written; of others' personal ones no file tells."""
+        """Return True for a note of no project; personal notes of other owners do not count."""
         if isinstance(body, Remember):
             return body.scope != "project" and body.owner in {"", self._memory.owner}
         return isinstance(body, OnNote) and project_id == UNASSIGNED
 
     def _look(self) -> None:
-        """Have every file written anew once recording is paused or resumed."""
+        """Touch every project once recording is paused or resumed."""
         at_ms = now_ms()
         self._pauses.tidy(at_ms)
         if (going := self._pauses.now(at_ms)) != self._shown:
             self._shown = going
-            self._stale.add(_ALL)
-            self._news.set()
+            self.touch([_ALL])
 
     def _notice(self, project: Project, gone: str) -> str:
-        """Return what must be said before everything else; `gone` is `missing`."""
-        said = [gone]
+        """Return the first lines of a project's files; `gone` is `missing`."""
+        lines = [gone]
         here = [one for one in self._shown if one.covers(one.from_ms, project.roots)]
-        said += [f"(recording is paused {paused_text(paused(one))})" for one in here]
-        return "\n".join(filter(None, said))
+        lines += [f"(recording is paused {paused_text(paused(one))})" for one in here]
+        return "\n".join(filter(None, lines))
 
     def _write(self, stale: set[int]) -> None:
         gone = missing(self._home)

@@ -1,8 +1,8 @@
-"""The daemon itself: what it is made of, how it comes up, and how it goes down.
+"""The daemon: its parts, its start and its shutdown.
 
-It comes up sockets first, so that whoever started it can wait on them, and drains the spool at
-once. It goes down spool first: what is there is stored, then the sockets close, then the store.
-A part that fails for good takes the whole daemon with it; the next one to need it starts a new one.
+It opens the sockets first, so that whoever started it can wait on them, and drains the spool at
+once. On shutdown it drains the spool, then closes the sockets, then the store. A worker that ends
+with an error ends the daemon; the next process that needs a daemon starts a new one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import signal
 import socket
 import sys
 from collections.abc import Coroutine, Iterable, Sequence
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import msgspec
@@ -38,7 +37,7 @@ from observer.daemon.feedback import UsageFeedback
 from observer.daemon.health import Health
 from observer.daemon.home_guard import HomeGuard
 from observer.daemon.index import IndexWorker
-from observer.daemon.lazy_llm import LazyLlm, Services
+from observer.daemon.lazy_llm import LazyLlm
 from observer.daemon.lazy_store import LazyStore, open_store
 from observer.daemon.log import start_log
 from observer.daemon.maintenance import MaintenanceWorker
@@ -54,6 +53,7 @@ from observer.daemon.spool_watch import watch
 from observer.daemon.staleness import StalenessWorker
 from observer.daemon.status import Status, with_spool, with_store
 from observer.daemon.watching.watcher import WatchWorker
+from observer.daemon.worker import Services
 from observer.daemon.writer import WriterThread
 from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import chosen
@@ -71,22 +71,22 @@ from observer.store.tombstones import Tombstones
 log = logging.getLogger(__name__)
 
 LAST_DRAIN_S = 15.0
-"""How long a daemon that was told to leave goes on storing; the rest keeps in the spool."""
+"""How long a daemon that was asked to stop goes on storing; the rest stays in the spool."""
 LAST_REQUESTS_S = 5.0
 YOUNG_OBJECTS = 50_000
-"""New objects between two searches for cycles. A drain makes hundreds of values an event, none of
-them cyclic; with Python's own 700 an eighth of its time goes into looking at them."""
-TURN_S = 0.0005
-"""How long a thread keeps the interpreter while another one waits for it. A search asks for it
-again after each page that it reads: with Python's own 5 ms it stood behind the drain most of the
-time, 210 to 260 ms at the 95th percentile among 100,000 items, and 90 to 110 with this."""
-LOOK_ROUND_S = 5.0
+"""Allocations between two runs of the cycle collector. A drain allocates hundreds of values per
+event, none of them cyclic; with Python's default of 700 an eighth of its time is collection."""
+SWITCH_S = 0.0005
+"""The interpreter's switch interval. A search needs the interpreter again after each page it reads:
+with Python's default of 5 ms it waited for the drain most of the time, 210 to 260 ms at the 95th
+percentile among 100,000 items, and 90 to 110 with this."""
+CHECK_HOME_S = 5.0
 
 Tasks: TypeAlias = list[asyncio.Task[None]]
 
 
 def run(home: Home) -> int:
-    """Be the daemon until told to stop; the caller holds the home's lock.
+    """Run the daemon until it is asked to stop; return the exit code. The caller holds the lock.
 
     Raises:
         ConfigInvalid: the settings cannot be used.
@@ -94,7 +94,7 @@ def run(home: Home) -> int:
     """
     os.umask(0o077)
     gc.set_threshold(YOUNG_OBJECTS)
-    sys.setswitchinterval(TURN_S)
+    sys.setswitchinterval(SWITCH_S)
     settings = config.load(home)
     start_log(home, level=settings.log_level)
     return asyncio.run(_live(home, settings))
@@ -103,19 +103,19 @@ def run(home: Home) -> int:
 async def _live(home: Home, settings: Settings) -> int:
     make_run_folder(home)
     with (
-        listen(home.socket) as http_door,
-        listen(home.mcp_socket) as mcp_door,
+        listen(home.socket) as http_listener,
+        listen(home.mcp_socket) as mcp_listener,
         requests.link_interpreter(home),
     ):
         daemon = Daemon(home, settings)
         log.info("observer %s is up, home %s", __version__, home.root)
-        code = await daemon.live(http_door, mcp_door)
+        code = await daemon.live(http_listener, mcp_listener)
     log.info("observer is down")
     return code
 
 
 class Daemon:
-    """The parts of one daemon and the tasks that drive them. Made inside the event loop."""
+    """The parts of one daemon and the tasks that drive them; create it inside the event loop."""
 
     def __init__(self, home: Home, settings: Settings) -> None:
         self._home = home
@@ -125,37 +125,39 @@ class Daemon:
         self._stopping = asyncio.Event()
         self._http: str | None = None
         self._health = Health()
-        self._store = LazyStore(lambda: open_store(self._home, self._tenure))
+        self._store = LazyStore(lambda: open_store(self._home, self._guard))
         self._spool = Spool(home.spool)
         model = LazyModel(chosen(settings.model, home.models))
         self._index = index_for(home.index, model, is_owner=True)
         pipeline = self._pipeline(model)
-        self._tenure = HomeGuard(home)
-        self._writer = WriterThread(pipeline, self._tenure, self._health)
-        feedback = UsageFeedback(self._store, self._writer, home, told=self._fetched)
+        self._guard = HomeGuard(home)
+        self._writer = WriterThread(pipeline, self._guard, self._health)
+        feedback = UsageFeedback(self._store, self._writer, home, on_fetch=self._fetched)
         self._memory = self._remembering(model, feedback)
-        self._told = requests.RemindedSessions(home.reminders)
-        self._answering = requests.CommandAnswers(self._reading(model), home, settings)
+        self._reminded = requests.RemindedSessions(home.reminders)
+        self._commands = requests.CommandAnswers(self._reading(model), home, settings)
         health, writer = self._health, self._writer
         self._contexts = ContextWorker(
             self._memory, home, settings, feedback=feedback, health=health
         )
-        self._indexing = IndexWorker(
+        self._index_worker = IndexWorker(
             self._store, self._index, model, pipeline=pipeline, writer=writer, health=health
         )
-        self._draining = DrainWorker(
-            pipeline, self._spool, writer, health=health, told=self._stored
+        self._drain = DrainWorker(
+            pipeline, self._spool, writer, health=health, on_stored=self._stored
         )
-        self._upkeep = MaintenanceWorker(self._store, self._spool, writer, home, health)
-        self._watching = WatchWorker(
+        self._maintenance = MaintenanceWorker(self._store, self._spool, writer, home, health)
+        self._watch = WatchWorker(
             self._store, self._spool, self._record, settings=settings, health=health
         )
-        self._truth = StalenessWorker(self._store, writer, health=health, told=self._judged)
+        self._staleness = StalenessWorker(
+            self._store, writer, health=health, on_change=self._revised
+        )
         self._mcp = LazyMcp(self._memory, rules_chars=settings.rules_chars)
-        parts = Services(
+        services = Services(
             self._store, self._spool, pipeline, self._writer, self._health, self._stored
         )
-        self._llm = LazyLlm(home, settings, parts)
+        self._llm = LazyLlm(home, settings, services)
 
     def _remembering(self, model: LazyModel, feedback: UsageFeedback) -> Memory:
         return Memory(
@@ -175,7 +177,7 @@ class Daemon:
         )
 
     def _reading(self, model: LazyModel) -> Memory:
-        """Return the memory as a command would open it that reads by itself."""
+        """Return the memory as a command opens it that reads by itself."""
         return Memory(
             self._store,
             owner=config.owner(self._settings),
@@ -184,39 +186,40 @@ class Daemon:
             encode=model.encode_patiently,
         )
 
-    async def live(self, http_door: socket.socket, mcp_door: socket.socket) -> int:
-        """Serve until told to stop or until a part fails; returns the exit code."""
+    async def live(self, http_listener: socket.socket, mcp_listener: socket.socket) -> int:
+        """Serve until asked to stop or until a worker fails; return the exit code."""
         self._obey_signals()
         self._spool.prepare(reader=__version__)
-        servers = self._servers(http_door)
+        servers = self._servers(http_listener)
+        folders = (self._home.spool / "new", self._home.spool / "shell")
         chores = _begin(
             # The watch before the first drain, so that nothing arrives unseen between them.
-            watch=watch(_watched(self._home), self._draining.wake, self._health),
-            drain=self._draining.keep_draining(),
-            chores=self._draining.keep_chores(),
-            upkeep=self._upkeep.keep_up(
-                self._settings, looked=self._contexts.touch_all, told=self._stored
+            watch=watch(folders, self._drain.wake, self._health),
+            drain=self._drain.run(),
+            chores=self._drain.run_chores(),
+            maintenance=self._maintenance.run(
+                self._settings, on_checked=self._contexts.touch_all, on_change=self._stored
             ),
-            contexts=self._contexts.keep_fresh(),
-            index=self._indexing.keep_fresh(),
-            embedding=self._indexing.embed_the_rest(),
-            truth=self._truth.keep_fresh(),
-            llm=self._llm.keep_enriching(after=servers[0].answers),
-            watching=self._watching.keep_watching(),
-            home=self._keep_home(),
+            contexts=self._contexts.run(),
+            index=self._index_worker.run(),
+            embedding=self._index_worker.run_embedding(),
+            staleness=self._staleness.run(),
+            llm=self._llm.run(after=servers[0].answers),
+            watching=self._watch.run(),
+            home=self._check_home(),
         )
         http = _begin(**{server.name: server.serve() for server in servers})
-        mcp = _begin(mcp=self._mcp.serve(mcp_door, after=servers[0].answers))
-        told = asyncio.create_task(self._stopping.wait(), name="stop")
-        tasks = {told, *chores, *mcp, *http}
+        mcp = _begin(mcp=self._mcp.serve(mcp_listener, after=servers[0].answers))
+        stop = asyncio.create_task(self._stopping.wait(), name="stop")
+        tasks = {stop, *chores, *mcp, *http}
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        failed = [task for task in done if task is not told]
+        failed = [task for task in done if task is not stop]
         for task in failed:
             log.error("%s failed, leaving", task.get_name(), exc_info=task.exception())
         await _end(chores)
         if not failed:
-            await self._draining.finish(wait_s=LAST_DRAIN_S)
-            await self._watching.finish()
+            await self._drain.finish(wait_s=LAST_DRAIN_S)
+            await self._watch.finish()
             await self._contexts.freshen()
         for server in servers:
             server.leave()
@@ -239,67 +242,67 @@ class Daemon:
             tombstones=Tombstones(self._home.tombstones),
         )
 
-    def _servers(self, http_door: socket.socket) -> list[HttpServer]:
-        servers = [HttpServer(app(self._doings(), self._mcp), http_door, name="http")]
+    def _servers(self, http_listener: socket.socket) -> list[HttpServer]:
+        servers = [HttpServer(app(self._handlers(), self._mcp), http_listener, name="http")]
         if port := self._settings.http_port:
             try:
                 guard = Guard(token=ensure_token(self._home), port=port)
-                door = listen_tcp(port)
+                listener = listen_tcp(port)
             except OSError as error:
                 what = error.filename or f"port {port}"
                 self._health.degrade("http", f"{what} cannot be used: {error.strerror}")
             else:
-                served = app(self._doings(), self._mcp, guard=guard)
-                servers.append(HttpServer(served, door, name="http on TCP"))
+                served = app(self._handlers(), self._mcp, guard=guard)
+                servers.append(HttpServer(served, listener, name="http on TCP"))
                 self._http = f"http://127.0.0.1:{port}"
         return servers
 
-    def _doings(self) -> Handlers:
+    def _handlers(self) -> Handlers:
         return Handlers(
             memory=self._memory,
             status=self._status,
             post=lambda body: requests.post_events(body, self._record),
             schema=generic.schema,
             openapi=lambda: document(generic.schema(), Status),
-            ask=self._answering.answer,
+            ask=self._commands.answer,
             recall=self._recall,
             stop=self._stopping.set,
         )
 
     def _recall(self, envelope: bytes) -> bytes:
-        """Answer `hooks/recall`; called in a front's threads."""
+        """Answer `hooks/recall`, in the thread of a request."""
         if not self._settings.recall_hooks:
             return b""
         return requests.remind(
-            self._memory, self._told, envelope, at_ms=now_ms(), trials=Trials(self._home.trials)
+            self._memory, self._reminded, envelope, at_ms=now_ms(), trials=Trials(self._home.trials)
         )
 
     def _record(self, events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
-        """Store events of a front; called in its threads, returns after the commit."""
+        """Store the events of a request, in its thread; return after the commit."""
         receipts = self._writer.record(events, project_id)
         touched = {receipt.project_id for receipt in receipts}
         self._loop.call_soon_threadsafe(self._stored, touched)
-        self._loop.call_soon_threadsafe(self._contexts.told, events, project_id)
+        self._loop.call_soon_threadsafe(self._contexts.touch_noted, events, project_id)
         return receipts
 
-    def _extract(self, said: Sequence[str]) -> Extracted:
-        """Ask the language model for a front; called in its threads, and may take a minute."""
-        return self._llm.extract(said)
+    def _extract(self, messages: Sequence[str]) -> Extracted:
+        """Extract facts with the language model, in the thread of a request; up to a minute."""
+        return self._llm.extract(messages)
 
     def _fetched(self) -> None:
-        """Have it written that items were fetched; called in any thread."""
+        """Wake the worker that records fetches; called in any thread."""
         self._loop.call_soon_threadsafe(self._contexts.wake)
 
     def _stored(self, projects: Iterable[int | None]) -> None:
         touched = list(projects)
         self._contexts.touch(touched)
-        self._indexing.touch(touched)
-        self._truth.touch(touched)
+        self._index_worker.touch(touched)
+        self._staleness.touch(touched)
         self._llm.touch(touched)
-        self._watching.touch(touched)
+        self._watch.touch(touched)
 
-    def _judged(self, projects: frozenset[int]) -> None:
-        """Have it shown that items stand otherwise; called in any thread."""
+    def _revised(self, projects: frozenset[int]) -> None:
+        """Touch the context files of projects whose items changed validity; in any thread."""
         self._loop.call_soon_threadsafe(self._contexts.touch, projects)
 
     def _status(self) -> Status:
@@ -310,7 +313,7 @@ class Daemon:
             http=self._http,
             model=self._settings.model,
             vectors=self._index.embedded(),
-            watched=self._watching.shown(),
+            watched=self._watch.shown(),
             home=str(self._home.root),
         )
         try:
@@ -325,19 +328,15 @@ class Daemon:
             self._loop.add_signal_handler(number, self._obey)
 
     def _obey(self) -> None:
-        if self._stopping.is_set():  # told twice: nothing is lost, the spool keeps it
+        if self._stopping.is_set():  # the second signal: nothing is lost, the spool keeps it
             os._exit(1)
         self._stopping.set()
 
-    async def _keep_home(self) -> None:
-        """Fail once nobody can find this daemon any more, so that its successor is the only one."""
+    async def _check_home(self) -> None:
+        """Raise HomeLost once the home is no longer ours: a successor must be the only daemon."""
         while True:
-            await asyncio.sleep(LOOK_ROUND_S)
-            self._tenure.check()
-
-
-def _watched(home: Home) -> tuple[Path, ...]:
-    return (home.spool / "new", home.spool / "shell")
+            await asyncio.sleep(CHECK_HOME_S)
+            self._guard.check()
 
 
 def _begin(**work: Coroutine[Any, Any, None]) -> Tasks:

@@ -1,20 +1,15 @@
-"""Has a language model write beside what is over, where one is configured; one request at a time.
+"""The requests to a language model: notes about finished work, facts from conversations.
 
-Promises: what a request may cost is written down before it is sent, so that no crash spends more
-than the day's tokens; a failure leaves everything as it was and makes the next pause longer; only
-the writer's own thread writes, between two batches of events.
-
-Has a language model say what of a conversation is worth keeping, while somebody waits for it.
-
-Promises: what it may cost is written down before it is asked, by the day's tokens that hold for
-everything a model is asked; where it fails nothing was stored.
+Promises: the largest cost of a request is counted before it is sent, so that no crash spends more
+than the day's tokens; a failed request stores nothing, and makes the next pause longer; only the
+writer's thread writes, between two batches of events.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -24,8 +19,8 @@ from observer.core.events import Enriched, Event
 from observer.core.filters import Filters
 from observer.core.model import UNASSIGNED, Item, seq_of
 from observer.daemon.home_guard import HomeLost
-from observer.daemon.lazy_llm import Services
 from observer.daemon.status import LlmStatus, day_of
+from observer.daemon.worker import Services, Worker
 from observer.llm import prompt
 from observer.llm import reply as answer
 from observer.llm.client import LlmClient
@@ -41,19 +36,20 @@ PAUSE_S = 2.0
 PAUSES_S = (15.0, 60.0, 300.0, 900.0, 3600.0)
 """After failures in a row."""
 LOOK_AGAIN_S = 300.0
-"""While the day's tokens are spent: clocks are set, and computers sleep."""
+"""While the day's tokens are spent: clocks are changed, and computers sleep."""
 ITEMS = 200
-"""Most items of a session that are looked at for its prompt."""
-NOT_A_CHANCE = 3
-"""Unusable answers in a row after which it is the model that is wrong, not the question."""
+"""Most items of a session that are read for its prompt."""
+UNUSABLE_IN_A_ROW = 3
+"""Unusable answers in a row after which the model is reported, not the question blamed."""
 DAY_MS = 86_400_000
 
 
 class Budget:
-    """The day's tokens: taken before a request, given back as far as it cost less.
+    """The day's tokens: reserved before a request, corrected by its actual cost.
 
     Args:
-        daily_tokens: the ceiling; the store keeps what was spent, so it holds across restarts.
+        store: keeps what was spent, also across restarts.
+        daily_tokens: the limit.
     """
 
     def __init__(self, store: Store, *, daily_tokens: int) -> None:
@@ -61,7 +57,7 @@ class Budget:
         self._daily_tokens = daily_tokens
 
     def take(self, day: str, tokens: int) -> bool:
-        """Count the tokens of one request as spent; False if the day has not that many left."""
+        """Reserve the tokens of one request; return False if the day has fewer left."""
         with self._store.write() as writer:
             if writer.spending(day).tokens + tokens > self._daily_tokens:
                 return False
@@ -69,51 +65,47 @@ class Budget:
         return True
 
     def correct(self, day: str, by_tokens: int) -> None:
-        """Add what a request cost beyond what was taken for it, or give back (negative)."""
+        """Add the tokens that a request cost beyond its reservation; negative gives back."""
         if by_tokens:
             with self._store.write() as writer:
                 writer.spend(day, tokens=by_tokens)
 
 
-class EnrichWorker:
-    """The one task that asks. `touch` says that something was stored.
+class EnrichWorker(Worker):
+    """Asks about finished sessions and items, one request at a time.
 
     Args:
-        model: the name under which what it wrote is kept.
-        daily_tokens: the ceiling.
+        model: the name stored with what the model writes.
+        services: the daemon's parts.
+        daily_tokens: the limit.
         pause_s: between two requests, and before the first after something was stored.
-        pauses_s: after failures in a row; the last is for all further ones.
+        pauses_s: after the first, second, … failure in a row; the last for all further ones.
     """
 
     def __init__(
         self,
         model: str,
-        parts: Services,
+        services: Services,
         daily_tokens: int,
         *,
         pause_s: float = PAUSE_S,
         pauses_s: Sequence[float] = PAUSES_S,
     ) -> None:
+        super().__init__(services.health)
         self._model = model
-        self._parts = parts
-        self._budget = Budget(parts.store, daily_tokens=daily_tokens)
+        self._services = services
+        self._budget = Budget(services.store, daily_tokens=daily_tokens)
         self._policies = Policies()
         self._pause_s = pause_s
         self._pauses_s = pauses_s
-        self._news = asyncio.Event()
         self._given_up: set[tuple[int, int]] = set()
         self._failures = 0
         self._problem: str | None = None
         self._is_spent = False
         self._waits_until_ms: int | None = None
 
-    def touch(self, projects: Iterable[int | None]) -> None:
-        """Say that something was stored in these projects."""
-        if any(project is not None for project in projects):
-            self._news.set()
-
     def status(self, status: LlmStatus) -> LlmStatus:
-        """Return the status with what keeps the model from its work, and until when."""
+        """Return the status with the last problem and the time of the next request."""
         return msgspec.structs.replace(
             status,
             is_spent=self._is_spent,
@@ -121,7 +113,7 @@ class EnrichWorker:
             waits_until_ms=self._waits_until_ms,
         )
 
-    async def keep_enriching(self, client: LlmClient) -> None:
+    async def run(self, client: LlmClient) -> None:
         """Ask about one thing after the other, the newest first, until cancelled."""
         while True:
             self._news.clear()
@@ -132,7 +124,7 @@ class EnrichWorker:
             await asyncio.sleep(pause_s)
 
     async def _round(self, client: LlmClient) -> float | None:
-        """Do one piece of work; returns the pause after it, None for until there is news."""
+        """Ask about one item; return the pause after it, None for until woken."""
         self._waits_until_ms, self._is_spent = None, False
         try:
             return await self._enrich_one(client)
@@ -145,7 +137,7 @@ class EnrichWorker:
             return self._failed(f"{type(error).__name__}; see the log")
 
     async def _enrich_one(self, client: LlmClient) -> float | None:
-        if await asyncio.to_thread(self._parts.spool.depth):
+        if await asyncio.to_thread(self._services.spool.depth):
             return self._pause_s  # a session that looks over may go on in what is not stored yet
         item = await asyncio.to_thread(self._next)
         if item is None:
@@ -153,7 +145,7 @@ class EnrichWorker:
         asked = await asyncio.to_thread(self._prompt, item)
         day = day_of(now_ms())
         taken = asked.tokens + ANSWER_TOKENS
-        run = self._parts.writer.run
+        run = self._services.writer.run
         if not await run(self._budget.take, day, taken):
             return self._spent()
         try:
@@ -162,7 +154,7 @@ class EnrichWorker:
             cost = taken if error.tokens is None else error.tokens
             await run(self._budget.correct, day, cost - taken)
             return self._refused(error, item)
-        # Kept before it is paid for: a crash between the two must not ask again.
+        # Stored before the reservation is corrected: a crash between must not ask again.
         pause_s = await self._keep(item, reply.text)
         await run(self._budget.correct, day, reply.tokens - taken)
         return pause_s
@@ -173,18 +165,18 @@ class EnrichWorker:
         except BadInput as error:
             return self._refused(AskFailed(error.message, is_asked_wrong=True), item)
         project_id = item.project_id or UNASSIGNED
-        ingest = self._parts.pipeline.ingest
-        receipts = await self._parts.writer.run(ingest, [_event(body)], project_id)
+        ingest = self._services.pipeline.ingest
+        receipts = await self._services.writer.run(ingest, [_event(body)], project_id)
         if receipts[0].seq is None:  # written before, and lost since: the log has it
             self._give_up(item)
-        self._parts.told([project_id])
+        self._services.on_change([project_id])
         self._failures = 0
         self._problem = None
-        self._parts.health.recover("llm")
+        self._services.health.recover("llm")
         return self._pause_s
 
     def _next(self) -> Item | None:
-        with self._parts.store.read() as reader:
+        with self._services.store.read() as reader:
             apart = sorted(self._policies.unshared(reader.projects()))
             waiting = reader.unenriched(limit=1 + len(self._given_up), without=apart)
         return next(
@@ -192,9 +184,9 @@ class EnrichWorker:
         )
 
     def _prompt(self, item: Item) -> LlmPrompt:
-        with self._parts.store.read() as reader:
+        with self._services.store.read() as reader:
             if item.kind == "summary":
-                return prompt.of_session(item, _told_in(reader, item))
+                return prompt.of_session(item, _items_of_session(reader, item))
             seq = seq_of(item.id)
             first = [one for one in reader.log(after_seq=seq - 1, limit=1) if one.seq == seq]
             return prompt.of_observation(item, first[0].event.body if first else None)
@@ -202,22 +194,22 @@ class EnrichWorker:
     def _refused(self, error: AskFailed, item: Item) -> float:
         if error.is_asked_wrong:
             self._give_up(item)
-        is_one_question = error.is_asked_wrong and self._failures + 1 < NOT_A_CHANCE
+        is_one_question = error.is_asked_wrong and self._failures + 1 < UNUSABLE_IN_A_ROW
         return self._failed(str(error), at_least_s=error.wait_s, is_shown=not is_one_question)
 
     def _give_up(self, item: Item) -> None:
-        """Leave an item as it is, until it changes or the daemon starts anew."""
+        """Skip an item until it changes or the daemon restarts."""
         self._given_up.add((item.id, item.updated_ms))
 
     def _failed(self, problem: str, *, at_least_s: float = 0.0, is_shown: bool = True) -> float:
-        """Note a failure; returns the pause after it, which grows with each in a row."""
+        """Record a failure; return the pause after it, which grows with each in a row."""
         pause_s = max(self._pauses_s[min(self._failures, len(self._pauses_s) - 1)], at_least_s)
         self._failures += 1
         self._problem = problem
         self._wait(pause_s)
         log.info("a language model did not answer, waiting %.0f s: %s", pause_s, problem)
         if is_shown:
-            self._parts.health.degrade("llm", problem)
+            self._services.health.degrade("llm", problem)
         return pause_s
 
     def _spent(self) -> float:
@@ -230,8 +222,8 @@ class EnrichWorker:
         self._waits_until_ms = now_ms() + int(wait_s * 1000)
 
 
-def _told_in(reader: StoreReader, summary: Item) -> list[Item]:
-    """Return what happened in a session, personal notes left out."""
+def _items_of_session(reader: StoreReader, summary: Item) -> list[Item]:
+    """Return the items of a session without personal notes, newest first."""
     session = reader.session(summary.session_id or 0)
     where = Filters(
         project_id=summary.project_id,
@@ -254,30 +246,32 @@ def _event(body: Enriched) -> Event:
 
 
 WAIT_S = 50.0
-"""For an answer: MCP clients give up after a minute."""
+"""For an answer; MCP clients give up after a minute."""
 
 
 class Extractor:
-    """Asks one model; `daily_tokens` is the ceiling of the day."""
+    """Extracts facts from conversations; `daily_tokens` is the limit of the day."""
 
-    def __init__(self, model: str, client: LlmClient, parts: Services, daily_tokens: int) -> None:
+    def __init__(
+        self, model: str, client: LlmClient, services: Services, daily_tokens: int
+    ) -> None:
         self._model = model
         self._client = client
-        self._run = parts.writer.run
-        self._budget = Budget(parts.store, daily_tokens=daily_tokens)
+        self._run = services.writer.run
+        self._budget = Budget(services.store, daily_tokens=daily_tokens)
 
-    async def extracted(self, said: Sequence[str]) -> Extracted:
-        """Return what is worth keeping of what was said, a text for each message.
+    async def extracted(self, messages: Sequence[str]) -> Extracted:
+        """Return the facts of a conversation worth keeping, from a text for each message.
 
         Raises:
-            AskFailed: no answer, or no tokens left today.
-            BadInput: too long a conversation, or no usable answer.
+            AskFailed: there is no answer, or the day's tokens are spent.
+            BadInput: the conversation is too long, or the answer unusable.
         """
-        reply = await self._paid(prompt.of_conversation(said))
+        reply = await self._paid(prompt.of_conversation(messages))
         return Extracted(facts=answer.facts(reply.text), model=self._model)
 
     async def _paid(self, asked: LlmPrompt) -> LlmReply:
-        """Ask, and count what it costs."""
+        """Ask, and count the cost."""
         day, taken = day_of(now_ms()), asked.tokens + ANSWER_TOKENS
         if not await self._run(self._budget.take, day, taken):
             raise AskFailed(

@@ -1,8 +1,7 @@
-"""Notes what became of items: which a session start showed, and which were made use of.
+"""Records the use of items: which a session start showed, and which sessions used or fetched.
 
-Follows the log behind the drain and writes by the writer's thread; a read that tells of a fetch
-only adds to a list. What the context files held at a session start is read before they are
-written anew, so whoever writes them has this follow first.
+Reads the log behind the drain and writes in the writer's thread; a fetch only appends to a list.
+The context files are read before they are rewritten, so `follow` runs before that.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from observer.store.interface import Store, StoreReader
 from observer.views.hook_output import shown
 
 BATCH = 200
-"""Events looked through at a time; their texts may be long."""
+"""Events read at a time; their texts may be long."""
 MARK_EVERY = 1_000
-"""Events without any use after which it is kept that they were looked through."""
+"""Events without any use after which the position in the log is stored."""
 SHOWN_WITHIN_MS = 12 * 3_600_000
-"""A fetch counts for the session that was last shown the item, if that was so lately."""
+"""A fetch counts for the session that was last shown the item, if that was within this time."""
 _FOR_EVER_MS = (1 << 63) - 1
 
 
@@ -32,41 +31,41 @@ class UsageFeedback:
     """Implements `memory.usage.Feedback` for one daemon; safe to share between threads.
 
     Args:
-        store: what is followed.
+        store: whose log is followed.
         writer: the thread that writes.
-        home: where the context files stand.
-        told: called, in whatever thread, when there is something to write.
+        home: where the context files are.
+        on_fetch: called, in any thread, when there is something to write.
     """
 
     def __init__(
-        self, store: Store, writer: WriterThread, home: Home, *, told: Callable[[], None]
+        self, store: Store, writer: WriterThread, home: Home, *, on_fetch: Callable[[], None]
     ) -> None:
         self._store = store
         self._writer = writer
         self._home = home
-        self._told = told
+        self._on_fetch = on_fetch
         self._following = threading.Lock()
         self._fetched: deque[tuple[int, int]] = deque()
         self._seq: int | None = None
 
     def fetched(self, ids: Sequence[int]) -> None:
-        """Note that items were fetched in full; returns at once, written later."""
+        """Record that items were fetched in full; returns at once, written later."""
         at_ms = now_ms()
         self._fetched.extend((item, at_ms) for item in ids)
-        self._told()
+        self._on_fetch()
 
     def reset(self, ids: Sequence[int] | None) -> int:
-        """Forget what is known of items, or of all; returns how many uses that were."""
+        """Delete the uses of items, or of all; return how many there were."""
         self.follow()
         return self._writer.call(self._drop, ids)
 
     def follow(self) -> None:
-        """Write what became of items since the last time; blocks.
+        """Write the uses of items since the last call; blocks.
 
-        The first time of all begins at the end of the log: what was shown before is not known.
+        The very first call begins at the end of the log: what was shown before is not known.
 
         Raises:
-            StoreUnavailable: the store cannot be read or written; what was fetched is forgotten.
+            StoreUnavailable: the store cannot be read or written; recorded fetches are lost.
         """
         with self._following:
             with self._store.read() as reader:
@@ -82,7 +81,7 @@ class UsageFeedback:
             self._seq = newest
 
     def _started(self, reader: StoreReader, after: int, until: int) -> list[UsageEvent]:
-        """Return what the hooks of sessions showed that started between two events."""
+        """Return what session-start hooks showed between two events."""
         starts = reader.log_of_kind("session-start", after_seq=after, until_seq=until)
         return [
             UsageEvent(item=item, session=start.session_id, sort="shown", at_ms=start.event.at_ms)
@@ -92,7 +91,7 @@ class UsageFeedback:
         ]
 
     def _fetches(self, reader: StoreReader) -> list[UsageEvent]:
-        """Return what was fetched meanwhile, in the sessions that were shown it last."""
+        """Return the recorded fetches, each in the session that was shown the item last."""
         fetched = {}
         while self._fetched:
             item, at_ms = self._fetched.popleft()
@@ -108,7 +107,7 @@ class UsageFeedback:
         ]
 
     def _used(self, after: int, until: int) -> list[UsageEvent]:
-        """Return what sessions made of what they were shown, by the events between two."""
+        """Return the uses, between two events, of items that sessions were shown."""
         used: list[UsageEvent] = []
         while True:
             with self._store.read() as reader:
@@ -132,7 +131,7 @@ class UsageFeedback:
 
 
 def _shown_to(reader: StoreReader, sessions: Collection[int]) -> Mapping[int, list[Item]]:
-    """Return the items that each of some sessions was shown."""
+    """Return the items that sessions were shown, by session."""
     uses = [use for use in reader.uses(sessions=list(sessions)) if use.sort == "shown"]
     items = {item.id: item for item in reader.items(list({use.item for use in uses}))}
     shown_to: dict[int, list[Item]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""What is wrong at the moment, in words a person can act on; shown by `status` and `doctor`."""
+"""The current problems of the daemon, worded so that a person can act; for `status`, `doctor`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ log = logging.getLogger(__name__)
 
 
 class Health:
-    """Reasons why the daemon gives less than it promises, one for each part of it.
+    """The reasons for degraded operation, one for each part.
 
     Read and written from several threads; every change is one assignment.
     """
@@ -17,18 +17,18 @@ class Health:
         self._reasons: dict[str, str] = {}
 
     def degrade(self, part: str, reason: str) -> None:
-        """Note what a part cannot do; the same reason again is not logged again."""
+        """Set the problem of a part; an unchanged reason is not logged again."""
         if self._reasons.get(part) != reason:
             log.error("%s: %s", part, reason)
             self._reasons = {**self._reasons, part: reason}
 
     def recover(self, part: str) -> None:
-        """Note that a part does its work again."""
+        """Clear the problem of a part."""
         if part in self._reasons:
-            log.info("%s: well again", part)
+            log.info("%s: recovered", part)
             self._reasons = {name: why for name, why in self._reasons.items() if name != part}
 
     def text(self) -> str | None:
-        """Return all reasons as one line, None when all is well."""
+        """Return all reasons as one line, None if there are none."""
         reasons = [f"{part}: {reason}" for part, reason in sorted(self._reasons.items())]
         return "; ".join(reasons) or None

@@ -1,20 +1,16 @@
-"""Whether this daemon still owns its home: the files at the home's paths are those it opened.
+"""Ownership of a home: the daemon's lock, its lease for hooks, and the identity of its files.
 
-Somebody may delete the home or the database, or put others in their place, while the daemon runs.
-Its open database would then swallow events that nobody finds again, so every write asks here first.
+The lock makes a daemon the only one of its home. The kernel holds it as long as the process lives,
+so no crash leaves it behind; the process id in the file is for people and messages.
 
-How hooks learn that a daemon died, without asking it: a file that is valid for some minutes.
+The lease shows hooks that a daemon lives, without a request: `daemon.alive` has a modification time
+in the future, renewed while the daemon lives, and names the command that starts one. A hook that
+finds it expired creates `daemon.waking`, which only one can, and starts a daemon, so a thousand
+hooks start one; a daemon that cannot start is retried after `RETRY_S`. `observer down` removes the
+lease: a daemon that was stopped on purpose stays down until somebody asks for it.
 
-`daemon.alive` has a modification time in the future, renewed as long as a daemon lives; hooks
-compare it with the file that they have just written. It names what starts a daemon. Whoever finds
-that it has run out makes `daemon.waking`, which only one can, and starts one: so a thousand hooks
-start one daemon, and one that cannot start is tried again after `RETRY_S`. `observer down` takes
-the file away: who was stopped on purpose stays down until somebody asks for it.
-
-The lock that makes a daemon the only one of its home.
-
-The kernel holds it as long as the process lives, so no crash leaves it behind. The file's content,
-the holder's process id, is for people and messages; only the lock decides.
+Somebody may delete or replace the home or the database while the daemon runs. Its open database
+would then swallow events for good, so every write first checks the identity of the files.
 """
 
 from __future__ import annotations
@@ -32,13 +28,13 @@ from observer.core.paths import Home, make_private, open_plain
 
 
 class HomeLost(DaemonUnavailable):
-    """The home is not this daemon's any more; it must leave without touching what is there."""
+    """The home is no longer this daemon's; it must exit without touching its files."""
 
 
 class HomeGuard:
-    """Remembers each file of the home as it was first seen; made once the sockets listen.
+    """Remembers the identity of the home's files; create it once the sockets listen.
 
-    The database counts from when it was opened: before, it may be mended or written anew.
+    The database is added when it is opened: before that it may be repaired or replaced.
     """
 
     def __init__(self, home: Home) -> None:
@@ -47,15 +43,15 @@ class HomeGuard:
         self.check()
 
     def own(self, path: Path) -> None:
-        """Remember one more file."""
+        """Add a file."""
         self._paths = [*self._paths, path]
         self.check()
 
     def check(self) -> None:
-        """Return if all is as it was; costs four calls of `stat`.
+        """Check all files, at the cost of four calls of `stat`.
 
         Raises:
-            HomeLost: a file is gone or is another one.
+            HomeLost: a file is gone or was replaced.
         """
         for path in self._paths:
             known, found = self._known.get(path), _identity(path)
@@ -78,24 +74,24 @@ RETRY_S = 600.0
 
 
 def renew(home: Home) -> None:
-    """Say that a daemon lives; errors cost no more than that nobody knows."""
+    """Renew the lease; errors are ignored, since it only speeds up the next start."""
     parent = Path(__file__).parents[2]
-    # Else it is a checkout that nobody installed.
+    # Otherwise this is a checkout that is not installed.
     is_installed = parent.name in {"site-packages", "dist-packages"}
-    told = f"{sys.executable}\n{'' if is_installed else parent}\n"
+    starter = f"{sys.executable}\n{'' if is_installed else parent}\n"
     with suppress(OSError):
-        _write(home.alive, told.encode(), valid_s=LEASE_S)
+        _write(home.alive, starter.encode(), valid_s=LEASE_S)
         home.waking.unlink(missing_ok=True)
 
 
 def end(home: Home) -> None:
-    """Have no hook start a daemon any more, until one was started otherwise."""
+    """Drop the lease: hooks start no daemon until somebody else has started one."""
     for path in (home.alive, home.waking):
         path.unlink(missing_ok=True)
 
 
 def postpone(home: Home) -> None:
-    """Have hooks wait before they try again, if one of them asked for this start."""
+    """Delay the next start by hooks by `RETRY_S`, if a hook asked for this one."""
     if home.waking.exists():
         with suppress(OSError):
             _write(home.waking, b"failed\n", valid_s=RETRY_S)
@@ -110,14 +106,13 @@ def _write(path: Path, content: bytes, *, valid_s: float) -> None:
 
 
 PATIENCE_S = 0.3
-"""Those who ask whether a daemon runs hold the lock for microseconds; outlast them."""
+"""Processes that check for a daemon hold the lock for microseconds; wait for them."""
 
 
 def take(home: Home) -> int | None:
-    """Take the home's lock and return its descriptor; None says that another process has it.
+    """Take the home's lock and return its descriptor, None if another process has it.
 
-    A daemon never closes it, so that the kernel gives the lock back when the process is gone, and
-    not a moment earlier.
+    A daemon never closes it: the kernel releases the lock when the process ends, not earlier.
 
     Raises:
         StoreUnavailable: the home cannot be created, written or locked.
@@ -149,7 +144,7 @@ def take(home: Home) -> int | None:
 
 @contextmanager
 def hold(home: Home) -> Iterator[bool]:
-    """Hold the home's lock inside the block; False says that another process has it.
+    """Hold the home's lock inside the block; yield False if another process has it.
 
     Raises:
         StoreUnavailable: the home cannot be created or written.

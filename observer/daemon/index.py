@@ -1,6 +1,6 @@
-"""Keeps the index up with the store, and embeds what has no vector of the model in use yet.
+"""Keeps the index up to date with the store, and embeds items without a vector of the model.
 
-The daemon lives for days: what one large piece of work needed goes back to the system.
+The daemon lives for days: memory that one large piece of work needed is given back to the system.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ import asyncio
 import ctypes
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 
 from observer.core.errors import ObserverError, StoreUnavailable
 from observer.daemon.health import Health
-from observer.daemon.spool_watch import heard
+from observer.daemon.worker import Worker, heard
 from observer.daemon.writer import WriterThread
 from observer.embed.lazy_model import LazyModel
 from observer.index import Index
@@ -23,7 +23,7 @@ from observer.store.interface import Store
 
 
 def give_memory_back() -> None:
-    """Return free memory that the C allocator holds; does nothing where it cannot be asked to."""
+    """Give back free memory of the C allocator to the system; does nothing without glibc."""
     try:
         trim = ctypes.CDLL(None).malloc_trim
     except (OSError, AttributeError):
@@ -34,19 +34,19 @@ def give_memory_back() -> None:
 log = logging.getLogger(__name__)
 
 PAUSE_S = 0.3
-"""What is stored within this time is taken up at once; a search does not wait for it."""
+"""Changes within this time are indexed together; a search does not wait for it."""
 QUIET_S = 2.0
-"""Without anything new for this long the index is made quicker to ask, and memory given back."""
+"""After this long without changes the index is compacted, and memory given back."""
 BATCH = 16
 """Items embedded at a time: half a second with a model that is slow."""
 STILL_S = 20.0
 LATEST_S = 300.0
-"""What is stored is embedded wholly once nothing more came for `STILL_S`, and after `LATEST_S` at
-the latest: the items of a session change with each of its events."""
+"""Changes are embedded once nothing more came for `STILL_S`, after `LATEST_S` at the latest: the
+items of a session change with each of its events."""
 
 
-class IndexWorker:
-    """The two tasks. `touch` says that something was stored."""
+class IndexWorker(Worker):
+    """Two tasks: `run` refreshes the index, `run_embedding` embeds; `touch` wakes both."""
 
     def __init__(
         self,
@@ -58,23 +58,21 @@ class IndexWorker:
         writer: WriterThread,
         health: Health,
     ) -> None:
+        super().__init__(health)
         self._store = store
         self._index = index
         self._model = model
         self._pipeline = pipeline
         self._writer = writer
-        self._health = health
-        self._news = asyncio.Event()
         self._stored = asyncio.Event()
 
-    def touch(self, projects: Iterable[int | None]) -> None:
-        """Say that something was stored in these projects."""
-        if any(project is not None for project in projects):
-            self._news.set()
-            self._stored.set()
+    def wake(self) -> None:
+        """Wake both tasks."""
+        super().wake()
+        self._stored.set()
 
-    async def keep_fresh(self) -> None:
-        """Take up what is stored, soon after it is, until cancelled; tidy up where that is all."""
+    async def run(self) -> None:
+        """Index what is stored, soon after it is, until cancelled; compact the index when idle."""
         while True:
             is_fresh = await self._did(self._refresh)
             await asyncio.sleep(PAUSE_S)
@@ -83,8 +81,8 @@ class IndexWorker:
             await self._news.wait()
             self._news.clear()
 
-    async def embed_the_rest(self) -> None:
-        """Embed what is stored without a vector: first all there is, then what comes, for ever."""
+    async def run_embedding(self) -> None:
+        """Embed all items without a vector, then those that come, until cancelled."""
         after = await self._embed_from(0)
         if not self._model.problem:
             with suppress(ObserverError):  # they do no harm, and the next start drops them
@@ -104,25 +102,14 @@ class IndexWorker:
         self._stored.clear()
 
     async def _did(self, work: Callable[[], None]) -> bool:
-        """Do what the index needs; tell whether it could be done."""
-        try:
-            await asyncio.to_thread(work)
-        except StoreUnavailable as error:
-            log.info("the index waits for the store: %s", error)
-        except Exception as error:
-            log.exception("the index was not brought up to date")
-            self._health.degrade("index", f"{type(error).__name__}; see the log")
-        else:
-            self._health.recover("index")
-            return True
-        return False
+        return await self._attempt_in_thread("index", work, quiet=StoreUnavailable)
 
     async def _has_news(self, *, within_s: float) -> bool:
         await heard(self._news, within_s=within_s)
         return self._news.is_set()
 
     async def _embed_from(self, after: int) -> int:
-        """Embed everything after a change; returns the last one, or where it came to a halt."""
+        """Embed everything after a change; return the last change that was embedded."""
         self._model.start()
         try:
             while (then := await self._embed(after)) != after:
@@ -135,7 +122,7 @@ class IndexWorker:
         return after
 
     async def _embed(self, after: int) -> int:
-        """Embed a batch beside what is stored meanwhile, and rest for as long: it is no hurry."""
+        """Embed a batch, and rest for as long: others need the processor more."""
         if self._model.problem:
             return after
         began_s = time.monotonic()
@@ -146,7 +133,7 @@ class IndexWorker:
         return made.last_change
 
     def _tidy(self) -> None:
-        """Leave little behind of what came: of 10,000 items the allocator keeps 46 of 215 MB."""
+        """Compact the index and give back memory: after 10,000 items 46 of 215 MB stay in use."""
         self._index.tidy()
         give_memory_back()
 

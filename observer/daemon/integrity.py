@@ -1,14 +1,13 @@
-"""Looks for damage before anybody meets it, and has it mended.
+"""Checks the database for damage in the background, and has it repaired.
 
-In quiet the pages of the database are read one slice after the other. What is found here, or by
-whoever read it, is written down, and the daemon leaves; it comes back at once, mends, and goes on.
-Meanwhile hooks spool.
+While the daemon is idle, the pages of the database are read slice by slice. Damage found here, or
+by a command, is recorded and the daemon exits; it restarts at once, repairs, and goes on. Hooks
+spool meanwhile.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,28 +17,27 @@ from observer.core.errors import StoreDamaged, StoreUnavailable
 from observer.core.paths import Home
 from observer.daemon.health import Health
 from observer.daemon.lazy_store import LazyStore
+from observer.daemon.worker import Worker
 from observer.daemon.writer import WriterThread
 from observer.repair.losses import losses
 from observer.repair.request import request_repair
 from observer.spool.spool import Spool
 from observer.store.sqlite.salvage import PAGE_BYTES, damaged_pages
 
-log = logging.getLogger(__name__)
-
 LOOK_EVERY_S = 5.0
 SLICE_PAGES = 512
-"""2 MiB, 1 to 3 ms: a database of 1 GB is gone through in 43 minutes."""
+"""2 MiB, 1 to 3 ms: a database of 1 GB is checked in 43 minutes."""
 REST_S = 60.0
-"""Between two times through it."""
-MENDS_EVERY_MS = 600_000
-"""A disk that damages whatever is written is not written full of mended databases."""
+"""Between two checks of the whole database."""
+REPAIR_EVERY_MS = 600_000
+"""A disk that damages all that is written must not be filled with repaired databases."""
 
 
-class IntegrityWorker:
-    """Whether the database is what was written.
+class IntegrityWorker(Worker):
+    """Checks the pages of the database against their checksums.
 
     Args:
-        looked: called whenever all of it was looked through.
+        on_checked: called whenever the whole database was checked.
     """
 
     def __init__(
@@ -50,45 +48,40 @@ class IntegrityWorker:
         home: Home,
         health: Health,
         *,
-        looked: Callable[[], object],
+        on_checked: Callable[[], object],
     ) -> None:
+        super().__init__(health)
         self._store = store
         self._spool = spool
         self._writer = writer
         self._home = home
-        self._health = health
-        self._looked = looked
+        self._on_checked = on_checked
         self._next_page = 0
         self._rests_until = 0.0
         self._asked_before_ns = home.damage.stat().st_mtime_ns if home.damage.exists() else 0
 
-    async def keep_sound(self) -> None:
-        """Look every few seconds, until cancelled.
+    async def run(self) -> None:
+        """Check a slice every few seconds, until cancelled.
 
         Raises:
-            StoreDamaged: it has to be mended; the next daemon does.
+            StoreDamaged: the database has to be repaired, which the next daemon does.
         """
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
-            try:
-                await self._look()
-            except StoreUnavailable as error:
-                log.info("the database was not looked through: %s", error)
-            except OSError as error:
-                log.info("the database cannot be looked through: %s", error)
+            await self._attempt("integrity", self._check, quiet=(OSError, StoreUnavailable))
             if self._is_asked():
                 raise StoreDamaged("a command found the database damaged")
             if found := self._store.damage:
-                self._have_mended(found)
+                self._request_repair(found)
 
     def _is_asked(self) -> bool:
-        """Return True if a command met damage; what this daemon could not mend counts no more."""
+        """Return True if a command found damage since this daemon started."""
         try:
             return self._home.damage.stat().st_mtime_ns != self._asked_before_ns
         except FileNotFoundError:
             return False
 
-    async def _look(self) -> None:
+    async def _check(self) -> None:
         if time.monotonic() < self._rests_until:
             return
         if await asyncio.to_thread(self._spool.depth):
@@ -97,21 +90,21 @@ class IntegrityWorker:
         found = await self._writer.run(_slice, self._home.database, self._next_page)
         if found is None:
             self._next_page, self._rests_until = 0, time.monotonic() + REST_S
-            self._looked()
+            self._on_checked()
         elif found:
             self._store.damage = f"{self._home.database}: page {found[0]} was changed on the disk"
         else:
             self._next_page += SLICE_PAGES
 
-    def _have_mended(self, found: str) -> None:
+    def _request_repair(self, found: str) -> None:
         last = max((loss.at_ms for loss in losses(self._home)), default=0)
-        if now_ms() - MENDS_EVERY_MS < last <= now_ms():
-            self._health.degrade("damage", f"{found}, again; it is mended once more later")
+        if now_ms() - REPAIR_EVERY_MS < last <= now_ms():
+            self._health.degrade("damage", f"{found}, again; it is repaired once more later")
             return
         try:
             request_repair(self._home, found)
         except OSError as error:
-            self._health.degrade("damage", f"{found}; it cannot be mended: {error}")
+            self._health.degrade("damage", f"{found}; it cannot be repaired: {error}")
             return
         raise StoreDamaged(found)
 

@@ -1,9 +1,8 @@
-"""A store that opens when it is first needed, and keeps trying while it cannot.
+"""A store that opens when it is first needed, and retries while it cannot.
 
-So a daemon with a full disk, a read-only home or a database of a newer version is up, says what is
-wrong, and recovers by itself once that is put right.
-
-How the daemon gets at its database: mended where it is damaged, without what was purged.
+So a daemon with a full disk, a read-only home or a database of a newer version runs, reports what
+is wrong, and recovers once that is fixed. Opening repairs a damaged database, and finishes a purge
+that was interrupted.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ from observer.store.sqlite.database import SqliteStore
 
 
 class LazyStore:
-    """Implements `store.upkeep.OwnedStore` over one that may not be there yet.
+    """Implements `store.maintenance.OwnedStore` over a store that may not be open yet.
 
     Args:
         open_store: returns the real store, or raises `StoreUnavailable`.
 
-    `damage` says what was found damaged by whoever used it, empty if nothing was.
+    `damage` is the damage found by any use of it, empty if there is none.
     """
 
     def __init__(self, open_store: Callable[[], OwnedStore]) -> None:
@@ -42,13 +41,13 @@ class LazyStore:
     @contextmanager
     def read(self) -> Iterator[PurgeReader]:
         """See `Store.read`."""
-        with self._noticing(), self._opened().read() as reader:
+        with self._recording_damage(), self._opened().read() as reader:
             yield reader
 
     @contextmanager
     def write(self) -> Iterator[PurgeWriter]:
         """See `Store.write`."""
-        with self._noticing(), self._opened().write() as writer:
+        with self._recording_damage(), self._opened().write() as writer:
             yield writer
 
     @property
@@ -63,27 +62,27 @@ class LazyStore:
 
     def checkpoint(self) -> None:
         """See `OwnedStore.checkpoint`."""
-        with self._noticing():
+        with self._recording_damage():
             self._opened().checkpoint()
 
     def compact(self) -> None:
         """See `PurgeableStore.compact`."""
-        with self._noticing():
+        with self._recording_damage():
             self._opened().compact()
 
     def empty_log(self) -> bool:
         """See `OwnedStore.empty_log`."""
-        with self._noticing():
+        with self._recording_damage():
             return self._opened().empty_log()
 
     def adopt(self, anew: Path, *, gone: Collection[int]) -> int:
         """See `OwnedStore.adopt`."""
-        with self._noticing():
+        with self._recording_damage():
             return self._opened().adopt(anew, gone=gone)
 
     def backup(self, copy: Path) -> None:
         """See `OwnedStore.backup`."""
-        with self._noticing():
+        with self._recording_damage():
             self._opened().backup(copy)
 
     def check(self) -> str:
@@ -97,7 +96,7 @@ class LazyStore:
                 self._store.close()
 
     @contextmanager
-    def _noticing(self) -> Iterator[None]:
+    def _recording_damage(self) -> Iterator[None]:
         try:
             yield
         except StoreDamaged as error:
@@ -114,16 +113,16 @@ class LazyStore:
 log = logging.getLogger(__name__)
 
 
-def open_store(home: Home, tenure: HomeGuard) -> SqliteStore:
-    """Mend the database, finish a purge that was begun, open it, and note which file it is.
+def open_store(home: Home, guard: HomeGuard) -> SqliteStore:
+    """Repair the database, finish an interrupted purge, open it, and add it to the guard.
 
     Raises:
-        StoreUnavailable: it cannot be opened, or not be mended yet.
+        StoreUnavailable: it cannot be opened, or not be repaired yet.
     """
     repair_if_damaged(home, now_ms=now_ms)
-    # Only now: a backup may have brought back what was purged since.
+    # After the repair: a backup may have brought back purged events.
     if finished := complete(home, SqliteStore.owned):
         log.info("%d purged events were taken out of the database", finished.events)
     store = SqliteStore(home.database, backups=home.backups)
-    tenure.own(home.database)
+    guard.own(home.database)
     return store

@@ -1,4 +1,4 @@
-"""The daemon's log: one rotated file that also takes what libraries print."""
+"""The daemon's log: one rotated file that also receives standard output and error."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ KEPT_FILES = 3
 
 
 class DaemonLog(RotatingFileHandler):
-    """A rotated file that the process's own output follows.
+    """A rotated file to which standard output and error are redirected after each rotation.
 
-    A daemon started on demand has its standard streams on this file. Without following, what it
-    prints (a fault in C code, a warning) would go to the renamed file, and at last to a deleted
-    one.
+    Otherwise what a daemon started on demand prints (a fault in C code, a warning) would go to the
+    renamed file, and finally to a deleted one.
     """
 
     def _open(self) -> io.TextIOWrapper:
@@ -34,24 +33,24 @@ class DaemonLog(RotatingFileHandler):
 
 
 class SecretlessFormatter(logging.Formatter):
-    """Writes a record as it will be read, tracebacks included, without the secrets in it.
+    """Formats a record, tracebacks included, and redacts the secrets in it.
 
-    An exception may quote what it failed on, and that may be what somebody's editor sent.
+    An exception may quote its input, and that may be what an editor sent.
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record as one text, cleaned."""
+        """Return the record as redacted text."""
         return redact_text(super().format(record))
 
 
 def start_log(home: Home, *, level: str) -> None:
-    """Send everything that is logged, from `level` on, to `<home>/log/daemon.log`.
+    """Send log records of at least `level` to `<home>/log/daemon.log`.
 
     Raises:
         OSError: the file cannot be written.
     """
     path = make_private(home.logs) / "daemon.log"
-    os.close(open_plain(path, os.O_WRONLY | os.O_CREAT))  # the handler would wait for a reader
+    os.close(open_plain(path, os.O_WRONLY | os.O_CREAT))  # opening a FIFO would block the handler
     handler = DaemonLog(path, maxBytes=SIZE_BYTES, backupCount=KEPT_FILES, encoding="utf-8")
     form = SecretlessFormatter("%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s: %(message)s")
     form.datefmt = "%Y-%m-%dT%H:%M:%S"

@@ -1,8 +1,8 @@
-"""Keeps what is stored in one place, and says what was lost where nobody was told.
+"""Maintenance while the daemon is idle: checkpoints, the home's lease, and the other chores.
 
-In quiet the write-ahead log goes into the database file, so that a copy of that file alone holds
-nearly everything. A log that was deleted in use is noted, and events that hooks could not write are
-shown for a while by `status`.
+The write-ahead log is moved into the database file, so that a copy of that file alone holds nearly
+everything. A log that was deleted in use is reported, and events that hooks could not write are
+shown by `status` for a while.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from observer.daemon.backup import BackupWorker
 from observer.daemon.health import Health
 from observer.daemon.integrity import IntegrityWorker
 from observer.daemon.lazy_store import LazyStore
-from observer.daemon.retention import RetentionWorker, Told
+from observer.daemon.retention import RetentionWorker
 from observer.daemon.status import REMEMBERED_MS
+from observer.daemon.worker import OnChange, Worker
 from observer.daemon.writer import WriterThread
 from observer.spool import refusals
 from observer.spool.spool import Spool
@@ -32,38 +33,47 @@ log = logging.getLogger(__name__)
 LOOK_EVERY_S = 5.0
 
 
-class MaintenanceWorker:
-    """The chores of one database and spool."""
+class MaintenanceWorker(Worker):
+    """The chores of one database and spool: checkpoints, integrity, backups, retention."""
 
     def __init__(
         self, store: LazyStore, spool: Spool, writer: WriterThread, home: Home, health: Health
     ) -> None:
+        super().__init__(health)
         self._store = store
         self._spool = spool
         self._writer = writer
         self._home = home
-        self._health = health
         self._rescues = 0
 
-    async def keep_up(
-        self, settings: Settings, *, looked: Callable[[], object], told: Told
+    async def run(
+        self, settings: Settings, *, on_checked: Callable[[], object], on_change: OnChange
     ) -> None:
-        """Run all chores until cancelled; raises as `IntegrityWorker`."""
+        """Run all chores until cancelled.
+
+        Args:
+            settings: how often copies are made, and how long what is kept.
+            on_checked: as of `IntegrityWorker`.
+            on_change: called with projects whose items retention has changed.
+
+        Raises:
+            StoreDamaged: as `IntegrityWorker.run`.
+        """
         store, home, health = self._store, self._home, self._health
-        sound = IntegrityWorker(store, self._spool, self._writer, home, health, looked=looked)
-        copies = BackupWorker(
+        integrity = IntegrityWorker(
+            store, self._spool, self._writer, home, health, on_checked=on_checked
+        )
+        backups = BackupWorker(
             store,
             home,
             health,
             every_hours=settings.backup_hours,
             disk_percent=settings.backup_disk_percent,
         )
-        retaining = RetentionWorker(
-            store, self._spool, self._writer, home, settings, health=health, told=told
+        retention = RetentionWorker(
+            store, self._spool, self._writer, home, settings, health=health, on_change=on_change
         )
-        await asyncio.gather(
-            self._keep(), sound.keep_sound(), copies.keep_copying(), retaining.keep_retaining()
-        )
+        await asyncio.gather(self._keep(), integrity.run(), backups.run(), retention.run())
 
     async def _keep(self) -> None:
         try:
@@ -77,18 +87,15 @@ class MaintenanceWorker:
                 await asyncio.to_thread(home_guard.renew, self._home)
                 beats_at = time.monotonic() + home_guard.BEAT_S
             await asyncio.sleep(LOOK_EVERY_S)
-            await self._look()
+            await self._attempt("maintenance", self._look, quiet=(OSError, StoreUnavailable))
+            if self._store.rescues > self._rescues:
+                self._rescues = self._store.rescues
+                log.error("the write-ahead log was deleted in use; what it held was saved")
 
     async def _look(self) -> None:
-        try:
-            if not await asyncio.to_thread(self._spool.depth):
-                await self._writer.run(self._store.checkpoint)
-            await asyncio.to_thread(self._forget_old_refusals)
-        except (OSError, StoreUnavailable) as error:
-            log.info("no upkeep: %s", error)  # the part whose fault it is says so itself
-        if self._store.rescues > self._rescues:
-            self._rescues = self._store.rescues
-            log.error("the write-ahead log was deleted in use; what it held was saved")
+        if not await asyncio.to_thread(self._spool.depth):
+            await self._writer.run(self._store.checkpoint)
+        await asyncio.to_thread(self._forget_old_refusals)
 
     def _forget_old_refusals(self) -> None:
         found = refusals.read(self._home.refused)

@@ -1,9 +1,4 @@
-"""Answers `hooks/recall`, which sends what it would have spooled; the answer is ready to print.
-
-The daemon's answers to commands that a person runs: what they would read by themselves.
-
-The open door's way in: JSON of `POST /events` -> events -> the log -> receipts.
-"""
+"""The daemon's answers to requests: reading commands, posted events, and reminders for hooks."""
 
 from __future__ import annotations
 
@@ -39,10 +34,11 @@ from observer.views.hook_output import printed
 
 
 class CommandAnswers:
-    """Answers questions, where its answer is the one that the asking process would give.
+    """Answers the questions of commands if the answer equals the command's own.
 
     Args:
-        memory: read only, and patient with the model; nothing is noted of what is asked.
+        memory: read only, waits for the model; the use of items is not recorded.
+        home: where the settings are read again.
         settings: those of this daemon.
     """
 
@@ -52,17 +48,17 @@ class CommandAnswers:
         self._settings = settings
 
     def answer(self, body: bytes) -> Reply:
-        """Answer one question; called in a front's threads.
+        """Answer one question, in the thread of a request.
 
         Raises:
-            BadInput: it is none, or whoever asks has another version or other settings.
-            ConfigInvalid: the settings cannot be read any more.
+            BadInput: the body is malformed, or the command's version or settings differ.
+            ConfigInvalid: the settings cannot be read.
             StoreUnavailable: the memory cannot be read.
         """
         try:
             asked = msgspec.json.decode(body, type=CommandRequest)
         except (msgspec.DecodeError, RecursionError) as error:
-            raise BadInput(f"this is no question: {error}") from error
+            raise BadInput(f"this is not a question: {error}") from error
         if asked.surroundings != surroundings():
             raise BadInput("asked with another version, time zone or settings than the daemon's")
         if config.load(self._home) != self._settings:
@@ -71,20 +67,22 @@ class CommandAnswers:
 
 
 MOST_EVENTS = 5_000
-"""Of one request: they are stored in one transaction, and nobody else stores meanwhile."""
+"""Most events of one request: they are stored in one transaction, which blocks other writes."""
 
 
 def post_events(body: bytes, record: Record) -> Sequence[PostReceipt]:
-    """Store one reported event, or a list of them, all or none; returns a receipt each.
+    """Store the event or list of events in the body of `POST /events`, all or none.
+
+    Returns a receipt for each event, in their order.
 
     Raises:
-        BadInput: not JSON, more than `MOST_EVENTS`, or not an event; of a list, says which one.
+        BadInput: not JSON, more than `MOST_EVENTS`, or not an event; the message has its index.
         StoreUnavailable: the store cannot be written.
     """
     try:
         payload = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise BadInput(f"the body is no JSON: {error}", hint=generic.SEE) from error
+        raise BadInput(f"the body is not JSON: {error}", hint=generic.SEE) from error
     reports = payload if isinstance(payload, list) else [payload]
     if len(reports) > MOST_EVENTS:
         raise BadInput(
@@ -113,31 +111,31 @@ def post_events(body: bytes, record: Record) -> Sequence[PostReceipt]:
 
 
 CAP_BYTES = 65_536
-"""As much of a payload as is compared."""
+"""Most bytes of a payload that are compared."""
 MOST_REMINDERS = 4_000
-"""As many reminders as are kept in mind."""
+"""Most reminders that are remembered."""
 _ENTRY = "asked"
 
 
 @contextmanager
 def link_interpreter(home: Home) -> Iterator[None]:
-    """Let the hook start the interpreter that runs this: it has no time to look for one."""
-    lent = home.run / "python3"
-    lent.unlink(missing_ok=True)
-    lent.symlink_to(Path(sys.executable).resolve())
+    """Link the running interpreter in the run folder, so that hooks need not search for one."""
+    link = home.run / "python3"
+    link.unlink(missing_ok=True)
+    link.symlink_to(Path(sys.executable).resolve())
     try:
         yield
     finally:
-        lent.unlink(missing_ok=True)
+        link.unlink(missing_ok=True)
 
 
 class RemindedSessions:
-    """Which session was told what, so that none is told twice, also by the next daemon.
+    """The reminders that each session got, so that none is repeated, also after a restart.
 
     Safe to share between threads.
 
     Args:
-        file: where it is kept; lost with it is nothing but that.
+        file: one digest a line; without it, reminders may be repeated.
     """
 
     def __init__(self, file: Path) -> None:
@@ -149,7 +147,7 @@ class RemindedSessions:
             file.write_text("".join(f"{line}\n" for line in self._known), encoding="ascii")
 
     def is_first(self, event: Event, about: str) -> bool:
-        """Return True, once, if a session was not told of this yet."""
+        """Return True once for each session and subject, and remember it."""
         name = f"{event.client}\0{event.session}\0{about}"
         line = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:24]
         with self._lock:
@@ -164,24 +162,24 @@ class RemindedSessions:
 
 def remind(
     memory: Memory,
-    told: RemindedSessions,
+    reminded: RemindedSessions,
     envelope: bytes,
     *,
     at_ms: int,
     trials: Trials | None = None,
 ) -> bytes:
-    """Return what the hook prints: mostly nothing, and nothing that the session was told before.
+    """Return what `hooks/recall` prints: mostly nothing, and each reminder once a session.
 
     Args:
-        memory: what is asked.
-        told: what sessions were told.
+        memory: what is searched.
+        reminded: the reminders that sessions already got.
         envelope: what `hooks/post` would have spooled.
         at_ms: now.
-        trials: may keep a session from being told what counts as told all the same.
+        trials: may withhold a reminder, which counts as given all the same.
 
     Raises:
         ConfigInvalid: the plan of the trial is damaged.
-        Undecodable: it is no envelope, or no payload of its client.
+        Undecodable: it is not an envelope with a payload of its client.
     """
     asked = parse(_ENTRY, envelope, at_ms)
     is_coming = asked.event in UPCOMING
@@ -189,7 +187,7 @@ def remind(
     for event in read(_ENTRY, envelope, at_ms, cap_bytes=CAP_BYTES):
         known = memory.remind(redact(event), is_coming=is_coming)
         answer = printed(known, client=asked.client, event=asked.event)
-        if answer and told.is_first(event, known.about):
+        if answer and reminded.is_first(event, known.about):
             is_withheld = trials and trials.withhold(event.client, event.session, at_ms=at_ms)
             return b"" if is_withheld else answer
     return b""

@@ -1,7 +1,7 @@
-"""Keeps the home to what is wanted in it: what is too old, or too much, goes, in quiet.
+"""Enforces retention: removes events that are too old, or too many, while the daemon is idle.
 
-What takes long (deriving what is left, cleaning copies) is done beside, in a thread that rests in
-between; events wait only while the result is taken over.
+What takes long (deriving what is left, cleaning copies) runs in a thread that pauses in between;
+events wait only while the result is adopted.
 """
 
 from __future__ import annotations
@@ -9,14 +9,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable
 
 from observer.core.clock import now_ms
 from observer.core.config import Settings
-from observer.core.errors import StoreUnavailable
 from observer.core.paths import Home
 from observer.daemon.health import Health
 from observer.daemon.lazy_store import LazyStore
+from observer.daemon.worker import OnChange, Worker
 from observer.daemon.writer import WriterThread
 from observer.policy import Policies
 from observer.policy.policies import Retention
@@ -32,18 +31,15 @@ log = logging.getLogger(__name__)
 FIRST_AFTER_S = 10.0
 LOOK_EVERY_S = 600.0
 REST_EVERY, REST_S = 50, 0.005
-"""After so many events derived, so long a rest: half of the time is left to who asks."""
-
-Told = Callable[[Iterable[int | None]], None]
-"""Called with the projects of which items are other than they were."""
+"""After so many derived events, so long a pause: half of the time is left to others."""
 
 
-class _Over(Exception):
-    """The daemon leaves; what was begun is begun anew by the next one."""
+class _Stopped(Exception):
+    """The daemon stops; the next one begins this work again."""
 
 
-class RetentionWorker:
-    """What goes by age, or by size. Whatever was begun is finished by the next daemon."""
+class RetentionWorker(Worker):
+    """Removes events by age or by size; the next daemon finishes what was interrupted."""
 
     def __init__(  # noqa: PLR0913 - its parts, each named
         self,
@@ -54,31 +50,31 @@ class RetentionWorker:
         settings: Settings,
         *,
         health: Health,
-        told: Told,
+        on_change: OnChange,
     ) -> None:
+        super().__init__(health)
         self._store = store
         self._spool = spool
         self._writer = writer
         self._home = home
         self._settings = settings
-        self._health = health
-        self._told = told
+        self._on_change = on_change
         self._policies = Policies()
         self._derived = 0
         self._is_over = False
 
-    async def keep_retaining(self) -> None:
-        """Look every few minutes, until cancelled."""
+    async def run(self) -> None:
+        """Check every few minutes, until cancelled."""
         try:
             await asyncio.sleep(FIRST_AFTER_S)
             while True:
-                await self._try()
+                await self._attempt("retention", lambda: self.look(now_ms()))
                 await asyncio.sleep(LOOK_EVERY_S)
         finally:
             self._is_over = True
 
     async def look(self, at_ms: int) -> int:
-        """Take out what is older than is kept, unless somebody is busy; return how many events.
+        """Remove expired events unless events wait in the spool; return how many.
 
         Raises:
             StoreUnavailable: a database cannot be read or written; the next look goes on.
@@ -105,7 +101,7 @@ class RetentionWorker:
         return removed
 
     async def _keep_within_size(self, at_ms: int) -> int:
-        """Have copies, logs and events make room; what goes was announced at an earlier look."""
+        """Delete copies, then events, above the size limit; only after an earlier announcement."""
         limit_mb = self._settings.max_home_mb
         before = size_cap.read(self._home)
         found = await asyncio.to_thread(
@@ -117,7 +113,7 @@ class RetentionWorker:
             if found.is_above:
                 removed, found = await self._drop_events(found, at_ms)
         if found.is_near or found.dropped_ms:
-            self._told_all()
+            self._touch_all()
         await asyncio.to_thread(size_cap.note, self._home, found)
         return removed
 
@@ -133,18 +129,10 @@ class RetentionWorker:
         with self._store.write() as writer:
             writer.put_meta(name, value)
 
-    def _told_all(self) -> None:
+    def _touch_all(self) -> None:
         with self._store.read() as reader:
             projects = [project.id for project in reader.projects()]
-        self._told(projects)
-
-    async def _try(self) -> None:
-        try:
-            await self.look(now_ms())
-        except (OSError, StoreUnavailable) as error:
-            self._health.degrade("retention", str(error))
-        else:
-            self._health.recover("retention")
+        self._on_change(projects)
 
     def _expired(self, retention: Retention, at_ms: int) -> frozenset[int]:
         with self._store.read() as reader:
@@ -152,29 +140,29 @@ class RetentionWorker:
 
     async def _take_out(self, gone: frozenset[int]) -> int:
         anew = Rederivation(self._home, SqliteStore.owned, self._store, gone)
-        await asyncio.to_thread(anew.derive, advance=self._rest)
+        await asyncio.to_thread(anew.derive, advance=self._pace)
         removed = await self._writer.run(anew.adopt)
         log.info("%d events were taken out that are older than is kept", removed)
         return removed
 
     async def _finish(self, retention: Retention, at_ms: int) -> None:
-        """Take what is gone from the tables out of copies, files and the write-ahead log."""
+        """Remove the deleted events from copies, files and the write-ahead log too."""
         became = await asyncio.to_thread(
             expire.finish_backups, self._home, SqliteStore.owned, retention, now_ms=at_ms
         )
         for name, what in became.items():
             log.info("backups/%s: %s", name, what)
         await asyncio.to_thread(expire.finish_files, self._home)
-        self._told_all()
+        self._touch_all()
         if await self._writer.run(self._wipe):
             log.info("nothing of what was taken out is left in the home")
 
     def _wipe(self) -> bool:
-        """Have no free page and no frame of the log hold what went; False while somebody reads."""
+        """Overwrite free pages and log frames with deleted content; False while somebody reads."""
         with self._store.read() as reader:
             is_wiped = bool(reader.meta(expire.WIPED))
         if not is_wiped:
-            # Once: what was deleted before pages were overwritten stands in free ones.
+            # Once: free pages may hold what was deleted before pages were overwritten.
             self._store.compact()
             self._put_fact(expire.WIPED, "1")
         if not self._store.empty_log():
@@ -186,9 +174,9 @@ class RetentionWorker:
         with self._store.read() as reader:
             return expire.is_unfinished(reader)
 
-    def _rest(self, count: int) -> None:
+    def _pace(self, count: int) -> None:
         if self._is_over:
-            raise _Over
+            raise _Stopped
         self._derived += count
         if self._derived % REST_EVERY == 0:
             time.sleep(REST_S)

@@ -1,11 +1,9 @@
-"""The daemon's two servers: HTTP under uvicorn, and MCP lines on a socket of their own.
+"""The daemon's servers: HTTP under uvicorn, MCP lines on their own socket, and their listeners.
 
-MCP, imported behind the daemon's back: it takes over a second, and nothing else waits for it.
-
-The doors of the daemon: private Unix sockets, and a loopback TCP port where one is wanted.
-
-Promises: only processes of this user get through a Unix socket, whatever the folder's mode;
-a socket file left by a crash is replaced, but only by whoever holds the home's lock.
+Listeners are private Unix sockets, and a loopback TCP port if one is configured. Promises: only
+processes of this user can use a Unix socket, whatever the folder's mode; a socket file left by a
+crash is replaced, but only by the holder of the home's lock. MCP is imported in a thread, since
+that takes over a second and nothing else waits for it.
 """
 
 from __future__ import annotations
@@ -33,14 +31,14 @@ from observer.memory.api import Memory
 BACKLOG = 512
 """Connections that wait while the daemon is busy; twenty editors start at once."""
 MOST_CONNECTIONS = 64
-"""Of the loopback port at a time; twice as many where they come too fast to let go of others."""
+"""Most connections of the loopback port; up to twice as many until old ones are closed."""
 
 
 class PrivateSocket(socket.socket):
-    """A listening Unix socket that hangs up on processes of other users."""
+    """A listening Unix socket that closes connections of other users."""
 
     def accept(self) -> tuple[socket.socket, Any]:  # address types vary, as in the base class
-        """Return the next connection of this user; others are closed unheard."""
+        """Return the next connection of this user; others are closed unread."""
         while True:
             connection, address = super().accept()
             with suppress(OSError):
@@ -50,10 +48,10 @@ class PrivateSocket(socket.socket):
 
 
 class LoopbackSocket(socket.socket):
-    """A listening TCP socket that lets go of the oldest connection when there are too many.
+    """A listening TCP socket that closes the oldest connection when there are too many.
 
     Any user and any page of a browser may connect, and nobody has shown a token before the request
-    is read: those who only stay must not use up the daemon's descriptors.
+    is read: idle connections must not use up the daemon's descriptors.
     """
 
     def __init__(self) -> None:
@@ -79,7 +77,7 @@ def make_run_folder(home: Home) -> Path:
     """Create the sockets' folder, 0700 and ours, and return it.
 
     Raises:
-        DaemonUnavailable: it is a link, no folder, or another user's: somebody lays a trap.
+        DaemonUnavailable: it is a link, not a folder, or another user's, so perhaps an attack.
     """
     folder, inside = home.run, home.root / "run"
     if inside.is_symlink() or folder != inside:
@@ -101,8 +99,8 @@ def make_run_folder(home: Home) -> Path:
 def listen(path: Path) -> Iterator[PrivateSocket]:
     """Open a Unix socket, mode 0600, in place of whatever an earlier daemon left there.
 
-    Enter the block only while holding the home's lock. At its end the file is removed, unless it is
-    another daemon's by then.
+    Enter the block only while holding the home's lock. The file is removed at the end, unless it
+    belongs to another daemon by then.
     """
     path.unlink(missing_ok=True)
     with PrivateSocket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
@@ -122,7 +120,7 @@ def listen_tcp(port: int) -> socket.socket:
     """Open a loopback port.
 
     Raises:
-        OSError: somebody else listens there.
+        OSError: the port is in use.
     """
     listener = LoopbackSocket()
     try:
@@ -136,15 +134,15 @@ def listen_tcp(port: int) -> socket.socket:
 
 
 def ensure_token(home: Home) -> str:
-    """Return the bearer token of the TCP port; made once, mode 0600, kept for good.
+    """Return the bearer token of the TCP port; created once, mode 0600, and kept.
 
     Raises:
-        OSError: the file cannot be read or written, or holds what no header can.
+        OSError: the file cannot be read or written, or is not ASCII.
     """
     with suppress(FileNotFoundError):
         token = read_plain(home.token).decode("ascii", "replace").strip()
         if "\ufffd" in token:
-            raise OSError(errno.EILSEQ, "it is no ASCII text", str(home.token))
+            raise OSError(errno.EILSEQ, "it is not ASCII text", str(home.token))
         if token:
             return token
     token = secrets.token_urlsafe(32)
@@ -158,7 +156,7 @@ def ensure_token(home: Home) -> str:
 
 
 def _clear(inside: Path) -> None:
-    """Remove the link at `<home>/run`, or the folder and what a dead daemon left in it."""
+    """Remove the link at `<home>/run`, or the folder with what a dead daemon left in it."""
     if inside.is_symlink():
         inside.unlink()
     elif inside.exists():
@@ -166,20 +164,20 @@ def _clear(inside: Path) -> None:
 
 
 FAREWELL_S = 3
-"""How long a request in progress may take once the daemon leaves."""
+"""How long a request in progress may take once the daemon stops."""
 Converse = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
 
 
 class HttpServer(uvicorn.Server):
-    """uvicorn without what only a foreground program needs: its signals, its ten ticks a second.
+    """uvicorn without its signal handlers and its ten ticks a second.
 
     Args:
-        app: what to serve.
-        door: a listening socket; closed at the end.
+        app: the ASGI application.
+        listener: a listening socket; closed at the end.
         name: for the log.
     """
 
-    def __init__(self, app: Any, door: socket.socket, *, name: str) -> None:  # noqa: ANN401 - ASGI is starlette's, whose home is front.http
+    def __init__(self, app: Any, listener: socket.socket, *, name: str) -> None:  # noqa: ANN401 - ASGI is starlette's, whose home is api.http
         super().__init__(
             uvicorn.Config(
                 app,
@@ -193,17 +191,17 @@ class HttpServer(uvicorn.Server):
             )
         )
         self.name = name
-        self._door = door
+        self._listener = listener
         self._leaving = asyncio.Event()
         self.answers = asyncio.Event()
         """Set once requests are answered."""
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
-        """Serve on the door until `leave`."""
-        await super().serve([*(sockets or []), self._door])
+        """Serve on the listener until `leave`."""
+        await super().serve([*(sockets or []), self._listener])
 
     async def main_loop(self) -> None:
-        """Say that requests are answered, and wait for `leave`."""
+        """Set `answers`, and wait for `leave`."""
         self.answers.set()
         await self._leaving.wait()
 
@@ -213,20 +211,20 @@ class HttpServer(uvicorn.Server):
         yield
 
     def leave(self) -> None:
-        """Take no more requests, finish those in progress, and end."""
+        """Accept no more requests, finish those in progress, and end."""
         self._leaving.set()
 
 
-async def serve_lines(door: socket.socket, converse: Converse) -> None:
-    """Hand each connection of a listening socket to `converse`, until cancelled; then hang up."""
+async def serve_lines(listener: socket.socket, converse: Converse) -> None:
+    """Run `converse` on each connection of a listening socket until cancelled; then close all."""
     conversations: set[asyncio.Task[None]] = set()
 
     def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.create_task(converse(reader, writer))
-        conversations.add(task)  # asyncio itself keeps no hold of a task
+        conversations.add(task)  # asyncio itself keeps only weak references
         task.add_done_callback(conversations.discard)
 
-    server = await asyncio.start_unix_server(greet, sock=door)
+    server = await asyncio.start_unix_server(greet, sock=listener)
     try:
         await asyncio.Event().wait()
     finally:
@@ -241,32 +239,32 @@ if TYPE_CHECKING:
 
 
 class LazyMcp:
-    """The MCP fronts of one daemon; requests that come too early wait for the import."""
+    """The MCP servers of one daemon; early requests wait for the import."""
 
     def __init__(self, memory: Memory, *, rules_chars: int) -> None:
         self._memory = memory
         self._rules_chars = rules_chars
         self._http: asyncio.Future[McpHttp] = asyncio.get_running_loop().create_future()
 
-    async def serve(self, door: socket.socket, *, after: asyncio.Event) -> None:
+    async def serve(self, listener: socket.socket, *, after: asyncio.Event) -> None:
         """Import, and serve the MCP socket and the HTTP endpoint, until cancelled.
 
         Args:
-            door: the listening MCP socket.
-            after: what must have happened before the import may take the processor's time.
+            listener: the listening MCP socket.
+            after: set once the import may take the processor's time.
         """
         await after.wait()
         front, http = await asyncio.to_thread(_import, self._memory, self._rules_chars)
         async with http.running():
             self._http.set_result(http)
-            await serve_lines(door, front.serve_stream)
+            await serve_lines(listener, front.serve_stream)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Do nothing: `serve` runs the endpoint, for every listener."""
         yield
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # noqa: ANN401 - ASGI is starlette's, whose home is front.http
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # noqa: ANN401 - ASGI is starlette's, whose home is api.http
         """Answer one request to the HTTP endpoint."""
         endpoint = await asyncio.shield(self._http)
         await endpoint(scope, receive, send)

@@ -1,10 +1,9 @@
-"""Tells the daemon that something was spooled: the kernel's word, or a look where it has none."""
+"""Wakes the daemon when something was spooled: by inotify, or by polling without it."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 from watchfiles import Change, awatch
@@ -12,9 +11,9 @@ from watchfiles import Change, awatch
 from observer.daemon.health import Health
 
 STEP_MS = 20
-"""The watcher looks this often for changes the kernel reported; the price of its portability."""
+"""The watcher collects reported changes this often; the price of its portability."""
 DEBOUNCE_MS = 60
-"""In a storm of events, wake at least this often."""
+"""During a burst of events, wake at least this often."""
 POLL_S = 0.2
 
 
@@ -40,12 +39,3 @@ async def watch(folders: tuple[Path, ...], wake: Callable[[], None], health: Hea
 
 def _is_news(change: Change, _path: str) -> bool:
     return change is not Change.deleted  # our own acknowledgements
-
-
-async def heard(news: asyncio.Event, *, within_s: float) -> None:
-    """Wait for news, for `within_s` at most."""
-    # Not `wait_for`: in Python 3.11 it swallows a cancellation that comes together with the news,
-    # and a daemon that was told to leave then waits for a task that goes on for ever.
-    with suppress(TimeoutError):
-        async with asyncio.timeout(within_s):
-            await news.wait()

@@ -1,7 +1,7 @@
-"""Keeps what is said of items up with the code: woken by what is stored, and where HEAD moves.
+"""Keeps the validity of items up to date with the code, after events and when HEAD moves.
 
-All work is done in a thread of its own, at half speed, and written by the writer's thread in short
-transactions: neither a drain nor a question waits for it.
+All work is done in its own thread, at half speed, and written by the writer's thread in short
+transactions: neither a drain nor a query waits for it.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from observer.core.errors import ObserverError
 from observer.core.model import UNASSIGNED, Project
 from observer.daemon.health import Health
-from observer.daemon.spool_watch import heard
+from observer.daemon.worker import Worker, heard
 from observer.daemon.writer import WriterThread
 from observer.projects import PlaceCache
 from observer.staleness.sync import sync_worktree, update_supersessions
@@ -25,26 +25,26 @@ from observer.store.interface import Store, Writer
 log = logging.getLogger(__name__)
 
 LOOK_S = 5.0
-"""A HEAD that moved without any event is noticed within this time."""
+"""A HEAD that moved without an event is noticed within this time."""
 PAUSE_S = 1.0
-"""What is stored within this time is taken up together."""
+"""Changes within this time are processed together."""
 REST = 1.0
-"""Time rested for each second of work, so that others have the processor."""
+"""Seconds of pause for each second of work, so that others have the processor."""
 LONGEST_REST_S = 0.2
 
 
 class WorkAbandoned(Exception):
-    """The work was put down; it goes on where it was when the daemon starts again."""
+    """The daemon stops; the next one continues the work."""
 
 
-class StalenessWorker:
-    """The task. `touch` says that something was stored.
+class StalenessWorker(Worker):
+    """Follows the history of touched projects.
 
     Args:
         store: what is read.
         writer: the thread that writes.
-        health: where to say that a repository cannot be read.
-        told: called with projects of which something else is said now, in whatever thread.
+        health: as of `Worker`; repositories that cannot be read are reported there.
+        on_change: called with projects whose items changed validity, in any thread.
     """
 
     def __init__(
@@ -53,30 +53,22 @@ class StalenessWorker:
         writer: WriterThread,
         *,
         health: Health,
-        told: Callable[[frozenset[int]], None],
+        on_change: Callable[[frozenset[int]], None],
     ) -> None:
+        super().__init__(health)
         self._store = store
         self._writer = writer
-        self._health = health
-        self._told = told
+        self._on_change = on_change
         self._places = PlaceCache()
-        self._touched: set[int] = set()
         self._compared: dict[int, int] = {}
-        self._news = asyncio.Event()
         self._leaving = threading.Event()
         self._rested_s = time.monotonic()
 
-    def touch(self, projects: Iterable[int | None]) -> None:
-        """Say that something was stored in these projects."""
-        self._touched.update(project for project in projects if project is not None)
-        self._news.set()
-
-    async def keep_fresh(self) -> None:
-        """Follow whatever is new, until cancelled."""
+    async def run(self) -> None:
+        """Follow what changes, until cancelled."""
         try:
             while True:
-                touched, self._touched = self._touched, set()
-                left = await asyncio.to_thread(self._round, touched)
+                left = await asyncio.to_thread(self._round, self._take_touched())
                 self._touched.update(left)
                 await asyncio.sleep(PAUSE_S)
                 await heard(self._news, within_s=LOOK_S)
@@ -85,7 +77,7 @@ class StalenessWorker:
             self._leaving.set()
 
     def _round(self, touched: set[int]) -> set[int]:
-        """Follow each project that is behind; returns those to try again, as they failed."""
+        """Follow each project that is behind; return the ids of those that failed."""
         problems: list[str] = []
         left = touched
         with suppress(WorkAbandoned), _noted(problems):
@@ -96,18 +88,18 @@ class StalenessWorker:
                     self._follow(project)
                     left.remove(project.id)
         if problems:
-            self._health.degrade("truth", "; ".join(problems))
+            self._health.degrade("staleness", "; ".join(problems))
         else:
-            self._health.recover("truth")
+            self._health.recover("staleness")
         return left
 
     def _follow(self, project: Project) -> None:
         update_supersessions(self._store, self._write, project, self._compared)
         if sync_worktree(self._store, self._write, project, pause=self._pause):
-            self._told(frozenset({project.id}))
+            self._on_change(frozenset({project.id}))
 
     def _behind(self, touched: set[int]) -> list[Project]:
-        """Return the projects where something was stored, or where a HEAD is not where it was."""
+        """Return the touched projects, and those whose HEAD has moved."""
         with self._store.read() as reader:
             heads = {worktree.root: worktree.head for worktree in reader.worktrees()}
             projects = reader.projects()
@@ -132,7 +124,7 @@ class StalenessWorker:
             work(writer)
 
     def _pause(self) -> None:
-        """Rest as long as was worked since the last time."""
+        """Pause as long as was worked since the last pause."""
         worked_s = time.monotonic() - self._rested_s
         if self._leaving.wait(min(REST * worked_s, LONGEST_REST_S)):
             raise WorkAbandoned
@@ -141,7 +133,7 @@ class StalenessWorker:
 
 @contextmanager
 def _noted(problems: list[str]) -> Iterator[None]:
-    """Add what goes wrong inside to the problems."""
+    """Append what goes wrong inside the block to the problems."""
     try:
         yield
     except WorkAbandoned:
@@ -149,5 +141,5 @@ def _noted(problems: list[str]) -> Iterator[None]:
     except ObserverError as error:
         problems.append(str(error))
     except Exception as error:
-        log.exception("what is said of items was not brought up to date")
+        log.exception("the validity of items was not updated")
         problems.append(f"{type(error).__name__}; see the log")

@@ -1,4 +1,4 @@
-"""How the daemon and its store are: told by the daemon, or read from disk where none answers."""
+"""The status of the daemon and its store: from the daemon, or from disk if none answers."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from observer.store.interface import Store, Totals
 from observer.store.sqlite.database import SqliteStore
 from observer.views.moment import minute
 
-_BEHIND = (
+_OUTDATED_ITEMS = (
     "items: an older observer made them, without all that this one finds in the log, such as"
     " the history of notes; make them anew with: observer rebuild"
 )
 
 REMEMBERED_MS = 7 * 86_400_000
-"""How long refused events are spoken of."""
+"""How long refused events are reported."""
 
 
 class LlmStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """How it stands with the language model that writes beside summaries.
+    """The state of the language model.
 
-    `is_spent` says that the day's tokens do not suffice for another request; `problem` is why the
+    `is_spent` is true if the day's tokens do not suffice for another request; `problem` is why the
     last one failed. Either way the next one is sent at `waits_until_ms`.
     """
 
@@ -63,13 +63,13 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
     def __str__(self) -> str:
-        """Return what a person needs to know of it."""
+        """Return it as text for a person."""
         counts = [f"{self.files:,} files in {self.folders:,} folders"] if self.folders else []
         return f"{self.root}: {'; '.join(counts + [self.reason] * bool(self.reason))}"
 
 
 class Paused(msgspec.Struct, frozen=True, kw_only=True):
-    """Where nothing is recorded now; `until_ms` is null for a pause that somebody has to end."""
+    """Where recording is paused; `until_ms` is null for a pause without end."""
 
     where: str
     from_ms: int
@@ -77,15 +77,14 @@ class Paused(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """What `observer status --json` prints and `GET /status` answers; every field is always there.
+    """What `observer status --json` prints and `GET /status` answers, always with every field.
 
-    `spool_depth` counts events that wait to be stored, `bad_events` those that no decoder
-    understood, `refused_events` those that hooks could not write in the last seven days. `vectors`
-    counts the items that `model` has embedded, 0 while the daemon is down.
-    `policies` are the repository policies that cannot be used, so that nothing is recorded there.
-    `paused` is where nothing is recorded for the time being.
-    `degraded` says in words what does not work as it should, null when all does. `llm` is null
-    where no language model is configured, and while the daemon is down.
+    `spool_depth` counts events that wait to be stored, `bad_events` those that no decoder could
+    read, `refused_events` those that hooks could not write in the last seven days. `vectors` counts
+    the items that `model` has embedded, 0 while the daemon is down. `policies` are the repository
+    policies that cannot be used, where nothing is recorded. `paused` is where recording is paused.
+    `degraded` describes what does not work, null if all does. `llm` is null if no language model is
+    configured, and while the daemon is down.
     """
 
     pid: int | None = None
@@ -116,7 +115,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def current(home: Home, *, wait_s: float = 2.0) -> Status:
-    """Return the daemon's own status, or what the disk tells if it does not answer."""
+    """Return the daemon's own status, or that of the disk if it does not answer."""
     if not is_running(home):
         return from_disk(home)
     try:
@@ -127,18 +126,18 @@ def current(home: Home, *, wait_s: float = 2.0) -> Status:
 
 
 def from_disk(home: Home) -> Status:
-    """Return what can be known of a home without its daemon; changes nothing."""
+    """Return the status of a home without its daemon; changes nothing."""
     try:
-        return _looked_at(home)
+        return _of_disk(home)
     except PermissionError as error:
-        told = f"home: {error.filename} cannot be read: {error.strerror}"
-        return Status(home=str(home.root), degraded=told)
+        problem = f"home: {error.filename} cannot be read: {error.strerror}"
+        return Status(home=str(home.root), degraded=problem)
 
 
-def _looked_at(home: Home) -> Status:
+def _of_disk(home: Home) -> Status:
     found = next(path for path in (home.root, *home.root.parents) if path.exists())
     if not found.is_dir():
-        return Status(home=str(home.root), degraded=f"home: {found} is no folder")
+        return Status(home=str(home.root), degraded=f"home: {found} is not a folder")
     is_stuck = found == home.root and not os.access(found, os.W_OK)
     degraded = f"home: {home.root} cannot be written" if is_stuck else None
     status = Status(home=str(home.root), degraded=degraded)
@@ -159,9 +158,9 @@ def with_store(status: Status, store: Store, restricted: Iterable[str] = ()) -> 
     """Return the status with the store's counts and with the policies that cannot be used.
 
     Args:
-        status: what is known already.
-        store: asked for its counts and for the folders of its projects.
-        restricted: further folders in which there may be a policy.
+        status: the status so far.
+        store: read for its counts and the folders of its projects.
+        restricted: further folders that may have a policy.
 
     Raises:
         StoreUnavailable: the store cannot be read.
@@ -171,7 +170,7 @@ def with_store(status: Status, store: Store, restricted: Iterable[str] = ()) -> 
         roots = {root for project in reader.projects() for root in project.roots}
     return msgspec.structs.replace(
         status,
-        degraded=status.degraded or (_BEHIND if totals.is_behind else None),
+        degraded=status.degraded or (_OUTDATED_ITEMS if totals.is_behind else None),
         events=totals.events,
         items=totals.items,
         projects=totals.projects,
@@ -190,7 +189,7 @@ def _problems(roots: Iterable[str]) -> tuple[PolicyProblem, ...]:
 
 
 def llm_status(settings: Settings, store: Store | None = None) -> LlmStatus:
-    """Return which language model is configured, and what it has cost today.
+    """Return the configured language model, and its tokens and requests of today.
 
     Raises:
         StoreUnavailable: the store cannot be read.
@@ -208,11 +207,11 @@ def llm_status(settings: Settings, store: Store | None = None) -> LlmStatus:
     )
 
 
-def spent(llm: LlmStatus) -> str:
-    """Say what the language model cost today, and whether it may cost more."""
+def spent_text(llm: LlmStatus) -> str:
+    """Return as text the tokens and requests of the language model today."""
     requests = counted(llm.requests_today, "request")
-    told = f"{llm.tokens_today:,} of {llm.daily_tokens:,} tokens, {requests}"
-    return f"{told}; no more until midnight UTC" if llm.is_spent else told
+    text = f"{llm.tokens_today:,} of {llm.daily_tokens:,} tokens, {requests}"
+    return f"{text}; no more until midnight UTC" if llm.is_spent else text
 
 
 def day_of(at_ms: int) -> str:
@@ -221,7 +220,7 @@ def day_of(at_ms: int) -> str:
 
 
 def with_spool(status: Status, home: Home) -> Status:
-    """Return the status with the spool's counts, or with why it cannot be looked into."""
+    """Return the status with the spool's counts, or with the reason why it cannot be read."""
     spool = Spool(home.spool)
     loss = recent(home, now_ms=now_ms())
     if loss and loss.lost:
@@ -241,12 +240,12 @@ def with_spool(status: Status, home: Home) -> Status:
             spool_bytes=sum(map(_size_bytes, (home.spool / "tmp", home.spool / "shell"))),
         )
     except OSError as error:
-        told = f"spool: {error.filename} cannot be read: {error.strerror}"
-        return msgspec.structs.replace(status, degraded=status.degraded or told)
+        problem = f"spool: {error.filename} cannot be read: {error.strerror}"
+        return msgspec.structs.replace(status, degraded=status.degraded or problem)
 
 
 def paused(pause: Pause) -> Paused:
-    """Return a pause as it is shown."""
+    """Return a pause as a row of the status."""
     where = "everywhere" if pause.scope == EVERYWHERE else pause.scope
     if pause.scope.startswith(OF_SESSION):
         where = f"of session {pause.scope.removeprefix(OF_SESSION)}"
@@ -255,7 +254,7 @@ def paused(pause: Pause) -> Paused:
 
 
 def paused_text(found: Paused) -> str:
-    """Return in words where nothing is recorded, and until when."""
+    """Return as text where recording is paused, and until when."""
     until = "resumed" if found.until_ms is None else minute(found.until_ms)
     return f"{'in ' if found.where.startswith('/') else ''}{found.where} until {until}"
 
@@ -276,7 +275,7 @@ def _stat_bytes(entry: os.DirEntry[str]) -> int:
 
 
 def refused(home: Home) -> Refusals | None:
-    """Return which events hooks could not write lately, None if they wrote all.
+    """Return the count of events that hooks could not write lately, None if there are none.
 
     Raises:
         OSError: the count cannot be read.
@@ -287,17 +286,17 @@ def refused(home: Home) -> Refusals | None:
 
 
 def missing(home: Home) -> str:
-    """Return what a session should know of events that are gone, or soon go; empty if none do."""
-    told = [refused_text(found)] if (found := refused(home)) else []
+    """Return as text the events that were lost, or soon will be; empty if there are none."""
+    losses = [refused_text(found)] if (found := refused(home)) else []
     loss = recent(home, now_ms=now_ms())
-    told += [str(loss)] if loss and loss.lost else []
-    said = [f"({'; '.join(told)}; what happened then is missing here)"] if told else []
-    said += [f"({cap})"] if (cap := size_cap.text(home, now_ms=now_ms())) else []
-    return "\n".join(said)
+    losses += [str(loss)] if loss and loss.lost else []
+    lines = [f"({'; '.join(losses)}; what happened then is missing here)"] if losses else []
+    lines += [f"({cap})"] if (cap := size_cap.text(home, now_ms=now_ms())) else []
+    return "\n".join(lines)
 
 
 def refused_text(found: Refusals) -> str:
-    """Return in words how many events were refused, and when."""
+    """Return as text how many events were refused, and when."""
     since, until = (iso(ms)[:16].replace("T", " ") for ms in (found.first_ms, found.last_ms))
     when = f"at {since} UTC" if since == until else f"from {since} to {until} UTC"
     why = "the disk was full, or the spool could not be written"

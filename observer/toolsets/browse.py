@@ -20,7 +20,7 @@ projects and sessions list what observer knows of: names to pass as `project`, i
 
 
 class ProjectRow(ResultRow, kw_only=True):
-    """A project; any of its fields names it."""
+    """A project; each of its fields is a handle of it."""
 
     name: str
     uuid: str
@@ -35,7 +35,7 @@ class Projects(ResultRow):
 
 
 class SessionRow(ResultRow, kw_only=True):
-    """A session; `request` is what was asked, `summary_id` the item that tells all of it."""
+    """A session; `request` is what was asked, `summary_id` the item with its summary."""
 
     session: str
     client: str
@@ -69,7 +69,7 @@ class Browse:
         )
 
     def projects(self) -> ToolResult[Projects]:
-        """List the projects of which something is remembered."""
+        """List the projects that have memories."""
         found = [_project_row(project) for project in self._memory.projects()]
         lines = (
             " · ".join(map(render.one_line, [row.name, *(row.folders or ()), row.uuid]))

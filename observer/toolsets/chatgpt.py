@@ -17,7 +17,7 @@ from observer.core.model import Item, iso
 from observer.memory.api import Memory
 from observer.views import render
 from observer.views.documents import ITEM
-from observer.views.labels import accused, labels
+from observer.views.labels import labels, with_suspicion
 from observer.views.tool import Result, ResultRow, Tool, ToolResult
 
 GUIDE = """\
@@ -30,7 +30,7 @@ RESULTS = 10
 
 
 class Match(ResultRow):
-    """An item that fits; fetch it by its id."""
+    """A matching item; fetch it by its id."""
 
     id: str
     title: str
@@ -101,12 +101,12 @@ class ChatGpt:
 
 
 def _match(item: Item) -> Match:
-    title = accused(item, render.one_line(item.title))
+    title = with_suspicion(item, render.one_line(item.title))
     return Match(id=str(item.id), title=title, url=ITEM.format(id=item.id))
 
 
 def _document(item: Item, project: str) -> FetchResult:
-    told = {
+    metadata = {
         "type": item.type,
         "project": project,
         "created_at": iso(item.created_ms),
@@ -118,7 +118,7 @@ def _document(item: Item, project: str) -> FetchResult:
         title=match.title,
         text=render.detail(item, lambda _: project),
         url=match.url,
-        metadata={name: text for name, text in told.items() if text},
+        metadata={name: text for name, text in metadata.items() if text},
     )
 
 

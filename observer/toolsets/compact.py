@@ -1,8 +1,8 @@
-"""Compact rows: what `search`, `timeline` and `get_context` return unless all detail is asked for.
+"""Compact rows: what `search`, `timeline` and `get_context` return unless full detail is asked for.
 
-Clients such as Claude Code hand a model the JSON of an answer, not its text, so the JSON says what
-the text says and no more: what is empty is left out, times are to the minute (UTC), long texts are
-cut as the text cuts them. `get_observations` returns an item in full.
+Clients such as Claude Code pass a model the JSON of an answer, not its text, so the JSON says no
+more than the text: empty fields are left out, times are to the minute (UTC), long texts are cut
+as the text cuts them. `get_observations` returns an item in full.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from observer.views.tool import ResultRow
 
 
 class ItemLine(ResultRow, kw_only=True):
-    """An item of a list; `text` is the one thing worth knowing beside the title."""
+    """An item of a list; `text` is its excerpt, `validity` its labels."""
 
     id: int
     type: str
@@ -88,7 +88,7 @@ class SummaryLine(ResultRow, kw_only=True):
 
 
 class ContextResult(ResultRow):
-    """Result of `get_context`; of `left_out` see `recall.packed.Pack`."""
+    """Result of `get_context`; of `left_out` see `search.token_budget.Pack`."""
 
     project: str
     items: list[ContextLine]
@@ -101,9 +101,9 @@ class ContextResult(ResultRow):
     degraded: str | UnsetType = UNSET
 
 
-def hit_line(hit: Hit, name: ProjectName, gist: str) -> HitLine:
-    """Return a hit as a line of `search`, with what its text shows of it."""
-    return HitLine(**_fields(hit.item, name, gist), score=round(hit.score, 2))
+def hit_line(hit: Hit, name: ProjectName, excerpt: str) -> HitLine:
+    """Return a hit as a line of `search`, with its excerpt."""
+    return HitLine(**_fields(hit.item, name, excerpt), score=round(hit.score, 2))
 
 
 def timeline_line(item: Item, position: int, name: ProjectName) -> TimelineLine:
@@ -125,7 +125,7 @@ def context_line(entry: PackEntry) -> ContextLine:
 
 
 def summary_line(item: Item) -> SummaryLine:
-    """Return what a session's summary answers."""
+    """Return the summary of a session as a row."""
     answers = item.summary or SummaryFields()
     shown = {
         field: render.one_line(getattr(answers, field), render.LONGEST_CONTENT) or UNSET
@@ -142,7 +142,7 @@ def summary_line(item: Item) -> SummaryLine:
 
 
 def context_characters(entry: PackEntry) -> int:
-    """Return at least how many characters `context_line` has as JSON, a comma included."""
+    """Return an upper bound of the characters of `context_line` as JSON, a comma included."""
     item = entry.hit.item
     return json_characters(_SHELL, item, render.one_line(item.title), entry.content)
 
@@ -153,13 +153,13 @@ def minute(at_ms: int) -> str:
 
 
 def _fields(
-    item: Item, name: ProjectName, gist: str
+    item: Item, name: ProjectName, excerpt: str
 ) -> dict[str, Any]:  # arguments of an `ItemLine`
     return {
         "id": item.id,
         "type": item.type,
         "title": render.one_line(item.title),
-        "text": _beside_title(gist, item),
+        "text": _beside_title(excerpt, item),
         "project": name(item.project_id) or UNSET,
         "created_at": minute(item.created_ms),
         "validity": labels(item) or UNSET,

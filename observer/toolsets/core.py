@@ -23,7 +23,7 @@ from observer.search.find import SearchHits
 from observer.search.resume_card import CardFact
 from observer.search.token_budget import FinishedSession, Pack, PackEntry, TokenCosts
 from observer.toolsets import compact, notes, rows
-from observer.toolsets.cache import Kept, Witness
+from observer.toolsets.cache import GitAnswers, ResponseCache
 from observer.views import render
 from observer.views.fence import FRAME_CHARACTERS
 from observer.views.parse_filters import LARGEST, MOST_AROUND, MOST_RESULTS, parse_filters
@@ -43,13 +43,13 @@ for what happened before and after.
 """
 
 REMARK = "x" * render.SNIPPET_CHARACTERS
-"""What an answer's own figures and remarks may cost."""
+"""Stands for an answer's own remarks when its cost is estimated."""
 
 HERE = "."
-"""As a project: the one that the client works in."""
+"""As a project: the one around the client's folder."""
 FRAME_TOKENS = render.tokens_of(FRAME_CHARACTERS)
 EMPTY_TOKENS = 40 + FRAME_TOKENS
-"""What the JSON of an empty context costs beside its notice, rounded up."""
+"""Tokens of the JSON of an empty context beside its notice, rounded up."""
 
 Depth = Annotated[int, Meta(ge=0, le=MOST_AROUND)]
 Detail = Literal["compact", "full"]
@@ -62,14 +62,14 @@ class Core:
 
     Args:
         memory: what they read and write.
-        here: returns the folder that the asking client works in, empty if it did not tell.
+        here: returns the folder that the asking client works in, empty if it is not known.
     """
 
     def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
         self._memory = memory
         self._here = here
         self._notes = notes.MemoryTool(memory, here)
-        self._kept = Kept(memory, now_ms)
+        self._cache = ResponseCache(memory, now_ms)
 
     def tools(self) -> tuple[Tool, ...]:
         """Return the tools, in the order in which clients list them."""
@@ -121,15 +121,16 @@ class Core:
             failed=failed, now_ms=now_ms(),
         )  # fmt: skip
         handle = self._here() if project == HERE else project
-        found = self._seen().search(query, project=handle or None, limit=limit, narrow=wanted)
+        found = self._view().search(query, project=handle or None, limit=limit, narrow=wanted)
         found = found if detail == "full" else found.above_floor()
         name = self._names()
-        told = render.excerpts(found.hits)
-        text = render.hits(found.hits, name, remarks=(found.notice, found.degraded), told=told)
+        excerpts = render.excerpts(found.hits)
+        text = render.hits(found.hits, name, remarks=(found.notice, found.degraded), texts=excerpts)
         if detail == "full":
             return ToolResult(text, self._found_in_full(found, name))
         lines = [
-            compact.hit_line(hit, name, gist) for hit, gist in zip(found.hits, told, strict=True)
+            compact.hit_line(hit, name, text)
+            for hit, text in zip(found.hits, excerpts, strict=True)
         ]
         result = compact.SearchResult(
             observations=[line for line in lines if line.type != "summary"],
@@ -163,7 +164,7 @@ class Core:
     ) -> ToolResult[compact.TimelineResult | rows.Moments]:
         """Show what happened before and after an item in its project, oldest first."""
         anchor = self._memory.resolve(str(anchor_id))
-        around = self._seen().timeline(anchor, before=depth_before, after=depth_after)
+        around = self._view().timeline(anchor, before=depth_before, after=depth_after)
         name, text = self._names(), render.timeline(around, self._names())
         entries = [(entry.item, entry.position) for entry in around.entries]
         if detail == "full":
@@ -184,7 +185,7 @@ class Core:
                 f"{len(ids)} ids asked for, {MOST_IDS} at most", hint="ask in several calls"
             )
         found, missing = self._resolved(ids)
-        fetched = self._seen().observations(found)
+        fetched = self._view().observations(found)
         self._memory.usage.fetched([item.id for item in fetched.items])
         name = self._names()
         missing = [*missing, *fetched.missing]
@@ -195,7 +196,7 @@ class Core:
         return ToolResult(render.details(fetched.items, name, missing=missing), result)
 
     def _resolved(self, handles: Sequence[Handle]) -> tuple[list[int], list[Handle]]:
-        """Return the ids that handles stand for, each once, and the handles without an item."""
+        """Return the ids of handles, each once, and the handles that name no item."""
         found: dict[int, None] = {}
         missing: dict[Handle, None] = {}
         for handle in handles:
@@ -225,20 +226,20 @@ class Core:
             self._packed, handle, token_budget, query=query, is_full=detail == "full"
         )
         if query:
-            return make(Witness())
-        return self._kept.answer((handle, self._here(), token_budget, detail), make)
+            return make(GitAnswers())
+        return self._cache.answer((handle, self._here(), token_budget, detail), make)
 
     def _packed(
-        self, handle: str, budget: int, witness: Witness, *, query: str, is_full: bool
+        self, handle: str, budget: int, git: GitAnswers, *, query: str, is_full: bool
     ) -> ToolResult[compact.ContextResult | rows.FullContextResult]:
         asked = self._memory.project(handle)
-        shape = _Shape(asked, self._names(), is_full=is_full)
-        packed = self._seen().context(
+        shape = _ContextShape(asked, self._names(), is_full=is_full)
+        packed = self._view().context(
             asked.uuid,
             budget_tokens=budget,
             query=query,
             costs=shape.costs(),
-            uncommitted=witness.hearing(uncommitted_at(asked, self._here())),
+            uncommitted=git.recording(uncommitted_at(asked, self._here())),
         )
         return ToolResult(render.pack(packed), shape.context(packed))
 
@@ -247,7 +248,7 @@ class Core:
         project = self._memory.project_at(folder) if folder else None
         return project.uuid if project else ""
 
-    def _seen(self) -> Memory:
+    def _view(self) -> Memory:
         return self._memory.at(self._here())
 
     def _names(self) -> rows.ProjectName:
@@ -269,8 +270,8 @@ def _nothing_recorded(
     return ToolResult(text, result)
 
 
-class _Shape:
-    """How a context pack of a project is returned, and what each part of it costs so."""
+class _ContextShape:
+    """How a context pack of a project is returned, and the token costs of its parts."""
 
     def __init__(self, project: Project, name: rows.ProjectName, *, is_full: bool) -> None:
         self._project = project
@@ -293,10 +294,10 @@ class _Shape:
         )
 
     def costs(self) -> TokenCosts:
-        """Charge what is returned: the JSON or the text, whichever is longer.
+        """Return the costs of the parts: of the JSON or the text, whichever is longer.
 
-        Of an entry that is always the JSON; it is estimated from above, since two hundred of them
-        may be tried.
+        Of an entry that is always the JSON; its length is an upper bound, since two hundred
+        entries may be tried.
         """
         empty = Pack(
             entries=(),
@@ -309,9 +310,9 @@ class _Shape:
         )
         return TokenCosts(
             entry=lambda entry: render.tokens_of(self._characters(entry)),
-            summary=lambda each: _price(self._summary(each), render.pack_summary(each.item)),
-            line=lambda line: _price(rows.card_line(line), render.card_line(line)),
-            overhead=_price(self.context(empty), render.pack(empty)) + FRAME_TOKENS,
+            summary=lambda each: _tokens(self._summary(each), render.pack_summary(each.item)),
+            line=lambda line: _tokens(rows.card_line(line), render.card_line(line)),
+            overhead=_tokens(self.context(empty), render.pack(empty)) + FRAME_TOKENS,
         )
 
     def _entry(self, entry: PackEntry) -> Any:  # noqa: ANN401 - of the rows that `context` fills
@@ -330,6 +331,6 @@ class _Shape:
         return compact.context_characters(entry)
 
 
-def _price(row: ResultRow, text: str) -> int:
+def _tokens(row: ResultRow, text: str) -> int:
     json = msgspec.json.encode(row).decode()
     return render.tokens(max(json, text, key=len) + ",")

@@ -35,15 +35,15 @@ FACT_TYPES = {
     "heuristic": "heuristic",
     "rejected": "rejected",
 }
-"""What agents say, and the item's type that it means."""
+"""The tool's name of each fact type, and the item type that it stands for."""
 
-_SPOKEN = {type_: spoken for spoken, type_ in FACT_TYPES.items()}
+_NAMES_OF_TYPES = {type_: name for name, type_ in FACT_TYPES.items()}
 
 
 class Recalled(ResultRow):
     """A note; `score` between 0 and 1, comparable within one answer.
 
-    `project` is there where the asking client works in no known project.
+    `project` is set if the client's folder belongs to no known project; `validity` are its labels.
     """
 
     id: int
@@ -57,11 +57,11 @@ class Recalled(ResultRow):
     score: float
     project: str | UnsetType = UNSET
     tags: list[str] | UnsetType = UNSET
-    said_of_it: list[str] | UnsetType = UNSET
+    validity: list[str] | UnsetType = UNSET
 
 
 class SimilarNote(ResultRow):
-    """A note that says nearly what was remembered; prefer to update it."""
+    """A note that is similar to the one remembered; prefer to update it."""
 
     id: int
     title: str
@@ -69,7 +69,7 @@ class SimilarNote(ResultRow):
 
 
 class MemoryToolResult(ResultRow):
-    """Result of `memory`; which fields beyond `message` are there depends on the action."""
+    """Result of `memory`; the fields beyond `message` depend on the action."""
 
     action: str
     message: str
@@ -213,12 +213,12 @@ def _note(content: str, *, confidence: float, scope: str) -> Note:
     return Note(content=content, confidence=confidence, scope=cast("Scope", scope))
 
 
-def _type(spoken: str) -> str:
+def _type(name: str) -> str:
     try:
-        return FACT_TYPES[spoken]
+        return FACT_TYPES[name]
     except KeyError:
         raise BadInput(
-            f"Invalid fact_type: {spoken!r}", hint=f"must be {_one_of(tuple(FACT_TYPES))}"
+            f"Invalid fact_type: {name!r}", hint=f"must be {_one_of(tuple(FACT_TYPES))}"
         ) from None
 
 
@@ -231,13 +231,13 @@ def _near(one: Similar) -> SimilarNote:
 
 
 def _remarks(kept: Remembered) -> list[str]:
-    said = [
+    remarks = [
         f"Similar: #{one.item.id} {render.one_line(one.item.title)} ({one.score:.0%})."
         for one in kept.similar
     ]
     if kept.dangling:
-        said.append("No note is called so yet: " + render.one_line(", ".join(kept.dangling)))
-    return said
+        remarks.append("No note is called so yet: " + render.one_line(", ".join(kept.dangling)))
+    return remarks
 
 
 def _recalled(hit: Hit, project: str) -> Recalled:
@@ -246,7 +246,7 @@ def _recalled(hit: Hit, project: str) -> Recalled:
         id=item.id,
         content=item.narrative or item.title,
         key=item.key or None,
-        fact_type=_SPOKEN.get(item.type, item.type),
+        fact_type=_NAMES_OF_TYPES.get(item.type, item.type),
         category=item.category or None,
         confidence=item.confidence,
         scope=item.scope,
@@ -254,5 +254,5 @@ def _recalled(hit: Hit, project: str) -> Recalled:
         score=round(hit.score, 4),
         project=project or UNSET,
         tags=list(item.tags) or UNSET,
-        said_of_it=labels(item) or UNSET,
+        validity=labels(item) or UNSET,
     )

@@ -1,7 +1,7 @@
-"""The shelf of toolsets: one file and one line of the table each.
+"""The table of toolsets, one module and one row each.
 
-A connection chooses toolsets by name. Names of tools are unique within a choice; two toolsets that
-share one are refused together, since a client could not tell their tools apart.
+A connection chooses toolsets by name. Two toolsets with a tool of the same name cannot
+be combined, since a client could not distinguish their tools.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ GROUP = "observer.toolsets"
 """Group of the entry points by which other packages add toolsets."""
 
 Here = Callable[[], str]
-"""Returns the folder that the asking client works in, empty if it did not tell."""
+"""Returns the folder that the asking client works in, empty if it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Toolset:
-    """A named set of tools; `guide` tells a model when to use which.
+    """A named set of tools; `guide` explains to a model when to use which.
 
-    `greeting` is what each connection is told beside it, empty for nothing; it may block.
+    `greeting` returns text for each new connection beside the guide, empty for none; it may block.
     """
 
     guide: str
@@ -60,10 +60,10 @@ def toolsets() -> Mapping[str, Toolset]:
 
 
 def chosen(names: str) -> tuple[str, ...]:
-    """Return the toolsets that a text like ``"core,memex"`` names, each once, in its order.
+    """Return the toolsets named in a text like ``"core,memex"``, each once, in its order.
 
     Raises:
-        BadInput: it names none, or one that does not exist.
+        BadInput: no toolset is named, or an unknown one.
     """
     wanted = tuple(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
     unknown = [name for name in wanted if name not in toolsets()]

@@ -69,11 +69,11 @@ class Summary(ResultRow, kw_only=True):
 
 
 class HitReasons(ResultRow):
-    """Why an item was found: its score and signals (0 to 1), its place in each leg, its words.
+    """Why an item was found: its score and signals (0 to 1), its rank in each retriever, its terms.
 
-    `same` are ids of items that say the same and were left out for it. By `lasting` the score was
-    multiplied since not all of it holds any more, by `type_weight` since such items are seldom
-    answers; `use` decides between equal scores.
+    `same` are ids of duplicates that were left out. The score was multiplied by `lasting` since
+    the item is partly out of date, and by `type_weight` since items of its type are seldom answers;
+    `use` decides between equal scores.
     """
 
     id: int
@@ -94,9 +94,9 @@ class HitReasons(ResultRow):
 
 
 class FullSearchResult(ResultRow):
-    """Result of `search`; `notice` says where the query was understood otherwise than written.
+    """Result of `search`; `notice` says how the query was reinterpreted.
 
-    `why` explains all of them, best first.
+    `why` explains all results, best first.
     """
 
     observations: list[Observation]
@@ -135,7 +135,7 @@ class ObservationsResult(ResultRow):
 
 
 class SignalValues(ResultRow):
-    """Why an item is in the pack; each between 0 and 1."""
+    """The signals for which an item is in the pack, each between 0 and 1."""
 
     semantic: float
     fts5: float
@@ -159,7 +159,7 @@ class ContextItem(ResultRow):
 
 
 class CardLine(ResultRow):
-    """One fact of the resume card: what to fetch for more, why it is there, since when."""
+    """One fact of the resume card: the item to fetch, the reason, the text, the time."""
 
     id: int
     why: str
@@ -168,9 +168,9 @@ class CardLine(ResultRow):
 
 
 class FullContextResult(ResultRow, kw_only=True):
-    """Result of `get_context`; of `left_out` see `recall.packed.Pack`.
+    """Result of `get_context`; of `left_out` see `search.token_budget.Pack`.
 
-    `card` says where the work stands, the most urgent first; it is there without a query.
+    `card` is the state of the work, the most urgent first; only without a query.
     """
 
     project: str
@@ -185,13 +185,13 @@ class FullContextResult(ResultRow, kw_only=True):
 
 
 def project_names(projects: Iterable[Project]) -> ProjectName:
-    """Return what gives the name of a project by its id; none has an empty one."""
+    """Return a function from a project's id to its name; the name of no project is empty."""
     names: dict[int | None, str] = {project.id: project.name for project in projects}
     return lambda project_id: names.get(project_id, "")
 
 
 def observation(item: Item, name: ProjectName) -> Observation:
-    """Show an item as the seed shows observations; the text of a note is in `text`."""
+    """Return an item as a row; the text of a note is in `text`, of any other in `narrative`."""
     is_note = item.kind == "note"
     return Observation(
         id=item.id,
@@ -220,7 +220,7 @@ def observation(item: Item, name: ProjectName) -> Observation:
 
 
 def summary(item: Item, name: ProjectName, session: str) -> Summary:
-    """Show a session's summary; `session` is the client's own id of it."""
+    """Return a session's summary as a row; `session` is the client's own id of it."""
     answers = item.summary or SummaryFields()
     return Summary(
         id=item.id,
@@ -240,7 +240,7 @@ def summary(item: Item, name: ProjectName, session: str) -> Summary:
 
 
 def why(hit: Hit) -> HitReasons:
-    """Explain a hit; figures to four digits."""
+    """Return why a hit was found; figures to four digits."""
     signals = hit.signals
     return HitReasons(
         id=hit.item.id,
@@ -266,7 +266,7 @@ def _factor(figure: float) -> float | UnsetType:
 
 
 def moment(item: Item, position: int, name: ProjectName) -> Moment:
-    """Show an item in its place in a timeline."""
+    """Return an item at its position in a timeline."""
     return Moment(
         id=item.id,
         type=item.type,
@@ -282,7 +282,7 @@ def moment(item: Item, position: int, name: ProjectName) -> Moment:
 
 
 def card_line(line: CardFact) -> CardLine:
-    """Show a line of a card, as long as it is shown as text."""
+    """Return a line of a resume card, cut as its text is cut."""
     return CardLine(
         id=line.item,
         why=render.one_line(line.why),
@@ -292,7 +292,7 @@ def card_line(line: CardFact) -> CardLine:
 
 
 def context_item(entry: PackEntry, name: ProjectName) -> ContextItem:
-    """Show an entry of a pack; figures to four digits."""
+    """Return an entry of a pack; figures to four digits."""
     item, signals = entry.hit.item, entry.hit.signals
     return ContextItem(
         id=item.id,
@@ -314,7 +314,7 @@ def context_item(entry: PackEntry, name: ProjectName) -> ContextItem:
 
 
 def context_characters(entry: PackEntry, name: ProjectName) -> int:
-    """Return at least how many characters `context_item` has as JSON, a comma included."""
+    """Return an upper bound of the characters of `context_item` as JSON, a comma included."""
     item = entry.hit.item
     return json_characters(_SHELL, item, item.title, entry.content, name(item.project_id))
 

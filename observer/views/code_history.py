@@ -1,4 +1,4 @@
-"""Why code is as it is, as text: a paragraph a change, an id for everything that can be fetched."""
+"""Render the history of a piece of code as text: one paragraph per change, an id per item."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from observer.core.model import Item
 from observer.memory.code_questions import CodeAnswer
 from observer.search.code_history import ATTEMPTS, CodeChange
-from observer.views.labels import accused
+from observer.views.labels import with_suspicion
 from observer.views.moment import minute
 from observer.views.render import SNIPPET_CHARACTERS, heading, one_line
 
@@ -16,25 +16,25 @@ HASH_CHARS = 10
 MESSAGE_CHARS = 500
 
 
-def why(told: CodeAnswer) -> str:
+def why(answer: CodeAnswer) -> str:
     """Return the answer, newest change first."""
-    lines = [_subject(told)]
-    total = told.piece.last - told.piece.first + 1 if told.piece.first else 0
-    for change in told.changes:
+    lines = [_subject(answer)]
+    total = answer.piece.last - answer.piece.first + 1 if answer.piece.first else 0
+    for change in answer.changes:
         lines += ["", *_change(change, total=total)]
-    if told.left_out:
-        lines += ["", f"({told.left_out} older commits are left out; narrow the lines)"]
-    if told.notes:
-        lines += ["", "notes that name it", *(f"  {heading(note)}" for note in told.notes)]
+    if answer.left_out:
+        lines += ["", f"({answer.left_out} older commits are left out; narrow the lines)"]
+    if answer.notes:
+        lines += ["", "notes that name it", *(f"  {heading(note)}" for note in answer.notes)]
     return "\n".join(lines)
 
 
-def _subject(told: CodeAnswer) -> str:
-    at = told.piece
+def _subject(answer: CodeAnswer) -> str:
+    at = answer.piece
     place = f"{at.path}:{at.first}" if at.first else at.path
     span = f"{place}-{at.last}" if at.last > at.first else place
     symbol = f" {at.symbol}" if at.symbol else ""
-    where = told.project or f"{at.root}, of which nothing is remembered"
+    where = answer.project or f"{at.root}, of which nothing is remembered"
     return f"{span}{symbol} in {where}"
 
 
@@ -47,10 +47,10 @@ def _change(change: CodeChange, *, total: int) -> Iterator[str]:
         yield f"  {'session':9} {session.client} {name}, {minute(session.started_ms)}"
     if not change.sessions:
         yield f"  {'session':9} {NOT_REMEMBERED}"
-    yield from _told("asked", change.asked)
-    yield from _told("edited", change.edits)
-    yield from _told("tried", change.tried)
-    yield from _told("checked", change.checks)
+    yield from _item_lines("asked", change.asked)
+    yield from _item_lines("edited", change.edits)
+    yield from _item_lines("tried", change.tried)
+    yield from _item_lines("checked", change.checks)
 
 
 def _origin(change: CodeChange, *, total: int) -> str:
@@ -66,14 +66,14 @@ def _origin(change: CodeChange, *, total: int) -> str:
     return f"{item}commit {origin.hash[:HASH_CHARS]} {subject} · {made}{share}"
 
 
-def _told(label: str, items: Iterable[Item]) -> Iterator[str]:
+def _item_lines(label: str, items: Iterable[Item]) -> Iterator[str]:
     for item in items:
         yield f"  {label:9} #{item.id} {item_line(item)}"
 
 
 def item_line(item: Item) -> str:
-    """Return what an item says in one line: the outcome of a command, the change of a file."""
+    """Return an item in one line: the outcome of a command, the change of a file, a prompt."""
     text = item.title if item.type == "prompt" else item.narrative
-    # What helped, or did not, stands at the end of an attempt.
+    # The outcome of an attempt is at the end of its text.
     limit = MESSAGE_CHARS if item.type in ATTEMPTS else SNIPPET_CHARACTERS
-    return accused(item, one_line(text or item.title, limit))
+    return with_suspicion(item, one_line(text or item.title, limit))

@@ -1,4 +1,4 @@
-"""Why a context holds what it holds: each line's reason, price and weight, and what is left out."""
+"""Explain a project's context: reason, cost and usage weight of each line, and what is left out."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from observer.views.tool import ResultRow
 
 
 class ExplainedLine(ResultRow):
-    """A line of a context: `tokens` is what it costs, `weight` what its use makes of its worth.
+    """A line of a context.
 
-    An `id` of 0 has nothing to fetch.
+    `tokens` is its cost, `weight` the factor that past use gives its score; `shown` and `used`
+    count sessions. An `id` of 0 cannot be fetched.
     """
 
     id: int
@@ -26,7 +27,7 @@ class ExplainedLine(ResultRow):
 
 
 class LeftOut(ResultRow):
-    """What is not in it, and why."""
+    """An item that is not in the context, and the reason."""
 
     id: int
     title: str
@@ -71,10 +72,10 @@ def text(explanation: Explanation) -> str:
 
 
 def usefulness(known: Usefulness) -> str:
-    """Return what is known of the use of an item, in one line."""
+    """Return the known uses of an item in one line: its weight, then the last three."""
     sorts = [f"{use.sort} {moment.minute(use.at_ms)}" for use in known.uses if use.sort != "shown"]
-    told = _weighed(known.weight, known.shown, known.used)
-    return f"{told}: {', '.join(sorts[-3:])}" if sorts else told
+    text = _weighed(known.weight, known.shown, known.used)
+    return f"{text}: {', '.join(sorts[-3:])}" if sorts else text
 
 
 def _line(line: CardFact, use: Usefulness) -> ExplainedLine:

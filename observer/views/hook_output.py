@@ -1,11 +1,10 @@
-"""The context files that session-start hooks print: step 10 of an event's way.
+"""What hooks print: the context files of session-start hooks, and the reminders of `hooks/recall`.
 
-A hook looks up from its folder to the first `CONTEXT.md` under the mirror of the path, and prints
-the file of its own client beside it if there is one. Promises:
-the files hold data and say so, memory cannot talk its way out of the fence, they are never larger
-than any client takes, and a reader sees the old file or the new one, nothing between.
-
-What `hooks/recall` prints: a reminder in the dialect of the client whose hook asks.
+A session-start hook looks from its folder upwards for the first `CONTEXT.md` under the mirror of
+the path, and prints the file of its own client beside it if there is one. Promises: the files are
+marked as data, memory cannot break out of the fence, they are never larger than any client accepts,
+and a reader sees the old file or the new one, nothing between. A reminder is printed in the format
+of the client whose hook asks.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ MOST_CHARACTERS = 10_000
 ANYONES = "CONTEXT.md"
 """The file for a client without one of its own."""
 SESSIONS = 40
-"""The last ones, by whose clients there is a file."""
+"""Sessions looked at, newest first, for the clients that get a file."""
 _ID = re.compile(r"(?:^|; )#(\d{1,18}) ", re.MULTILINE)
 
 
@@ -47,17 +46,17 @@ def write(
 ) -> int:
     """Bring the files of every root of a project up to date; return how many were written.
 
-    There is one for any client, and one for each that was at work here: its card tells what others
-    did since its own last session. Files of a root that is gone, or of a project without memory,
-    are removed.
+    There is one file for any client, and one for each client that worked here, whose resume card
+    shows what others did since its own last session. Files of a root that is gone, or of a project
+    without memory, are removed.
 
     Args:
-        memory: what they tell of.
+        memory: what is read.
         project: whose files.
-        home: where they stand.
-        settings: how long they may be.
+        home: where the files are.
+        settings: `context_tokens` is their budget.
         uncommitted: asks git about paths under a root; None believes the sessions.
-        notice: a line that stands before everything else; empty for none.
+        notice: the first line of each file; empty for none.
 
     Raises:
         OSError: the home cannot be written.
@@ -70,7 +69,7 @@ def write(
         look = partial(uncommitted, root) if uncommitted else None
         # What is `on branch topic, not here` in one work tree is here in another one.
         documents = Documents(memory, partial(str, root))
-        tell = partial(
+        render = partial(
             documents.context,
             project,
             tokens=tokens,
@@ -78,24 +77,23 @@ def write(
             exists=partial(existing, root),
             notice=notice,
         )
-        text = tell() if Path(root).is_dir() else ""
+        text = render() if Path(root).is_dir() else ""
         if not text:
             _remove(folder, home)
             continue
-        files = {client: tell(client=client.name) for client in clients}
-        written += _write_all(folder, text, dict.fromkeys(_wrapping(), text) | files)
+        files = {_name(client): render(client=client) for client in clients}
+        written += _write_all(folder, {ANYONES: text, CURSORS: text} | files)
     return written
 
 
 def existing(root: str, paths: Collection[str]) -> frozenset[str]:
-    """Return which paths, relative to a root, are there."""
+    """Return the paths, relative to a root, that exist."""
     return frozenset(path for path in paths if os.path.lexists(f"{root}/{path}"))
 
 
 def shown(home: Home, root: str, client: str) -> list[int]:
-    """Return the ids that the session-start hook of a client prints in a folder now."""
-    known = all_clients().get(client)
-    if known is None or not known.context_file:
+    """Return the item ids that a client's session-start hook prints in a folder, in their order."""
+    if client not in ASKING:
         return []
     folder = mirror(home, root)
     # In JSON a line feed is two characters, and the text would be one line.
@@ -104,7 +102,7 @@ def shown(home: Home, root: str, client: str) -> list[int]:
 
 
 def sweep(home: Home) -> int:
-    """Remove the files of folders that do not exist any more; return how many."""
+    """Remove the files of folders that no longer exist; return the number of folders."""
     top = home.context / "by-path"
     gone = [
         folder
@@ -192,11 +190,16 @@ _COMMAND_CHARS = 70
 
 
 def printed(known: Reminder, *, client: str, event: str) -> bytes:
-    """Return what the hook of a client prints at one of its events; nothing for no reminder."""
-    said = text(known)
-    found = all_clients().get(client)
-    format_reminder = found.format_reminder if found else hook_specific_output
-    return format_reminder(said, event) if said else b""
+    """Return what a client's hook prints at one of its events; empty for no reminder."""
+    reminder = text(known)
+    if found reminder:
+        return b""
+    if client in _PLAIN:
+        return reminder.encode()
+    if client == "cursor":
+        return orjson.dumps({"continue": True, "additional_context": reminder})
+    output = {"hookEventName": event, "additionalContext": reminder}
+    return orjson.dumps({"hookSpecificOutput": output})
 
 
 def text(known: Reminder) -> str:
@@ -220,11 +223,11 @@ def _remedy(known: Reminder) -> str:
     if not _is_short(known.instead):
         return ""
     times = f" {known.times} times" if known.times > 1 else ""
-    return f"`{known.instead}` mended this failure here{times}."
+    return f"`{known.instead}` solved this failure here{times}."
 
 
 def _is_short(command: str) -> bool:
-    """Tell whether a command can be told whole, between backticks on the one line."""
+    """Return True if a command fits whole between backticks in the one line."""
     return len(command) <= _COMMAND_CHARS and "`" not in command
 
 

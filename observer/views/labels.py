@@ -1,6 +1,6 @@
-"""What must be said of an item that the world has moved on from, in words for people and models.
+"""Labels for items that are out of date, superseded, unapproved or suspicious.
 
-What a language model wrote about an item, as the tools return it: apart, and marked.
+Also the row that marks what a language model wrote about an item.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ HASH = 10
 _MINUTE_MS = 60_000
 _SPANS = ((1440, "day"), (60, "hour"), (1, "minute"))
 _FORMS: dict[Reason, str] = {
-    "changed": "{stale}: {told.subject} changed{when}",
-    "deleted": "{stale}: {told.subject} removed{when}",
-    "renamed": "{told.subject} is now {told.path}",
+    "changed": "{stale}: {mark.subject} changed{when}",
+    "deleted": "{stale}: {mark.subject} removed{when}",
+    "renamed": "{mark.subject} is now {mark.path}",
     "reverted": "reverted{when}",
     "elsewhere": "its commit is not in this history",
-    "superseded": "superseded by #{told.target}",
-    "supersedes": "replaces #{told.target}{before}",
-    "amended": "amended by #{told.target}",
-    "amends": "amends #{told.target}{before}",
+    "superseded": "superseded by #{mark.target}",
+    "supersedes": "replaces #{mark.target}{before}",
+    "amended": "amended by #{mark.target}",
+    "amends": "amends #{mark.target}{before}",
 }
 
 
 def labels(item: Item) -> list[str]:
-    """Return a short text for each thing that must be said."""
+    """Return a short text for each caveat of an item: approval, suspicion, expiry, validity."""
     return [*_of_note(item), *(_label(each, item) for each in item.validity)]
 
 
-def accused(item: Item, text: str) -> str:
-    """Return what is shown of an item alone, behind its suspicion if there is one."""
+def with_suspicion(item: Item, text: str) -> str:
+    """Return a text of an item, prefixed with the item's suspicion if there is one."""
     return f"(suspicious: {item.suspicion}) {text}" if item.suspicion else text
 
 
 def _of_note(item: Item) -> list[str]:
-    """Return what its author, or the lack of a person, says of a note."""
+    """Return the labels of a note: approval, proposal, suspicion, expiry."""
     said: list[str] = [item.approval] if item.approval else []
     if is_proposed(item):
         said.append("proposed")
@@ -52,26 +52,26 @@ def _of_note(item: Item) -> list[str]:
     return said
 
 
-def _label(told: Validity, item: Item) -> str:
-    form = _FORMS[told.reason]
-    if told.reason == "elsewhere" and told.branch:
-        form = "on branch {told.branch}, not here"
-    stale = "stale" if told.share >= 1 else f"stale in part ({told.share:.0%})"
-    return form.format(told=told, stale=stale, when=_when(told, item), before=_before(told))
+def _label(mark: Validity, item: Item) -> str:
+    form = _FORMS[mark.reason]
+    if mark.reason == "elsewhere" and mark.branch:
+        form = "on branch {mark.branch}, not here"
+    stale = "stale" if mark.share >= 1 else f"stale in part ({mark.share:.0%})"
+    return form.format(mark=mark, stale=stale, when=_when(mark, item), before=_before(mark))
 
 
-def _before(told: Validity) -> str:
-    """Return since when the other item had said what."""
-    _, _, title = told.subject.partition(" ")
-    return f" of {day(told.since_ms)}: {title}" if title else ""
+def _before(mark: Validity) -> str:
+    """Return the day and title of the other item."""
+    _, _, title = mark.subject.partition(" ")
+    return f" of {day(mark.since_ms)}: {title}" if title else ""
 
 
-def _when(told: Validity, item: Item) -> str:
-    """Return which commit it was, and how long after the item."""
-    where = f" in {told.commit[:HASH]}" if told.commit else ""
-    if not told.since_ms:
+def _when(mark: Validity, item: Item) -> str:
+    """Return the commit, and how long after the item it came."""
+    where = f" in {mark.commit[:HASH]}" if mark.commit else ""
+    if not mark.since_ms:
         return where
-    minutes = max(0, told.since_ms - item.created_ms) // _MINUTE_MS
+    minutes = max(0, mark.since_ms - item.created_ms) // _MINUTE_MS
     for length, name in _SPANS:
         if count := minutes // length:
             return f"{where}, {count} {name}{'s' if count > 1 else ''} after"
@@ -84,23 +84,23 @@ def json_characters(shell: int, item: Item, *texts: str) -> int:
     Args:
         shell: characters of the row without its texts, an id of 0 and a comma included.
         item: what the row is of; its type and its labels count too.
-        texts: what else the row tells.
+        texts: the other texts of the row.
     """
     said = labels(item)
-    told = (item.type, *texts, *said)
+    shown = (item.type, *texts, *said)
     listed = len(',"validity":[]') + len('"",') * len(said) if said else 0
     return (
         shell
         + len(str(item.id))
-        + sum(len(orjson.dumps(text).decode()) - 2 for text in told)
+        + sum(len(orjson.dumps(text).decode()) - 2 for text in shown)
         + listed
     )
 
 
 class Written(ResultRow):
-    """What the language model `by` wrote; everything else of an item is made without one.
+    """What the language model `by` wrote; every other field of an item is made without one.
 
-    `is_outdated` says that the item has changed since.
+    `is_outdated` is true if the item has changed since.
     """
 
     by: str
@@ -112,7 +112,7 @@ class Written(ResultRow):
 
 
 def written(item: Item) -> Written | UnsetType:
-    """Show what was written about an item; left out where nothing was."""
+    """Return the row of what a model wrote about an item, UNSET if nothing was."""
     wrote = item.enrichment
     if wrote is None:
         return UNSET

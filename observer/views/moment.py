@@ -1,4 +1,4 @@
-"""How a time is shown, never without its zone: in UTC, or for people in that of their machine."""
+"""Format times, always with their zone: UTC, or the machine's local zone for people."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ _IS_LOCAL: ContextVar[bool] = ContextVar("is_local", default=False)
 
 
 def show_local() -> None:
-    """Show times as the clock on the wall does, from now on; for a terminal, before its eyes."""
+    """Show local times in the current context from now on; for output to a terminal."""
     _IS_LOCAL.set(True)
 
 
 def minute_of(at: str) -> str:
-    """Return a time in ISO 8601 as `minute` shows it."""
+    """Return an ISO 8601 time in the format of `minute`."""
     return minute(int(datetime.fromisoformat(at).timestamp() * 1000))
 
 
 def day(at_ms: int) -> str:
-    """Return the day of a time: ``2026-11-21``, as the calendar on the wall has it for people."""
+    """Return the day of a time, ``2026-11-21``, in the zone that times are shown in."""
     at = datetime.fromtimestamp(at_ms // 1000, UTC)
     return f"{at.astimezone() if _IS_LOCAL.get() else at:%Y-%m-%d}"
 
@@ -34,7 +34,7 @@ def minute(at_ms: int) -> str:
 
 
 def span(from_ms: int, to_ms: int) -> str:
-    """Return from when to when: ``2026-11-21 09:12 to 10:05Z``, day and zone once if they can."""
+    """Return a time span: ``2026-11-21 09:12 to 10:05Z``; a common day and zone appear once."""
     first, last = minute(from_ms), minute(to_ms)
     if first == last:
         return first
@@ -47,7 +47,7 @@ def zoned(at: datetime) -> datetime:
     """Return a time with a zone: its own, else the one that times are shown in.
 
     Raises:
-        ValueError, OverflowError: it is at the edge of the calendar.
+        ValueError, OverflowError: it is outside the calendar that Python supports.
     """
     if at.tzinfo:
         return at

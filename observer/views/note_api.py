@@ -1,6 +1,6 @@
-"""Notes over HTTP and on the command line: what may be asked as JSON, and how a note is shown.
+"""Requests about notes as JSON, for HTTP and the command line, and how notes are shown.
 
-Decoding ends here: what reaches the knowledge core are its own values.
+Decoding ends here: `notes` gets its own types only.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ class EditRequest(NoteRequest, frozen=True, kw_only=True, tag="edit"):
 
 
 class UndoRequest(NoteRequest, frozen=True, kw_only=True, tag="undo"):
-    """Take the last change back."""
+    """Undo the last change."""
 
 
 class ApproveRequest(NoteRequest, frozen=True, kw_only=True, tag="approve"):
-    """Let a person stand for it."""
+    """Approve it in a person's name."""
 
 
 class LinkRequest(NoteRequest, frozen=True, kw_only=True, tag="link"):
@@ -70,7 +70,7 @@ class LinkRequest(NoteRequest, frozen=True, kw_only=True, tag="link"):
 
 
 class Unlink(NoteRequest, frozen=True, kw_only=True, tag="unlink"):
-    """Take links to an item out."""
+    """Remove links to an item."""
 
     target: int | str
     kind: str = ""
@@ -81,7 +81,7 @@ Change = EditRequest | UndoRequest | ApproveRequest | LinkRequest | Unlink
 
 
 class NoteRow(ResultRow):
-    """A note in full; what it does not have is null, `status` tells what speaks against it."""
+    """A note in full; fields that it does not have are null."""
 
     id: int
     uuid: str
@@ -148,7 +148,7 @@ def change(memory: Memory, body: bytes) -> JsonObject:
     Raises:
         BadInput: the body is not what is documented; and as the method of `Notes`.
     """
-    asked: Change = decoded(body, Change)  # type: ignore[arg-type] # a union is no type
+    asked: Change = decoded(body, Change)  # type: ignore[arg-type] # a union is not a type
     notes = memory.notes
     match asked:
         case EditRequest():
@@ -162,10 +162,10 @@ def change(memory: Memory, body: bytes) -> JsonObject:
         case Unlink():
             do = partial(notes.unlink, asked.id, asked.target, kind=asked.kind)
     names = {project.id: project.name for project in memory.projects()}
-    told: JsonObject = msgspec.to_builtins(
+    result: JsonObject = msgspec.to_builtins(
         row(do(author=asked.author), lambda of: names.get(of or 0, ""))
     )
-    return told
+    return result
 
 
 def decoded(body: bytes, shape: type[T]) -> T:
@@ -181,7 +181,7 @@ def decoded(body: bytes, shape: type[T]) -> T:
 
 
 def row(item: Item, name: ProjectName) -> NoteRow:
-    """Return a note as it is told in JSON."""
+    """Return a note as a JSON row."""
     return NoteRow(
         id=item.id,
         uuid=item.uuid,
@@ -234,14 +234,14 @@ def detail(item: Item, name: ProjectName) -> str:
 
 
 def version(one: Version) -> str:
-    """Return one change of a note in a line; what does not stand is in brackets."""
-    told = f"{one.number}. {moment.minute(one.at_ms)} {one.action} by {one.author}"
-    told += f" · {render.one_line(one.item.title)}"
-    return told if one.stands else f"({told})"
+    """Return one version of a note in a line; one that was undone is in brackets."""
+    line = f"{one.number}. {moment.minute(one.at_ms)} {one.action} by {one.author}"
+    line += f" · {render.one_line(one.item.title)}"
+    return line if one.stands else f"({line})"
 
 
 def connections(out: tuple[NoteLink, ...], back: tuple[NoteLink, ...]) -> Iterator[str]:
-    """Yield what a note leads to, then what leads to it, a line each."""
+    """Yield the outgoing links of a note, then the incoming ones, a line each."""
     for sign, found in (("->", out), ("<-", back)):
         for one in found:
             where = f"#{one.item.id}" if one.item else "(nothing yet)"

@@ -1,6 +1,6 @@
-"""What a person or a model wrote to narrow a search: names and times, read strictly.
+"""Parse the filters of a search, strictly: types, files, sessions, branches and times.
 
-How much one question may ask for; the same for agents and for people.
+Also the limits of one request; they are the same for agents and for people.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from observer.search.handles import SearchOptions
 from observer.views.moment import zoned
 
 LARGEST = 100_000
-"""Tokens of a context pack."""
+"""Most tokens of a context pack."""
 MOST_RESULTS = 50
-"""Of each kind, of one search."""
+"""Most results of one search."""
 MOST_AROUND = 50
-"""Items of a timeline before its anchor, and after it."""
+"""Most items of a timeline before its anchor, and after it."""
 
 
 _AGO = re.compile(r"(\d{1,5})\s*(min|h|d|w)")
@@ -39,10 +39,21 @@ def parse_filters(  # noqa: PLR0913 - one of each, all optional
     failed: bool = False,
     now_ms: int,
 ) -> SearchOptions:
-    """Return what a search is restricted to; an empty text does not restrict.
+    """Return the options of a search; an empty text does not restrict it.
+
+    Args:
+        type: item types, separated by commas; case is ignored.
+        category: a note's category.
+        files: files or folders, also as ``file://`` URI or with a line, ``auth.py:34``.
+        session: a session's handle.
+        branch: a branch name.
+        since: earliest time, inclusive, as `moment_ms` reads it.
+        until: latest time, exclusive, as `moment_ms` reads it.
+        failed: only commands that failed.
+        now_ms: what spans such as ``7d`` count from.
 
     Raises:
-        BadInput: a time that cannot be read, a span without time, or a pattern in place of a file.
+        BadInput: a time is malformed, the span is empty, or a file is a glob pattern.
     """
     if pattern := next((path for path in files if "*" in path), ""):
         raise BadInput(
@@ -51,8 +62,8 @@ def parse_filters(  # noqa: PLR0913 - one of each, all optional
     since_ms, until_ms = moment_ms(since, now_ms=now_ms), moment_ms(until, now_ms=now_ms)
     if since_ms is not None and until_ms is not None and since_ms >= until_ms:
         raise BadInput(
-            f"no time is from {since.strip()} on and before {until.strip()}",
-            hint="name the earlier of the two as since; until itself is left out",
+            f"since {since.strip()} is not before until {until.strip()}",
+            hint="since is the earlier of the two; until is exclusive",
         )
     return SearchOptions(
         types=tuple(name.strip().lower() for name in type.split(",") if name.strip()),
@@ -67,32 +78,34 @@ def parse_filters(  # noqa: PLR0913 - one of each, all optional
 
 
 def _file(named: str) -> str:
-    """Return the file of a place as tools print it, ``auth.py:34:5``, or of a ``file://`` URI."""
+    """Return the path of a location as tools print it, ``auth.py:34:5``, or of a file URI."""
     path = _LINES.sub("", named)
     return unquote(urlsplit(path).path) if path.startswith("file://") else path
 
 
 def coming_ms(text: str, *, now_ms: int) -> int | None:
-    """Return a time to come: as `moment_ms`, but ``30d`` is from now.
+    """Return a future time: as `moment_ms`, but ``30d`` counts from now.
 
     Raises:
-        BadInput: it cannot be read, or is over.
+        BadInput: it is malformed, or not in the future.
     """
     at_ms = moment_ms(text, now_ms=now_ms)
     if at_ms is not None and _AGO.fullmatch(text.strip()):
         at_ms = 2 * now_ms - at_ms
     if at_ms is not None and at_ms <= now_ms:
-        raise BadInput(f"{text.strip()!r} is over", hint="name a time to come, or 30d from now")
+        raise BadInput(
+            f"{text.strip()!r} is in the past", hint="name a future time, or a span from now: 30d"
+        )
     return at_ms
 
 
 def moment_ms(text: str, *, now_ms: int) -> int | None:
     """Return a time such as ``2026-11-21``, ``2026-11-21T09:30`` or ``7d`` (ago) in ms, UTC.
 
-    Without a zone it is of the one that times are shown in.
+    A time without a zone is in the one that times are shown in. Empty text gives None.
 
     Raises:
-        BadInput: it is none of these.
+        BadInput: it is malformed.
     """
     if not (clean := text.strip()):
         return None
@@ -102,5 +115,6 @@ def moment_ms(text: str, *, now_ms: int) -> int | None:
         return int(zoned(datetime.fromisoformat(clean)).timestamp() * 1000)
     except (ValueError, OverflowError):
         raise BadInput(
-            f"{clean[:40]!r} is no time", hint="write 2026-11-21, 2026-11-21T09:30, or a span: 7d"
+            f"{clean[:40]!r} is not a time",
+            hint="write 2026-11-21, 2026-11-21T09:30, or a span: 7d",
         ) from None

@@ -1,6 +1,6 @@
-"""Values to text, for models, terminals and context files; and the one way an error is told.
+"""Render values as text for models, terminals and context files, and errors in one format.
 
-Every item starts with its id, since the id is what the next question needs.
+Every item starts with its id, since the next request needs it.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from observer.views.moment import minute
 ProjectName = Callable[[int | None], str]
 
 SNIPPET_CHARACTERS = 200
-"""How much of an item's text stands in a list; the whole is one `get_observations` away."""
+"""Most characters of an item's text in a list; `get_observations` returns the whole."""
 
 LONGEST_CONTENT = 1_600
-"""As much of one text as a pack ever shows."""
+"""Most characters of one text in a pack."""
 
 ANSWERS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 
 
 def error(problem: ObserverError) -> str:
-    """Say what happened, and on a second line what to do."""
+    """Return an error as text: what happened, and on a second line what to do."""
     return f"{problem.message}\nhint: {problem.hint}" if problem.hint else problem.message
 
 
-@lru_cache(maxsize=256)  # an answer tells the same texts twice, as text and as JSON
+@lru_cache(maxsize=256)  # an answer holds the same texts twice, as text and as JSON
 def one_line(text: str, limit: int = SNIPPET_CHARACTERS) -> str:
-    """Return text as one line of at most `limit` printable characters, the cut marked by an ….
+    """Return text as one line of at most `limit` printable characters, a cut marked by an ….
 
-    What poses as a client's own tag in it does not any more.
+    Tags that clients or models interpret are made inert.
     """
     line = defused(" ".join(text[: 4 * limit].split()))
     if not line.isprintable():
@@ -50,7 +50,7 @@ def one_line(text: str, limit: int = SNIPPET_CHARACTERS) -> str:
 
 
 def heading(item: Item, name: ProjectName | None = None) -> str:
-    """Return id, type, title, project if there is a name for it, and minute, in one line."""
+    """Return id, type, title, project if it has a name, time and labels, in one line."""
     parts = [
         f"#{item.id} {item.type}",
         one_line(item.title),
@@ -63,14 +63,14 @@ def heading(item: Item, name: ProjectName | None = None) -> str:
 
 
 def excerpt(item: Item, words: Sequence[str] = ()) -> str:
-    """Return the one thing worth knowing about an item beside its title.
+    """Return what to show of an item beside its title, at most `SNIPPET_CHARACTERS`.
 
-    With words it is the stretch that holds most of them, of whichever of its texts does; what a
-    language model wrote about it is one of those, marked as such.
+    Without words the beginning of its text. With words the passage of any of its texts that holds
+    most of them; what a language model wrote is among those texts, marked as such.
     """
     if item.summary is not None:
-        told = (f"{field}: {text}" for field, text in answers(item) if field != "request")
-        texts = [" | ".join(told)]
+        answered = (f"{field}: {text}" for field, text in answers(item) if field != "request")
+        texts = [" | ".join(answered)]
     else:
         texts = [item.narrative, item.subtitle, " | ".join(item.facts)]
     if not words:
@@ -81,39 +81,39 @@ def excerpt(item: Item, words: Sequence[str] = ()) -> str:
 
 
 def written(item: Item) -> list[tuple[str, str]]:
-    """Return what a language model wrote about an item, each with the mark that it did."""
+    """Return (label, text) of what a language model wrote about an item; labels name the model."""
     wrote = item.enrichment
     if wrote is None:
         return []
     mark = f"by {one_line(wrote.model)}"
     if item.updated_ms > wrote.as_of_ms:
         mark += f", as of {minute(wrote.as_of_ms)}"
-    told = (
+    fields = (
         ("narrative", wrote.narrative),
         ("learned", wrote.learned),
         ("next_steps", wrote.next_steps),
         ("concepts", ", ".join(wrote.concepts)),
     )
-    return [(f"{label} ({mark})", text) for label, text in told if text]
+    return [(f"{label} ({mark})", text) for label, text in fields if text]
 
 
 def answers(item: Item) -> list[tuple[str, str]]:
-    """Return what a summary answers, in the order of its fields; empty answers are left out."""
+    """Return (field, text) of a summary in the order of `ANSWERS`, without empty ones."""
     pairs = ((field, getattr(item.summary, field, "")) for field in ANSWERS)
     return [(field, text) for field, text in pairs if text]
 
 
 def entry(item: Item, name: ProjectName, *, mark: str = "", words: Sequence[str] = ()) -> str:
-    """Return an item as two lines: heading and gist, around the words."""
+    """Return an item as two lines: heading and excerpt."""
     return _under(f"{mark}{heading(item, name)}", excerpt(item, words), item)
 
 
-def _under(line: str, told: str, item: Item) -> str:
-    return f"{line}\n    {told}" if told and told != item.title else line
+def _under(line: str, text: str, item: Item) -> str:
+    return f"{line}\n    {text}" if text and text != item.title else line
 
 
 def excerpts(found: Iterable[Hit]) -> list[str]:
-    """Return the gist of each found item, around the words that were found in it."""
+    """Return the excerpt of each hit around the words that were found in it."""
     return [excerpt(hit.item, hit.signals.terms) for hit in found]
 
 
@@ -122,30 +122,30 @@ def hits(
     name: ProjectName,
     *,
     remarks: Sequence[str] = (),
-    told: Sequence[str] | None = None,
+    texts: Sequence[str] | None = None,
 ) -> str:
     """Return found items, best first, behind what must be said about the answer.
 
-    `told` are their `excerpts`, where the caller has them.
+    `texts` are their `excerpts`, if the caller has them.
     """
-    told = excerpts(found) if told is None else told
+    texts = excerpts(found) if texts is None else texts
     lines = [f"({remark})" for remark in remarks if remark]
     entries = [
         _under(heading(hit.item, name), text, hit.item)
-        for hit, text in zip(found, told, strict=True)
+        for hit, text in zip(found, texts, strict=True)
     ]
     return "\n".join([*lines, *(entries or ["nothing found"])])
 
 
 def explained(found: Iterable[Hit], name: ProjectName) -> str:
-    """Return found items with what spoke for each, figure by figure."""
+    """Return hits with the score and the signals of each."""
     return "\n".join(
         f"{entry(hit.item, name, words=hit.signals.terms)}\n    {_reasons(hit)}" for hit in found
     )
 
 
 def _reasons(hit: Hit) -> str:
-    told = [f"score {hit.score:.2f}"]
+    parts = [f"score {hit.score:.2f}"]
     signals = hit.signals
     for label, figure, rank in (
         ("words", signals.fts5, signals.words_rank),
@@ -156,30 +156,30 @@ def _reasons(hit: Hit) -> str:
         ("recency", signals.recency, None),
     ):
         place = f" (no. {rank})" if rank else ""
-        told.append(f"{label} {figure:.2f}{place}")
+        parts.append(f"{label} {figure:.2f}{place}")
     factors = (
         ("lasting", hit.lasting),
         ("type", signals.type_weight),
         ("use", signals.usefulness),
     )
-    told += (f"{label} {figure:.2f}" for label, figure in factors if round(figure, 2) != 1)
+    parts += (f"{label} {figure:.2f}" for label, figure in factors if round(figure, 2) != 1)
     if signals.terms:
-        told.append("matched " + ", ".join(signals.terms))
+        parts.append("matched " + ", ".join(signals.terms))
     if hit.alike:
-        told.append("same as " + ", ".join(f"#{item_id}" for item_id in hit.alike))
-    return " · ".join(told)
+        parts.append("same as " + ", ".join(f"#{item_id}" for item_id in hit.alike))
+    return " · ".join(parts)
 
 
-def timeline(told: Timeline, name: ProjectName) -> str:
-    """Return what happened, oldest first, with positions relative to the anchor."""
+def timeline(found: Timeline, name: ProjectName) -> str:
+    """Return a timeline, oldest first, with positions relative to the anchor."""
     return "\n".join(
         entry(point.item, name, mark=f"{point.position:+d} " if point.position else "±0 ")
-        for point in told.entries
+        for point in found.entries
     )
 
 
 def details(items: Iterable[Item], name: ProjectName, *, missing: Sequence[int | str] = ()) -> str:
-    """Return items in full, and name the ids that do not exist."""
+    """Return items in full, then the ids that do not exist."""
     blocks = [detail(item, name) for item in items]
     if missing:
         blocks.append("no such id: " + ", ".join(map(str, missing)))
@@ -202,19 +202,20 @@ def detail(item: Item, name: ProjectName) -> str:
         ("category", item.category),
         *written(item),
     ]
-    told = [f"{label}: {text}" if label else text for label, text in fields if text]
-    # Set in, so that no line of a text poses as the heading of another item.
-    return "\n".join([heading(item, name), *(_set_in(text) for text in told)])
+    texts = [f"{label}: {text}" if label else text for label, text in fields if text]
+    # Indented, so that no line of a text looks like the heading of another item.
+    return "\n".join([heading(item, name), *(_indented(text) for text in texts)])
 
 
-def _set_in(text: str) -> str:
+def _indented(text: str) -> str:
     return defused(text).replace("\n", "\n    ")
 
 
 def pack(packed: Pack) -> str:
     """Return a project's pack: the card, the leading entries, summaries, the other entries.
 
-    A summary says more of a session than its last commands do, and a reader may stop anywhere.
+    Summaries precede the rest, since they say more of a session than its last commands do, and a
+    reader may stop anywhere.
     """
     leading, others = packed.entries[: packed.leading], packed.entries[packed.leading :]
     lines = [f"({remark})" for remark in (packed.notice, packed.degraded) if remark]
@@ -228,30 +229,30 @@ def pack(packed: Pack) -> str:
 
 
 def card_line(line: CardFact) -> str:
-    """Return a line of a resume card: what to fetch, why it is there, since when, what it says."""
+    """Return a line of a resume card: id, reason, time, text."""
     when = f" {minute(line.at_ms)}" if line.at_ms else ""
     handle = f"#{line.item} " if line.item else ""
     return f"{handle}{one_line(line.why)}{when} · {one_line(line.text, line.most_chars)}"
 
 
 def pack_entry(entry: PackEntry) -> str:
-    """Return an item of a pack with the part of its text that was chosen for it."""
+    """Return an item of a pack with the passage of its text that was chosen for the pack."""
     item = entry.hit.item
     return _under(heading(item), one_line(entry.content, LONGEST_CONTENT), item)
 
 
 def pack_summary(item: Item) -> str:
-    """Return what a session's summary answers, a line each, and what a model made of it."""
+    """Return a session's summary, one line per field, and what a model wrote about it."""
     fields = (*answers(item), *written(item)[:1])
-    told = [f"    {field}: {one_line(text, LONGEST_CONTENT)}" for field, text in fields]
-    return "\n".join([heading(item), *told])
+    lines = [f"    {field}: {one_line(text, LONGEST_CONTENT)}" for field, text in fields]
+    return "\n".join([heading(item), *lines])
 
 
 def tokens(text: str) -> int:
-    """Return what a text costs a model."""
+    """Return the tokens of a text, as `tokens_of`."""
     return tokens_of(len(text))
 
 
 def tokens_of(characters: int) -> int:
-    """Return what so many characters cost a model: 4 characters a token, rounded up."""
+    """Return the estimated tokens of so many characters: 4 characters a token, rounded up."""
     return -(-characters // 4)

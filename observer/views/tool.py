@@ -1,7 +1,7 @@
-"""What a tool is: a typed function over the memory, with what a client must know about it.
+"""Tools: typed functions over the memory, with the metadata that clients need.
 
-Knows JSON and its schemas but no protocol; `front.mcp` puts tools on the wire. Promises that a
-tool's function only ever sees values of the types and ranges that its signature states.
+Knows JSON and its schemas but no protocol; `api.mcp` serves the tools. Promises that a tool's
+function only ever gets values of the types and ranges that its signature states.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ Schema = dict[str, Any]  # JSON Schema is a document, not a value of ours
 
 @dataclass(frozen=True, slots=True)
 class ToolResult(Generic[Result]):
-    """What a tool found: text for a model to read, and the same as a typed result.
+    """A tool's answer: text for a model to read, and the same as a typed result.
 
-    `is_error` marks a refusal whose result says what to do instead; `is_json` a text that clients
-    parse.
+    `is_error` marks a refusal whose result says what to do instead; `is_json` marks a text that
+    clients parse.
     """
 
     text: str
@@ -50,7 +50,7 @@ class ToolResult(Generic[Result]):
 
 @dataclass(frozen=True, slots=True)
 class JsonRpcError:
-    """An error as JSON-RPC tells it; `data` is any JSON."""
+    """The error object of JSON-RPC; `data` is any JSON."""
 
     code: int
     message: str
@@ -72,9 +72,9 @@ class Tool:
         title: for people.
         is_read_only: the tool changes nothing.
         is_destructive: the tool may delete something.
-        is_always_loaded: clients that defer tools until they are searched for should not.
+        is_always_loaded: clients that load tools on demand should load this one at once.
         aliases: other names under which clients know a parameter.
-        refusal: makes errors of the protocol of what the tool refuses; without, they are text.
+        refusal: turns the tool's errors into protocol errors; without it they are answered as text.
     """
 
     run: Callable[..., ToolResult[Any]]  # each tool has its own result
@@ -128,8 +128,8 @@ class Tool:
     def output_schema(self) -> Schema:
         """Return the JSON Schema of the result: its fields and the JSON type of each.
 
-        What rows hold is not spelled out: clients that show a model this schema pay for it with
-        every request, and what is in a row is plain from the row.
+        The fields of rows are not described: clients that show a model this schema pay for it with
+        every request, and a row explains itself.
         """
         (result,) = get_args(get_type_hints(self.run)["return"])
         fields: Schema = {}
@@ -140,9 +140,9 @@ class Tool:
     def call(self, arguments: Mapping[str, Any]) -> ToolResult[Any]:
         """Check the arguments and run the tool.
 
-        Models write null for what they leave out, a list or object as JSON text, a list as what
-        stands between commas or as its only element, and an id as a number where text is asked
-        for; all of these are taken.
+        Models write null for what they leave out, a list or object as JSON text, a list as text
+        separated by commas or as its only element, and an id as a number where text is expected;
+        all of these are accepted.
 
         Raises:
             BadInput: an argument is missing, unknown, of the wrong type or out of range.
@@ -150,7 +150,7 @@ class Tool:
         """
         named = {self.aliases.get(name, name): value for name, value in arguments.items()}
         given = {
-            name: _eased(value, self._types.get(name))
+            name: _coerced(value, self._types.get(name))
             for name, value in named.items()
             if value is not None
         }
@@ -172,7 +172,7 @@ def _bare(annotation: object) -> object:
     return annotation
 
 
-def _eased(value: object, wanted: object) -> object:
+def _coerced(value: object, wanted: object) -> object:
     if wanted is str and type(value) is int:
         return str(value)
     if wanted in _PLAIN_LISTS and type(value) is int:
@@ -188,7 +188,7 @@ def _eased(value: object, wanted: object) -> object:
 
 
 def _outer(field: Schema) -> Schema:
-    """Return what a field's schema says of its own JSON type; nothing if that may vary."""
+    """Return the JSON type of a field as a schema; empty if it varies."""
     kind = "object" if "$ref" in field else field.get("type")
     return {"type": kind} if kind else {}
 

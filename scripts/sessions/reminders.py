@@ -27,7 +27,7 @@ _ACTIONS = frozenset({"PostToolUse", "PostToolUseFailure"})
 _FORM = re.compile(
     r"`(?P<works>[^`]+)` works here; `(?P<failed>[^`]+)` could not run.*?\((?P<why>.*)"
 )
-_REMEDY = re.compile(r"`(?P<command>[^`]+)` mended this failure")
+_REMEDY = re.compile(r"`(?P<command>[^`]+)` solved this failure")
 _COMPLAINT = re.compile(
     r"(?im)^.*\b(?:unrecognized|not found|missing script|(?:no such|unknown) (?:sub)?command)\b.*$"
 )

@@ -115,7 +115,7 @@ def test_a_lock_that_another_process_holds_is_told(run: Run, home: Home) -> None
 def test_a_file_in_the_place_of_the_sockets_is_told(run: Run, home: Home) -> None:
     home.root.mkdir(parents=True)
     home.run.touch()
-    assert "is no folder" in checks(run)["sockets"]["found"]
+    assert "is not a folder" in checks(run)["sockets"]["found"]
     home.run.unlink()
 
 

@@ -42,7 +42,7 @@ class Bench:
 
     def begin(self) -> UsageFeedback:
         """Begin to follow, as a daemon that has just started."""
-        return UsageFeedback(self.store, self.writer, self._home, told=self._tell)
+        return UsageFeedback(self.store, self.writer, self._home, on_fetch=self._tell)
 
     def _tell(self) -> None:
         self.told += 1

@@ -176,7 +176,7 @@ def test_the_status_of_a_spool_that_is_no_folder_says_so(home: Home, place: str)
 def test_the_status_of_a_home_that_can_be_no_folder_says_so(tmp_path: Path, below: str) -> None:
     (tmp_path / "file").touch()
     status = from_disk(Home(tmp_path / "file" / below))
-    assert status.degraded == f"home: {tmp_path / 'file'} is no folder"
+    assert status.degraded == f"home: {tmp_path / 'file'} is not a folder"
 
 
 def test_the_status_of_a_home_of_another_user_says_so(

@@ -19,8 +19,8 @@ from observer.core.paths import Home
 from observer.daemon.enrich import Budget, EnrichWorker
 from observer.daemon.health import Health
 from observer.daemon.home_guard import HomeGuard
-from observer.daemon.lazy_llm import Services
 from observer.daemon.status import day_of, llm_status
+from observer.daemon.worker import Services
 from observer.daemon.writer import WriterThread
 from observer.ingest.pipeline import Pipeline
 from observer.llm.client import LlmClient
@@ -110,7 +110,7 @@ def run(desk: Desk, with_client: Any) -> Run:
     ) -> EnrichWorker:
         async def story(client: LlmClient) -> EnrichWorker:
             made = EnrichWorker("tiny", desk.parts(), daily_tokens, pause_s=0.01, pauses_s=PAUSES_S)
-            task = asyncio.create_task(made.keep_enriching(client))
+            task = asyncio.create_task(made.run(client))
             async with asyncio.timeout(20):
                 while not condition(made):  # noqa: ASYNC110 - a condition with a deadline
                     await asyncio.sleep(0.005)

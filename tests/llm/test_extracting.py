@@ -15,8 +15,9 @@ from observer.core.paths import Home
 from observer.daemon.enrich import Extractor
 from observer.daemon.health import Health
 from observer.daemon.home_guard import HomeGuard
-from observer.daemon.lazy_llm import LazyLlm, Services
+from observer.daemon.lazy_llm import LazyLlm
 from observer.daemon.status import day_of
+from observer.daemon.worker import Services
 from observer.daemon.writer import WriterThread
 from observer.ingest.pipeline import Pipeline
 from observer.llm import prompt, reply
@@ -153,7 +154,7 @@ def test_a_thread_of_a_front_waits_for_the_answer(
         made = late(home, parts, llm_url=model.url, llm_model="tiny")
         is_up = asyncio.Event()
         is_up.set()
-        keeping = asyncio.create_task(made.keep_enriching(after=is_up))
+        keeping = asyncio.create_task(made.run(after=is_up))
         try:
             async with asyncio.timeout(20):
                 while True:

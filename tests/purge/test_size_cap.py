@@ -76,7 +76,7 @@ def retaining(home: Home, limit_mb: int, *, days: int = 0) -> Iterator[Retention
     writer = WriterThread(pipeline, HomeGuard(home), health)
     try:
         yield RetentionWorker(
-            store, spool, writer, home, settings, health=health, told=lambda _projects: None
+            store, spool, writer, home, settings, health=health, on_change=lambda _projects: None
         )
     finally:
         writer.close()

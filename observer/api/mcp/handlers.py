@@ -1,10 +1,8 @@
-"""What an MCP client can ask of us: the protocol's requests, answered from tools and documents.
+"""Handlers of MCP requests: tools, resources and the prompt.
 
-The way of a tool's result around the SDK, which checks and copies every answer three times.
-
-What a client asks is checked by the SDK, and so is the frame of the answer: its fields by protocol
-version, its stamps. The result inside was made by us from typed rows; it joins the frame when that
-is finished. Of an answer of 25 KB that is a third of what the protocol costs.
+The SDK validates requests and the frame of answers. A tool's result bypasses it, since the SDK
+would validate and copy it three times: it is built from typed rows and joins the frame at the end.
+For an answer of 25 KB that saves a third of the protocol's cost.
 """
 
 from __future__ import annotations
@@ -37,17 +35,17 @@ MARKDOWN = "text/markdown"
 
 
 class McpHandlers:
-    """The handlers of one server; the work is done in threads, `limiter` many at once."""
+    """The handlers of one server; they run the work in threads, `limiter` many at once."""
 
     def __init__(
         self,
         tools: Mapping[str, Tool],
         documents: Documents,
         limiter: anyio.CapacityLimiter,
-        bypass: ResultPassthrough,
+        passthrough: ResultPassthrough,
     ) -> None:
         self._tools = tools
-        self._bypass = bypass
+        self._passthrough = passthrough
         self._listed = [_listed(tool) for tool in tools.values()]
         speaks_json_rpc = any(tool.refusal for tool in tools.values())
         self._unknown_tool = types.METHOD_NOT_FOUND if speaks_json_rpc else types.INVALID_PARAMS
@@ -63,7 +61,7 @@ class McpHandlers:
     async def call_tool(
         self, _context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        """Run a tool; what it refuses is told in the way of its toolset."""
+        """Run a tool; errors are answered in the format of its toolset."""
         tool = self._tools.get(params.name)
         if tool is None:
             raise MCPError(self._unknown_tool, f"no tool {params.name!r}")
@@ -80,7 +78,7 @@ class McpHandlers:
         texts = _marked(answer, content)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text) for text in texts],
-            structured_content=self._bypass.keep(content),
+            structured_content=self._passthrough.keep(content),
             is_error=answer.is_error,
         )
 
@@ -88,7 +86,7 @@ class McpHandlers:
         self, _context: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         """List the context of the client's project and the summaries of its last sessions."""
-        documents = await self._in_thread(self._documents.at_hand)
+        documents = await self._in_thread(self._documents.suggested)
         return types.ListResourcesResult(
             resources=[
                 types.Resource(uri=uri, name=name, title=title, mime_type=MARKDOWN)
@@ -99,7 +97,7 @@ class McpHandlers:
     async def list_templates(
         self, _context: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        """List the kinds of documents."""
+        """List the URI templates of documents."""
         templates = [
             types.ResourceTemplate(
                 uri_template=template, name=name, description=about, mime_type=MARKDOWN
@@ -113,7 +111,7 @@ class McpHandlers:
     ) -> types.ReadResourceResult:
         """Return a document."""
         uri = str(params.uri)
-        text = await self._told(partial(self._documents.read, uri))
+        text = await self._text(partial(self._documents.read, uri))
         contents = types.TextResourceContents(uri=uri, text=text, mime_type=MARKDOWN)
         return types.ReadResourceResult(contents=[contents])
 
@@ -139,13 +137,13 @@ class McpHandlers:
         if params.name != "resume_work":
             raise MCPError(types.INVALID_PARAMS, f"no prompt {params.name!r}")
         project = (params.arguments or {}).get("project") or ""
-        text = await self._told(partial(self._documents.resume, project))
+        text = await self._text(partial(self._documents.resume, project))
         content = types.TextContent(type="text", text=text)
         return types.GetPromptResult(
             description="Resume work", messages=[types.PromptMessage(role="user", content=content)]
         )
 
-    async def _told(self, work: Callable[[], str]) -> str:
+    async def _text(self, work: Callable[[], str]) -> str:
         try:
             return await self._in_thread(work)
         except ObserverError as error:
@@ -161,7 +159,7 @@ def _run(tool: Tool, arguments: dict[str, Any]) -> tuple[ToolResult[Any], Conten
 
 
 def _marked(answer: ToolResult[Any], content: Content) -> tuple[str, ...]:
-    """Return the texts of an answer, marked as data; JSON stays JSON, a list with a text beside."""
+    """Return the texts of an answer, marked as data; a JSON list gets its mark in a second text."""
     if not answer.is_json:
         return (marked(answer.text),)
     if answer.text.startswith("{"):
@@ -190,8 +188,8 @@ def _listed(tool: Tool) -> types.Tool:
 def _failed(tool: Tool, error: ObserverError) -> types.CallToolResult:
     """Return the error as text that says what to do, or raise it as the protocol's own."""
     if tool.refusal:
-        told = tool.refusal(error)
-        raise MCPError(told.code, told.message, told.data) from error
+        refusal = tool.refusal(error)
+        raise MCPError(refusal.code, refusal.message, refusal.data) from error
     text = types.TextContent(type="text", text=defused(render.error(error)))
     return types.CallToolResult(content=[text], is_error=True)
 
@@ -202,7 +200,7 @@ _FIELD = "structuredContent"
 
 
 class ResultPassthrough:
-    """A middleware of the SDK's server; what `keep` was given replaces what the SDK carried."""
+    """A middleware of the SDK's server that inserts the content given to `keep` into answers."""
 
     def __init__(self) -> None:
         self._kept: ContextVar[list[Content]] = ContextVar("kept")
@@ -210,7 +208,7 @@ class ResultPassthrough:
     async def __call__(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
-        """Answer a request, or hear a notification."""
+        """Handle a request or a notification."""
         kept: list[Content] = []
         self._kept.set(kept)
         answer = await call_next(ctx)
@@ -219,6 +217,6 @@ class ResultPassthrough:
         return answer
 
     def keep(self, content: Content) -> Content:
-        """Keep the content of the current task's answer; return what the SDK is to carry."""
+        """Keep the content of the current task's answer; return a placeholder for the SDK."""
         self._kept.get().append(content)
         return {}

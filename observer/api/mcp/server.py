@@ -1,14 +1,11 @@
 """The MCP server: tools, resources and a prompt, over Unix-socket lines and streamable HTTP.
 
-The only importer of `mcp`. One server object serves every connection that chose the same toolsets,
-in both protocol eras; what differs, the client's folder, travels in a context variable. Promises
-that the event loop never waits for a read of the memory, and that no input ends more than its own
-connection.
+One server object serves every connection with the same toolsets, in both protocol versions; the
+client's folder travels in a context variable. Promises that the event loop never waits for a read
+of the memory, and that malformed input ends its own connection only.
 
-The rules of the house: what a person approved, told to every model before it does anything.
-
-They are part of the server's instructions, which each connection gets anew: a rule that was
-approved meanwhile holds from the next one on.
+The rules that a person approved are part of the instructions, which each connection gets anew, so
+a rule holds from the next connection on.
 """
 
 from __future__ import annotations
@@ -43,17 +40,17 @@ class Rules:
     """The rules for the client of the current task.
 
     Args:
-        most_chars: budget of all rules together; 0 tells none.
+        most_chars: budget of all rules together; 0 for no rules.
     """
 
     def __init__(self, memory: Memory, *, most_chars: int) -> None:
         self._memory = memory
         self._most_chars = most_chars
-        self._told: ContextVar[str] = ContextVar("rules", default="")
+        self._instructions: ContextVar[str] = ContextVar("rules", default="")
 
-    def enter(self, told: str) -> None:
-        """Let the current task be told this, rules included."""
-        self._told.set(told)
+    def enter(self, text: str) -> None:
+        """Set what the current task's instructions contain beside the guides, rules included."""
+        self._instructions.set(text)
 
     def rules(self, folder: str) -> str:
         """Return the rules that hold in a folder as text, empty if there are none; may block."""
@@ -63,26 +60,26 @@ class Rules:
         rules, left_out = self._memory.notes.rules(
             project.id if project else None, most_chars=self._most_chars
         )
-        told = [f"### {rule.title}\n{rule.narrative}" for rule in rules]
+        texts = [f"### {rule.title}\n{rule.narrative}" for rule in rules]
         if left_out:
-            told.append(f"({left_out} more did not fit; recall notes of type rule)")
-        return "\n\n".join([HEADING, *told]) if told else ""
+            texts.append(f"({left_out} more did not fit; recall notes of type rule)")
+        return "\n\n".join([HEADING, *texts]) if texts else ""
 
-    def told(self) -> str:
-        """Return what the current task is told."""
-        return self._told.get()
+    def current(self) -> str:
+        """Return what `enter` set for the current task."""
+        return self._instructions.get()
 
 
 class RulesServer(Server[Any]):
-    """A server whose instructions end with the rules of the house."""
+    """A server whose instructions end with the approved rules."""
 
-    house: Rules | None = None
+    rules: Rules | None = None
     _guide: str | None = None
 
     @property
     def instructions(self) -> str | None:
-        """The guide of the toolsets, then the rules."""
-        rules = self.house.told() if self.house else ""
+        """Return the guides of the toolsets, then greetings and rules."""
+        rules = self.rules.current() if self.rules else ""
         return "\n\n".join(filter(None, (self._guide, rules)))
 
     @instructions.setter
@@ -117,12 +114,12 @@ class McpFront:
     """Every MCP connection of one daemon.
 
     Args:
-        rules_chars: budget of the house rules in the instructions; 0 tells none.
+        rules_chars: budget of the approved rules in the instructions; 0 for none.
     """
 
     def __init__(self, memory: Memory, *, rules_chars: int = 0) -> None:
         self._memory = memory
-        self._house = Rules(memory, most_chars=rules_chars)
+        self._rules = Rules(memory, most_chars=rules_chars)
         self._folder: ContextVar[str] = ContextVar("folder", default="")
         self._limiter = anyio.CapacityLimiter(CONCURRENT_CALLS)
         self._servers: dict[tuple[str, ...], Server[Any]] = {}
@@ -139,49 +136,51 @@ class McpFront:
         return self._servers[names]
 
     async def at(self, folder: str, tools: str = "core") -> None:
-        """Say in which folder the client of the current task works; empty if it did not tell.
+        """Set the folder in which the client of the current task works; empty if unknown.
 
         Raises:
             BadInput: as `server`.
         """
         self._folder.set(folder)
-        self._house.enter(await anyio.to_thread.run_sync(self._told, folder, chosen(tools)))
+        self._rules.enter(
+            await anyio.to_thread.run_sync(self._beside_guides, folder, chosen(tools))
+        )
 
-    def _told(self, folder: str, names: tuple[str, ...]) -> str:
-        """Return what a connection is told beside the guides."""
-        greetings = [toolsets()[name].greeting(self._memory) for name in names]
-        return "\n\n".join(filter(None, (*greetings, self._house.rules(folder))))
+    def _beside_guides(self, folder: str, names: tuple[str, ...]) -> str:
+        """Return the greetings of toolsets and the rules of a folder."""
+        greetings = [TOOLSETS[name].greeting(self._memory) for name in names]
+        return "\n\n".join(filter(None, (*greetings, self._rules.rules(folder))))
 
     def _build(self, names: tuple[str, ...]) -> Server[Any]:
         tools = tools_of(names, self._memory, self._folder.get)
-        bypass = ResultPassthrough()
+        passthrough = ResultPassthrough()
         documents = Documents(self._memory, self._folder.get)
-        face = McpHandlers(tools, documents, self._limiter, bypass)
+        handlers = McpHandlers(tools, documents, self._limiter, passthrough)
         server = RulesServer(
             "observer",
             version=__version__,
             title="observer: memory of earlier work",
-            instructions="\n\n".join(toolsets()[name].guide for name in names),
-            on_list_tools=face.list_tools,
-            on_call_tool=face.call_tool,
-            on_list_resources=face.list_resources,
-            on_list_resource_templates=face.list_templates,
-            on_read_resource=face.read_resource,
-            on_list_prompts=face.list_prompts,
-            on_get_prompt=face.get_prompt,
+            instructions="\n\n".join(TOOLSETS[name].guide for name in names),
+            on_list_tools=handlers.list_tools,
+            on_call_tool=handlers.call_tool,
+            on_list_resources=handlers.list_resources,
+            on_list_resource_templates=handlers.list_templates,
+            on_read_resource=handlers.read_resource,
+            on_list_prompts=handlers.list_prompts,
+            on_get_prompt=handlers.get_prompt,
         )
-        server.house = self._house
-        server.middleware = [bypass]  # the SDK's own would record calls for telemetry
+        server.rules = self._rules
+        server.middleware = [passthrough]  # the SDK's own would record calls for telemetry
         return server
 
     async def serve_stream(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         """Serve one connection from its hello line to its end; never raises for its input."""
-        inlet = LineReader(reader)
+        lines = LineReader(reader)
         try:
-            server = await self._greet(await asyncio.wait_for(anext(inlet), HELLO_S))
-            await converse(server, inlet, writer)
+            server = await self._greet(await asyncio.wait_for(anext(lines), HELLO_S))
+            await converse(server, lines, writer)
         except ObserverError as error:
             refused = {"error": render.error(error), "exit_code": error.exit_code}
             writer.write(orjson.dumps(refused) + b"\n")
@@ -197,7 +196,7 @@ class McpFront:
             hello = msgspec.json.decode(line or b"", type=Hello)
         except (msgspec.DecodeError, RecursionError) as error:
             raise BadInput(
-                "the first line is no hello", hint="connect with: observer mcp"
+                "the first line is not a hello", hint="connect with: observer mcp"
             ) from error
         if hello.observer != PROTOCOL:
             raise DaemonUnavailable(

@@ -1,8 +1,8 @@
-"""One MCP conversation over a pair of asyncio streams, newline-delimited JSON both ways.
+"""One MCP connection over a pair of asyncio streams, newline-delimited JSON both ways.
 
-Promises: whatever a client sends, it hurts only itself: a line too long or no JSON-RPC is answered
-with an error, a client that does not read its answers is not read either, and one that closes its
-end still gets what it asked for.
+Promises: connections are isolated. A line that is too long or is not JSON-RPC is answered with an
+error, a client that does not read its answers is not read either, and a client that closes its
+end still gets the answers to its requests.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from observer.pump.journal import LINE_BYTES, Lines
 
 READ_BYTES = 1 << 16
 MOST_OPEN = 64
-"""Requests of one client that may wait for their answers before it is read no further."""
+"""Unanswered requests of one client at which reading from it pauses."""
 DRAIN_S = 1.0
-"""How long a client that closed its end is kept for the answers to what it asked."""
+"""How long a client that closed its end is kept for its outstanding answers."""
 
 
 class LineReader(AsyncIterator[bytes | None]):
-    """The lines that a client sends; None for each one that was dropped for its length."""
+    """The lines that a client sends, without line ends; None for each line that was too long."""
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
         self._reader = reader
@@ -49,8 +49,8 @@ class LineReader(AsyncIterator[bytes | None]):
         return self._ready.pop(0)
 
 
-async def converse(server: Server[Any], inlet: LineReader, writer: asyncio.StreamWriter) -> None:
-    """Run the server on the connection until one side ends it."""
+async def converse(server: Server[Any], lines: LineReader, writer: asyncio.StreamWriter) -> None:
+    """Run the server on the connection until one side closes it."""
     to_server, inbox = anyio.create_memory_object_stream[SessionMessage | Exception]()
     outbox, from_server = anyio.create_memory_object_stream[SessionMessage]()
     open_requests = _OpenRequests()
@@ -60,7 +60,7 @@ async def converse(server: Server[Any], inlet: LineReader, writer: asyncio.Strea
             await _outward(from_server, writer, open_requests)
             tasks.cancel_scope.cancel()
 
-        tasks.start_soon(_inward, inlet, to_server, writer, open_requests)
+        tasks.start_soon(_inward, lines, to_server, writer, open_requests)
         tasks.start_soon(outward)
         await server.run(inbox, outbox, server.create_initialization_options())
         tasks.cancel_scope.cancel()
@@ -96,14 +96,14 @@ class _OpenRequests:
 
 
 async def _inward(
-    inlet: LineReader,
+    lines: LineReader,
     to_server: MemoryObjectSendStream[SessionMessage | Exception],
     writer: asyncio.StreamWriter,
     open_requests: _OpenRequests,
 ) -> None:
     async with to_server:
         try:
-            async for line in inlet:
+            async for line in lines:
                 message = _parsed(line)
                 if isinstance(message, types.JSONRPCError):
                     writer.write(_encoded(message))
@@ -128,7 +128,7 @@ async def _outward(
                 writer.write(_encoded(answer.message))
                 await writer.drain()
                 open_requests.settle(answer.message)
-        except OSError:  # hung up: the caller ends the conversation
+        except OSError:  # hung up: the caller closes the connection
             return
 
 
@@ -144,7 +144,7 @@ def _parsed(line: bytes | None) -> types.JSONRPCMessage:
     except ValidationError as error:
         is_json = error.errors()[0]["type"] != "json_invalid"
         code = types.INVALID_REQUEST if is_json else types.PARSE_ERROR
-        return _refusal(code, "line is no JSON-RPC message", _id_in(line))
+        return _refusal(code, "line is not a JSON-RPC message", _id_in(line))
 
 
 def _message(line: bytes) -> types.JSONRPCMessage:
@@ -153,7 +153,7 @@ def _message(line: bytes) -> types.JSONRPCMessage:
 
 
 def _id_in(line: bytes) -> str | int | None:
-    """Return the id of what would be a request: whoever sent it waits for an answer."""
+    """Return the id of a malformed request, whose sender waits for an answer."""
     try:
         found = orjson.loads(line)
     except orjson.JSONDecodeError:

@@ -1,7 +1,7 @@
-"""The kernel's word on what changes in folders, each watched by itself: ignored ones cost nothing.
+"""Inotify watches of single folders, so that ignored folders cost nothing.
 
-The only place that uses watchfiles' recorder directly: its own loop knows whole trees only, and
-swallows the error that says that the kernel's limit is reached where it is told to be lenient.
+The only user of watchfiles' recorder: watchfiles' own loop watches whole trees only, and in its
+lenient mode swallows the error that the kernel's limit is reached.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Protocol
 from watchfiles._rust_notify import RustNotify
 
 STEP_MS = 200
-"""How often the recorder looks whether it was called away; all that waiting costs."""
+"""How often the recorder checks whether its wait was ended; the only cost of waiting."""
 LIMITS = ("/proc/sys/fs/inotify/max_user_watches", "/proc/sys/user/max_inotify_watches")
 SHARE = 2
-"""We take one part in so many of what this user may watch: editors watch too."""
+"""We use at most this part of the watches that the user may have: editors watch too."""
 MORE = (
     "raise the limit with: sudo sysctl fs.inotify.max_user_watches=524288"
     " fs.inotify.max_user_instances=512 (to keep it, write it to a file in /etc/sysctl.d),"
@@ -27,26 +27,26 @@ _OFTEN_MS = 2_000
 
 
 class WatchLimitReached(Exception):
-    """The kernel watches no more folders for this user; says why, and what to do."""
+    """The kernel's limit of watches is reached; the message says what to do."""
 
 
 class WatchLost(Exception):
-    """What changed cannot be told: a folder went, or a file's name is no text. Look yourself."""
+    """The changes are not known: a folder is gone, or a file name is not valid UTF-8."""
 
 
 class WakeUp(Protocol):
     """Something that ends a wait early."""
 
     def is_set(self) -> bool:
-        """Whether it is time."""
+        """Return True to end the wait."""
 
 
 class InotifyWatch:
     """Watches folders, not what is below them, until `close`.
 
     Raises:
-        Blind: the kernel's limits do not allow it.
-        Lost: a folder is not there any more.
+        WatchLimitReached: the kernel's limits do not allow it.
+        WatchLost: a folder does not exist.
     """
 
     def __init__(self, folders: Iterable[str]) -> None:
@@ -66,24 +66,24 @@ class InotifyWatch:
             raise WatchLimitReached(f"{why}: {MORE}") from error
 
     def wait(self, call: WakeUp, *, wait_ms: int) -> set[str]:
-        """Return the paths that changed, as soon as there are some; none if called or in vain.
+        """Return the paths that changed, as soon as there are some; none at the end of the wait.
 
         Raises:
             Lost: see there.
         """
         try:
-            told = self._recorder.watch(_OFTEN_MS, STEP_MS, wait_ms, call)
+            changes = self._recorder.watch(_OFTEN_MS, STEP_MS, wait_ms, call)
         except RuntimeError as error:
             raise WatchLost(str(error)) from error
-        return set() if isinstance(told, str) else {path for _, path in told}
+        return set() if isinstance(changes, str) else {path for _, path in changes}
 
     def close(self) -> None:
-        """Give the watches back."""
+        """Remove all watches."""
         self._recorder.close()
 
 
 def most_folders() -> int:
-    """Return how many folders may be watched without taking from others what they need."""
+    """Return how many folders may be watched: `1 / SHARE` of the user's limit."""
     limits = [int(text) for path in map(Path, LIMITS) if (text := _read(path)).isdigit()]
     return min(limits, default=1 << 20) // SHARE
 
@@ -91,5 +91,5 @@ def most_folders() -> int:
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="ascii").strip()
-    except OSError:  # no Linux, or one without that limit
+    except OSError:  # not Linux, or without that limit
         return ""

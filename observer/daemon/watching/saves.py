@@ -1,6 +1,6 @@
-"""Tells the store what was saved, unless a hook did; and takes back what a hook told later.
+"""Reports saves that no hook reported, and withdraws those that a hook reports later.
 
-Saves that wait until every hook had time to tell of them.
+Saves wait until every hook had time to report them.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from observer.spool.spool import Spool
 from observer.store.interface import Store, StoreReader
 
 MOST_WAIT_MS = 60_000
-"""An editor that saves at every pause of the typist is told of at least this often."""
+"""The saves of an editor that saves all the time are reported at least this often."""
 MOST_SAVES = 8
-"""Of one file that wait one by one; each holds the whole text."""
+"""Most separate saves of one file that wait; each holds the whole text."""
 
 Where = tuple[str, str]
 """A work tree, and a path in it."""
 
 
 class PendingSaves:
-    """The saves of all trees, by file, in their order."""
+    """The waiting saves of all trees, by file, in their order."""
 
     def __init__(self) -> None:
         self._saves: dict[Where, list[Save]] = {}
@@ -44,11 +44,11 @@ class PendingSaves:
         self._to_ms: dict[Where, int] = {}
 
     def __bool__(self) -> bool:
-        """Whether anything waits."""
+        """Return True if anything waits."""
         return bool(self._saves)
 
     def add(self, root: str, saves: Iterable[Save], *, now_ms: int) -> None:
-        """Let saves wait."""
+        """Add saves."""
         for save in saves:
             where = root, save.path
             waiting = self._saves.setdefault(where, [])
@@ -71,7 +71,7 @@ class PendingSaves:
         return found
 
     def drop(self, root: str, paths: Iterable[str]) -> None:
-        """Forget what was told."""
+        """Remove the saves of files, which were reported."""
         for path in paths:
             for kept in (self._saves, self._from_ms, self._to_ms):
                 kept.pop((root, path), None)
@@ -80,25 +80,25 @@ class PendingSaves:
         return min(self._to_ms[where] + WINDOW_MS, self._from_ms[where] + MOST_WAIT_MS)
 
 
-def unreported(saves: Iterable[Save], told_ms: Iterable[int]) -> Save | None:
-    """Return what of one file's saves hooks did not tell at these times, None if nothing."""
-    times = list(told_ms)
+def unreported(saves: Iterable[Save], reported_ms: Iterable[int]) -> Save | None:
+    """Return one file's saves, joined, that no hook reported at these times; None for none."""
+    times = list(reported_ms)
     left = [save for save in saves if not is_reported(save, times)]
     whole = reduce(merge_saves, left) if left else None
     return whole if whole and has_effect(whole) else None
 
 
-def is_reported(save: Save, told_ms: Iterable[int]) -> bool:
-    """Tell whether one of the times is that of a save."""
-    return any(save.from_ms - WINDOW_MS <= at_ms <= save.to_ms + WINDOW_MS for at_ms in told_ms)
+def is_reported(save: Save, reported_ms: Iterable[int]) -> bool:
+    """Return True if a hook's report at one of the times may be that of the save."""
+    return any(save.from_ms - WINDOW_MS <= at_ms <= save.to_ms + WINDOW_MS for at_ms in reported_ms)
 
 
 CLIENT = "watch"
 ROUTE = "watch/write"
 MANY = 25
-"""So many files at once are one happening: a generator's work, not somebody's."""
-LATE_MS = 600_000
-"""How late a hook may tell of a write that was told already."""
+"""More files than this at once become one event: a generator wrote them, not a person."""
+LATE_REPORT_MS = 600_000
+"""How late a hook may report a write that was reported here already."""
 
 _NO_AGENTS = frozenset({"git", "bash", "zsh", "fish", CLIENT})
 
@@ -106,7 +106,7 @@ _NO_AGENTS = frozenset({"git", "bash", "zsh", "fish", CLIENT})
 Author: TypeAlias = Literal["person", "system"]
 
 
-class _Told(NamedTuple):
+class _Reported(NamedTuple):
     save: Save
     root: str
     item: int
@@ -118,27 +118,27 @@ class _Told(NamedTuple):
 
 
 class SaveReporter:
-    """Made once; remembers what it told for as long as a hook may still tell it too."""
+    """Reports saves, and remembers them as long as a hook may still report them too."""
 
     def __init__(self, store: Store, spool: Spool, record: Record) -> None:
         self._store = store
         self._spool = spool
         self._record = record
-        self._told: list[_Told] = []
+        self._reported: list[_Reported] = []
 
     @property
     def may_be_too_early(self) -> bool:
-        """Whether a hook may still tell of something that was told."""
-        return bool(self._told)
+        """Return True if a hook may still report something that was reported here."""
+        return bool(self._reported)
 
-    def tell(self, root: str, files: Sequence[Sequence[Save]]) -> bool:
-        """Tell the saves of each file as one write; False if it is too early to know.
+    def report(self, root: str, files: Sequence[Sequence[Save]]) -> bool:
+        """Report the saves of each file as one write; return False if it is too early to know.
 
         Raises:
-            StoreUnavailable: nothing was told.
+            StoreUnavailable: nothing was reported.
         """
         if self._spool.depth():
-            return False  # a hook may have told, and nobody has read it yet
+            return False  # a hook may have reported it, and the event is not stored yet
         files = [[save for save in saves if not self._is_paused(save, root)] for saves in files]
         if not any(files):
             return True
@@ -158,41 +158,41 @@ class SaveReporter:
     def _record_each(self, saves: Sequence[Save], root: str, *, author: Author) -> None:
         events = [_event(save_event(save, root), root, save.to_ms, author=author) for save in saves]
         receipts = self._record(events, None)
-        self._told += [
-            _Told(save, root, receipt.item, now_ms())
+        self._reported += [
+            _Reported(save, root, receipt.item, now_ms())
             for save, receipt in zip(saves, receipts, strict=True)
             if receipt.item is not None
         ]
 
-    def take_back(self) -> None:
-        """Forget what hooks, which know more of it, told after all.
+    def withdraw(self) -> None:
+        """Delete the reports of writes that hooks, which know more, reported after all.
 
         Raises:
             StoreUnavailable: try again.
         """
-        self._told = [told for told in self._told if told.at_ms > now_ms() - LATE_MS]
-        if not self._told:
+        self._reported = [one for one in self._reported if one.at_ms > now_ms() - LATE_REPORT_MS]
+        if not self._reported:
             return
         with self._store.read() as reader:
-            hooks = self._hook_writes(reader, [told.save for told in self._told])
+            hooks = self._hook_writes(reader, [one.save for one in self._reported])
         twice = [
-            told
-            for told in self._told
-            if is_reported(told.save, hooks.get(f"{told.root}/{told.save.path}", ()))
+            one
+            for one in self._reported
+            if is_reported(one.save, hooks.get(f"{one.root}/{one.save.path}", ()))
         ]
         if twice:
             gone = [_event(Forget(item=one.item), one.root, now_ms()) for one in twice]
             self._record(gone, None)
-            self._told = [told for told in self._told if told not in twice]
+            self._reported = [one for one in self._reported if one not in twice]
 
     def _is_paused(self, save: Save, root: str) -> bool:
         pauses = self._spool.pauses
         return pauses.covers(save.from_ms, [root]) or pauses.covers(save.to_ms, [root])
 
     def _hook_writes(self, reader: StoreReader, saves: Collection[Save]) -> dict[str, list[int]]:
-        """Return when hooks told of writes around the time of the saves, by the file's real path.
+        """Return when hooks reported writes around the time of the saves, by the file's real path.
 
-        What hooks told of a private session counts as told, too, and is recorded by nobody.
+        What hooks reported in a paused session counts as reported, too, and is not recorded.
         """
         from_ms = min(save.from_ms for save in saves) - WINDOW_MS
         to_ms = max(save.to_ms for save in saves) + WINDOW_MS
@@ -200,9 +200,9 @@ class SaveReporter:
         for recorded in reader.written_near(from_ms=from_ms, to_ms=to_ms):
             event = recorded.event
             if event.route != ROUTE and (path := path_written(event)):
-                found.setdefault(_real(path), []).append(event.at_ms)
+                found.setdefault(_real_path(path), []).append(event.at_ms)
         for path, at_ms in self._spool.pauses.withheld(from_ms=from_ms, to_ms=to_ms):
-            found.setdefault(_real(path), []).append(at_ms)
+            found.setdefault(_real_path(path), []).append(at_ms)
         return found
 
 
@@ -219,7 +219,7 @@ def _event(body: AnyBody, folder: str, at_ms: int, *, author: Author = "system")
     )
 
 
-def _real(path: str) -> str:
+def _real_path(path: str) -> str:
     """Return a path by its folder's real name; the file itself may be gone."""
     folder, _, name = path.rpartition("/")
     try:
@@ -229,7 +229,7 @@ def _real(path: str) -> str:
 
 
 def _is_agent_at_work(reader: StoreReader, root: str) -> bool:
-    """Tell whether an agent without hooks for what it writes may have been the author."""
+    """Return True if an agent whose writes have no hooks may have been the author."""
     here = {project.id for project in reader.projects() if root in project.roots}
     return any(
         session.client not in _NO_AGENTS

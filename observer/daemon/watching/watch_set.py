@@ -1,7 +1,4 @@
-"""The trees that are watched, and the kernel's watches over their folders.
-
-Which folders are watched: work trees in which there were sessions lately, the latest first.
-"""
+"""The watched work trees, those of recent sessions, and the inotify watches of their folders."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ from observer.projects import non_project_dirs
 from observer.store.interface import Store, StoreReader
 
 RECENT_MS = 14 * 86_400_000
-"""A project without a session for this long is at rest."""
+"""A project without a session for this long is not watched."""
 MOST_ROOTS = 12
 MOST_SESSIONS = 300
 
@@ -41,11 +38,11 @@ MOUNTS = Path("/proc/self/mountinfo")
 DISTANT = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "davfs", "autofs"}
 )
-"""File systems of other machines: what is written there, the kernel does not tell."""
+"""File systems of other machines: the kernel does not report writes there."""
 
 
 def recent_roots(reader: StoreReader, *, now_ms: int) -> tuple[list[str], frozenset[int | None]]:
-    """Return the roots of recent sessions, which need not exist any more, and their projects."""
+    """Return the roots of recent sessions, latest first, and their projects; roots may be gone."""
     projects = {project.id: project for project in reader.projects()}
     recent = [
         session
@@ -58,9 +55,9 @@ def recent_roots(reader: StoreReader, *, now_ms: int) -> tuple[list[str], frozen
 
 
 def refusal(root: str, *, excluded: Iterable[str], mounts: Sequence[tuple[str, str]]) -> str | None:
-    """Return why a root is not watched; "" if there is nothing to tell of, None if it is watched.
+    """Return why a root is not watched, "" if that need not be shown, None if it can be watched.
 
-    Asks nothing of a file system that may not answer.
+    Does not access file systems that may not answer.
     """
     if any(is_inside(root, folder) for folder in excluded):
         return "excluded"
@@ -76,10 +73,10 @@ def refusal(root: str, *, excluded: Iterable[str], mounts: Sequence[tuple[str, s
 
 
 def mounts() -> list[tuple[str, str]]:
-    """Return where file systems are mounted, and of which kind each is; the last one counts."""
+    """Return (mount point, type) of all file systems; for equal points the last one counts."""
     try:
         lines = MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:  # no Linux
+    except OSError:  # not Linux
         return []
     # Source: proc_pid_mountinfo(5). Spaces in a path are written \040.
     parts = [line.partition(" - ") for line in lines]
@@ -104,15 +101,15 @@ def _file_system(path: str, mounts: Sequence[tuple[str, str]]) -> str:
 
 log = logging.getLogger(__name__)
 
-LOOK_ROUND_S = 60.0
-"""How often it is looked whether projects came or went, and at files where the kernel is blind."""
+REFRESH_S = 60.0
+"""How often the projects are read again, and trees without inotify watches are polled."""
 SOON_S = 2.0
-"""How soon a project is watched after its first event, and a tree after the kernel lost track."""
-POLLED = "looked at once a minute; the kernel watches no more folders for this user"
+"""How soon a project is watched after its first event, and a tree after its watch was lost."""
+POLLED = "polled once a minute; the kernel watches no more folders for this user"
 
 
 class WatchSet:
-    """Trees by root, those of the latest sessions first."""
+    """The watched trees by root, those of the latest sessions first."""
 
     def __init__(self, store: Store, settings: Settings, health: Health) -> None:
         self._store = store
@@ -123,14 +120,14 @@ class WatchSet:
         self._trees: dict[str, WatchedTree] = {}
         self._refused: dict[str, str] = {}
         self._known: frozenset[int | None] = frozenset({None})
-        self._kernel: InotifyWatch | None = None
+        self._inotify: InotifyWatch | None = None
         self._folders: frozenset[str] = frozenset()
         self._next_refresh_s = 0.0
         self._polled: frozenset[str] = frozenset()
         self._is_lost = False
 
     def is_news(self, projects: Iterable[int | None]) -> bool:
-        """Tell whether something came into a project that may have to be watched from now on."""
+        """Return True if a project is new, so that it may have to be watched."""
         if self._known.issuperset(projects):
             return False
         self._due_in(SOON_S)
@@ -141,7 +138,7 @@ class WatchSet:
         return self._trees.get(root)
 
     def tree_of(self, path: str) -> WatchedTree | None:
-        """Return the innermost tree that a path is in."""
+        """Return the innermost tree that contains a path."""
         folder = path
         while folder not in self._trees:
             folder, _, last = folder.rpartition("/")
@@ -150,7 +147,7 @@ class WatchSet:
         return self._trees[folder]
 
     def shown(self) -> tuple[Watched, ...]:
-        """Return what is watched, and what is not and why; from any thread."""
+        """Return the trees that are watched, and those that are not, with reasons; any thread."""
         trees = [
             Watched(
                 root=tree.root,
@@ -167,10 +164,10 @@ class WatchSet:
         return max(self._next_refresh_s - time.monotonic(), 0)
 
     def wait(self, call: Event, *, wait_s: float) -> set[str]:
-        """Return the paths that changed, as soon as there are some; none if called or in vain."""
+        """Return the paths that changed, as soon as there are some; none at the end of the wait."""
         try:
-            if self._kernel:
-                return self._kernel.wait(call, wait_ms=max(int(wait_s * 1000), 1))
+            if self._inotify:
+                return self._inotify.wait(call, wait_ms=max(int(wait_s * 1000), 1))
             call.wait(wait_s)
         except WatchLost as error:
             self._lose(error)
@@ -179,7 +176,7 @@ class WatchSet:
         return set()
 
     def refresh_if_due(self) -> frozenset[str]:
-        """Find the projects to watch, if it is time; returns the roots of trees to look at.
+        """Find the projects to watch if it is time; return the roots of trees to scan.
 
         Raises:
             StoreUnavailable: nothing changed.
@@ -196,17 +193,17 @@ class WatchSet:
             if why is None and (problem := self._policies.at(root).problem):
                 why = f"nothing is recorded: {problem}"
             if why is None:
-                self._grow(root, before.get(root))
+                self._add(root, before.get(root))
             elif why:
                 self._refused[root] = why
-        self._next_refresh_s = time.monotonic() + LOOK_ROUND_S
+        self._next_refresh_s = time.monotonic() + REFRESH_S
         unseen = self._trees.keys() - (() if self._is_lost else before.keys())
         self._is_lost = False
-        self._arrange()
+        self._update_watches()
         return self._polled | unseen
 
-    def keep_up(self, tree: WatchedTree, paths: Iterable[str]) -> bool:
-        """Follow folders that came and went; False if the tree itself is gone."""
+    def update(self, tree: WatchedTree, paths: Iterable[str]) -> bool:
+        """Follow folders that were created or deleted; return False if the tree is gone."""
         if not os.path.lexists(f"{tree.root}/.git"):
             self.give_up(tree, "")
             return False
@@ -216,23 +213,23 @@ class WatchSet:
             except (TooLarge, NotFound) as error:
                 self.give_up(tree, str(error))
                 return False
-            self._arrange()
+            self._update_watches()
         return True
 
     def give_up(self, tree: WatchedTree, why: str) -> None:
-        """Stop watching a tree, until it is found again; say why, unless it is gone."""
+        """Stop watching a tree until the next refresh finds it; `why` is empty if it is gone."""
         self._trees = {root: one for root, one in self._trees.items() if one is not tree}
         if why:
             self._refused = {**self._refused, tree.root: why}
-        self._arrange()
+        self._update_watches()
 
     def close(self) -> None:
-        """Give all watches back."""
-        if self._kernel:
-            self._kernel.close()
-            self._kernel = None
+        """Remove all watches."""
+        if self._inotify:
+            self._inotify.close()
+            self._inotify = None
 
-    def _grow(self, root: str, tree: WatchedTree | None) -> None:
+    def _add(self, root: str, tree: WatchedTree | None) -> None:
         try:
             if tree is None:
                 tree = WatchedTree(root, most_files=self._most_files, excluded=self._excluded)
@@ -243,8 +240,8 @@ class WatchSet:
         except (TooLarge, NotFound, OSError) as error:
             self._refused[root] = str(error)
 
-    def _arrange(self) -> None:
-        """Have the kernel watch the folders of the trees, as far as its limits allow."""
+    def _update_watches(self) -> None:
+        """Watch the folders of the trees by inotify, as far as its limits allow."""
         budget = most_folders()
         folders: set[str] = set()
         polled = []
@@ -253,7 +250,7 @@ class WatchSet:
                 folders |= tree.folders
             else:
                 polled.append(tree.root)
-        if folders != self._folders or (folders and not self._kernel):
+        if folders != self._folders or (folders and not self._inotify):
             polled = self._watch(frozenset(folders)) or polled
         self._polled = frozenset(polled)
         if polled:
@@ -262,12 +259,12 @@ class WatchSet:
             self._health.recover("watching")
 
     def _watch(self, folders: frozenset[str]) -> list[str]:
-        """Watch these folders from now on; returns the roots of those that cannot be."""
-        before, self._kernel = self._kernel, None
+        """Watch these folders from now on; return the roots of trees that cannot be watched."""
+        before, self._inotify = self._inotify, None
         self._folders = folders
         try:
             # Before the other is closed, so that nothing is missed between them.
-            self._kernel = InotifyWatch(folders) if folders else None
+            self._inotify = InotifyWatch(folders) if folders else None
         except WatchLimitReached as error:
             log.warning("%s", error)
             return list(self._trees)
@@ -279,7 +276,7 @@ class WatchSet:
         return []
 
     def _lose(self, error: WatchLost) -> None:
-        log.info("looking at all of every project: %s", error)
+        log.info("scanning all projects: %s", error)
         self.close()
         self._is_lost = True
         self._due_in(SOON_S)

@@ -1,11 +1,9 @@
-"""Tells of writes that no hook told: another editor's, a formatter's, a code generator's.
+"""Reports writes that no hook reported: another editor's, a formatter's, a code generator's.
 
-One thread waits for the kernel's word on the folders of recent projects. When the writing has
-settled it asks git what differs and reads that; when hooks have had their time it asks the store
-what they told, and the rest goes the way of all events. What git itself wrote (a checkout of ten
-thousand files) is silent: git's hooks tell it.
-
-The rounds of the watch: what changed, when it has settled, and when its time has come.
+One thread waits for inotify events in the folders of recent projects. When the writing has settled
+it asks git what differs and reads that; when hooks have had their time it asks the store what they
+reported, and records the rest as events. What git itself wrote (a checkout of ten thousand files)
+is left out: git's hooks report it.
 """
 
 from __future__ import annotations
@@ -30,13 +28,13 @@ from observer.spool.spool import Spool
 from observer.store.interface import Store
 
 SETTLED_S = 0.5
-"""Without a change for this long, what was being written has been written."""
+"""After this long without a change, the writing has settled."""
 UNSETTLED_MS = 5_000
-"""A file that is written all the time is looked at this often nevertheless."""
+"""A file that is written all the time is read this often."""
 LOCKED_MS = 60_000
-"""Git may be at work for this long before its lock is taken for a forgotten one."""
+"""After this long git's lock counts as stale."""
 MOST_CHANGED = 2_000
-"""Paths of one tree that are told apart; with more it is looked at as a whole."""
+"""Most separate paths of one tree; with more, the tree is scanned as a whole."""
 
 
 class _Changed:
@@ -48,15 +46,17 @@ class _Changed:
 
 
 class WatchLoop:
-    """What one thread does again and again.
+    """The rounds of the watch thread.
 
     Args:
-        call: set by whoever wants a round to begin at once.
+        watched: the watched trees.
+        reporter: reports saves.
+        call: set to begin a round at once.
     """
 
-    def __init__(self, forest: WatchSet, telling: SaveReporter, *, call: threading.Event) -> None:
-        self._forest = forest
-        self._telling = telling
+    def __init__(self, watched: WatchSet, reporter: SaveReporter, *, call: threading.Event) -> None:
+        self._watched = watched
+        self._reporter = reporter
         self._call = call
         self._pending = PendingSaves()
         self._changed: dict[str, _Changed] = {}
@@ -66,28 +66,28 @@ class WatchLoop:
         """Wait for something to do, and do it.
 
         Raises:
-            StoreUnavailable: nothing is lost, the next round tells it.
+            StoreUnavailable: nothing is lost, the next round reports it.
         """
-        self._note(self._forest.refresh_if_due())
-        self._note(self._forest.wait(self._call, wait_s=self._wait_s()))
+        self._note(self._watched.refresh_if_due())
+        self._note(self._watched.wait(self._call, wait_s=self._wait_s()))
         if self._changed and time.monotonic() - self._last_change_s >= SETTLED_S:
             self._look()
-        self._tell(now_ms())
-        self._telling.take_back()
+        self._report(now_ms())
+        self._reporter.withdraw()
 
     def end(self) -> None:
-        """Look at and tell all there is, at once.
+        """Read and report all changes at once.
 
         Raises:
-            StoreUnavailable: it is lost.
+            StoreUnavailable: they are lost.
         """
-        self._forest.close()
+        self._watched.close()
         self._look()
-        self._tell(sys.maxsize)
+        self._report(sys.maxsize)
 
     def _wait_s(self) -> float:
         due_ms = self._pending.due_ms()
-        waits = [self._forest.wait_s()]
+        waits = [self._watched.wait_s()]
         waits += [SETTLED_S] if self._changed else []
         waits += [max((due_ms - now_ms()) / 1000, SETTLED_S)] if due_ms is not None else []
         return min(waits)
@@ -95,7 +95,7 @@ class WatchLoop:
     def _note(self, paths: Collection[str]) -> None:
         at_ms = now_ms()
         for path in paths:
-            tree = self._forest.tree_of(path)
+            tree = self._watched.tree_of(path)
             if tree is None or not tree.concerns(path):
                 continue
             changed = self._changed.setdefault(tree.root, _Changed(at_ms))
@@ -106,25 +106,25 @@ class WatchLoop:
             self._last_change_s = self._last_change_s if is_restless else time.monotonic()
 
     def _look(self) -> None:
-        """Look at what changed, in trees where git is not at work."""
+        """Read what changed, except in trees where git is at work."""
         at_ms = now_ms()
         for root, changed in list(self._changed.items()):
-            tree = self._forest.tree(root)
+            tree = self._watched.tree(root)
             if tree and tree.is_busy and at_ms - changed.since_ms < LOCKED_MS:
                 continue
             del self._changed[root]
-            if tree is None or not self._forest.keep_up(tree, changed.paths):
+            if tree is None or not self._watched.update(tree, changed.paths):
                 continue
             try:
                 saves = tree.look(changed.paths, since_ms=changed.since_ms, now_ms=now_ms())
             except NotFound as error:
-                self._forest.give_up(tree, str(error))
+                self._watched.give_up(tree, str(error))
                 continue
             self._pending.add(root, saves, now_ms=now_ms())
 
-    def _tell(self, at_ms: int) -> None:
+    def _report(self, at_ms: int) -> None:
         for root, files in self._pending.due(at_ms).items():
-            if self._telling.tell(root, files):
+            if self._reporter.report(root, files):
                 self._pending.drop(root, [saves[0].path for saves in files])
 
 
@@ -134,7 +134,7 @@ RETRY_S = 5.0
 
 
 class WatchWorker:
-    """The watch as a task of the daemon. `touch` says that something was stored.
+    """The watch as a task of the daemon.
 
     Args:
         record: stores events; called in the watch's own thread.
@@ -145,24 +145,24 @@ class WatchWorker:
     ) -> None:
         self._is_wanted = settings.watch
         self._health = health
-        self._forest = WatchSet(store, settings, health)
-        self._telling = SaveReporter(store, spool, record)
+        self._watched = WatchSet(store, settings, health)
+        self._reporter = SaveReporter(store, spool, record)
         self._over = threading.Event()
         self._call = threading.Event()
-        self._watch = WatchLoop(self._forest, self._telling, call=self._call)
+        self._watch = WatchLoop(self._watched, self._reporter, call=self._call)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="watch")
 
     def touch(self, projects: Iterable[int | None]) -> None:
-        """Say that something was stored in these projects: perhaps they are not watched yet."""
-        if self._forest.is_news(projects) or self._telling.may_be_too_early:
+        """Note that something was stored in these projects, which may not be watched yet."""
+        if self._watched.is_news(projects) or self._reporter.may_be_too_early:
             self._call.set()
 
     def shown(self) -> tuple[Watched, ...]:
-        """Return what is watched, and what is not and why."""
-        return self._forest.shown()
+        """Return the trees that are watched, and those that are not, with reasons."""
+        return self._watched.shown()
 
-    async def keep_watching(self) -> None:
-        """Watch until cancelled; for ever idle where it is not wanted."""
+    async def run(self) -> None:
+        """Watch until cancelled; only sleep if the settings turn the watch off."""
         loop = asyncio.get_running_loop()
         try:
             while self._is_wanted:
@@ -173,7 +173,7 @@ class WatchWorker:
             self._call.set()
 
     async def finish(self) -> None:
-        """Tell what is still to be told; call once `keep_watching` has ended."""
+        """Report the remaining changes; call it once `run` has ended."""
         if self._is_wanted:
             await asyncio.get_running_loop().run_in_executor(self._thread, self._end)
         self._thread.shutdown()
@@ -182,7 +182,7 @@ class WatchWorker:
         try:
             self._watch.round()
         except StoreUnavailable:
-            self._over.wait(RETRY_S)  # its own part of the health told
+            self._over.wait(RETRY_S)  # the store's own part of the health has it
         except Exception as error:
             log.exception("watching failed")
             self._health.degrade("watching", f"{type(error).__name__}: {error}; see the log")
@@ -192,4 +192,4 @@ class WatchWorker:
         try:
             self._watch.end()
         except Exception:
-            log.exception("the last writes were not told")
+            log.exception("the last writes were not reported")

@@ -1,6 +1,6 @@
-"""One watched work tree: its folders, what was last seen in its files, and what was saved since.
+"""One watched work tree: its folders, snapshots of its changed files, and what was saved since.
 
-What a file looked like: read without following links, and kept as far as memory is given.
+Files are read without following links; their texts are kept up to a limit.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from observer.ingest.file_changes import Save, is_temporary
 from observer.policy import Policies
 
 FILE_BYTES = 1 << 20
-"""Larger files are data, or generated; of them nothing is told."""
+"""Larger files are data, or generated, and not reported."""
 KEPT_CHARS = 4 << 20
-"""Of the texts of one tree that are kept: those that git does not have."""
+"""Most characters of texts kept for one tree: those that git does not have."""
 
 _BINARY_BYTES = 8_000
 _PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -30,14 +30,14 @@ _FILE = _PLAIN | os.O_NONBLOCK | os.O_NOCTTY
 
 
 class FileSnapshot(NamedTuple):
-    """A file as it was: `stamp` is None if it was not there, `text` None if it was not kept."""
+    """A file's state: `stamp` is (mtime in ns, size), None if absent; `text` None if not kept."""
 
     stamp: tuple[int, int] | None
     text: str | None
 
     @property
     def is_known(self) -> bool:
-        """Whether all there was to see is still known."""
+        """Return True if the file's text, or absence, is known."""
         return self.stamp is None or self.text is not None
 
 
@@ -48,21 +48,21 @@ UNKNOWN = FileSnapshot((0, 0), None)
 def take_snapshot(
     root: str, path: str, before: FileSnapshot | None, *, with_text: bool
 ) -> FileSnapshot | None:
-    """Look at a file; None if it is none of which anything is told: large, binary, a link.
+    """Return the state of a file, None if it is not reported: large, binary, a link.
 
-    A file below a symbolic link is not in the tree, whatever the index says: it counts as gone.
+    A file below a symbolic link is not in the tree, whatever the index says: it counts as absent.
 
     Args:
         root: the work tree.
         path: relative to it.
-        before: returned as it is if the file still bears its stamp.
-        with_text: whether to read it.
+        before: the last snapshot, returned if the stamp is unchanged.
+        with_text: whether to read the file.
     """
     try:
         descriptor = _open(root, path)
     except (FileNotFoundError, NotADirectoryError):
         return NOTHING
-    except (OSError, ValueError):  # a link, unreadable, no name of a file
+    except (OSError, ValueError):  # a link, unreadable, not a file name
         return None
     try:
         status = os.fstat(descriptor)
@@ -80,7 +80,7 @@ def take_snapshot(
 
 
 def _open(root: str, path: str) -> int:
-    """Open a file of a work tree; each folder on the way is opened as one, never as a link."""
+    """Open a file of a work tree without following links in any component of its path."""
     *folders, name = path.split("/")
     above = os.open(root, _FOLDER)
     try:
@@ -94,14 +94,14 @@ def _open(root: str, path: str) -> int:
 
 
 def text_of(data: bytes) -> str | None:
-    """Return the text of a file with plain line ends, None if it is binary."""
+    """Return the text of a file with line feeds only, None if it is binary."""
     if b"\0" in data[:_BINARY_BYTES]:
         return None
     return data.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
 class Snapshots:
-    """What was last seen in each file; the texts longest unchanged go first."""
+    """The last snapshot of each file; the texts least recently changed are dropped first."""
 
     def __init__(self) -> None:
         self._seen: dict[str, FileSnapshot] = {}
@@ -112,14 +112,14 @@ class Snapshots:
         return iter(self._seen)
 
     def get(self, path: str) -> FileSnapshot | None:
-        """Return what was seen there, None if nothing was noted."""
+        """Return the snapshot of a path, None if there is none."""
         return self._seen.get(path)
 
-    def keep(self, path: str, sight: FileSnapshot) -> None:
-        """Note what is there now."""
+    def keep(self, path: str, snapshot: FileSnapshot) -> None:
+        """Set the snapshot of a path."""
         self.drop(path)
-        self._seen[path] = sight
-        self._chars[path] = len(sight.text or "")
+        self._seen[path] = snapshot
+        self._chars[path] = len(snapshot.text or "")
         self._total += self._chars[path]
         while self._total > KEPT_CHARS:
             oldest, chars = self._chars.popitem(last=False)
@@ -127,18 +127,18 @@ class Snapshots:
             self._seen[oldest] = self._seen[oldest]._replace(text=None)
 
     def drop(self, path: str) -> None:
-        """Forget what was there: git has it."""
+        """Remove the snapshot of a path: git has its text."""
         self._seen.pop(path, None)
         self._total -= self._chars.pop(path, 0)
 
 
 MOST_READ = 300
-"""Files read in one look; of further ones it is told that they changed, not what."""
+"""Most files read in one scan; further ones are reported without their changes."""
 SLACK_MS = 1_000
-"""How far the kernel's word is behind a file's own time."""
+"""How far inotify events may lag behind file times."""
 
 UNWATCHED = frozenset({*DefaultFilter.ignore_dirs, "target", "venv"})
-"""Folders that nobody edits, unless git tracks a file in them."""
+"""Folders that are not watched unless git tracks a file in them."""
 
 
 class TooLarge(Exception):
@@ -153,15 +153,15 @@ class _Change(NamedTuple):
 
 
 class WatchedTree:
-    """Knows of each file that differs from git's index what was last seen in it.
+    """Keeps a snapshot of each file that differs from git's index.
 
     Args:
         root: a work tree.
-        most_files: above that many it is not watched.
-        excluded: folders of which nothing is told; nor is it of what the tree's policy excludes.
+        most_files: the most files that a watched tree may have.
+        excluded: folders that are not reported, like what the tree's policy excludes.
 
     Raises:
-        TooLarge: says how many files there are at least.
+        TooLarge: there are more files.
         NotFound: git is not installed.
     """
 
@@ -173,11 +173,11 @@ class WatchedTree:
         self._excluded = excluded
         self._policies = Policies()
         self._git = WorkTree(root)
-        self._sights = Snapshots()
+        self._snapshots = Snapshots()
         self._ignored: set[str] = set()
         self.scan()
         for change in self._changes(()):
-            self._sights.keep(change.path, change.now)
+            self._snapshots.keep(change.path, change.now)
 
     def scan(self) -> None:
         """Find the folders to watch.
@@ -197,47 +197,47 @@ class WatchedTree:
 
     @property
     def is_busy(self) -> bool:
-        """Whether git is writing files at the moment."""
+        """Return True while git is writing files."""
         return self._git.is_locked
 
     def concerns(self, path: str) -> bool:
-        """Tell whether a look at a path may find something; unlike a look it asks nobody."""
+        """Return True if a changed path may matter; does not access the disk."""
         return path not in self._ignored and not is_temporary(path.rpartition("/")[2])
 
     def is_shaped_by(self, path: str) -> bool:
-        """Tell whether a change at a path may have changed which folders are to be watched."""
+        """Return True if a change at a path may have changed the set of folders to watch."""
         if path == self.root or path.endswith("/.gitignore"):
             return True
         return _is_folder(path) is not (path in self.folders)
 
     def look(self, paths: Collection[str], *, since_ms: int, now_ms: int) -> list[Save]:
-        """Return what was saved, by whoever and whatever but git.
+        """Return what was saved by anything but git.
 
         Args:
-            paths: absolute, files or folders, that changed; the root means anything.
-            since_ms: when the first of them did.
-            now_ms: the time of what bears none.
+            paths: absolute paths of changed files or folders; the root stands for all.
+            since_ms: time of the first change.
+            now_ms: the time of saves without a time of their own.
         """
         named = () if self.root in paths else tuple(map(self._relative, sorted(paths)))
         is_moved = self._git.index_changed_ms() >= since_ms - SLACK_MS
         is_gits = self._git.has_own_writes(since_ms=since_ms - SLACK_MS)
-        told = []
+        reported = []
         for change in self._changes(named):
             if change.standing is None:
-                self._sights.drop(change.path)
+                self._snapshots.drop(change.path)
             else:
-                self._sights.keep(change.path, change.now)
+                self._snapshots.keep(change.path, change.now)
             if not (is_gits if change.standing else is_moved):
-                told.append(change)
-        return list(self._saves(told, since_ms=since_ms, now_ms=now_ms))
+                reported.append(change)
+        return list(self._saves(reported, since_ms=since_ms, now_ms=now_ms))
 
     def _changes(self, named: tuple[str, ...]) -> list[_Change]:
-        """Return files that are not as they were seen last."""
-        differing = self._git.changed_files(named)
+        """Return the files that differ from their snapshots."""
+        changed_files = self._git.changed_files(named)
         if not named or len(named) > MOST_PATHS:
-            known = set(self._sights)
+            known = set(self._snapshots)
         else:
-            known = {path for path in self._sights if any(is_inside(path, one) for one in named)}
+            known = {path for path in self._snapshots if any(is_inside(path, one) for one in named)}
             # A log that is written all the time must not start git each time.
             dull = [path for path in named if path not in differing and path not in known]
             self._ignored |= {f"{self.root}/{path}" for path in self._git.ignored(dull)}
@@ -245,18 +245,18 @@ class WatchedTree:
         for path in sorted(differing.keys() | known):
             if is_temporary(path.rpartition("/")[2]) or self._is_excluded(path):
                 continue
-            before = self._sights.get(path)
+            before = self._snapshots.get(path)
             now = take_snapshot(self.root, path, before, with_text=len(found) < MOST_READ)
-            # A file that is new and not there has a name that is no text.
+            # A file that is new and absent has a name that is not valid UTF-8.
             is_nameless = now == NOTHING and differing.get(path) == "new"
             if now and now != before and not is_nameless:
                 found.append(_Change(path, differing.get(path), before, now))
         return found
 
-    def _saves(self, told: list[_Change], *, since_ms: int, now_ms: int) -> Iterator[Save]:
-        asked = [one.path for one in told if one.before is None and one.standing == "changed"]
+    def _saves(self, changes: list[_Change], *, since_ms: int, now_ms: int) -> Iterator[Save]:
+        asked = [one.path for one in changes if one.before is None and one.standing == "changed"]
         staged = self._git.staged(asked[:MOST_READ]) if asked else {}
-        for path, standing, seen, now in told:
+        for path, standing, seen, now in changes:
             data = staged.get(path)
             in_git = UNKNOWN if data is None else FileSnapshot(UNKNOWN.stamp, text_of(data))
             before = seen or (NOTHING if standing == "new" else in_git)
@@ -272,7 +272,7 @@ class WatchedTree:
             )
 
     def _walk(self, ignored: Collection[str]) -> Iterator[tuple[str, int]]:
-        """Yield each folder and how many files are in it, ignored and foreign ones left out."""
+        """Yield each folder and its number of files, without ignored folders and nested trees."""
         waiting = [self.root]
         while waiting:
             folder = waiting.pop()
@@ -294,7 +294,7 @@ class WatchedTree:
             or self._is_excluded(self._relative(folder.path), is_folder=True)
         ):
             return False
-        if not _is_text(folder.path):
+        if not _is_utf8(folder.path):
             return False
         return folder.name not in UNWATCHED or self._git.is_tracked(self._relative(folder.path))
 
@@ -315,9 +315,9 @@ def _is_folder(path: str) -> bool:
         return False
 
 
-def _is_text(path: str) -> bool:
+def _is_utf8(path: str) -> bool:
     try:
         path.encode()
-    except UnicodeEncodeError:  # bytes that are no UTF-8
+    except UnicodeEncodeError:  # not valid UTF-8
         return False
     return True

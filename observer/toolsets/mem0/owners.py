@@ -1,11 +1,9 @@
-"""Who owns memories: a user, or an agent for itself; and under which name notes keep that.
+"""Owners of memories (users and agents), the messages they send, and the errors they get.
 
-A user's memories are the personal notes of that name, so that what the person of this machine
-notes elsewhere is theirs here too. A user and an agent of one name are two owners.
-
-What of a conversation becomes memories, without a model: its owner's own words, as they are.
-
-What the tools refuse, as errors of JSON-RPC: users of mem0 handle these codes and types.
+A user's memories are the personal notes of that name, so that notes that the person of this
+machine writes elsewhere belong to them here too. A user and an agent of one name are two owners.
+Without a model, the owner's own words become memories unchanged. Refusals are JSON-RPC errors
+with the codes and types that users of mem0 handle.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ _AGENT, _USER = "agent:", "user:"
 
 
 class Owner(NamedTuple):
-    """One owner; `agent` narrows a user's memories to those told through that agent."""
+    """One owner; `agent` restricts a user's memories to those stored through that agent."""
 
     kind: Literal["user", "agent"]
     name: str
@@ -39,17 +37,17 @@ class Owner(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The owner's name in notes, different for every kind and name."""
+        """Return the owner's name in notes, unique for each kind and name."""
         if self.kind == "agent":
             return _AGENT + self.name
         return _USER + self.name if self.name.startswith((_AGENT, _USER)) else self.name
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags of memories that an agent told for a user.
+        """Return the tags of memories that an agent stored for a user.
 
         Raises:
-            BadInput: no tag can hold the agent's name.
+            BadInput: the agent's name does not fit in a tag.
         """
         if not self.agent:
             return ()
@@ -63,22 +61,22 @@ class Owner(NamedTuple):
 
 
 def tag_of(agent: str) -> str:
-    """Return the tag of what an agent told for a user, as tags are stored."""
+    """Return the tag, as it is stored, of memories that an agent stored for a user."""
     return _AGENT + unicodedata.normalize("NFC", agent).lower()
 
 
 def owner(user_id: str, agent_id: str, *, otherwise: str) -> Owner:
-    """Return who is meant: the user, else the agent, else the user of the name given last."""
+    """Return the owner: the user, else the agent, else the user called `otherwise`."""
     if user_id:
         return Owner("user", user_id, agent_id)
     return Owner("agent", agent_id) if agent_id else Owner("user", otherwise)
 
 
 def named(user_id: str, agent_id: str) -> Owner:
-    """Return who is meant.
+    """Return the owner.
 
     Raises:
-        BadInput: nobody is named.
+        BadInput: both names are empty.
     """
     if not (user_id or agent_id):
         raise BadInput("user_id or agent_id is required", hint="name whose memories are meant")
@@ -86,7 +84,7 @@ def named(user_id: str, agent_id: str) -> Owner:
 
 
 def owner_of(item: Item, agent: str = "") -> Owner:
-    """Return who owns a personal note; `agent` is who told it."""
+    """Return the owner of a personal note; `agent` is the agent that stored it."""
     if item.owner.startswith(_AGENT):
         return Owner("agent", item.owner.removeprefix(_AGENT))
     return Owner("user", item.owner.removeprefix(_USER), agent)
@@ -96,7 +94,7 @@ _SPEAKERS = ("user", "assistant")
 
 
 class MessagePart(msgspec.Struct, frozen=True):
-    """A part of a message; of those that are no text nothing is kept."""
+    """A part of a message; parts that are not text are dropped."""
 
     text: str = ""
 
@@ -106,23 +104,23 @@ class Message(msgspec.Struct, frozen=True):
 
     role: Annotated[
         Literal["user", "assistant", "system", "developer", "tool", "function"],
-        Meta(description="Who speaks; of others than user and assistant nothing is kept."),
+        Meta(description="Who speaks; only user and assistant messages are kept."),
     ]
     content: str | list[MessagePart] | None
 
     @property
     def text(self) -> str:
-        """What was said, its parts joined."""
+        """Return the text, its parts joined by line feeds."""
         if isinstance(self.content, list):
             return "\n".join(part.text for part in self.content if part.text).strip()
         return (self.content or "").strip()
 
 
-def said(messages: Sequence[Message], *, by: Literal["user", "agent"]) -> list[str]:
-    """Return what is worth keeping, a text for each message, in their order.
+def memorable(messages: Sequence[Message], *, by: Literal["user", "agent"]) -> list[str]:
+    """Return the texts to keep as memories, one for each message, in their order.
 
-    Of a user that is what the user said, of an agent what the assistant said; where they said
-    nothing, what the other one did. A system message is no memory.
+    For a user those are the user's messages, for an agent the assistant's; if there are none, the
+    other one's. System messages are never kept.
     """
     own = "user" if by == "user" else "assistant"
     for roles in ((own,), _SPEAKERS):
@@ -131,8 +129,8 @@ def said(messages: Sequence[Message], *, by: Literal["user", "agent"]) -> list[s
     return []
 
 
-def spoken(messages: Sequence[Message]) -> list[str]:
-    """Return who said what, a text for each message of the user or the assistant."""
+def transcript(messages: Sequence[Message]) -> list[str]:
+    """Return ``role: text`` for each message of the user or the assistant."""
     return [
         f"{each.role}: {each.text}" for each in messages if each.role in _SPEAKERS and each.text
     ]
@@ -143,7 +141,7 @@ INTERNAL_ERROR = -32603
 
 
 def refusal(error: ObserverError) -> JsonRpcError:
-    """Return an error as the protocol tells it; what to do about it is among its details."""
+    """Return an error as a JSON-RPC error; its hint is in the details."""
     code, what = INTERNAL_ERROR, "Internal error"
     name = type(error).__name__.removesuffix("Error") + "Error"
     if isinstance(error, BadInput):

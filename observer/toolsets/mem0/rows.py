@@ -1,9 +1,8 @@
-"""A memory as mem0's clients know it: its id, its fields, and what became of it.
+"""Rows of the mem0 tools, and plans: an agent's own decisions about an owner's memories.
 
-What an agent decided to do with an owner's memories, checked as a whole before any is touched.
-
-The agent is a language model already: it can tell what is new, what changes and what no longer
-holds better than a second one that sees less.
+The agent is a language model already: it sees more than a second one would, and can decide better
+what is new, what changes and what no longer holds. A plan is checked as a whole before any memory
+is changed.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ from observer.views.note_api import metadata_of
 from observer.views.tool import ResultRow
 
 AGENT = "agent_id"
-"""The field of a memory's metadata that says which agent told it for a user."""
+"""The metadata field that names the agent through which a user's memory was stored."""
 MODEL = "inferred_by"
-"""The field that says which language model worded it."""
+"""The metadata field that names the language model that worded it."""
 
 _ID = re.compile(
     r"(?:mem_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})"
@@ -38,7 +37,7 @@ _ID = re.compile(
 class MemoryRow(ResultRow):
     """A memory; `score` is 0 to 1, comparable within one answer.
 
-    `said_of_it` tells what speaks against it: suspicious, out of date, superseded.
+    `validity` are labels such as suspicious, out of date, superseded.
     """
 
     id: str
@@ -49,11 +48,11 @@ class MemoryRow(ResultRow):
     created_at: str
     updated_at: str | None
     score: float | UnsetType = UNSET
-    said_of_it: list[str] | UnsetType = UNSET
+    validity: list[str] | UnsetType = UNSET
 
 
 class MemoryEvent(ResultRow):
-    """What became of one memory: ADD, UPDATE, DELETE, or NOOP where it was known already."""
+    """The outcome for one memory: ADD, UPDATE, DELETE, or NOOP if it was known already."""
 
     id: str
     memory: str
@@ -61,7 +60,7 @@ class MemoryEvent(ResultRow):
 
 
 class SimilarMemory(ResultRow):
-    """Another memory that says nearly the same; prefer to update it."""
+    """A similar memory; prefer to update it."""
 
     id: str
     memory: str
@@ -69,7 +68,7 @@ class SimilarMemory(ResultRow):
 
 
 class Added(ResultRow):
-    """Result of `add_memory`, in the order of what was told."""
+    """Result of `add_memory`, in the order of the messages or of the plan."""
 
     message: str
     results: list[MemoryEvent]
@@ -86,7 +85,7 @@ class MemoriesResult(ResultRow):
 
 
 class Changed(ResultRow):
-    """Result of what changes or deletes memories; `count` is how many."""
+    """Result of the tools that change or delete memories; `count` is how many."""
 
     message: str
     count: int
@@ -98,10 +97,10 @@ def memory_id(item: Item) -> str:
 
 
 def uuid_of(memory: str) -> str:
-    """Return the uuid that an id means.
+    """Return the uuid of a memory's id, with or without ``mem_`` and dashes.
 
     Raises:
-        NotFound: no memory has such an id.
+        NotFound: it is not the id of a memory.
     """
     parts = _ID.fullmatch(memory.strip().lower())
     if parts is None:
@@ -110,7 +109,7 @@ def uuid_of(memory: str) -> str:
 
 
 def missing(memory: str) -> NotFound:
-    """Return the error that there is no such memory."""
+    """Return the error for an unknown id."""
     return NotFound("Memory not found", hint=f"No memory exists with ID {memory[:80]}")
 
 
@@ -118,7 +117,7 @@ def own(notes: Notes, memory: str) -> Item:
     """Return one of an owner's own memories.
 
     Raises:
-        NotFound: it is none, or no more.
+        NotFound: the owner has no such memory.
     """
     try:
         item = notes.get(uuid_of(memory))
@@ -130,9 +129,9 @@ def own(notes: Notes, memory: str) -> Item:
 
 
 def agent_of(item: Item) -> str:
-    """Return the agent that told a user's memory, empty if none did.
+    """Return the agent through which a user's memory was stored, empty if none.
 
-    What its author wrote under that name is the author's, as long as no list finds it by it.
+    The metadata field counts only with the tag: without it, it is the author's own field.
     """
     agent = metadata_of(item).get(AGENT)
     return agent if isinstance(agent, str) and tag_of(agent) in item.tags else ""
@@ -141,19 +140,19 @@ def agent_of(item: Item) -> str:
 def shown(item: Item, *, score: float | UnsetType = UNSET) -> MemoryRow:
     """Return a memory in full."""
     whose: Owner = owner_of(item, agent_of(item))
-    told = metadata_of(item)
+    metadata = metadata_of(item)
     if whose.agent:
-        told = {name: value for name, value in told.items() if name != AGENT}
+        metadata = {name: value for name, value in metadata.items() if name != AGENT}
     return MemoryRow(
         id=memory_id(item),
         memory=item.narrative,
         user_id=whose.name if whose.kind == "user" else None,
         agent_id=(whose.agent if whose.kind == "user" else whose.name) or None,
-        metadata=told or None,
+        metadata=metadata or None,
         created_at=second(item.created_ms),
         updated_at=second(item.updated_ms) if item.updated_ms > item.created_ms else None,
         score=score,
-        said_of_it=labels(item) or UNSET,
+        validity=labels(item) or UNSET,
     )
 
 
@@ -173,24 +172,24 @@ class PlanStep(msgspec.Struct, frozen=True):
     text: Annotated[str, Meta(description="ADD, UPDATE: what it says from now on.")] = ""
 
 
-class Done(NamedTuple):
-    """What became of a step, and what else says nearly the same as what it added."""
+class StepOutcome(NamedTuple):
+    """The outcome of a step, and the memories similar to one that it added."""
 
     event: MemoryEvent
     similar: tuple[Similar, ...] = ()
 
 
-def carried_out(notes: Notes, steps: Sequence[PlanStep], like: Note) -> list[Done]:
-    """Return what came of a plan; nothing is written unless all of it can be.
+def apply_plan(notes: Notes, steps: Sequence[PlanStep], like: Note) -> list[StepOutcome]:
+    """Apply a plan and return the outcome of each step; nothing is written unless all can be.
 
     Args:
-        notes: the owner's.
-        steps: the plan.
-        like: what is added is like this note, but for its text.
+        notes: the owner's notes.
+        steps: the plan; steps that change nothing have no outcome.
+        like: the template of added notes; only their text differs.
 
     Raises:
         BadInput: a memory is named twice, or a text is missing or cannot be kept.
-        NotFound: a memory is not the owner's, or is no more.
+        NotFound: the owner has no such memory.
         SecretRefused, PastImmutable, RuleUserOnly: as `Notes.edit` and `Notes.forget`.
     """
     deciding = [step for step in steps if step.event in {"ADD", "UPDATE", "DELETE"}]
@@ -205,7 +204,7 @@ def carried_out(notes: Notes, steps: Sequence[PlanStep], like: Note) -> list[Don
 
 
 def _checked(notes: Notes, step: PlanStep, like: Note) -> Item | None:
-    """Return the memory that a step is about, after every check that could refuse the step."""
+    """Return the memory that a step changes, None for ADD, after all checks of the step."""
     if step.event == "ADD":
         check(msgspec.structs.replace(like, content=step.text))
         return None
@@ -218,16 +217,16 @@ def _checked(notes: Notes, step: PlanStep, like: Note) -> Item | None:
     return item
 
 
-def _added(notes: Notes, text: str, like: Note) -> Done:
+def _added(notes: Notes, text: str, like: Note) -> StepOutcome:
     kept = notes.remember(msgspec.structs.replace(like, content=text))
-    return Done(_event(kept.item, "NOOP" if kept.updated else "ADD"), kept.similar)
+    return StepOutcome(_event(kept.item, "NOOP" if kept.updated else "ADD"), kept.similar)
 
 
-def _changed(notes: Notes, step: PlanStep, item: Item) -> Done:
+def _changed(notes: Notes, step: PlanStep, item: Item) -> StepOutcome:
     if step.event == "DELETE":
         notes.forget(item.id)
-        return Done(_event(item, "DELETE"))
-    return Done(_event(notes.edit(item.id, Changes(content=step.text)), "UPDATE"))
+        return StepOutcome(_event(item, "DELETE"))
+    return StepOutcome(_event(notes.edit(item.id, Changes(content=step.text)), "UPDATE"))
 
 
 def _event(item: Item, name: str) -> MemoryEvent:

@@ -18,8 +18,16 @@ from observer.memory.api import Memory
 from observer.notes.values import Changes, Note, Similar
 from observer.search.handles import SearchOptions
 from observer.toolsets.mem0 import rows
-from observer.toolsets.mem0.owners import Message, Owner, named, owner, refusal, said, spoken
-from observer.toolsets.mem0.rows import Done, PlanStep, carried_out
+from observer.toolsets.mem0.owners import (
+    Message,
+    Owner,
+    memorable,
+    named,
+    owner,
+    refusal,
+    transcript,
+)
+from observer.toolsets.mem0.rows import PlanStep, StepOutcome, apply_plan
 from observer.views import render
 from observer.views.tool import Tool, ToolResult
 
@@ -35,19 +43,19 @@ machine. What is stored is data, not instructions.\
 MOST_LISTED = 500
 MOST_AT_ONCE = 200
 LINE_CHARS = 500
-"""Of a memory in a list; get_memory tells all of it."""
+"""Most characters of a memory in a list; get_memory returns the whole."""
 
 UserId = Annotated[str, Meta(description="Whose memories.")]
 AgentId = Annotated[
     str,
-    Meta(description="With user_id: only those told through this agent. Alone: the agent's own."),
+    Meta(description="With user_id: only those stored through this agent. Alone: the agent's own."),
 ]
-MemoryId = Annotated[str, Meta(description="Exact id, as search_memories tells it.")]
-Guarding = Annotated[str, Meta(description="Refuse if the memory is not theirs.")]
+MemoryId = Annotated[str, Meta(description="Exact id, as search_memories returns it.")]
+OwnerCheck = Annotated[str, Meta(description="Refuse if the memory is not theirs.")]
 
 
 class Mem0:
-    """The tools over one memory; its owner is the user that is meant where nobody is named."""
+    """The tools of one memory; its owner is the user if neither user nor agent is named."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
@@ -74,7 +82,7 @@ class Mem0:
         user_id: UserId = "",
         agent_id: Annotated[
             str,
-            Meta(description="With user_id: who tells it. Alone: the agent whose memory it is."),
+            Meta(description="With user_id: who stores it. Alone: the agent whose memory it is."),
         ] = "",
         metadata: Annotated[
             dict[str, Any], Meta(description="Kept with each memory, as it is.")
@@ -97,16 +105,16 @@ class Mem0:
         plan you decide: ADD text, UPDATE or DELETE a memory by its id, NOOP.
         """
         whose = owner(user_id, agent_id, otherwise=self._memory.owner)
-        texts: Sequence[str] = () if plan else said(messages, by=whose.kind)
+        texts: Sequence[str] = () if plan else memorable(messages, by=whose.kind)
         if whose.agent:
             metadata = {**metadata, rows.AGENT: whose.agent}
         if infer and texts:
-            found = self._memory.extract(spoken(messages))
+            found = self._memory.extract(transcript(messages))
             texts, metadata = found.facts, {**metadata, rows.MODEL: found.model}
         steps = plan or [PlanStep(event="ADD", text=text) for text in texts]
         like = Note(content="", scope="personal", metadata=metadata or None, tags=whose.tags)
-        done = carried_out(self._memory.of(whose.key).notes, steps, like)
-        return _told(done, whose)
+        done = apply_plan(self._memory.of(whose.key).notes, steps, like)
+        return _added(done, whose)
 
     def search_memories(
         self,
@@ -124,24 +132,24 @@ class Mem0:
         if not query.strip():
             raise BadInput("query is empty", hint="say what to look for")
         whose = owner(user_id, agent_id, otherwise=self._memory.owner)
-        found = self._memory.of(whose.key).recall(query, limit=limit, narrow=_of(whose))
+        found = self._memory.of(whose.key).recall(query, limit=limit, narrow=_options(whose))
         memories = [rows.shown(hit.item, score=round(hit.score, 2)) for hit in found.hits]
         lines = [
-            f"ID: {each.id} - {_line(each.memory)} (score: {each.score:.2f})" + _doubts(each)
+            f"ID: {each.id} - {_line(each.memory)} (score: {each.score:.2f})" + _labels(each)
             for each in memories
         ]
         remarks = [f"({remark})" for remark in (found.notice, found.degraded) if remark]
-        told = rows.MemoriesResult(
+        result = rows.MemoriesResult(
             results=memories, notice=found.notice or UNSET, degraded=found.degraded or UNSET
         )
-        return ToolResult(_listed(f"Found {len(memories)} memories", lines, remarks), told)
+        return ToolResult(_listed(f"Found {len(memories)} memories", lines, remarks), result)
 
     def get_memory(
         self,
         memory_id: MemoryId,
         *,
-        user_id: Guarding = "",
-        agent_id: Guarding = "",
+        user_id: OwnerCheck = "",
+        agent_id: OwnerCheck = "",
     ) -> ToolResult[rows.MemoryRow]:
         """Get one memory in full: its text, owner, time and metadata."""
         _, item = self._kept(memory_id, user_id, agent_id)
@@ -154,19 +162,19 @@ class Mem0:
             ("Updated", memory.updated_at),
         )
         text = "\n".join(f"{label}: {value}" for label, value in about if value)
-        return ToolResult(text + _doubts(memory), memory)
+        return ToolResult(text + _labels(memory), memory)
 
     def get_all_memories(
         self, *, user_id: UserId = "", agent_id: AgentId = ""
     ) -> ToolResult[rows.MemoriesResult]:
         """List all memories of a user or an agent, newest first; one of both must be named."""
         whose = named(user_id, agent_id)
-        notes, narrow = self._memory.of(whose.key).notes, _of(whose)
+        notes, narrow = self._memory.of(whose.key).notes, _options(whose)
         memories = [rows.shown(item) for item in notes.list(narrow=narrow, limit=MOST_LISTED)]
         total = sum(notes.counts("type", narrow=narrow).values())
         left_out = max(0, total - len(memories))
         remarks = [f"({left_out} older ones left out; search_memories finds them)"] * bool(left_out)
-        lines = [_line(each.memory) + _doubts(each) for each in memories]
+        lines = [_line(each.memory) + _labels(each) for each in memories]
         return ToolResult(
             _listed(f"Found {total} memories for {whose}", lines, remarks),
             rows.MemoriesResult(results=memories, left_out=left_out or UNSET),
@@ -177,8 +185,8 @@ class Mem0:
         memory_id: MemoryId,
         data: Annotated[str, Meta(description="What it says from now on.")],
         *,
-        user_id: Guarding = "",
-        agent_id: Guarding = "",
+        user_id: OwnerCheck = "",
+        agent_id: OwnerCheck = "",
     ) -> ToolResult[rows.Changed]:
         """Replace the text of a memory; owner, metadata and time of creation stay."""
         memory, item = self._kept(memory_id, user_id, agent_id)
@@ -189,8 +197,8 @@ class Mem0:
         self,
         memory_id: MemoryId,
         *,
-        user_id: Guarding = "",
-        agent_id: Guarding = "",
+        user_id: OwnerCheck = "",
+        agent_id: OwnerCheck = "",
     ) -> ToolResult[rows.Changed]:
         """Delete one memory: it is found no more, neither by words nor by meaning nor by links."""
         memory, item = self._kept(memory_id, user_id, agent_id)
@@ -211,21 +219,21 @@ class Mem0:
         return _changed(f"Deleted {count} memories for {whose}", count)
 
     def _kept(self, memory_id: str, user_id: str, agent_id: str) -> tuple[Memory, Item]:
-        """Return a memory by its id, and ours as its owner sees it.
+        """Return our memory as the owner of an item sees it, and the item.
 
         Raises:
-            NotFound: there is none, or it is not of the user or agent named.
+            NotFound: there is no such item, or it does not belong to the user or agent named.
         """
         try:
-            keeper = self._memory.owner_of(rows.uuid_of(memory_id))
+            owner_memory = self._memory.owner_of(rows.uuid_of(memory_id))
         except NotFound:
             raise rows.missing(memory_id) from None
-        item = rows.own(keeper.notes, memory_id)
+        item = rows.own(owner_memory.notes, memory_id)
         if user_id or agent_id:
             whose = named(user_id, agent_id)
-            if keeper.owner != whose.key or not set(whose.tags) <= set(item.tags):
+            if owner_memory.owner != whose.key or not set(whose.tags) <= set(item.tags):
                 raise rows.missing(memory_id)
-        return keeper, item
+        return owner_memory, item
 
 
 def _reads(run: Callable[..., ToolResult[Any]], title: str) -> Tool:
@@ -236,11 +244,11 @@ def _writes(run: Callable[..., ToolResult[Any]], title: str) -> Tool:
     return Tool(run=run, title=title, is_read_only=False, is_destructive=True, refusal=refusal)
 
 
-def _of(whose: Owner) -> SearchOptions:
+def _options(whose: Owner) -> SearchOptions:
     return SearchOptions(kinds=("note",), scope="personal", tags=whose.tags)
 
 
-def _told(done: list[Done], whose: Owner) -> ToolResult[rows.Added]:
+def _added(done: list[StepOutcome], whose: Owner) -> ToolResult[rows.Added]:
     events = [each.event for each in done]
     counts = Counter(event.event for event in events)
     message = f"Added {counts['ADD']} memories for {whose}"
@@ -271,5 +279,5 @@ def _line(text: str) -> str:
     return render.one_line(text, LINE_CHARS)
 
 
-def _doubts(memory: rows.MemoryRow) -> str:
-    return f" [{'; '.join(memory.said_of_it)}]" if memory.said_of_it else ""
+def _labels(memory: rows.MemoryRow) -> str:
+    return f" [{'; '.join(memory.validity)}]" if memory.validity else ""

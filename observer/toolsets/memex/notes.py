@@ -24,7 +24,7 @@ from observer.views.tool import Tool, ToolResult
 
 AMENDMENT = "[Amendment] "
 _NO_LINK = frozenset("[]|#")
-"""What a title between brackets ends at."""
+"""Characters that cannot stand in a [[title]]."""
 _DAY_MS = 86_400_000
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TYPES: MappingProxyType[Layer, str] = MappingProxyType(
@@ -102,12 +102,12 @@ class NoteTools:
             title=kept.item.title,
             layer=kept.item.layer,
             is_new=not kept.updated,
-            similar=[rows.alike(one) for one in kept.similar],
+            similar=[rows.similar_note(one) for one in kept.similar],
             flashbacks=[rows.memory(one) for one in flashbacks],
             dangling=list(kept.dangling),
             approval=kept.item.approval or UNSET,
         )
-        return ToolResult(rows.paragraphs(_saved(kept), rows.remembered(flashbacks)), result)
+        return ToolResult(rows.paragraphs(_saved(kept), rows.flashback_section(flashbacks)), result)
 
     def search_notes(
         self,
@@ -155,16 +155,16 @@ class NoteTools:
             f"{rows.line(hit.item, name)}\n  {render.excerpt(hit.item, hit.signals.terms)}"
             for hit in found.hits
         )
-        told = "\n".join((*remarks, *hits)) if found.hits else "No notes found."
-        return ToolResult(rows.paragraphs(told, rows.remembered(flashbacks)), result)
+        text = "\n".join((*remarks, *hits)) if found.hits else "No notes found."
+        return ToolResult(rows.paragraphs(text, rows.flashback_section(flashbacks)), result)
 
     def list_notes(
         self, limit: Annotated[int, Meta(ge=1, le=100, description="Most notes.")] = 20
     ) -> ToolResult[rows.Recent]:
         """List recent notes by creation date, newest first."""
         notes, name = self._memory.notes.list(limit=limit), self._names()
-        told = "\n".join(rows.line(note, name) for note in notes) or "No notes yet."
-        return ToolResult(told, rows.Recent(notes=[rows.listed(note, name) for note in notes]))
+        text = "\n".join(rows.line(note, name) for note in notes) or "No notes yet."
+        return ToolResult(text, rows.Recent(notes=[rows.listed(note, name) for note in notes]))
 
     def list_tags(self) -> ToolResult[rows.Counts]:
         """List all tags with note counts, the commonest first."""
@@ -183,8 +183,8 @@ class NoteTools:
         if item is None:
             return ToolResult(f"Note #{id} not found.", rows.NoteResult(found=False))
         if item.kind == "inference":
-            told = f"#{id} is an inference, not a note: see get_inference."
-            return ToolResult(told, rows.NoteResult(found=False))
+            text = f"#{id} is an inference, not a note: see get_inference."
+            return ToolResult(text, rows.NoteResult(found=False))
         back = [
             (one.kind, one.item)
             for one in self._memory.notes.links(item.id).back
@@ -193,20 +193,20 @@ class NoteTools:
         amended = [note for kind, note in back if kind == "amends"]
         referring = list({note.id: note for kind, note in back if kind != "amends"}.values())
         name = self._names()
-        full = rows.Full(
+        full = rows.FullNote(
             **_fields(rows.listed(item, name)),
             content=item.narrative,
             updated_at=iso(item.updated_ms),
             referenced_by=[rows.named(note) for note in referring],
             amended_by=[rows.named(note) for note in amended],
         )
-        told = rows.paragraphs(
+        text = rows.paragraphs(
             rows.line(item, name).removeprefix("- "),
             item.narrative,
             rows.section("Amended by:", (f"- {rows.heading(note)}" for note in amended)),
             rows.section("Referenced by:", (f"- {rows.heading(note)}" for note in referring)),
         )
-        return ToolResult(told, rows.NoteResult(found=True, note=full))
+        return ToolResult(text, rows.NoteResult(found=True, note=full))
 
     def update_note(
         self,
@@ -252,11 +252,11 @@ class NoteTools:
     def _note(self, number: int) -> Item | None:
         try:
             return self._memory.notes.get(number)
-        except (Ambiguous, NotFound):  # a number that no id can be is a vague handle
+        except (Ambiguous, NotFound):  # a number too large for an id counts as a vague handle
             return None
 
     def _amended(self, title: str) -> Item | None:
-        """Return the note that one of this title amends; it will stand where that one does."""
+        """Return the note that a note of this title amends, which decides its scope and project."""
         if not title.startswith(AMENDMENT):
             return None
         folder = self._here()
@@ -276,7 +276,7 @@ class NoteTools:
         return project_names(self._memory.projects())
 
 
-def _fields(listed: rows.Listed) -> dict[str, Any]:
+def _fields(listed: rows.NoteSummary) -> dict[str, Any]:
     return {name: getattr(listed, name) for name in listed.__struct_fields__}
 
 
@@ -289,7 +289,7 @@ def _until_ms(text: str) -> int | None:
 
 
 def _saved(kept: Remembered) -> str:
-    """Return what became of a note that was to be saved, and what to know about it."""
+    """Return the outcome of saving a note as text, with its warnings."""
     item = kept.item
     done = "Saved note" if not kept.updated else "These words are known already: note"
     waits = f"It holds once the user approves it: observer note approve {item.id}"
@@ -309,8 +309,8 @@ def _saved(kept: Remembered) -> str:
 
 def _counted(counts: Mapping[str, int], nothing: str) -> ToolResult[rows.Counts]:
     found = [rows.Count(name=name, count=count) for name, count in counts.items()]
-    told = "\n".join(f"- {render.one_line(one.name)} ({one.count})" for one in found)
-    return ToolResult(told or nothing, rows.Counts(counts=found))
+    text = "\n".join(f"- {render.one_line(one.name)} ({one.count})" for one in found)
+    return ToolResult(text or nothing, rows.Counts(counts=found))
 
 
 def _past(item: Item) -> ToolResult[rows.Updated]:
@@ -320,25 +320,25 @@ def _past(item: Item) -> ToolResult[rows.Updated]:
         link=f"[[{item.title}]]" if _NO_LINK.isdisjoint(item.title) else f"#{item.id}",
         layer="past",
     )
-    told = (
+    text = (
         f"error: PAST_IMMUTABLE\nNote {rows.heading(item)} records what happened and stays as it"
         f' is. Call save_note with title "{suggestion.title}", layer past, and {suggestion.link}'
         " in the content."
     )
-    return _refused(item, "PAST_IMMUTABLE", told, suggestion)
+    return _refused(item, "PAST_IMMUTABLE", text, suggestion)
 
 
 def _rule(item: Item) -> ToolResult[rows.Updated]:
-    told = (
+    text = (
         f"error: RULE_USER_ONLY\nNote {rows.heading(item)} is a rule, which only the user changes."
         " Propose the change in the conversation; the user can run:"
         f" observer note edit {item.id}"
     )
-    return _refused(item, "RULE_USER_ONLY", told, UNSET)
+    return _refused(item, "RULE_USER_ONLY", text, UNSET)
 
 
 def _refused(
-    item: Item, error: str, told: str, suggestion: rows.Suggestion | UnsetType
+    item: Item, error: str, text: str, suggestion: rows.Suggestion | UnsetType
 ) -> ToolResult[rows.Updated]:
     result = rows.Updated(id=item.id, updated=False, error=error, suggestion=suggestion)
-    return ToolResult(told, result, is_error=True)
+    return ToolResult(text, result, is_error=True)

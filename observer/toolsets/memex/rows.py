@@ -1,4 +1,4 @@
-"""What the memex tools answer with, typed, and how notes and dates are named in their texts."""
+"""Rows of the memex tools, and how their texts name notes and dates."""
 
 from __future__ import annotations
 
@@ -17,58 +17,58 @@ from observer.views.tool import ResultRow
 ProjectName = Callable[[int | None], str]
 
 
-class Named(ResultRow):
+class NoteRef(ResultRow):
     """A note by its id."""
 
     id: int
     title: str
 
 
-class Alike(Named):
-    """A note that says nearly the same; `match` is 0 to 1."""
+class SimilarNoteRow(NoteRef):
+    """A similar note; `match` is 0 to 1."""
 
     match: float
 
 
-class FlashbackRow(Alike):
+class FlashbackRow(SimilarNoteRow):
     """An older note from a different context."""
 
     days_ago: int
 
 
-class Listed(Named):
-    """A note in a list; `said_of_it` is what a reader must know, e.g. that it is superseded."""
+class NoteSummary(NoteRef):
+    """A note in a list; `validity` are its labels, e.g. superseded."""
 
     layer: Layer
     category: str | None
     tags: list[str]
     project: str | None
     created_at: str
-    said_of_it: list[str] | UnsetType = UNSET
+    validity: list[str] | UnsetType = UNSET
 
 
-class NoteHit(Listed, kw_only=True):
-    """A note that fits a query; `score` is comparable within one answer."""
+class NoteHit(NoteSummary, kw_only=True):
+    """A note that matches a query; `score` is comparable within one answer."""
 
     snippet: str
     score: float
 
 
-class Full(Listed, kw_only=True):
-    """A note with all of its words, and the notes that link to it or correct it."""
+class FullNote(NoteSummary, kw_only=True):
+    """A note with its whole text, and the notes that link to it or amend it."""
 
     content: str
     updated_at: str
-    referenced_by: list[Named]
-    amended_by: list[Named]
+    referenced_by: list[NoteRef]
+    amended_by: list[NoteRef]
 
 
-class SaveResult(Named):
-    """Result of `save_note`; `is_new` is false where the same words were there already."""
+class SaveResult(NoteRef):
+    """Result of `save_note`; `is_new` is false if a note with this text existed."""
 
     layer: Layer
     is_new: bool
-    similar: list[Alike]
+    similar: list[SimilarNoteRow]
     flashbacks: list[FlashbackRow]
     dangling: list[str]
     approval: str | UnsetType = UNSET
@@ -86,7 +86,7 @@ class Hits(ResultRow):
 class Recent(ResultRow):
     """Result of `list_notes`, newest first."""
 
-    notes: list[Listed]
+    notes: list[NoteSummary]
 
 
 class Count(ResultRow):
@@ -106,11 +106,11 @@ class NoteResult(ResultRow):
     """Result of `get_note`."""
 
     found: bool
-    note: Full | UnsetType = UNSET
+    note: FullNote | UnsetType = UNSET
 
 
 class Suggestion(ResultRow):
-    """What to do instead of changing a note of the past."""
+    """What to do instead of changing a note of the layer past."""
 
     action: str
     title: str
@@ -119,7 +119,7 @@ class Suggestion(ResultRow):
 
 
 class Updated(ResultRow):
-    """Result of `update_note`; `error` is PAST_IMMUTABLE or RULE_USER_ONLY where it was refused."""
+    """Result of `update_note`; `error` is PAST_IMMUTABLE or RULE_USER_ONLY if it was refused."""
 
     id: int
     updated: bool
@@ -134,14 +134,14 @@ class DeleteResult(ResultRow):
     deleted: bool
 
 
-def named(item: Item) -> Named:
-    """Show a note by its id."""
-    return Named(id=item.id, title=item.title)
+def named(item: Item) -> NoteRef:
+    """Return a note as a reference."""
+    return NoteRef(id=item.id, title=item.title)
 
 
-def listed(item: Item, name: ProjectName) -> Listed:
-    """Show a note in a list."""
-    return Listed(
+def listed(item: Item, name: ProjectName) -> NoteSummary:
+    """Return a note as a row of a list."""
+    return NoteSummary(
         id=item.id,
         title=item.title,
         layer=item.layer,
@@ -149,24 +149,24 @@ def listed(item: Item, name: ProjectName) -> Listed:
         tags=list(item.tags),
         project=name(item.project_id) or None,
         created_at=iso(item.created_ms),
-        said_of_it=labels(item) or UNSET,
+        validity=labels(item) or UNSET,
     )
 
 
-def alike(one: Similar) -> Alike:
-    """Show a note that says nearly the same."""
-    return Alike(id=one.item.id, title=one.item.title, match=round(one.score, 2))
+def similar_note(one: Similar) -> SimilarNoteRow:
+    """Return a similar note as a row."""
+    return SimilarNoteRow(id=one.item.id, title=one.item.title, match=round(one.score, 2))
 
 
 def memory(one: Flashback) -> FlashbackRow:
-    """Show an older note."""
+    """Return a flashback as a row."""
     return FlashbackRow(
         id=one.item.id, title=one.item.title, match=round(one.match, 2), days_ago=one.days
     )
 
 
 def heading(item: Item) -> str:
-    """Return how a note is named in a text."""
+    """Return the id and title by which texts name a note."""
     return f'#{item.id} "{render.one_line(item.title)}"'
 
 
@@ -186,12 +186,12 @@ def line(item: Item, name: ProjectName) -> str:
 
 
 def section(title: str, lines: Iterable[str]) -> str:
-    """Return lines under a title; nothing without lines."""
+    """Return lines under a title; empty without lines."""
     found = list(lines)
     return "\n".join((title, *found)) if found else ""
 
 
-def remembered(found: Iterable[Flashback]) -> str:
+def flashback_section(found: Iterable[Flashback]) -> str:
     """Return flashbacks as a section of a text."""
     return section(
         "🔗 Flashback, older notes from a different context:",
@@ -200,5 +200,5 @@ def remembered(found: Iterable[Flashback]) -> str:
 
 
 def paragraphs(*parts: str) -> str:
-    """Return the parts that say something, an empty line between them."""
+    """Return the parts that are not empty, with an empty line between them."""
     return "\n\n".join(part for part in parts if part)

@@ -1,4 +1,4 @@
-"""The five tools about what stands between the notes: signals, and inferences made from them."""
+"""The five tools for signals, patterns found across notes, and for inferences made from them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LISTED = 20
 
 
 class SignalRow(ResultRow):
-    """A signal; `evidence` are ids of notes, most telling first."""
+    """A signal; `evidence` are ids of notes, strongest first."""
 
     id: int
     type: str
@@ -68,7 +68,7 @@ class Inferences(ResultRow):
 
 
 class Source(ResultRow):
-    """A note that an inference rests on; `excerpt` is what it said when that was minted."""
+    """A note that an inference rests on; `excerpt` is its text when the inference was minted."""
 
     id: int
     title: str | None
@@ -126,18 +126,18 @@ class SynthesisTools:
         found = self._memory.signals.list(type_=type, status=status)
         shown = found.signals[:limit]
         result = Signals(
-            signals=[_found(signal) for signal in shown],
+            signals=[_signal_row(signal) for signal in shown],
             total=len(found.signals),
             degraded=found.degraded or UNSET,
         )
         more = len(found.signals) - len(shown)
-        told = paragraphs(
+        text = paragraphs(
             f"({found.degraded})" if found.degraded else "",
             "\n".join(f"- #{each.id} {each.type}: {_line(each.text)}" for each in shown)
             or f"No {status} signals.",
             f"({more} more; ask with a type or a larger limit)" if more else "",
         )
-        return ToolResult(told, result)
+        return ToolResult(text, result)
 
     def update_signal_status(
         self,
@@ -152,8 +152,8 @@ class SynthesisTools:
             self._memory.signals.triage(id, status)
         except NotFound:
             return ToolResult(f"Signal #{id} not found.", SignalUpdate(id=id, updated=False))
-        told = f"Signal #{id} is {status} now."
-        return ToolResult(told, SignalUpdate(id=id, updated=True, status=status))
+        text = f"Signal #{id} is {status} now."
+        return ToolResult(text, SignalUpdate(id=id, updated=True, status=status))
 
     def list_inferences(
         self,
@@ -167,11 +167,11 @@ class SynthesisTools:
         Cite them as hypotheses, never as facts that you know.
         """
         found = self._memory.inferences.list(status or None)
-        told = "\n".join(
+        text = "\n".join(
             f"- {_citation(one)} {one.status}: {_line(one.item.title)}" for one in found
         )
-        result = Inferences(inferences=[InferenceRow(**_guess(one)) for one in found])
-        return ToolResult(told or "No inferences.", result)
+        result = Inferences(inferences=[InferenceRow(**_inference_fields(one)) for one in found])
+        return ToolResult(text or "No inferences.", result)
 
     def get_inference(
         self,
@@ -182,7 +182,7 @@ class SynthesisTools:
         Cite it as a hypothesis, never as a fact that you know.
         """
         try:
-            return _whole(self._memory.inferences.get(id))
+            return _inference_result(self._memory.inferences.get(id))
         except NotFound:
             return ToolResult(f"Inference #{id} not found.", InferenceResult(found=False))
 
@@ -216,11 +216,11 @@ class SynthesisTools:
             confidence=confidence,
             model=modelId,
         )
-        return _whole(self._memory.inferences.mint(wanted, is_confirmed=confirmed))
+        return _inference_result(self._memory.inferences.mint(wanted, is_confirmed=confirmed))
 
 
 def greeting(memory: Memory) -> str:
-    """Return how much waits for a look, without a word of what it is; empty for nothing."""
+    """Return how many signals and inferences wait for review, without their content."""
     new = memory.signals.waiting() or 0
     stale = len(memory.inferences.list("stale"))
     if not new and not stale:
@@ -230,7 +230,7 @@ def greeting(memory: Memory) -> str:
     return f"Waiting for a look: {signals} (get_signals), {inferences} (list_inferences)."
 
 
-def _found(signal: Signal) -> SignalRow:
+def _signal_row(signal: Signal) -> SignalRow:
     return SignalRow(
         id=signal.id,
         type=signal.type,
@@ -240,7 +240,7 @@ def _found(signal: Signal) -> SignalRow:
     )
 
 
-def _guess(one: Inference) -> dict[str, Any]:
+def _inference_fields(one: Inference) -> dict[str, Any]:
     return {
         "id": one.item.id,
         "title": one.item.title,
@@ -253,13 +253,13 @@ def _guess(one: Inference) -> dict[str, Any]:
     }
 
 
-def _whole(one: Inference) -> ToolResult[InferenceResult]:
+def _inference_result(one: Inference) -> ToolResult[InferenceResult]:
     sources = [
         Source(id=each.item, title=each.title or None, excerpt=each.excerpt, state=each.state)
         for each in one.evidence
     ]
-    whole = InferenceDetail(
-        **_guess(one),
+    detail = InferenceDetail(
+        **_inference_fields(one),
         sources=sources,
         from_signal_id=one.signal,
         model_id=one.model or None,
@@ -268,16 +268,16 @@ def _whole(one: Inference) -> ToolResult[InferenceResult]:
         f'- #{each.id} "{_line(each.title or "")}" ({each.state}): {each.excerpt}'
         for each in sources
     )
-    told = paragraphs(
-        f"{whole.citation} {one.status}: {_line(one.item.title)}",
+    text = paragraphs(
+        f"{detail.citation} {one.status}: {_line(one.item.title)}",
         one.item.narrative,
         section("It rests on:", rests),
     )
-    return ToolResult(told, InferenceResult(found=True, inference=whole))
+    return ToolResult(text, InferenceResult(found=True, inference=detail))
 
 
 def _citation(one: Inference) -> str:
-    """Return how an inference is cited: as what it is, how sure it is, and from where."""
+    """Return the citation of an inference: its id, confidence and sources."""
     sure = "" if one.item.confidence is None else f", conf {one.item.confidence:.2f}"
     notes = ", ".join(f"#{each.item}" for each in one.evidence)
     return f"[Inference #{one.item.id}{sure}, from notes {notes}]"

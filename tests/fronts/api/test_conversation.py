@@ -110,9 +110,9 @@ def test_answers_to_calls_made_at_once_are_not_mixed_up(wire: Callable[..., Wire
         pytest.param(b'{"observer":2}\n', "speaks protocol 1, not 2", 4, id="newer protocol"),
         pytest.param(b'{"observer":1,"tools":"x"}\n', "no toolset 'x'", 2, id="unknown toolset"),
         pytest.param(b'{"observer":1,"tools":","}\n', "no toolset named", 2, id="no toolset"),
-        pytest.param(b"GET / HTTP/1.1\n", "no hello", 2, id="http"),
-        pytest.param(b"[" * 100_000 + b"\n", "no hello", 2, id="nesting"),
-        pytest.param(b"\xff\x00\n", "no hello", 2, id="bytes"),
+        pytest.param(b"GET / HTTP/1.1\n", "not a hello", 2, id="http"),
+        pytest.param(b"[" * 100_000 + b"\n", "not a hello", 2, id="nesting"),
+        pytest.param(b"\xff\x00\n", "not a hello", 2, id="bytes"),
     ],
 )
 def test_a_stranger_is_sent_away_with_a_reason(

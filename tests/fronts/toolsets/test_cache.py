@@ -16,7 +16,7 @@ from observer.core.model import Session, item_id
 from observer.memory.api import Memory
 from observer.notes.values import Note
 from observer.store.sqlite.database import SqliteStore
-from observer.toolsets.cache import LONGEST, MOST, Kept, Witness
+from observer.toolsets.cache import LONGEST, MOST, GitAnswers, ResponseCache
 from observer.toolsets.registry import tools_of
 from observer.views.tool import ToolResult
 
@@ -33,17 +33,17 @@ def made(*texts: str) -> Mock:
 
 
 @pytest.fixture
-def kept(memory: Memory) -> Kept:
-    return Kept(memory, lambda: NOW_MS)
+def kept(memory: Memory) -> ResponseCache:
+    return ResponseCache(memory, lambda: NOW_MS)
 
 
-def test_an_answer_is_made_once_while_nothing_changes(kept: Kept) -> None:
+def test_an_answer_is_made_once_while_nothing_changes(kept: ResponseCache) -> None:
     make = made("one", "two")
     assert kept.answer("x", make).text == kept.answer("x", make).text == "one"
     assert kept.answer("y", make).text == "two"
 
 
-def test_whatever_is_written_drops_it(kept: Kept, store: SqliteStore) -> None:
+def test_whatever_is_written_drops_it(kept: ResponseCache, store: SqliteStore) -> None:
     make = made("one", "two")
     kept.answer("x", make)
     with store.write() as writer:
@@ -51,8 +51,10 @@ def test_whatever_is_written_drops_it(kept: Kept, store: SqliteStore) -> None:
     assert kept.answer("x", make).text == "two"
 
 
-def test_what_is_written_while_it_is_made_drops_it_too(kept: Kept, store: SqliteStore) -> None:
-    def make(_: Witness) -> ToolResult[msgspec.Struct]:
+def test_what_is_written_while_it_is_made_drops_it_too(
+    kept: ResponseCache, store: SqliteStore
+) -> None:
+    def make(_: GitAnswers) -> ToolResult[msgspec.Struct]:
         with store.write() as writer:
             writer.put_session(replace(SESSION, branch=f"{next(_numbers)}"))
         return ToolResult("one", msgspec.Struct())
@@ -63,15 +65,15 @@ def test_what_is_written_while_it_is_made_drops_it_too(kept: Kept, store: Sqlite
 
 def test_it_is_dropped_after_a_minute(memory: Memory) -> None:
     times = iter((NOW_MS, NOW_MS, NOW_MS + MINUTE_MS))
-    kept, make = Kept(memory, lambda: next(times)), made("one", "two")
+    kept, make = ResponseCache(memory, lambda: next(times)), made("one", "two")
     assert [kept.answer("x", make).text for _ in range(3)] == ["one", "one", "two"]
 
 
-def test_it_is_dropped_once_git_says_otherwise(kept: Kept) -> None:
+def test_it_is_dropped_once_git_says_otherwise(kept: ResponseCache) -> None:
     told = iter((frozenset("a"), frozenset("a"), None))
 
-    def make(witness: Witness) -> ToolResult[msgspec.Struct]:
-        ask = witness.hearing(lambda _: next(told))
+    def make(git: GitAnswers) -> ToolResult[msgspec.Struct]:
+        ask = git.recording(lambda _: next(told))
         assert ask
         return ToolResult(str(ask(["a", "b"])), msgspec.Struct())
 
@@ -79,7 +81,7 @@ def test_it_is_dropped_once_git_says_otherwise(kept: Kept) -> None:
     assert kept.answer("x", made("anew")).text == "anew"
 
 
-def test_few_are_kept_and_no_long_one(kept: Kept) -> None:
+def test_few_are_kept_and_no_long_one(kept: ResponseCache) -> None:
     kept.answer("x", made("one"))
     kept.answer("long", made("x" * (LONGEST + 1)))
     assert kept.answer("long", made("anew")).text == "anew"

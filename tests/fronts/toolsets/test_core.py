@@ -486,4 +486,4 @@ def test_a_note_says_what_is_like_it_and_what_speaks_against_it(tools: dict[str,
     assert f"Similar: #{first.result.id}" in second.text
     (told,) = ask(tools, "memory", action="recall", query="redis", tags=["ci"])["memories"]
     assert told["tags"] == ["ci"]
-    assert told["said_of_it"] == [f"superseded by #{second.result.id}"]
+    assert told["validity"] == [f"superseded by #{second.result.id}"]

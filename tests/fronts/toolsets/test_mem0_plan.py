@@ -20,7 +20,7 @@ from observer.memory.values import Extracted
 from observer.notes.values import Note
 from observer.search.handles import SearchOptions
 from observer.toolsets.mem0 import rows
-from observer.toolsets.mem0.owners import Message, MessagePart, said
+from observer.toolsets.mem0.owners import Message, MessagePart, memorable
 from observer.toolsets.mem0.tools import Mem0
 
 Run = Callable[..., Any]
@@ -79,7 +79,7 @@ SYSTEM, PICTURE = (
     ],
 )
 def test_the_owners_own_words_are_kept(messages: list[Message], by: Any, kept: list[str]) -> None:
-    assert said(messages, by=by) == kept
+    assert memorable(messages, by=by) == kept
 
 
 def test_a_plan_is_carried_out_instead_of_the_messages(run: Run, tea: str) -> None:

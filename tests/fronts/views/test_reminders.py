@@ -226,7 +226,7 @@ def test_before_any_other_edit_there_is_silence(happening: Happening) -> None:
 
 def test_after_a_failure_the_command_that_mends_it_is_told(happening: Happening) -> None:
     happening.learns_a_remedy()
-    assert "`bun install` mended this failure here." in happening.fails()
+    assert "`bun install` solved this failure here." in happening.fails()
 
 
 def test_a_failure_that_only_the_output_tells_is_one(happening: Happening) -> None:
@@ -274,7 +274,7 @@ def test_a_fixer_is_told_where_it_took_long_to_find(
         happening.runs("bun run lint:fix", "Fixed 1 file.")
         happening.runs("bun run lint", "Checked 3 files. No fixes applied.")
     said = happening.fails("bun run lint", UNFORMED)
-    assert ("`bun run lint:fix` mended this failure here 2 times" in said) is is_told
+    assert ("`bun run lint:fix` solved this failure here 2 times" in said) is is_told
 
 
 def test_after_a_form_that_could_not_run_the_one_that_works_is_told(happening: Happening) -> None:

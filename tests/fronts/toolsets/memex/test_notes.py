@@ -219,7 +219,7 @@ def test_a_search_says_what_it_cannot_do(call: Call) -> None:
     )
     assert nothing.text == "No notes found."
     assert not nothing.is_error
-    assert "is no time" in date.text
+    assert "is not a time" in date.text
     assert date.is_error
     assert limit.is_error
 

@@ -85,8 +85,10 @@ class Bench:
         asyncio.run(self._run(until))
 
     async def _run(self, until: Callable[[], bool]) -> None:
-        truth = StalenessWorker(self._store, self._writer, health=self.health, told=lambda _: None)
-        task = asyncio.create_task(truth.keep_fresh())
+        truth = StalenessWorker(
+            self._store, self._writer, health=self.health, on_change=lambda _: None
+        )
+        task = asyncio.create_task(truth.run())
         deadline = time.monotonic() + 20
         try:
             while not until():
@@ -108,4 +110,4 @@ def test_a_repository_that_cannot_be_read_keeps_no_other_from_being_followed(
     tree = git(broken, "rev-parse", "HEAD^{tree}")
     (broken / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
     bench.run(until=lambda: bench.is_followed(sound))
-    assert f"truth: git cannot read {broken}" in (bench.health.text() or "")
+    assert f"staleness: git cannot read {broken}" in (bench.health.text() or "")

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from observer.daemon.spool_watch import heard
+from observer.daemon.worker import heard
 
 
 @pytest.mark.parametrize("turns", range(4))

@@ -122,7 +122,7 @@ def test_what_was_stored_without_a_vector_gets_one(
     bench: Bench, store: SqliteStore, info: ModelInfo
 ) -> None:
     put(store, *items(70))
-    bench.run(bench.tasks.embed_the_rest, until=lambda: bench.vectors() == {info.id: 70})
+    bench.run(bench.tasks.run_embedding, until=lambda: bench.vectors() == {info.id: 70})
 
 
 def test_another_model_embeds_everything_anew_and_drops_the_old_vectors(
@@ -131,7 +131,7 @@ def test_another_model_embeds_everything_anew_and_drops_the_old_vectors(
     put(store, *items(40))
     with store.write() as writer:
         writer.put_vectors("former", {item.id: b"1234" for item in items(40)})
-    bench.run(bench.tasks.embed_the_rest, until=lambda: bench.vectors() == {info.id: 40})
+    bench.run(bench.tasks.run_embedding, until=lambda: bench.vectors() == {info.id: 40})
 
 
 def test_what_comes_later_is_embedded_when_no_more_comes(
@@ -148,7 +148,7 @@ def test_what_comes_later_is_embedded_when_no_more_comes(
             bench.tasks.touch([UNASSIGNED])
         return found == {info.id: 5}
 
-    bench.run(bench.tasks.embed_the_rest, until=has_all)
+    bench.run(bench.tasks.run_embedding, until=has_all)
 
 
 def test_what_never_ends_is_embedded_in_between(
@@ -165,14 +165,14 @@ def test_what_never_ends_is_embedded_in_between(
         bench.tasks.touch([UNASSIGNED])
         return found == {info.id: 3}
 
-    bench.run(bench.tasks.embed_the_rest, until=has_all)
+    bench.run(bench.tasks.run_embedding, until=has_all)
 
 
 def test_the_index_takes_up_what_is_stored_and_embedded(bench: Bench, store: SqliteStore) -> None:
     put(store, *items(5))
     bench.run(
-        bench.tasks.keep_fresh,
-        bench.tasks.embed_the_rest,
+        bench.tasks.run,
+        bench.tasks.run_embedding,
         until=lambda: bench.index.embedded() == 5,
     )
     assert bench.health.text() is None
@@ -192,7 +192,7 @@ def test_in_times_of_quiet_the_index_is_made_quick_to_ask_and_memory_given_back(
         with store.read() as reader:
             bench.index.refresh(reader)
     assert len(bench.index._segments) == 2
-    bench.run(bench.tasks.keep_fresh, until=lambda: given)
+    bench.run(bench.tasks.run, until=lambda: given)
     assert given == [1]
 
 
@@ -212,7 +212,7 @@ def test_a_store_that_cannot_be_opened_ends_no_task(
         bench.tasks.touch([UNASSIGNED])
         return len(tries) > 3
 
-    bench.run(bench.tasks.keep_fresh, bench.tasks.embed_the_rest, until=was_tried_again)
+    bench.run(bench.tasks.run, bench.tasks.run_embedding, until=was_tried_again)
     assert "store" in (bench.health.text() or "")
 
 
@@ -231,7 +231,7 @@ def test_an_index_that_fails_is_told_and_recovers(
             bench.tasks.touch([UNASSIGNED])
         return bool(told) and not ill
 
-    bench.run(bench.tasks.keep_fresh, until=is_well_again)
+    bench.run(bench.tasks.run, until=is_well_again)
 
 
 def test_a_model_with_a_problem_is_told_and_nothing_is_dropped(
@@ -244,7 +244,7 @@ def test_a_model_with_a_problem_is_told_and_nothing_is_dropped(
     with store.write() as writer:
         writer.put_vectors("former", {4: b"1234"})
     bench = Bench(home, store, find("broken", home.models))
-    bench.run(bench.tasks.embed_the_rest, until=lambda: "model: " in (bench.health.text() or ""))
+    bench.run(bench.tasks.run_embedding, until=lambda: "model: " in (bench.health.text() or ""))
     assert bench.vectors() == {"former": 1}
 
 

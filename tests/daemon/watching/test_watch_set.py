@@ -59,7 +59,7 @@ def test_one_setting_turns_it_off(
         spool = Spool(tmp_path / "spool")
         spool.prepare()
         watching = WatchWorker(store, spool, lambda *_: (), settings=settings, health=Health())
-        task = asyncio.create_task(watching.keep_watching())
+        task = asyncio.create_task(watching.run())
         await asyncio.sleep(0)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
@@ -108,7 +108,7 @@ def test_new_folders_are_watched_from_then_on(grown: WatchSet, app: str) -> None
     tree = grown.tree(app)
     assert tree is not None
     (Path(app) / "new").mkdir()
-    assert grown.keep_up(tree, [f"{app}/new"])
+    assert grown.update(tree, [f"{app}/new"])
     assert f"{app}/new" in tree.folders
 
 
@@ -116,7 +116,7 @@ def test_a_tree_that_is_gone_is_dropped(grown: WatchSet, app: str) -> None:
     tree = grown.tree(app)
     assert tree is not None
     Path(app).rename(f"{app}-moved")
-    assert not grown.keep_up(tree, [f"{app}/src"])
+    assert not grown.update(tree, [f"{app}/src"])
     assert grown.shown() == ()
 
 
@@ -127,7 +127,7 @@ def test_a_tree_that_grew_too_large_is_dropped_and_shown(store: SqliteStore, app
     assert tree is not None
     for name in ("one", "two"):
         (Path(app) / name).touch()
-    assert not grown.keep_up(tree, [app])
+    assert not grown.update(tree, [app])
     assert [one.reason[:17] for one in grown.shown()] == ["more than 1 files"]
     grown.close()
 

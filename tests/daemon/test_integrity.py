@@ -43,7 +43,7 @@ def watched(home: Home, looked: list[int]) -> Iterator[tuple[IntegrityWorker, La
     with store.write():
         pass
     store.checkpoint()
-    sound = IntegrityWorker(store, spool, writer, home, health, looked=lambda: looked.append(1))
+    sound = IntegrityWorker(store, spool, writer, home, health, on_checked=lambda: looked.append(1))
     try:
         yield sound, store, health
     finally:
@@ -58,7 +58,7 @@ def damage(path: Path, page: int) -> None:
 
 
 async def until(sound: IntegrityWorker, condition: Callable[[], object]) -> None:
-    task = asyncio.create_task(sound.keep_sound())
+    task = asyncio.create_task(sound.run())
     while not condition():  # noqa: ASYNC110 - other threads bring it about
         await asyncio.sleep(0.01)
     task.cancel()
@@ -72,7 +72,7 @@ def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_damaged_page_is_found_in_quiet_and_written_down(home: Home) -> None:
     with watched(home, []) as (sound, _, _), pytest.raises(StoreDamaged, match="page 9 "):
         damage(home.database, 9)
-        asyncio.run(asyncio.wait_for(sound.keep_sound(), 20))
+        asyncio.run(asyncio.wait_for(sound.run(), 20))
     assert "page 9 was changed" in home.damage.read_text()
 
 
@@ -96,7 +96,7 @@ def test_what_a_command_met_is_mended_and_not_asked_for_twice(home: Home) -> Non
         assert not sound._is_asked()
         request_repair(home, "now")
         with pytest.raises(StoreDamaged, match="a command found"):
-            asyncio.run(asyncio.wait_for(sound.keep_sound(), 20))
+            asyncio.run(asyncio.wait_for(sound.run(), 20))
 
 
 def test_what_a_reader_met_is_mended_too(home: Home) -> None:
@@ -107,7 +107,7 @@ def test_what_a_reader_met_is_mended_too(home: Home) -> None:
             reader.integrity()  # type: ignore[attr-defined]  # SQLite's
         assert "was changed" in store.damage
         with pytest.raises(StoreDamaged):
-            asyncio.run(asyncio.wait_for(sound.keep_sound(), 20))
+            asyncio.run(asyncio.wait_for(sound.run(), 20))
 
 
 def test_a_disk_that_damages_again_and_again_is_not_filled_with_mended_databases(
