@@ -1,7 +1,7 @@
-"""Measure how well recall finds what a query is about, and how well the story is told.
+"""Measure the quality of search, and of what is derived from events.
 
     python scripts/evaluate.py recall FOLDER [--model NAME]
-    python scripts/evaluate.py story [--misses]
+    python scripts/evaluate.py labelled [--misses]
     python scripts/evaluate.py sessions FOLDER [--keep DIR | --kept DIR] [--list SCORER] [--json]
     python scripts/evaluate.py secrets [--half tuning|held] [--list] [--peer]
 
@@ -11,8 +11,8 @@
 `secrets` plants synthetic secrets in every route of a home, looks for them in its bytes, and counts
 what is redacted in text that holds none; see `scripts/leaks`.
 
-`story` asks interpretation for what the labelled sets of `tests/data` want told (changes symbol by
-symbol, outcomes, arcs) and prints precision and recall; `--misses` names each difference.
+`labelled` derives claims from the labelled sets of `tests/data` (changes symbol by symbol, outcomes,
+fixes) and prints precision and recall; `--misses` names each difference.
 
 `recall` runs every set of a folder through the real store and the real recall.
 
@@ -32,6 +32,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from labelled import SETS
+from labelled.score import score
 from leaks import command as secrets
 from sessions import command as sessions
 
@@ -42,7 +44,6 @@ from observer.core.paths import home
 from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import find
 from observer.evaluation import sets
-from observer.evaluation.asking import EvaluatedQuery, ask, figures, trial
 from observer.evaluation.measures import (
     FIGURES,
     Finding,
@@ -53,9 +54,8 @@ from observer.evaluation.measures import (
     finding,
     redraw,
 )
+from observer.evaluation.runner import EvaluatedQuery, ask, figures, temporary_memory
 from observer.evaluation.sets import QuestionSet
-from observer.evaluation.story import SETS
-from observer.evaluation.story.score import score
 from observer.evaluation.systems import SINGLE_LEGS, System, legs_of, systems_of
 
 LABELLED = Path(__file__).parents[1] / "tests/data"
@@ -65,7 +65,7 @@ def evaluate(alike: Sequence[QuestionSet], model: LazyModel) -> Iterator[tuple[s
     """Yield the name of each set and the figures of its queries; all ask the same documents."""
     documents = list(enumerate(alike[0].documents, start=1))
     places = {document.id: item_id(number) for number, document in documents}
-    with trial(model) as memory:
+    with temporary_memory(model) as memory:
         memory.keep(sets.item(document, number) for number, document in documents)
         with memory.sources() as sources:
             for each in alike:
@@ -99,15 +99,15 @@ def _shown(figure: Interval) -> str:
     return f"{100 * figure.mean:7.1f} {f'[{low}, {high}]':14}"
 
 
-def verdict(found: list[Finding], model: LazyModel) -> None:
-    """Print on which sets recall is behind the best single leg beyond chance."""
+def conclude(found: list[Finding], model: LazyModel) -> None:
+    """Print the sets on which search is significantly worse than the best single leg."""
     legs = (*SINGLE_LEGS, *(f"{part.name} alone" for part in model.info.parts))
     worse = [each.name for each in found if (best := each.best(legs)) and best.is_worse]
     print(f"\nworse than the best single leg beyond chance on: {', '.join(worse) or 'no set'}")
 
 
-def story(chosen: argparse.Namespace) -> int:
-    """Print how well the labelled sets are told; returns the exit code."""
+def labelled(chosen: argparse.Namespace) -> int:
+    """Print precision and recall of the labelled sets; return the exit code."""
     print(f"{'set':12}{'cases':>7}{'precision':>11}{'recall':>8}")
     for name, cases in SETS.items():
         asked = list(cases(LABELLED / name))
@@ -120,16 +120,16 @@ def story(chosen: argparse.Namespace) -> int:
 
 
 def main() -> int:
-    """Evaluate what the command line names; returns the exit code."""
+    """Run the evaluation that the command line names; return the exit code."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parts = arguments.add_subparsers(required=True)
     asking = parts.add_parser("recall", help="sets of documents and queries")
-    asking.add_argument("folder", type=Path, help="where the sets lie")
+    asking.add_argument("folder", type=Path, help="the folder of the sets")
     asking.add_argument("--model", default=Settings().model, help="see: observer model list")
     asking.set_defaults(evaluate=recall)
-    telling = parts.add_parser("story", help="the labelled sets of tests/data")
-    telling.add_argument("--misses", action="store_true", help="name what was told wrong or not")
-    telling.set_defaults(evaluate=story)
+    labelling = parts.add_parser("labelled", help="the labelled sets of tests/data")
+    labelling.add_argument("--misses", action="store_true", help="name wrong and missed claims")
+    labelling.set_defaults(evaluate=labelled)
     replaying = parts.add_parser("sessions", help="transcripts of real sessions, replayed")
     sessions.add(replaying)
     replaying.set_defaults(evaluate=sessions.run)
@@ -141,7 +141,7 @@ def main() -> int:
 
 
 def recall(chosen: argparse.Namespace) -> int:
-    """Print how well recall answers the sets of a folder; returns the exit code."""
+    """Print how well search answers the sets of a folder; return the exit code."""
     print(f"{'set, system':18}" + "".join(f"{label:>7}{'':15}" for label in FIGURES))
     found: list[Finding] = []
     samples: list[Sample] = []
@@ -158,7 +158,7 @@ def recall(chosen: argparse.Namespace) -> int:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     show(finding("macro average", average(samples), list(_systems(model))), f"{len(samples)} sets")
-    verdict(found, model)
+    conclude(found, model)
     if model.problem:
         print(f"note: there were no vectors: {model.problem}", file=sys.stderr)
     return 0

@@ -255,7 +255,6 @@ STARTERS = {
     "observer.evaluation.bench.found": "other memories",
     "observer.evaluation.bench.spawn": "what is timed",
     "observer.evaluation.bench.wire": "ourselves",
-    "observer.evaluation.story.playing": "a shell, with the commands of a labelled set",
     "observer.git.launch": "git",
     "observer.ingest.prefetch": "ourselves",
     "observer.pump.dial": "ourselves",

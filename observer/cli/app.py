@@ -22,8 +22,8 @@ from observer.views import moment
 PIPE_CLOSED = 128 + 13
 INTERRUPTED = 128 + 2
 
-_NO_TEXT = BadInput(
-    "an argument, the input or the name of this folder is no UTF-8 text", hint="write it in UTF-8"
+_NOT_UTF8 = BadInput(
+    "an argument, the input or the name of this folder is not valid UTF-8", hint="write it in UTF-8"
 )
 
 
@@ -36,14 +36,14 @@ def observer() -> None:
     5 no store, 6 a secret was refused. Errors go to stderr, as JSON with --json.
     """
     if os.environ.get(ENV_HOME, "").startswith("~"):
-        # As in a JSON configuration: a folder called `~` would arise wherever an editor works.
+        # As in a JSON configuration: a folder called `~` would be created wherever an editor works.
         raise ConfigInvalid(f"{ENV_HOME} begins with ~", hint="write the whole path, from / on")
     root = os.fsencode(home().root)
     try:
         root.decode()
     except UnicodeDecodeError as error:  # what watches the spool could not name it
         raise ConfigInvalid(
-            f"the path of the home is no UTF-8 text: {root!r}",
+            f"the path of the home is not valid UTF-8: {root!r}",
             hint=f"set {ENV_HOME} to a folder whose path is",
         ) from error
 
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one command line and exit with its code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # Memory holds every script; a terminal that cannot show one gets the rest.
+        # Items contain every script; a terminal that cannot show one gets replacements.
         sys.stdout.reconfigure(errors="replace")
     if sys.stdout.isatty():
         moment.show_local()
@@ -74,13 +74,13 @@ def _run(arguments: list[str]) -> int:
         return PIPE_CLOSED
     except (ObserverError, click.ClickException, UnicodeError, OSError) as error:
         if isinstance(error, StoreDamaged):
-            with suppress(OSError):  # the daemon mends it, now or when it starts
+            with suppress(OSError):  # the daemon repairs it, now or when it starts
                 request_repair(home(), error.message)
-        return complain(_told(error), as_json=as_json)
+        return complain(_as_ours(error), as_json=as_json)
 
 
 def _invoke(arguments: list[str]) -> int:
-    """Run a command; not by click's own main(), which makes an error of a closed pipe."""
+    """Run a command; not by click's own main(), which turns a closed pipe into an error."""
     try:
         with observer.make_context("observer", arguments) as context:
             result: Any = observer.invoke(context)  # most commands return nothing
@@ -90,13 +90,13 @@ def _invoke(arguments: list[str]) -> int:
     return result if isinstance(result, int) else 0
 
 
-def _told(error: ObserverError | click.ClickException | UnicodeError | OSError) -> ObserverError:
+def _as_ours(error: ObserverError | click.ClickException | UnicodeError | OSError) -> ObserverError:
     if isinstance(error, UnicodeError):
-        return _NO_TEXT
+        return _NOT_UTF8
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
-        said = f"{where}{error.strerror or error}"
-        return ObserverError(said, hint=remedy(error, "see what is wrong: observer doctor"))
+        message = f"{where}{error.strerror or error}"
+        return ObserverError(message, hint=remedy(error, "see what is wrong: observer doctor"))
     return _usage(error) if isinstance(error, click.ClickException) else error
 
 

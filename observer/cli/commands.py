@@ -1,4 +1,4 @@
-"""Which commands there are, by purpose, and how one is found by its name.
+"""The table of commands by purpose, and their lookup by name.
 
 A command's module is imported when the command runs, so that `observer status` does not pay for
 what `observer import git` needs.
@@ -34,7 +34,7 @@ PURPOSES = {
         "post": "write",
         "import": "import_",
     },
-    "Keep out": {
+    "Privacy": {
         "policy": "privacy",
         "pause": "privacy",
         "resume": "privacy",
@@ -54,7 +54,7 @@ PURPOSES = {
         "model": "model",
         "llm": "llm",
     },
-    "Keep": {
+    "Operate": {
         "up": "lifecycle",
         "down": "lifecycle",
         "status": "lifecycle",
@@ -70,19 +70,19 @@ PURPOSES = {
         "daemon": "lifecycle",
     },
 }
-"""Every command, under what it is for, and the module that holds it, as `<name>_command`."""
+"""The module of every command, by purpose; its function is `<name>_command`."""
 
 COMMANDS = {name: module for group in PURPOSES.values() for name, module in group.items()}
 
-OTHERWISE = {
+OTHER_NAMES = {
     "add": "remember", "blame": "why", "delete": "forget", "find": "search", "get": "show",
     "log": "timeline", "start": "up", "stop": "down",
 }  # fmt: skip
-"""What other programs call a command of ours."""
+"""Commands of ours by the names that other programs use."""
 
 
 class Group(click.Group):
-    """A group that says which of its commands an unknown name may have meant."""
+    """A group that suggests commands for an unknown name."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -90,19 +90,19 @@ class Group(click.Group):
         """Return the command that the first argument names.
 
         Raises:
-            BadInput: there is none.
+            BadInput: there is no such command.
         """
         names = self.list_commands(ctx)
         if args[0] in names or args[0].startswith("-"):
             return super().resolve_command(ctx, args)
         near = get_close_matches(args[0].lower(), names, n=2) or [
-            name for name in names if name == OTHERWISE.get(args[0])
+            name for name in names if name == OTHER_NAMES.get(args[0])
         ]
         raise BadInput(f"no command {args[0][:80]!r}", hint=did_you_mean(near, ctx.command_path))
 
 
 class Commands(Group):
-    """The group of all commands, which imports each when it is asked for."""
+    """The group of all commands; it imports each on demand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return all names, in the order of the table."""
@@ -119,7 +119,7 @@ class Commands(Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands under what they are for."""
+        """Write the commands by purpose."""
         widest = max(map(len, COMMANDS))
         for purpose, names in PURPOSES.items():
             found = [(name, self.get_command(ctx, name)) for name in names]
@@ -133,6 +133,6 @@ class Commands(Group):
 
 
 def did_you_mean(near: list[str], path: str) -> str:
-    """Return a hint that names what may have been meant, and whose help lists all."""
+    """Return a hint with similar names, and the command whose help lists all."""
     asked = f"did you mean {' or '.join(near)}? " if near else ""
     return f"{asked}see: {path} --help"

@@ -1,4 +1,4 @@
-"""`observer config`: settings, shown with what they mean and changed without losing comments."""
+"""`observer config`: show settings with their meaning, and change them without losing comments."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def list_command(*, as_json: bool) -> None:
     if as_json:
         emit(values)
         return
-    rows = [(name, _shown(values[name]), told) for name, _default, told in config.describe()]
+    rows = [(name, _shown(values[name]), meaning) for name, _default, meaning in config.describe()]
     table(("setting", "value", "meaning"), rows)
 
 
@@ -73,7 +73,7 @@ def set_command(*, name: str, values: tuple[str, ...], as_json: bool) -> None:
 
 
 def _known(name: str) -> str:
-    names = [known for known, _default, _told in config.describe()]
+    names = [known for known, _default, _meaning in config.describe()]
     if name not in names:
         raise BadInput(f"no setting {name!r}", hint="one of: " + ", ".join(names))
     return name

@@ -1,7 +1,4 @@
-"""`observer doctor`: looks at everything that can be wrong and says what to do about it.
-
-What `up` needs beside a database: folders to write to, a socket, tombstones it can read.
-"""
+"""`observer doctor`: checks everything that can be wrong, and says what to do about it."""
 
 from __future__ import annotations
 
@@ -47,7 +44,7 @@ def folders(here: Home) -> str:
 
 
 def sockets(here: Home) -> str:
-    """Return where the daemon's sockets are.
+    """Return the folder of the daemon's sockets.
 
     Raises:
         ObserverError: as `folders`.
@@ -57,7 +54,7 @@ def sockets(here: Home) -> str:
 
 
 def tombstones(here: Home) -> str:
-    """Return how many marks of purged events there are.
+    """Return the number of marks of purged events as text.
 
     Raises:
         StoreUnavailable: they cannot be read.
@@ -66,10 +63,10 @@ def tombstones(here: Home) -> str:
 
 
 def backups(here: Home) -> str:
-    """Return how many copies of the database there are, all of them whole.
+    """Return the number of copies of the database as text.
 
     Raises:
-        ObserverError: one is not.
+        ObserverError: one is damaged.
     """
     found = [path for path in sorted(here.backups.glob("*.db")) if DAMAGED_COPY not in path.name]
     damaged = [path.name for path in found if _has_checksums(path) and damaged_pages(path)]
@@ -103,7 +100,7 @@ LOW_DISK_BYTES = 100 << 20
 
 
 class Diagnosis(msgspec.Struct, frozen=True):
-    """One thing looked at: what was found, and what to do where it is not well."""
+    """The result of one check, and what to do if it failed."""
 
     name: str
     is_well: bool
@@ -132,20 +129,20 @@ def _mark(check: Diagnosis) -> str:
 def _checks(here: Home) -> Iterator[Diagnosis]:
     status = current(here)
     yield _home(here)
-    yield _told("files", lambda: _files(here))
-    yield _told("folders", lambda: folders(here))
-    yield _told("sockets", lambda: sockets(here))
-    yield _told("settings", lambda: str(here.config if config.load(here) else ""))
+    yield _checked("files", lambda: _files(here))
+    yield _checked("folders", lambda: folders(here))
+    yield _checked("sockets", lambda: sockets(here))
+    yield _checked("settings", lambda: str(here.config if config.load(here) else ""))
     yield _daemon(status)
-    yield _told("hooks", lambda: _hooks(here))
+    yield _checked("hooks", lambda: _hooks(here))
     yield from _git_hooks(here)
-    yield _told("database", lambda: _integrity(here))
-    yield _told("backups", lambda: backups(here))
-    yield _told("tombstones", lambda: tombstones(here))
+    yield _checked("database", lambda: _integrity(here))
+    yield _checked("backups", lambda: backups(here))
+    yield _checked("tombstones", lambda: tombstones(here))
     yield _losses(here)
     yield _spool(status)
     yield _disk(here)
-    yield _told("trial", lambda: _trial(here))
+    yield _checked("trial", lambda: _trial(here))
     yield from _policies(status)
     if status.watched:
         yield Diagnosis("watched", is_well=True, found=" · ".join(map(str, status.watched)))
@@ -159,7 +156,7 @@ def _checks(here: Home) -> Iterator[Diagnosis]:
     )
 
 
-def _told(name: str, look: Callable[[], str]) -> Diagnosis:
+def _checked(name: str, look: Callable[[], str]) -> Diagnosis:
     try:
         return Diagnosis(name, is_well=True, found=look())
     except ObserverError as error:
@@ -183,7 +180,7 @@ def _home(here: Home) -> Diagnosis:
 
 
 def _files(here: Home) -> str:
-    """Open what a daemon must open before it can complain anywhere."""
+    """Open the files that a daemon must open before it can report errors."""
     for path in (here.lock, here.logs / "daemon.log"):
         if os.path.lexists(path):
             os.close(open_plain(path, os.O_RDWR))
@@ -205,10 +202,10 @@ def _daemon(status: Status) -> Diagnosis:
 
 def _hooks(here: Home) -> str:
     if not here.hooks.is_dir():
-        if told := " ".join(installed(install_here(here))):
+        if clients := " ".join(installed(install_here(here))):
             raise ObserverError(
-                f"{here.hooks} is gone, and nothing is recorded of {told}",
-                hint=f"get them back with: observer install {told}",
+                f"{here.hooks} is gone, and nothing is recorded of {clients}",
+                hint=f"get them back with: observer install {clients}",
             )
         return "none installed; see: observer install --help"
     stale = [edit.path.name for edit in hook_files(here) if edit.is_change]
@@ -224,8 +221,8 @@ def _trial(here: Home) -> str:
     plan = Trials(here.trials).running(now_ms())
     if plan is None:
         return "none runs"
-    told = "all sessions are told" if plan.is_same else f"{plan.share:.0%} of the sessions are told"
-    return f"goes on until {minute(plan.until_ms)}; {told}"
+    share = "all" if plan.is_same else f"{plan.share:.0%} of the"
+    return f"runs until {minute(plan.until_ms)}; {share} sessions get reminders"
 
 
 def _git_hooks(here: Home) -> Iterator[Diagnosis]:
@@ -242,7 +239,7 @@ def _git_hooks(here: Home) -> Iterator[Diagnosis]:
 
 
 def _git_folders(here: Home) -> list[str]:
-    with suppress(ObserverError):  # of a damaged database the next check tells
+    with suppress(ObserverError):  # the next check reports a damaged database
         store = SqliteStore(here.database, read_only=True)
         try:
             with store.read() as reader:

@@ -1,4 +1,4 @@
-"""`observer du`: what takes the space, and what of it would go by today's settings."""
+"""`observer du`: disk usage by part, project and type, and what retention would free."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from observer.views.moment import minute
 
 
 class Space(Value):
-    """What takes the space of a home, in bytes.
+    """The disk usage of a home, in bytes.
 
-    `database` says what the pages of the database are for; events count by their JSON there.
-    `expired` is what retention takes out next, with all that is derived of it.
+    `database` is by use of the database's pages; events count by their JSON there. `expired` is
+    what retention removes next, with all that is derived of it.
     """
 
     total: int

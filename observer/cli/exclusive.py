@@ -1,6 +1,6 @@
-"""How a command gets at the home: to itself, with all that waits stored, and with a whole database.
+"""Exclusive access of a command to the home, with the spool drained and the database repaired.
 
-The daemon leaves for as long as that takes, and is started again afterwards.
+The daemon stops for as long as that takes, and is started again afterwards.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from observer.store.tombstones import Tombstones
 
 RESTART_S = 20
 TRIES = 5
-"""An editor that is open starts a daemon as soon as the last one has left."""
+"""An open editor starts a daemon as soon as the last one has stopped."""
 
 
 @contextmanager
@@ -35,10 +35,10 @@ def alone(here: Home, *, tries: int = 1) -> Iterator[None]:
 
     Args:
         here: the home.
-        tries: how often a daemon is asked to leave; an open editor may start another at once.
+        tries: how often a daemon is asked to stop; an open editor may start another at once.
 
     Raises:
-        DaemonUnavailable: a daemon does not leave, or has started each time.
+        DaemonUnavailable: a daemon does not stop, or another started each time.
     """
     was_running = client.stop(here)
     try:
@@ -59,19 +59,19 @@ def alone(here: Home, *, tries: int = 1) -> Iterator[None]:
 
 @contextmanager
 def alone_and_drained(here: Home) -> Iterator[None]:
-    """Hold the home as `alone` does, with what was begun finished, and what waits stored."""
+    """Hold the home as `alone`, after finishing an interrupted purge and draining the spool."""
     with alone(here, tries=TRIES):
         complete(here, SqliteStore.owned)
         _drain(here)
         yield
 
 
-def mend_first(here: Home) -> None:
-    """Return once the database is whole; what was mended, and what is lost, goes to stderr.
+def repair_first(here: Home) -> None:
+    """Repair the database if it is damaged; print what was repaired and lost to stderr.
 
     Raises:
-        StoreUnavailable: it cannot be mended.
-        DaemonUnavailable: a daemon does not leave it to us.
+        StoreUnavailable: it cannot be repaired.
+        DaemonUnavailable: a daemon does not stop.
     """
     if not has_damage(here):
         return
@@ -83,7 +83,7 @@ def mend_first(here: Home) -> None:
 
 
 def _drain(here: Home) -> None:
-    """Store what waits, so that it is chosen from like the rest."""
+    """Store what waits in the spool, so that it can be chosen like the rest."""
     with closing(SqliteStore.owned(here.database, here.backups)) as store:
         spool = Spool(here.spool)
         spool.prepare()

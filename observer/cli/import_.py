@@ -1,4 +1,4 @@
-"""`observer import`: what happened before observer was here."""
+"""`observer import`: bring in events from before observer was installed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from observer.importers import git
 BATCH = 200
 """Commits in one request, stored in one transaction."""
 EARLIEST_MS = 10**11
-"""The open door takes anything before 1973 for seconds; clocks of old commits may say 1970."""
+"""`POST /events` reads times before 1973 as seconds; clocks of old commits may say 1970."""
 
 
 @click.group("import", cls=Group, epilog="Example: observer import git ~/src/app")
@@ -55,13 +55,13 @@ def git_command(*, path: str, as_json: bool) -> None:
         emit({"folder": folder, **counts})
         return
     known = seen - stored - purged - expired
-    told = f"{counted(stored, 'commit')} stored, {known:,} known already"
-    told += f", {purged:,} purged and left out" if purged else ""
-    say(told + (f", {expired:,} older than is kept and left out" if expired else ""))
+    text = f"{counted(stored, 'commit')} stored, {known:,} known already"
+    text += f", {purged:,} purged and left out" if purged else ""
+    say(text + (f", {expired:,} older than is kept and left out" if expired else ""))
 
 
 def _report(event: Event) -> dict[str, Any]:
-    """Return an event as the open door takes it, its time bent to what the door believes."""
+    """Return an event as `POST /events` takes it, its time within the accepted range."""
     return {
         **msgspec.to_builtins(event.body),
         "kind": kind_of(event.body),
@@ -76,7 +76,7 @@ def _post(reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     try:
         receipts = client.call(home(), "POST", "/events", reports, wait_s=120)
     except DaemonUnavailable:
-        client.ensure_daemon(home(), wait_s=20)  # it was replaced meanwhile; nothing is doubled
+        client.ensure_daemon(home(), wait_s=20)  # it was replaced meanwhile; ids prevent duplicates
         receipts = client.call(home(), "POST", "/events", reports, wait_s=120)
     return list(receipts)
 

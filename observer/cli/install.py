@@ -1,4 +1,4 @@
-"""`observer install` and `uninstall`: our hooks and MCP server, into clients and out again."""
+"""`observer install` and `uninstall`: our hooks and MCP server in the files of clients."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ project_option = click.option(
 @json_option
 def install_command(**options: Any) -> None:  # noqa: ANN401 - the options above
     """Make clients report to observer: git, bash, zsh, fish, claude-code, cursor, kiro."""
-    _carry_out(install, **options)
+    _perform_all(install, **options)
 
 
 @click.command("uninstall", epilog="Example: observer uninstall cursor")
@@ -46,7 +46,7 @@ def install_command(**options: Any) -> None:  # noqa: ANN401 - the options above
 @json_option
 def uninstall_command(**options: Any) -> None:  # noqa: ANN401 - the options above
     """Take out of clients exactly what install put in."""
-    _carry_out(uninstall, **options)
+    _perform_all(uninstall, **options)
 
 
 @click.command("snippets", epilog="Example: observer snippets")
@@ -61,7 +61,7 @@ def snippets_command(*, as_json: bool) -> None:
         say(f"{one.client}: {one.instruction}\n  {one.text}")
 
 
-def _carry_out(
+def _perform_all(
     planner: Planner,
     *,
     targets: tuple[str, ...],
@@ -70,14 +70,14 @@ def _carry_out(
     as_json: bool,
 ) -> None:
     context = current_context(home(), project=project)
-    # All are planned before the first is carried out: a file that does not parse stops them all.
+    # All are planned before the first is performed: a file that does not parse stops them all.
     for target in targets:
         planner(target, context)
-    told = [_one(target, planner, context, dry_run=dry_run) for target in targets]
+    outcomes = [_one(target, planner, context, dry_run=dry_run) for target in targets]
     if as_json:
-        emit(told)
+        emit(outcomes)
         return
-    for outcome in told:
+    for outcome in outcomes:
         say(_described(outcome, dry_run=dry_run))
 
 

@@ -1,8 +1,6 @@
-"""The daemon's life as a person sees it: `up`, `down`, `status`.
+"""The commands `up`, `down` and `status`, and those that programs start: `mcp` and `daemon`.
 
-The two commands that programs start rather than people: the pump, and the daemon itself.
-
-Little is imported here: of twenty processes that start a daemon at once nineteen leave at the lock.
+Little is imported here: of twenty processes that start a daemon at once, nineteen end at the lock.
 """
 
 from __future__ import annotations
@@ -127,7 +125,7 @@ def mcp_command(*, tools: str | None) -> int:
 
 @click.command("daemon", hidden=True, epilog="Example: observer daemon")
 def daemon_command() -> int:
-    """Be the daemon, in the foreground, until told to stop; leave quietly if there is one."""
+    """Run the daemon in the foreground until it is stopped; exit silently if there is one."""
     if take(home()) is None:
         return 0
     _refresh_hooks(home())
@@ -135,13 +133,13 @@ def daemon_command() -> int:
 
     code = run(home())
     if code and home().damage.exists():
-        # What was found damaged is mended at a start; nobody has to ask for it.
+        # Damage is repaired at a start; nobody has to ask for it.
         os.execv(sys.executable, [sys.executable, "-P", "-m", "observer", "daemon"])  # noqa: S606 - ourselves
     return code
 
 
 def _refresh_hooks(here: Home) -> None:
-    """Bring installed hooks up to this version; their paths are in clients' files for good."""
+    """Update installed hooks to this version; clients' files keep their paths."""
     if not here.hooks.is_dir():
         return
     from observer.clients import installers  # noqa: PLC0415 - only where hooks are installed

@@ -1,4 +1,4 @@
-"""`observer llm`: the language model that writes beside summaries, if one is configured."""
+"""`observer llm`: the state of the configured language model, and a test request."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SAMPLE = Item(
         next_steps="Not committed: src/cart.py.",
     ),
 )
-"""What `observer llm try` asks about: nothing of anybody's."""
+"""The made-up summary that `observer llm try` asks about."""
 
 
 @click.group("llm", cls=Group, invoke_without_command=True, epilog="Example: observer llm")
@@ -66,7 +66,7 @@ def llm_command(context: click.Context, *, as_json: bool) -> None:
 @llm_command.command("try", epilog="Example: observer llm try")
 @json_option
 def try_command(*, as_json: bool) -> None:
-    """Ask the model one question about nothing of yours, and show its answer or what is wrong."""
+    """Ask the model one question about made-up work, and show its answer or the error."""
     here = home()
     where = endpoint(config.load(here), here)
     begun_s = time.monotonic()
@@ -74,8 +74,8 @@ def try_command(*, as_json: bool) -> None:
     wrote = enriched(SAMPLE, reply.text, model=where.model)
     took_s = time.monotonic() - begun_s
     if as_json:
-        told = {"model": where.model, "tokens": reply.tokens, "wait_ms": int(took_s * 1000)}
-        emit({**told, "answer": wrote})
+        about = {"model": where.model, "tokens": reply.tokens, "wait_ms": int(took_s * 1000)}
+        emit({**about, "answer": wrote})
         return
     say(f"{where.model} at {where.shown} answered in {took_s:.1f} s, {reply.tokens:,} tokens")
     for name, text in _answers(wrote):
@@ -90,17 +90,17 @@ async def _ask(where: Endpoint) -> LlmReply:
 
 
 def _answers(wrote: Enriched) -> list[tuple[str, str]]:
-    told = [
+    fields = [
         ("narrative", wrote.narrative),
         ("learned", wrote.learned),
         ("next_steps", wrote.next_steps),
         ("concepts", ", ".join(wrote.concepts)),
     ]
-    return [(name, text) for name, text in told if text]
+    return [(name, text) for name, text in fields if text]
 
 
 def _status(here: Home, settings: Settings) -> LlmStatus | None:
-    """Return what the daemon tells, else what settings and database do; None where it is off."""
+    """Return the daemon's state of the model, else that on disk; None if no model is configured."""
     if not settings.llm_url:
         return None
     try:

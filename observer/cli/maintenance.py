@@ -1,4 +1,4 @@
-"""The whole memory at once: `rebuild` derives it anew, `export` prints it."""
+"""Commands on the whole memory: `rebuild`, `retry`, `backup`, `export`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import click
 import msgspec
 import orjson
 
-from observer.cli.exclusive import alone, mend_first
+from observer.cli.exclusive import alone, repair_first
 from observer.cli.output import emit, escaped, json_option, note, say
-from observer.cli.reach import open_memory
 from observer.cli.redact import has_secrets, redacted
+from observer.cli.session import open_memory
 from observer.cli.terminal import progress
 from observer.core import config
 from observer.core.clock import now_ms
@@ -35,9 +35,9 @@ from observer.store.sqlite.database import SqliteStore
 def rebuild_command(*, as_json: bool) -> None:
     """Derive all items and sessions anew from the log of events; what is lost there is found."""
     here = home()
-    mend_first(here)
+    repair_first(here)
     with alone(here):
-        # What an earlier set of rules let through must not be derived once more.
+        # Secrets that earlier redaction rules missed must not be derived again.
         complete(here, SqliteStore.owned)
         receipt = redacted(here) if has_secrets(here) else None
         events = _rebuild(here)
@@ -47,7 +47,7 @@ def rebuild_command(*, as_json: bool) -> None:
     else:
         say(f"rebuilt from {events} events")
     if receipt and not as_json:
-        say(f"{counted(count, 'event')} redacted first, by rules that are newer than they are")
+        say(f"{counted(count, 'event')} redacted first, by newer rules")
 
 
 @click.command("retry", epilog="Example: observer retry")
@@ -73,7 +73,7 @@ def backup_command(*, path: Path | None, as_json: bool) -> None:
     if copy.exists():
         raise BadInput(f"{copy} exists", hint="name another file, or move it away")
     refuse_unsettled(here)
-    mend_first(here)
+    repair_first(here)
     store = SqliteStore(here.database, read_only=True)
     try:
         store.backup(copy)
@@ -94,7 +94,7 @@ def export_command(*, as_json: bool) -> None:
     """Print every stored event, then every item, as one JSON object a line."""
     del as_json  # there is no other form
     out = sys.stdout.buffer
-    mend_first(home())
+    repair_first(home())
     with open_memory() as memory:
         events = 0
         for value in memory.export():

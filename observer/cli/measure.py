@@ -1,7 +1,4 @@
-"""`observer eval`: how well this memory recalls, measured on a repository of one's own.
-
-`observer bench`: what observer promises, measured on this machine.
-"""
+"""`observer eval`: search quality on a repository; `observer bench`: performance here."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from observer.evaluation.bench import daily, found, hook, kills
 from observer.evaluation.bench.figure import Figure, machine, yardstick_ms
 from observer.evaluation.bench.lab import Options
 from observer.evaluation.measures import FIGURES, Finding, Interval
-from observer.evaluation.review import Missed, Review, examples, review, verdict
+from observer.evaluation.review import Missed, Review, conclusions, examples, review
 
 _HASH = 10
 """Characters of a hash that are shown."""
@@ -53,7 +50,7 @@ def _show(found: Review) -> None:
         "In percent, with 95 % intervals; `lead` is recall's in nDCG@10.\n"
     )
     table(("system", *FIGURES, "lead"), _rows(found.finding))
-    say("\n" + "\n".join(verdict(found)))
+    say("\n" + "\n".join(conclusions(found)))
     if found.missed:
         say("\nMissed, for example:\n" + "\n".join(map(_example, examples(found))))
 
@@ -78,11 +75,11 @@ def _example(missed: Missed) -> str:
 
 BENCHES = {"hooks": hook.run, "daily": daily.run, "found": found.run, "kills": kills.run}
 SHARE, QUICK = 0.1, 0.05
-"""Of the rounds that figures to publish have: two minutes, one minute, where nobody else works."""
+"""Shares of the rounds of published figures: two minutes, one minute, on an idle machine."""
 
 
 class BenchReport(Value):
-    """Everything that was measured, and on what."""
+    """All figures, and the machine they were measured on."""
 
     machine: str
     figures: tuple[dict[str, object], ...]
@@ -101,7 +98,7 @@ def bench_command(*, names: Sequence[str], quick: bool, peers: Path | None, as_j
     """Measure hooks, storing, answers, recall and survival on this machine, in throw-away homes."""
     if unknown := [name for name in names if name not in BENCHES]:
         raise click.UsageError(f"nothing is called {unknown[0]!r}: {', '.join(BENCHES)}")
-    # Whoever ends us by SIGTERM gets the same orderly end as by Ctrl-C.
+    # SIGTERM ends the run as orderly as Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="observer-bench-") as folder:
         options = Options(

@@ -1,4 +1,4 @@
-"""`observer model`: which models there are, which one is used, and where more come from."""
+"""`observer model`: list, inspect, choose and download embedding models."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from observer.embed.registry import ModelInfo
 RESTART_S = 30.0
 LOOK_S = 0.3
 STILL_S = 15.0
-"""Without news for so long, there is nothing left to wait for."""
+"""After this long without progress, nothing is left to embed."""
 
 
 @click.group("model", cls=Group, invoke_without_command=True, epilog="Example: observer model list")
@@ -57,7 +57,7 @@ def list_command(*, as_json: bool) -> None:
 @click.argument("name")
 @json_option
 def info_command(*, name: str, as_json: bool) -> None:
-    """Tell everything about one model, and where its card is."""
+    """Show everything about one model, and the path of its model card."""
     here = home()
     row = _row(registry.find(name, here.models), config.load(here).model)
     if as_json:
@@ -99,7 +99,7 @@ def use_command(*, name: str, wait: bool, as_json: bool) -> None:
 
 
 def _watch(here: Home, name: str) -> None:
-    """Show how many items are embedded, until all are or no more come: some have no words."""
+    """Show how many items are embedded, until all are or none follow: some have no text."""
     status = current(here, wait_s=RESTART_S)
     shown, last_s = 0, time.monotonic()
     with progress(f"embedding with {name}", status.items) as advance:
@@ -133,10 +133,10 @@ def pull_command(*, name: str, sha256: str, base_url: str | None, as_json: bool)
 
 
 def _row(info: ModelInfo, used: str) -> dict[str, Any]:
-    told: dict[str, Any] = msgspec.structs.asdict(info)
+    fields: dict[str, Any] = msgspec.structs.asdict(info)
     folder = "" if info.parts else str(info.folder)
     parts = [part.name for part in info.parts]
-    return {**told, "folder": folder, "parts": parts, "is_used": used in {info.name, folder}}
+    return {**fields, "folder": folder, "parts": parts, "is_used": used in {info.name, folder}}
 
 
 def _shown(row: dict[str, Any], name: str) -> object:

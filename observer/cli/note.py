@@ -1,4 +1,4 @@
-"""`observer note`: look at notes, change them, take a change back, approve what an agent wrote."""
+"""`observer note`: show, edit, undo, link and approve notes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from observer import client
 from observer.cli.commands import Group
 from observer.cli.options import named_project
 from observer.cli.output import emit, json_option, limit_option, say
-from observer.cli.reach import open_memory, project_here
+from observer.cli.session import open_memory, project_here
 from observer.clients.attribution import attribute
 from observer.core.events import Layer, Scope
 from observer.core.paths import home
@@ -104,7 +104,7 @@ def links_command(*, handle: str, as_json: bool) -> None:
 @item_argument
 @json_option
 def history_command(*, handle: str, as_json: bool) -> None:
-    """Tell everything that happened to a note, oldest first; also to a deleted one."""
+    """Show all versions of a note, oldest first; also of a deleted one."""
     with open_memory() as memory:
         found = memory.notes.history(handle)
         name = rows.project_names(memory.projects())

@@ -32,7 +32,7 @@ def _absolute(handle: str) -> str:
     return os.path.normpath(working_folder() / handle) if is_relative else handle
 
 
-def narrowing(command: Callable[..., None]) -> Callable[..., None]:
+def filter_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that restrict what is found."""
     for option in (
         click.option("--until", default="", help="Only before then."),

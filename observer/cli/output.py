@@ -1,6 +1,6 @@
-"""How commands print: JSON for scripts, tables for people, plain columns into pipes.
+"""Output of commands: JSON for scripts, tables for people, plain columns into pipes.
 
-What is printed came from files, commands and editors; control characters in it must not reach the
+The content comes from files, commands and editors; its control characters must not reach the
 terminal.
 """
 
@@ -20,7 +20,7 @@ from observer.core.errors import ObserverError
 F = TypeVar("F", bound=Callable[..., Any])
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-"""What can move a cursor, recolour or reorder text; line feeds and tabs are left."""
+"""Characters that move a cursor, recolour or reorder text; line feeds and tabs are kept."""
 
 
 def json_option(command: F) -> F:
@@ -47,8 +47,8 @@ def emit(value: object) -> None:
 
 
 def escaped(json: bytes) -> bytes:
-    """Return JSON in which what a terminal would obey is escaped; it means the same."""
-    # JSON itself asks only for those below 0x20.
+    """Return the same JSON with terminal control characters escaped."""
+    # JSON itself requires that only below 0x20.
     if json.isascii() and b"\x7f" not in json:
         return json
     return _CONTROL.sub(_escape, json.decode()).encode()
@@ -64,12 +64,12 @@ def say(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Tell a person something beside the result, on stderr."""
+    """Print a remark for a person to stderr."""
     click.echo(clean(text), err=True)
 
 
 def clean(text: str) -> str:
-    """Return text without terminal control characters; line ends of Windows become ours."""
+    """Return text without terminal control characters, and with line feeds only."""
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 
@@ -88,8 +88,8 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 def complain(error: ObserverError, *, as_json: bool) -> int:
     """Print an error to stderr and return its exit code."""
     if as_json:
-        told = {"code": error.code, "message": error.message, "hint": error.hint}
-        click.echo(escaped(orjson.dumps({"error": told})), err=True)
+        problem = {"code": error.code, "message": error.message, "hint": error.hint}
+        click.echo(escaped(orjson.dumps({"error": problem})), err=True)
         return error.exit_code
     note(f"error: {error.message}")
     if error.hint:

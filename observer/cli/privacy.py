@@ -1,7 +1,4 @@
-"""`observer pause` and `observer resume`: when, where and of whom nothing is recorded.
-
-`observer policy`: what the policy of a repository keeps from being recorded, and why.
-"""
+"""`observer pause` and `observer resume` of recording; `observer policy` of a repository."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ import msgspec
 
 from observer.cli.options import named_project, refuse_agents
 from observer.cli.output import emit, json_option, say
-from observer.cli.reach import open_memory
+from observer.cli.session import open_memory
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.config import Settings
@@ -42,7 +39,7 @@ def pause_command(*, span: str, project: str | None, session: str, as_json: bool
     until_ms = coming_ms(span, now_ms=at_ms) or UNENDING_MS
     scopes = _scopes(project, session) or [EVERYWHERE]
     begun = Spool(home().spool).pauses.begin(scopes, from_ms=at_ms, until_ms=until_ms)
-    _tell("paused", [paused(one) for one in begun], as_json=as_json)
+    _report("paused", [paused(one) for one in begun], as_json=as_json)
 
 
 @click.command("resume", epilog="Example: observer resume")
@@ -54,11 +51,11 @@ def resume_command(*, project: str | None, session: str, as_json: bool) -> None:
     refuse_agents(_REFUSED)
     scopes = _scopes(project, session)
     ended = Spool(home().spool).pauses.end(scopes or None, now_ms=now_ms())
-    _tell("resumed", [paused(one) for one in ended], as_json=as_json)
+    _report("resumed", [paused(one) for one in ended], as_json=as_json)
 
 
 def _scopes(project: str | None, session: str) -> list[str]:
-    """Return what is named, nothing if nothing is."""
+    """Return the scopes of the options, empty without options."""
     if project and session:
         raise BadInput("a session is paused wherever it is", hint="leave out --project")
     if session:
@@ -67,7 +64,7 @@ def _scopes(project: str | None, session: str) -> list[str]:
 
 
 def _external(handle: str) -> str:
-    """Return the client's own id of a session; one that is not known yet is believed."""
+    """Return the client's own id of a session; an id that is not known yet is accepted."""
     if not handle.isdecimal():
         return handle
     with open_memory() as memory:
@@ -90,7 +87,7 @@ def _roots(handle: str) -> list[str]:
     return list(dict.fromkeys((*known, *([here] if here else []))))
 
 
-def _tell(done: str, pauses: list[Paused], *, as_json: bool) -> None:
+def _report(done: str, pauses: list[Paused], *, as_json: bool) -> None:
     if as_json:
         emit({done: pauses})
         return
@@ -103,7 +100,7 @@ def _tell(done: str, pauses: list[Paused], *, as_json: bool) -> None:
 
 
 class PolicyDecision(msgspec.Struct, frozen=True, kw_only=True):
-    """What applies to a path; `file` is "" without a policy, `why` is "" for what is recorded."""
+    """What applies to a path; `file` is "" without a policy, `why` is "" if it is recorded."""
 
     path: str
     root: str
@@ -138,13 +135,13 @@ def _answer(path: Path) -> PolicyDecision:
     place = detect_place(folder)
     policy = Policies().of(place)
     why = _why(path, policy, config.load(home()), root=place.root, is_folder=is_folder)
-    told = PolicyDecision(path=str(path), root=place.root, is_recorded=not why, why=why)
+    decision = PolicyDecision(path=str(path), root=place.root, is_recorded=not why, why=why)
     if not policy.root:
-        return told
+        return decision
     own = f"{place.root}/{FILE}"
     problem = policy.problem
     return msgspec.structs.replace(
-        told,
+        decision,
         file=problem.path if problem else own,
         exclude=policy.exclude,
         never=tuple(sorted(policy.never)),
@@ -157,7 +154,7 @@ def _answer(path: Path) -> PolicyDecision:
 
 
 def _why(path: Path, policy: Policy, settings: Settings, *, root: str, is_folder: bool) -> str:
-    """Return why nothing is recorded of a path, "" if it is."""
+    """Return why a path is not recorded, "" if it is."""
     if Exclusion(settings.exclude).holds(str(path)):
         return "`exclude` in config.toml"
     if policy.problem:

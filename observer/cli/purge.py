@@ -1,6 +1,6 @@
-"""`observer purge`: what goes for good is shown, asked for, and taken out by this process alone.
+"""`observer purge`: preview, confirm and delete events for good, in this process alone.
 
-The daemon leaves for as long as it takes; hooks go on spooling.
+The daemon stops for as long as that takes; hooks go on spooling.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 from observer.cli.exclusive import alone_and_drained
 from observer.cli.options import confirm_for_good, named_project, refuse_agents
 from observer.cli.output import emit, json_option, note, say
-from observer.cli.reach import open_memory
+from observer.cli.session import open_memory
 from observer.cli.terminal import progress
 from observer.core import config
 from observer.core.clock import now_ms
@@ -35,7 +35,7 @@ SHOWN = 10
 
 
 class PurgePreview(Value):
-    """What would go: events by kind, items by type and the first of their titles, files."""
+    """What would be purged: events by kind, items by type with the first titles, files."""
 
     events: int
     kinds: dict[str, int]
@@ -83,7 +83,7 @@ def purge_command(
     if as_json:
         emit(asdict(receipt))
     else:
-        _tell(receipt)
+        _report(receipt)
 
 
 def _criteria(  # noqa: PLR0913 - one of each, all optional
@@ -107,7 +107,7 @@ def _criteria(  # noqa: PLR0913 - one of each, all optional
             items = tuple(int(one) if one.isdecimal() else memory.resolve(one) for one in ids)
     return Criteria(
         ids=items,
-        text=_told() if text == "-" else text,
+        text=_hidden_text() if text == "-" else text,
         query=query,
         project_id=project_id,
         session=session,
@@ -119,8 +119,8 @@ def _criteria(  # noqa: PLR0913 - one of each, all optional
     )
 
 
-def _told() -> str:
-    """Return a text that stands on no command line, and in no shell's history."""
+def _hidden_text() -> str:
+    """Ask for the text, so that it is in no command line and no shell history."""
     if sys.stdin.isatty():
         return str(click.prompt("Text", hide_input=True, err=True))
     return sys.stdin.read().strip()
@@ -169,7 +169,7 @@ def _show(shown: PurgePreview) -> None:
         say(f"held by: {', '.join(shown.files)}")
 
 
-def _tell(receipt: PurgeReceipt) -> None:
+def _report(receipt: PurgeReceipt) -> None:
     say(f"purged {counted(receipt.events, 'event')}; {counted(receipt.tombstones, 'tombstone')}")
     for where, count in receipt.files.items():
         say(f"{where}: {counted(count, 'file')} deleted")

@@ -1,11 +1,4 @@
-"""The commands that ask the memory. They are the MCP tools, with words for people around them.
-
-The commands that tell the story of the code.
-
-Tables of what is known: sessions and projects.
-
-The commands that show what happened: today, in a week, in a session.
-"""
+"""The commands that read the memory: search, history of code, sessions, projects, accounts."""
 
 from __future__ import annotations
 
@@ -15,7 +8,7 @@ from typing import Any
 import click
 
 from observer.cli.ask import ask, rows_of, show
-from observer.cli.options import named_project, narrowing
+from observer.cli.options import filter_options, named_project
 from observer.cli.output import json_option, limit_option, table
 from observer.core.errors import BadInput
 from observer.core.text import one_line
@@ -27,7 +20,7 @@ from observer.views.parse_filters import LARGEST, MOST_AROUND, MOST_RESULTS
 @click.argument("target", metavar="FILE[:LINE|::NAME]")
 @json_option
 def why_command(*, target: str, as_json: bool) -> None:
-    """Tell why code is as it is: which commits and sessions made it, what was asked and tried."""
+    """Show the commits and sessions that made a piece of code, what was asked and tried."""
     ask("why", as_json=as_json, target=target)
 
 
@@ -49,7 +42,7 @@ def sessions_command(*, project: str | None, active: bool, limit: int, as_json: 
 @click.command("projects", epilog="Example: observer projects --json")
 @json_option
 def projects_command(*, as_json: bool) -> None:
-    """List the projects of which something is remembered."""
+    """List the projects that have memories."""
     text, rows = rows_of("projects")
     if as_json:
         show(text, as_json=True)
@@ -69,7 +62,7 @@ def _short(row: dict[str, Any], name: str) -> object:
     return one_line(row[name], 60) if name == "request" else row[name]
 
 
-WEEK = 7
+DAYS_OF_A_WEEK = 7
 
 account_project_option = named_project("Only this project: its name, folder or remote.")
 
@@ -87,7 +80,7 @@ def today_command(*, project: str | None, as_json: bool) -> None:
 @json_option
 def week_command(*, project: str | None, as_json: bool) -> None:
     """Show what happened in the last seven days, today being the last of them, by project."""
-    ask("account", as_json=as_json, days=WEEK, project=project)
+    ask("account", as_json=as_json, days=DAYS_OF_A_WEEK, project=project)
 
 
 @click.command("session", epilog="Example: observer session 142")
@@ -108,10 +101,10 @@ project_option = named_project("Name, folder or remote of a project.")
 @click.argument("query", nargs=-1)
 @project_option
 @most_results
-@narrowing
+@filter_options
 @click.option("--failed", is_flag=True, help="Only commands and tool calls that failed.")
 @click.option("--weak", is_flag=True, help="Weak hits too, which are only counted otherwise.")
-@click.option("--explain", is_flag=True, help="Tell of every hit what spoke for it.")
+@click.option("--explain", is_flag=True, help="Show the score and signals of each hit.")
 @json_option
 def search_command(
     *,
@@ -121,11 +114,11 @@ def search_command(
     weak: bool,
     explain: bool,
     as_json: bool,
-    **narrowed: Any,  # noqa: ANN401 - the options of `narrowing`
+    **filters: Any,  # noqa: ANN401 - the options of `filter_options`
 ) -> None:
     """Find earlier work, in all projects or the one named; without a query list the newest."""
-    narrowed["files"] = list(narrowed["files"])
-    asked = {"query": " ".join(query), "project": project, "limit": limit, **narrowed}
+    filters["files"] = list(filters["files"])
+    asked = {"query": " ".join(query), "project": project, "limit": limit, **filters}
     if explain and not as_json:
         ask("search explained", as_json=False, **asked)
     else:
@@ -133,7 +126,7 @@ def search_command(
 
 
 def _detail(*, in_full: bool) -> dict[str, str]:
-    """Return how much a tool is to tell; scripts that read JSON get all."""
+    """Return the detail option of a tool; scripts that read JSON get full rows."""
     return {"detail": "full"} if in_full else {}
 
 
@@ -163,7 +156,7 @@ def show_command(*, handles: tuple[str, ...], as_json: bool) -> None:
     "--tokens", type=click.IntRange(1, LARGEST), help="Most tokens printed; 2000 if left out."
 )
 @click.option(
-    "--explain", is_flag=True, help="Tell why each line of a session's start is there, or is not."
+    "--explain", is_flag=True, help="Show why each line of a session's start is there, or is not."
 )
 @click.option("--client", default="", help="With --explain: whose session, e.g. cursor.")
 @json_option
@@ -194,8 +187,8 @@ def context_command(
 @click.option("--category", default="", help="Only notes of this category.")
 @project_option
 @most_results
-@narrowing
+@filter_options
 @json_option
-def recall_command(*, query: tuple[str, ...], as_json: bool, **narrow: Any) -> None:  # noqa: ANN401 - the options above
+def recall_command(*, query: tuple[str, ...], as_json: bool, **filters: Any) -> None:  # noqa: ANN401 - the options above
     """Find notes of a project, the one around the current folder unless one is named."""
-    ask("recall", as_json=as_json, query=" ".join(query), **narrow)
+    ask("recall", as_json=as_json, query=" ".join(query), **filters)

@@ -1,6 +1,6 @@
-"""`observer redact`: today's redaction rules, applied to what was stored under earlier ones.
+"""`observer redact`: apply the current redaction rules to what earlier ones let through.
 
-The daemon leaves for as long as it takes; hooks go on spooling.
+The daemon stops for as long as that takes; hooks go on spooling.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from observer.store.sqlite.database import SqliteStore
 
 
 class RedactPreview(Value):
-    """What would be redacted: events, secrets by kind, files by folder; copies to look through."""
+    """What would be redacted: events, secrets by kind, files by folder; copies to be searched."""
 
     events: int
     secrets: dict[str, int]
@@ -56,11 +56,11 @@ def redact_command(*, dry_run: bool, yes: bool, as_json: bool) -> None:
     if as_json:
         emit(asdict(receipt))
     else:
-        _tell(receipt)
+        _report(receipt)
 
 
 def redacted(here: Home) -> PurgeReceipt:
-    """Redact all that is stored; the caller holds the home. Killed, the next start goes on.
+    """Redact all that is stored; the caller holds the home. The next start resumes if killed.
 
     Raises:
         StoreUnavailable: a database cannot be written, or is read meanwhile.
@@ -98,19 +98,19 @@ def _show(shown: RedactPreview) -> None:
         say(f"{where}: {counted(count, 'file')} with secrets")
     if shown.backups:
         say(f"backups: {shown.backups} to look through")
-    _mention(shown.left)
+    _warn_of(shown.left)
 
 
-def _tell(receipt: PurgeReceipt) -> None:
+def _report(receipt: PurgeReceipt) -> None:
     say(f"redacted {counted(receipt.redacted_events, 'event')}{_each(receipt.redacted)}")
     for where, count in receipt.files.items():
         say(f"{where}: {counted(count, 'file')} redacted")
     for name, became in receipt.backups.items():
         say(f"backups/{name}: {became}")
-    _mention(receipt.left)
+    _warn_of(receipt.left)
 
 
-def _mention(left: tuple[str, ...]) -> None:
+def _warn_of(left: tuple[str, ...]) -> None:
     for name in left:
         note(f"a secret stays in {name}, a copy of a file of yours")
 

@@ -1,6 +1,6 @@
-"""Tables on a terminal. Colours go off with `NO_COLOR`, as rich does by itself.
+"""Tables and progress bars on a terminal, by rich, which honours `NO_COLOR`.
 
-A bar that shows how far long work has come, on stderr and only where somebody can see it.
+Progress goes to stderr, and only if that is a terminal.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def draw(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 @contextmanager
 def progress(name: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show a bar for a while; it is moved on by calling what is lent with a count."""
+    """Show a progress bar inside the block; call what is yielded with the count done."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     console = Console(stderr=True)
     hidden = not sys.stderr.isatty()

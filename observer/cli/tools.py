@@ -20,7 +20,7 @@ from observer.toolsets.registry import chosen, tools_of, toolsets
 from observer.views import render
 from observer.views.tool import ResultRow, Tool
 
-_NOBODYS = cast("Memory", None)  # the tools are looked at, not called
+_NO_MEMORY = cast("Memory", None)  # the tools are looked at, not called
 
 
 class ToolOffer(ResultRow):
@@ -52,13 +52,13 @@ def together(names: Sequence[str]) -> list[ToolsetOffer]:
     Raises:
         BadInput: two of them have a tool of the same name.
     """
-    tools_of(tuple(names), _NOBODYS, str)
+    tools_of(tuple(names), _NO_MEMORY, str)
     return [_offer(name) for name in names]
 
 
 def _offer(name: str) -> ToolsetOffer:
-    toolset = toolsets()[name]
-    tools = [_tool(tool) for tool in toolset.tools(_NOBODYS, str)]
+    toolset = TOOLSETS[name]
+    tools = [_tool(tool) for tool in toolset.tools(_NO_MEMORY, str)]
     return ToolsetOffer(
         toolset=name,
         guide=toolset.guide,
@@ -68,12 +68,12 @@ def _offer(name: str) -> ToolsetOffer:
 
 
 def _tool(tool: Tool) -> ToolOffer:
-    told = {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
+    listed = {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
     return ToolOffer(
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        tokens=render.tokens(orjson.dumps(told).decode()),
+        tokens=render.tokens(orjson.dumps(listed).decode()),
     )
 
 

@@ -1,7 +1,4 @@
-"""`observer trial`: whether what agents are told unasked helps, found out on one's own machine.
-
-The command that shows how useful items proved to be, and forgets it.
-"""
+"""`observer trial`: an experiment whether reminders help agents; `observer usage`: use of items."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ import msgspec
 from observer import client
 from observer.cli.commands import Group
 from observer.cli.output import emit, json_option, limit_option, say, table
-from observer.cli.reach import open_memory
+from observer.cli.session import open_memory
 from observer.cli.terminal import progress
 from observer.core import config
 from observer.core.clock import now_ms
@@ -38,7 +35,7 @@ _SHOW = "show a change by half four times in five"
 @json_option
 @click.pass_context
 def trial_command(context: click.Context, *, as_json: bool) -> None:
-    """Show what telling agents unasked does to failures, rereads and corrections, by a trial."""
+    """Show the effect of reminders on failures, rereads and corrections, by a trial."""
     if context.invoked_subcommand is not None:
         return
     here = home()
@@ -64,7 +61,7 @@ def trial_command(context: click.Context, *, as_json: bool) -> None:
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.5,
     show_default=True,
-    help="Share of the sessions that are told.",
+    help="Share of the sessions that get reminders.",
 )
 @click.option(
     "--days",
@@ -73,22 +70,22 @@ def trial_command(context: click.Context, *, as_json: bool) -> None:
     show_default=True,
     help="How long it goes on.",
 )
-@click.option("--a-a", "is_same", is_flag=True, help="Tell both arms, to see that none differs.")
+@click.option("--a-a", "is_same", is_flag=True, help="Remind both arms: they must not differ.")
 @json_option
 def start_command(*, share: float, days: int, is_same: bool, as_json: bool) -> None:
-    """Begin to leave sessions, drawn at random, untold; searches and tools answer in all."""
+    """Begin to withhold reminders from random sessions; searches and tools still answer in all."""
     here = home()
     if not config.load(here).recall_hooks:
         raise BadInput(
-            "agents are told nothing: recall_hooks is false",
+            "agents get no reminders: recall_hooks is false",
             hint="turn it on: observer config set recall_hooks true",
         )
     plan = Trials(here.trials).begin(at_ms=now_ms(), days=days, share=share, is_same=is_same)
     if as_json:
         emit(_shown(plan))
     else:
-        said = f"a trial goes on until {minute(plan.end_ms)}: {_arms_of(share, is_same=is_same)}"
-        say(f"{said}\nwhat it finds, and how far it is, says: observer trial")
+        text = f"a trial runs until {minute(plan.end_ms)}: {_arms_of(share, is_same=is_same)}"
+        say(f"{text}\nsee its results with: observer trial")
 
 
 @trial_command.command("stop", epilog="Example: observer trial stop")
@@ -99,7 +96,7 @@ def stop_command(*, as_json: bool) -> None:
     if as_json:
         emit(_shown(plan))
     else:
-        say("the trial is over; what it found says: observer trial")
+        say("the trial is over; see its results with: observer trial")
 
 
 def _shown(plan: TrialPlan) -> dict[str, object]:
@@ -111,34 +108,34 @@ def _shown(plan: TrialPlan) -> dict[str, object]:
 
 def _arms_of(share: float, *, is_same: bool) -> str:
     if is_same:
-        return "both arms are told, so that what parts them is chance"
-    return f"{share:.0%} of the sessions, drawn at random, are told; the others are not"
+        return "both arms get reminders, so that any difference is chance"
+    return f"{share:.0%} of the sessions, drawn at random, get reminders; the others do not"
 
 
 def _show(found: TrialReport) -> None:
-    state = "stopped" if found.is_stopped else "over" if found.is_over else "goes on"
+    state = "stopped" if found.is_stopped else "over" if found.is_over else "running"
     say(
         f"a trial, {span(found.start_ms, found.until_ms)}, {state}\n"
         f"{_arms_of(found.share, is_same=found.is_same)}\n{_left_out(found.left_out)}\n"
     )
-    names = ("arm A", "arm B") if found.is_same else ("told", "not told")
-    _table("sessions in which there was something to tell", found.concerned, names)
+    names = ("arm A", "arm B") if found.is_same else ("reminded", "withheld")
+    _table("sessions with a reminder to give", found.concerned, names)
     _table("all sessions", found.all, names)
-    say("\n".join(_verdicts(found)))
+    say("\n".join(_results(found)))
 
 
 def _left_out(left: UncomparedSessions) -> str:
-    told = (
+    reasons = (
         (left.begun_before, "begun before it"),
-        (left.of_other_clients, "of clients that are told nothing"),
+        (left.of_other_clients, "of clients without reminders"),
         (left.without_work, "without a command or edit"),
     )
-    parts = [f"{number} {why}" for number, why in told if number]
+    parts = [f"{number} {why}" for number, why in reasons if number]
     return f"sessions left out: {', '.join(parts) or 'none'}"
 
 
 def _table(title: str, arms: Arms, names: Sequence[str]) -> None:
-    say(f"{title}: {arms.told} {names[0]}, {arms.withheld} {names[1]}; in 100 actions")
+    say(f"{title}: {arms.reminded} {names[0]}, {arms.withheld} {names[1]}; in 100 actions")
     table(("measure", *names, "difference, 95 %", "p"), map(_row, arms.measures))
     say("")
 
@@ -148,39 +145,39 @@ def _row(measure: Measure) -> Sequence[str]:
     gap = effect.difference
     return (
         measure.name,
-        f"{effect.told:.2f}",
+        f"{effect.reminded:.2f}",
         f"{effect.withheld:.2f}",
         f"{gap.mean:+.2f} ({gap.low:+.2f} to {gap.high:+.2f})" if gap else "",
         "" if measure.p is None else f"{measure.p:.2g}",
     )
 
 
-def _verdicts(found: TrialReport) -> Iterator[str]:
-    """Yield what the sessions show in which there was something to be told."""
+def _results(found: TrialReport) -> Iterator[str]:
+    """Yield the result of each measure in the sessions with a reminder to give."""
     for measure in found.concerned.measures:
-        yield f"{measure.name}: {_verdict(measure, found)}"
+        yield f"{measure.name}: {_result(measure, found)}"
     if not found.is_over:
-        yield "no verdict before its end: who looks often finds chance"
+        yield "no result before its end: repeated looks find chance"
     elif found.is_stopped:
         yield "it was stopped early: if that was for what it showed, chance had a larger part in it"
 
 
-def _verdict(measure: Measure, found: TrialReport) -> str:
+def _result(measure: Measure, found: TrialReport) -> str:
     effect, arms = measure.effect, found.concerned
-    sessions = arms.told + arms.withheld
+    sessions = arms.reminded + arms.withheld
     if effect.needed is None:
         return "none happened"
     needed = f"(about {effect.needed} {_SHOW})"
-    if measure.verdict in {"fewer", "more"} and effect.difference:
+    if measure.result in {"fewer", "more"} and effect.difference:
         low, high = sorted(map(abs, (effect.difference.low, effect.difference.high)))
         size = f"{abs(effect.difference.mean):.2f} in 100 actions"
-        where = f"{measure.verdict} {'where told' if not found.is_same else 'in arm A'}"
+        where = f"{measure.result} {'with reminders' if not found.is_same else 'in arm A'}"
         return f"{where}, by {size} (95 % interval {low:.2f} to {high:.2f})"
-    if measure.verdict == "none":
+    if measure.result == "none":
         return f"no difference beyond chance in {counted(sessions, 'session')} {needed}"
-    if measure.verdict == "too few" and effect.p is None and sessions >= effect.needed:
+    if measure.result == "too few" and effect.p is None and sessions >= effect.needed:
         return f"too few sessions: an arm has fewer than {LEAST}"
-    few = "sessions so far" if measure.verdict == "open" else "too few sessions"
+    few = "sessions so far" if measure.result == "open" else "too few sessions"
     return f"{few}: {sessions} {needed}"
 
 

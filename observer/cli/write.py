@@ -14,7 +14,7 @@ import orjson
 from observer import client
 from observer.cli.options import named_project
 from observer.cli.output import emit, json_option, note, say
-from observer.cli.reach import open_memory
+from observer.cli.session import open_memory
 from observer.clients import generic
 from observer.clients.attribution import attribute
 from observer.core.clock import now_ms

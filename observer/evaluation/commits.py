@@ -1,6 +1,6 @@
 """A git history as a set: subjects are the queries, what the diffs alone say are the documents.
 
-The documents are told as the product tells any commit, but for their messages, so a query finds
+The documents are stored as the product stores any commit, without their messages, so a query finds
 nothing by its own words. The same history gives the same set.
 
 Subjects of commits as queries: which of them say something, and what of them is said. Pure.
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from observer.core.errors import BadInput
 from observer.core.events import Commit, Event
 from observer.core.value import Value
-from observer.evaluation.asking import Advance
+from observer.evaluation.runner import Advance
 from observer.git.configuration import is_partial_clone
 from observer.git.log import commit_history, count_commits
 from observer.git.process import git_output, repository_at
@@ -48,13 +48,13 @@ _EMPTY_WORDS = (
     " working"
 )
 _EMPTY = frozenset(_EMPTY_WORDS.split())
-"""Words by which one commit cannot be told from another."""
+"""Words that do not distinguish one commit from another."""
 
 
 def query_of(subject: str) -> str:
     """Return what a subject asks for: without its prefix and number; empty if it says too little.
 
-    It says enough with two words that tell commits apart, or with four letters of a script other
+    It says enough with two words that distinguish commits, or with four letters of a script other
     than Latin, which may stand without spaces.
     """
     text = _SUFFIX.sub("", subject[:_MOST].strip())
@@ -114,7 +114,7 @@ def read(folder: str, *, advance: Advance = int) -> History:
 
     Args:
         folder: any folder of the repository.
-        advance: told of each commit that was read.
+        advance: called for each commit that was read.
 
     Raises:
         NotFound: there is no repository, or no git.

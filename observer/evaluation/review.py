@@ -11,9 +11,9 @@ from contextlib import AbstractContextManager, nullcontext
 from observer.core.value import Value
 from observer.embed.lazy_model import LazyModel
 from observer.evaluation import commits
-from observer.evaluation.asking import Advance, EvaluatedQuery, ask, figures, trial
 from observer.evaluation.commits import CommitQuery, History
 from observer.evaluation.measures import Against, Finding, finding, redraw
+from observer.evaluation.runner import Advance, EvaluatedQuery, ask, figures, temporary_memory
 from observer.evaluation.systems import WITHOUT_MEANING, mentions, recall, systems_of
 from observer.search.candidates import Sources
 
@@ -68,17 +68,17 @@ def review(
         ObserverError: git found the repository damaged.
     """
     with progress("reading", commits.size(folder)) as advance:
-        told = commits.read(folder, advance=advance)
-    with trial(model) as memory:
-        with progress("storing", len(told.events)) as advance:
-            ids = memory.tell(told.events, advance=advance)
-        with memory.sources() as sources, progress("asking", len(told.queries)) as advance:
-            return _asked(sources, told, ids, model=model, advance=advance)
+        history = commits.read(folder, advance=advance)
+    with temporary_memory(model) as memory:
+        with progress("storing", len(history.events)) as advance:
+            ids = memory.ingest(history.events, advance=advance)
+        with memory.sources() as sources, progress("asking", len(history.queries)) as advance:
+            return _asked(sources, history, ids, model=model, advance=advance)
 
 
 def _asked(
     sources: Sources,
-    told: History,
+    history: History,
     ids: Sequence[int],
     *,
     model: LazyModel,
@@ -87,23 +87,23 @@ def _asked(
     systems = systems_of(model)
     asked = [
         EvaluatedQuery(text=query.text, relevant=frozenset({ids[query.at]}))
-        for query in told.queries
+        for query in history.queries
     ]
-    answers = ask(sources, asked, systems, now_ms=_latest_ms(told), advance=advance)
+    answers = ask(sources, asked, systems, now_ms=_latest_ms(history), advance=advance)
     right = zip(asked, answers["recall"], strict=True)
     lost = [at for at, (one, answer) in enumerate(right) if one.relevant.isdisjoint(answer)]
     silent = {
         at for at, one in enumerate(asked) if one.relevant.isdisjoint(mentions(sources, one.text))
     }
     return Review(
-        commits=len(told.events),
+        commits=len(history.events),
         queries=len(asked),
-        finding=finding(_shown(told.folder), redraw(figures(answers, asked)), list(systems)),
+        finding=finding(_shown(history.folder), redraw(figures(answers, asked)), list(systems)),
         silent=len(silent),
         silent_found=len(silent.difference(lost)),
-        missed=tuple(_missed(sources, told, ids, query=told.queries[at]) for at in lost),
+        missed=tuple(_missed(sources, history, ids, query=history.queries[at]) for at in lost),
         model=model.info.name,
-        remarks=(*told.remarks, *_without(model)),
+        remarks=(*history.remarks, *_without(model)),
     )
 
 
@@ -111,15 +111,17 @@ def _without(model: LazyModel) -> tuple[str, ...]:
     return (f"searched by words alone: {model.problem}",) if model.problem else ()
 
 
-def _missed(sources: Sources, told: History, ids: Sequence[int], *, query: CommitQuery) -> Missed:
-    found = recall(sources, query.text, _latest_ms(told), limit=DEEPEST)
+def _missed(
+    sources: Sources, history: History, ids: Sequence[int], *, query: CommitQuery
+) -> Missed:
+    found = recall(sources, query.text, _latest_ms(history), limit=DEEPEST)
     right, first = ids[query.at], ids.index(found[0]) if found else None
     return Missed(
         query=query.text,
-        commit=told.hash(query.at),
+        commit=history.hash(query.at),
         rank=found.index(right) + 1 if right in found else None,
-        first="" if first is None else told.subjects[first],
-        first_commit="" if first is None else told.hash(first),
+        first="" if first is None else history.subjects[first],
+        first_commit="" if first is None else history.hash(first),
     )
 
 
@@ -127,8 +129,8 @@ def _shown(folder: str) -> str:
     return folder.encode("utf-8", "replace").decode()
 
 
-def _latest_ms(told: History) -> int:
-    return max(event.at_ms for event in told.events)
+def _latest_ms(history: History) -> int:
+    return max(event.at_ms for event in history.events)
 
 
 EXAMPLES = 3
@@ -141,7 +143,7 @@ _MORE = (
 )
 
 
-def verdict(found: Review) -> tuple[str, ...]:
+def conclusions(found: Review) -> tuple[str, ...]:
     """Return a few sentences: how good recall is here, what meaning adds, and what would help."""
     five, ten = (found.finding.rows[0].figures[label] for label in ("R@5", "R@10"))
     opening = (

@@ -19,7 +19,7 @@ from observer.core.value import Value
 
 _QUESTIONS, _DOCUMENTS = "_q.jsonl", "_docs.jsonl"
 _STEP_MS = 8_640_000
-"""Documents are told newest first, ten a day."""
+"""Documents are dated newest first, ten a day."""
 
 NOW_MS = 1_800_000_000_000
 """When a set is asked: every document is older."""

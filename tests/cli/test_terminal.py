@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from observer.cli.output import escaped
-from observer.cli.reach import open_memory
+from observer.cli.session import open_memory
 from observer.core.config import Settings
 from observer.core.paths import Home
 from observer.views import hook_output

@@ -33,11 +33,11 @@ def test_a_trial_begins_and_ends(run: Run, home: Home, filled: Home) -> None:
 
 
 def test_what_begins_is_said(run: Run, filled: Home) -> None:
-    assert "50% of the sessions, drawn at random, are told" in run("trial", "start").out
-    assert "no verdict before its end" in run("trial").out
-    assert "50% of the sessions are told" in run("doctor").out
+    assert "50% of the sessions, drawn at random, get reminders" in run("trial", "start").out
+    assert "no result before its end" in run("trial").out
+    assert "50% of the sessions get reminders" in run("doctor").out
     assert run("trial", "stop", "--json").json["stopped_ms"]
-    assert "both arms are told" in run("trial", "start", "--a-a").out
+    assert "both arms get reminders" in run("trial", "start", "--a-a").out
 
 
 @pytest.mark.parametrize("share", ["0", "1", "-1", "half"])
@@ -94,7 +94,7 @@ def test_a_planted_effect_is_said_with_its_interval(
 ) -> None:
     tried(home, fill, app)
     out = run("trial").out
-    assert "repeated failures: fewer where told, by " in out
+    assert "repeated failures: fewer with reminders, by " in out
     assert "(95 % interval " in out
     assert "rereads: none happened" in out
     assert "it was stopped early" in out
@@ -105,10 +105,10 @@ def test_json_says_the_same_and_more(run: Run, home: Home, fill: Fill, app: Path
     tried(home, fill, app)
     found = run("trial", "--json").json
     failures = found["concerned"]["measures"][0]
-    assert (failures["name"], failures["verdict"]) == ("repeated failures", "fewer")
+    assert (failures["name"], failures["result"]) == ("repeated failures", "fewer")
     assert failures["effect"]["difference"]["high"] < 0
     assert failures["effect"]["p"] <= failures["p"] < 0.05
-    assert found["concerned"]["told"] + found["concerned"]["withheld"] == SESSIONS
+    assert found["concerned"]["reminded"] + found["concerned"]["withheld"] == SESSIONS
     assert "5a5a" not in json.dumps(found)
 
 
@@ -116,7 +116,7 @@ def test_of_two_equal_arms_none_is_called_told(run: Run, home: Home, fill: Fill,
     tried(home, fill, app, is_same=True)
     out = run("trial").out
     assert "arm A" in out
-    assert "not told" not in out
+    assert "withheld" not in out
     assert "repeated failures: no difference beyond chance" in out
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from labelled import SETS
 
 from observer.code import compare_fragments
 from observer.code.pairing import MOST_RENAMED
 from observer.core.value import SymbolChanges as Changes
-from observer.evaluation.story import SETS
 
 BODY = "    total = sum(item.price for item in items)\n    return total\n"
 

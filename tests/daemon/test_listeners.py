@@ -177,7 +177,7 @@ def test_the_token_is_made_once_and_private(root: Home) -> None:
 
 def test_a_token_that_no_header_can_hold_is_refused(root: Home) -> None:
     root.token.write_text("schlüssel", encoding="utf-8")
-    with pytest.raises(OSError, match="it is no ASCII text"):
+    with pytest.raises(OSError, match="it is not ASCII text"):
         ensure_token(root)
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from observer.embed.lazy_model import LazyModel
 from observer.evaluation.measures import FIGURES, Against, Finding, Gap, Interval, SystemFigures
-from observer.evaluation.review import Missed, Review, examples, review, verdict
+from observer.evaluation.review import Missed, Review, conclusions, examples, review
 from observer.evaluation.systems import WITHOUT_MEANING
 
 Git = Callable[..., str]
@@ -100,12 +100,12 @@ def a_review(
     ],
 )
 def test_the_verdict_says_what_the_figures_mean(found: Review, said: str) -> None:
-    assert said in " ".join(verdict(found))
+    assert said in " ".join(conclusions(found))
 
 
 @pytest.mark.parametrize(("gap", "p"), [(0.1, 0.01), (-0.1, 0.2), (0.1, 0.2)])
 def test_nobody_is_asked_to_report_what_chance_may_have_done(gap: float, p: float) -> None:
-    assert "report" not in " ".join(verdict(a_review(gap=gap, p=p)))
+    assert "report" not in " ".join(conclusions(a_review(gap=gap, p=p)))
 
 
 def test_a_model_that_cannot_be_used_is_remarked_on(shop: Path, model: LazyModel) -> None:

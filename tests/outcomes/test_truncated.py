@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from labelled.outcomes import Label
 
 from observer.core.events import Command
-from observer.evaluation.story.outcomes import Label
 from observer.outcomes import outcome
 from observer.shell import command_line
 

@@ -22,12 +22,12 @@ class Aim:
     most: float = math.inf
     least: float = -math.inf
 
-    def told(self, found: float, unit: str) -> str:
+    def text(self, found: float, unit: str) -> str:
         """Return the aim in words, and whether it is met."""
         is_most = self.most < math.inf
         limit = f"<= {shown(self.most)}" if is_most else f">= {shown(self.least)}"
-        verdict = "met" if self.least <= found <= self.most else "MISSED"
-        return f"aim p{self.percent} {limit}{unit}: {verdict}"
+        state = "met" if self.least <= found <= self.most else "MISSED"
+        return f"aim p{self.percent} {limit}{unit}: {state}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Figure:
         parts = [
             f"{self.name:46}",
             *self._spread(),
-            *(aim.told(percentile(self.samples, aim.percent), self.unit) for aim in self.aims),
+            *(aim.text(percentile(self.samples, aim.percent), self.unit) for aim in self.aims),
             *([self.remark] if self.remark else []),
         ]
         return " · ".join(parts)
@@ -72,7 +72,7 @@ class Figure:
             "p50": p50 if self.samples else None,
             "p95": p95 if self.samples else None,
             "count": len(self.samples),
-            "aims": [each.told(percentile(self.samples, each.percent), "") for each in self.aims],
+            "aims": [each.text(percentile(self.samples, each.percent), "") for each in self.aims],
             "remark": self.remark,
         }
 
@@ -85,7 +85,7 @@ def percentile(samples: Sequence[float], percent: int) -> float:
 
 
 def shown(number: float) -> str:
-    """Return a number with three telling digits, or more in front of the point."""
+    """Return a number with three significant digits, or more in front of the point."""
     digits = 0 if abs(number) >= 100 else 1 if abs(number) >= 10 else 2
     return f"{number:,.{digits}f}"
 

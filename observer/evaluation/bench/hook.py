@@ -105,14 +105,14 @@ def _payload(project: Path) -> str:
 
 def _coming(project: Path) -> str:
     """Return what Claude Code says of a command that it is about to run."""
-    told = {
+    payload = {
         "session_id": "a-session",
         "cwd": str(project),
         "hook_event_name": "PreToolUse",
         "tool_name": "Bash",
         "tool_input": {"command": "cd src && uv run pytest -q tests 2>&1 | tail -20"},
     }
-    return orjson.dumps(told).decode()
+    return orjson.dumps(payload).decode()
 
 
 def _has_context(place: Lab) -> bool:

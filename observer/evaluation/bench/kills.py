@@ -35,19 +35,17 @@ def run(options: Options) -> Iterator[Figure]:
     with lab(options) as place:
         project = place.repository("shop")
         kills = options.rounds(KILLS)
-        with _reporters(place, project) as told:
+        with _reporters(place, project) as reported:
             _kill_often(place, kills)
         place.up()
         until(lambda: Spool(place.home.spool).depth() == 0)
         place.down()
         stored = _stored(place)
         bad = Spool(place.home.spool).bad()
-    expected = {word for words in told for word in words}
+    expected = {word for words in reported for word in words}
     lost = [word for word in expected if word not in stored]
     doubled = [word for word, times in stored.items() if times > 1]
-    remark = (
-        f"{kills} kills, {len(expected):,} events told, {sum(stored.values()):,} stored, {bad} bad"
-    )
+    remark = f"{kills} kills, {len(expected):,} events reported, {sum(stored.values()):,} stored, {bad} bad"
     yield Figure("kills: events lost", [float(len(lost))], "", (NONE,), remark=remark)
     yield Figure("kills: events doubled", [float(len(doubled))], "", (NONE,))
 
@@ -65,18 +63,18 @@ def _kill_often(place: Lab, kills: int) -> None:
 def _reporters(place: Lab, project: Path) -> Iterator[list[list[str]]]:
     """Report from four threads inside the block; lends, for each, what it reported."""
     enough = threading.Event()
-    told: list[list[str]] = [[] for _ in range(4)]
+    reported: list[list[str]] = [[] for _ in range(4)]
     ways: list[Callable[[Lab, Path, str], None]] = [_by_hook, _by_http] * 2
     threads = [
         threading.Thread(
             target=_report, args=(way, place, project, words, f"r{number}", enough), daemon=True
         )
-        for number, (way, words) in enumerate(zip(ways, told, strict=True))
+        for number, (way, words) in enumerate(zip(ways, reported, strict=True))
     ]
     for thread in threads:
         thread.start()
     try:
-        yield told
+        yield reported
     finally:
         enough.set()
         place.up()  # who still waits for an answer gets one
@@ -112,7 +110,7 @@ def _by_hook(place: Lab, project: Path, word: str) -> None:
 
 
 def _by_http(place: Lab, project: Path, word: str) -> None:
-    """Report until it is answered; the id makes a second telling harmless."""
+    """Report until it is answered; the id makes a second report harmless."""
     event = {"kind": "command", "command": word, "id": word, "session": "h", "cwd": str(project)}
     while True:
         try:
@@ -126,8 +124,8 @@ def _by_http(place: Lab, project: Path, word: str) -> None:
 def _stored(place: Lab) -> Counter[str]:
     found: Counter[str] = Counter()
     store = SqliteStore(place.home.database)
-    if (verdict := store.check()) != "ok":
-        raise RuntimeError(f"the database is damaged: {verdict}")
+    if (problem := store.check()) != "ok":
+        raise RuntimeError(f"the database is damaged: {problem}")
     with store.read() as reader:
         seen = 0
         while batch := reader.log(after_seq=seen):

@@ -84,7 +84,7 @@ def wire(launcher: Sequence[str], cwd: Path, *, era: Era = "2026-07-28") -> Iter
 
 
 def first_answer_ms(launcher: Sequence[str], cwd: Path, era: Era) -> float:
-    """Return how long after its start a pump has told the tools."""
+    """Return how long after its start a pump has listed the tools."""
     begun = time.perf_counter()
     with wire(launcher, cwd, era=era) as asked:
         asked.ask("tools/list")

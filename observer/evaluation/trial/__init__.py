@@ -1,1 +1,1 @@
-"""What telling unasked is worth on the user's own machine: a trial's sessions, arm against arm."""
+"""The analysis of a trial of reminders on the user's own machine: sessions, arm against arm."""

@@ -1,13 +1,8 @@
-"""What is counted of each session: failures and reads that it could have done without, corrections.
+"""Counts per session: avoidable failures and rereads, and corrections by the person. Pure.
 
-Pure: takes events in the order of the log. The same is counted of every session, whatever arm it
-is in and whether anything was to be told.
-
-Which prompts correct what the agent has just done.
-
-Part of interpretation (step 6), pure. A prompt corrects if its opening says, in English, that
-something is wrong, does not work, was not meant or is to be taken back. What only asks for more is
-none. It rather misses than mistakes: that somebody is corrected is counted, not remembered.
+Events come in the order of the log, and are counted alike in every arm. A prompt is a correction if
+its opening says, in English, that something is wrong, does not work, was not meant or is to be
+undone; a request for more is not. Precision is preferred to recall.
 """
 
 from __future__ import annotations
@@ -23,8 +18,8 @@ from observer.observations.analysis import analysis_of
 from observer.observations.conversation import is_refused
 from observer.outcomes import not_started
 
-_READ_CHARS = 240
-"""What corrects does so in its first words; behind them logs and plans are pasted."""
+_OPENING_CHARS = 240
+"""Corrections do so in their first words; logs and plans are pasted behind them."""
 
 _COURTESY = r"(?:(?:ok|okay|hm+|well|so|but|and|sorry|please|hey|thanks|great|actually)\b[\s,.!]*)*"
 _OPENING = re.compile(
@@ -51,21 +46,21 @@ _ANYWHERE = re.compile(
 
 def is_correction(prompt: str) -> bool:
     """Return True if a prompt says that what was done before it is wrong."""
-    said = prompts.words_of(prompt).strip().replace("\u2019", "'")[:_READ_CHARS]
+    said = prompts.words_of(prompt).strip().replace("\u2019", "'")[:_OPENING_CHARS]
     return bool(_OPENING.match(said) or _ANYWHERE.search(said))
 
 
 KINDS = ("session-start", "prompt", "command", "file-read", "file-write", "tool-use")
-"""Kinds of events that have to be taken; others do not matter."""
+"""Kinds of events that have to be taken; others are not counted."""
 
 
 class SessionCourse(Value):
-    """What a session did within the time that counts.
+    """The counts of a session within the time of a trial.
 
     `works` are its commands and edits, `actions` also its reads of files. `repeats` are commands
-    that failed as one did in an earlier session of the project (each failure once), or could not
-    run for a reason that this session had met. `rereads` are reads of what it had read, and not
-    written since. `corrections` are prompts that correct, and calls that the person refused.
+    with a failure that an earlier session of the project had (each failure once), or that could
+    not run for a reason that this session had met. `rereads` are reads of lines that it had read,
+    and not written since. `corrections` are prompts that correct, and refused calls.
     """
 
     client: str
@@ -124,17 +119,17 @@ class Counting:
 
     def _is_repeat(self, recorded: Recorded, command: Command, session: _Session) -> bool:
         """Return True if a command failed as one did before, and note that it did."""
-        verdict = analysis_of(recorded).result
-        if verdict.ok is not False or not verdict.was_run:
+        result = analysis_of(recorded).result
+        if result.ok is not False or not result.was_run:
             return False
         never_ran = not_started.start_failure(command.output, code=command.exit_code)
-        failure = verdict.signature or never_ran.said
+        failure = result.signature or never_ran.said
         if not failure:
             return False
         met_here = failure in session.failed
         session.failed.add(failure)
         first = self._failed.setdefault((recorded.project_id, failure), session)
-        # While one mends what fails, it fails again: that is work, and no want of memory.
+        # While somebody fixes a failure, it occurs again: that is work, not a lack of memory.
         return bool(never_ran.reason) if met_here else first is not session
 
 

@@ -1,9 +1,9 @@
-"""How far two arms of a trial are apart, and whether chance alone would part them so. Pure.
+"""The difference of two arms of a trial, with a randomization test and its interval. Pure.
 
 A rate is what happened in all sessions of an arm over their actions. The p-value comes from
-drawing the arms again as they were drawn: had being told made no difference, each session would
-have gone as it went. The interval holds each change of the rate that, taken back from the sessions
-that were told, leaves no more than such chance: it holds 0 exactly where p is 0.05 or more. Both
+drawing the arms again as they were drawn: if reminders made no difference, each session would
+have gone as it did. The interval holds each change of the rate that, taken back from the sessions
+with reminders, leaves no more than such chance: it holds 0 exactly where p is 0.05 or more. Both
 are right however few the sessions are and whatever they are like. Equal sessions give equal
 results.
 
@@ -42,14 +42,14 @@ _EVEN = 1e-12
 
 
 class Effect(Value):
-    """Rates per 100 actions in both arms, and by how much the told one exceeds the other.
+    """Rates per 100 actions in both arms, and the excess of the reminded arm over the other.
 
     `difference` and `p` are None with fewer than `LEAST` sessions in an arm, or if nothing
     happened. `needed` is about how many sessions, of both arms, would show a change by half; None
     where nothing happened.
     """
 
-    told: float
+    reminded: float
     withheld: float
     difference: Interval | None = None
     p: float | None = None
@@ -59,7 +59,7 @@ class Effect(Value):
 def compare(
     counts: Sequence[int],
     actions: Sequence[int],
-    is_told: Sequence[bool],
+    is_reminded: Sequence[bool],
     *,
     share: float,
     redraws: int = REDRAWS,
@@ -69,21 +69,21 @@ def compare(
     Args:
         counts: how often it happened, by session.
         actions: what each session did, at least one action.
-        is_told: which arm each is in.
-        share: how likely it was to be told.
+        is_reminded: the arm of each session.
+        share: the probability of the reminded arm.
         redraws: how often chance is tried.
     """
     happened, did = (np.array(each, dtype=np.float64) for each in (counts, actions))
-    told = np.array(is_told, dtype=bool)
+    reminded = np.array(is_reminded, dtype=bool)
     found = Effect(
-        told=_rate(happened[told], did[told]),
-        withheld=_rate(happened[~told], did[~told]),
+        reminded=_rate(happened[reminded], did[reminded]),
+        withheld=_rate(happened[~reminded], did[~reminded]),
         needed=_needed(happened, did, share),
     )
-    if min(told.sum(), (~told).sum()) < LEAST or found.needed is None:
+    if min(reminded.sum(), (~reminded).sum()) < LEAST or found.needed is None:
         return found
-    gap = found.told - found.withheld
-    redrawn = _redraw(happened, did, told, share=share, redraws=redraws)
+    gap = found.reminded - found.withheld
+    redrawn = _redraw(happened, did, reminded, share=share, redraws=redraws)
     low, high = (redrawn.edge(gap, sign) for sign in (-1, 1))
     return replace(
         found, difference=Interval(mean=gap, low=low, high=high), p=redrawn.chance(gap, 0)
@@ -91,7 +91,7 @@ def compare(
 
 
 def stepped(chances: Sequence[float | None]) -> list[float | None]:
-    """Return p-values raised for their number: one of them below 0.05 is chance in 5 of 100 trials.
+    """Return p-values adjusted for their number, by Holm's method.
 
     Source: S. Holm, A simple sequentially rejective multiple test procedure, 1979.
     """
@@ -120,14 +120,14 @@ def _needed(happened: Numbers, did: Numbers, share: float) -> int | None:
 
 
 class _Redrawn(NamedTuple):
-    """The arms drawn again: how far they are apart, and how far who was told is told again."""
+    """The arms drawn again: their differences, and how far the reminded sessions stay so."""
 
     gaps: Numbers
-    told: Numbers
+    reminded: Numbers
 
     def chance(self, gap: float, change: float) -> float:
-        """Return how often arms are as far apart by chance, had being told changed the rate so."""
-        as_far = np.abs(self.gaps - change * self.told) >= abs(gap - change) - _EVEN
+        """Return the probability of such a gap by chance if reminders changed the rate so."""
+        as_far = np.abs(self.gaps - change * self.reminded) >= abs(gap - change) - _EVEN
         # One more than counted: what never happened in so many redrawings may happen in the next.
         return (int(as_far.sum()) + 1) / (len(self.gaps) + 1)
 
@@ -144,7 +144,7 @@ class _Redrawn(NamedTuple):
 
 
 def _redraw(
-    happened: Numbers, did: Numbers, told: Flags, *, share: float, redraws: int
+    happened: Numbers, did: Numbers, reminded: Flags, *, share: float, redraws: int
 ) -> _Redrawn:
     chance = np.random.default_rng(7)
     parts, drawn = [], 0
@@ -153,7 +153,7 @@ def _redraw(
         again = chance.random((size, len(did))) < share
         numbers = again.sum(axis=1)
         arms = again[(numbers >= LEAST) & (numbers <= len(did) - LEAST)].astype(np.float64)
-        values = np.stack((100 * happened, did * told), axis=1)
+        values = np.stack((100 * happened, did * reminded), axis=1)
         gaps = (arms @ values).T / (arms @ did) - ((1 - arms) @ values).T / ((1 - arms) @ did)
         parts.append(gaps)
         drawn += size

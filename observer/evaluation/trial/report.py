@@ -1,8 +1,8 @@
-"""What a trial found: its sessions by the arm that each was drawn into, and what that shows.
+"""The report of a trial: its sessions by the arm that each was drawn into, and the differences.
 
-What decides are the sessions in which there was something to be told: until then both arms are
-alike, so to look at those alone is fair, and it takes far fewer of them. The same figures of all
-sessions stand beside.
+The comparison uses the sessions with a reminder to give: until then both arms are alike, so to
+compare those alone is fair, and takes far fewer sessions. The figures of all sessions are reported
+too.
 """
 
 from __future__ import annotations
@@ -19,38 +19,38 @@ from observer.search.trial import TrialPlan
 from observer.store.interface import Store, StoreReader
 
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], object]]]
-Verdict = Literal["fewer", "more", "none", "too few", "absent", "open"]
-"""Whether a thing happens less or more often where agents are told; `none` is no difference beyond
+MeasureResult = Literal["fewer", "more", "none", "too few", "absent", "open"]
+"""Whether a thing happens less or more often with reminders; `none` means no difference beyond
 chance, though a change by half should have shown, `absent` that it never happened, `open` that the
-trial goes on."""
+trial runs."""
 
 MEASURES = {"repeated failures": "repeats", "rereads": "rereads", "corrections": "corrections"}
-"""What is compared, and the field of a `SessionCourse` that counts it."""
-TOLD_CLIENTS = frozenset({"claude-code", "cursor", "kiro", "kiro-cli"})
-"""Clients whose hooks ask whether there is something to be told."""
+"""The measures, and the field of a `SessionCourse` that counts each."""
+REMINDED_CLIENTS = frozenset({"claude-code", "cursor", "kiro", "kiro-cli"})
+"""Clients whose hooks ask for reminders."""
 WINDOW = 500
-"""Events looked through at a time; their texts may be long."""
+"""Events read at a time; their texts may be long."""
 
 
 class Measure(Value):
-    """One thing that was compared. `p` is `effect.p`, raised for the number of measures."""
+    """One measure. `p` is `effect.p`, adjusted for the number of measures."""
 
     name: str
     effect: Effect
     p: float | None = None
-    verdict: Verdict = "open"
+    result: MeasureResult = "open"
 
 
 class Arms(Value):
-    """Some sessions, by arm, and what was compared in them."""
+    """The number of sessions by arm, and the measures of those sessions."""
 
-    told: int
+    reminded: int
     withheld: int
     measures: tuple[Measure, ...]
 
 
 class UncomparedSessions(Value):
-    """How many sessions of the time were not compared, and why."""
+    """How many sessions of the time were not compared, by reason."""
 
     begun_before: int = 0
     of_other_clients: int = 0
@@ -58,7 +58,7 @@ class UncomparedSessions(Value):
 
 
 class TrialReport(Value):
-    """What a trial found. `concerned` are the sessions in which there was something to be told."""
+    """The report of a trial; `concerned` are the sessions with a reminder to give."""
 
     start_ms: int
     until_ms: int
@@ -85,7 +85,7 @@ def report(
     Args:
         store: what holds them.
         plan: the trial.
-        met: the names of the sessions in which there was something to be told.
+        met: the names of the sessions with a reminder to give.
         now_ms: the time.
         redraws: how often chance is tried.
         progress: shows how far the log is read.
@@ -134,7 +134,7 @@ def _chosen(
     for each in courses:
         if each.started_ms < plan.start_ms:
             before += each.actions > 0
-        elif each.client not in TOLD_CLIENTS:
+        elif each.client not in REMINDED_CLIENTS:
             elsewhere += 1
         elif not each.works:
             idle += 1
@@ -146,14 +146,14 @@ def _chosen(
 
 
 def arms(courses: Sequence[SessionCourse], plan: TrialPlan, redraws: int, *, is_over: bool) -> Arms:
-    """Compare sessions by the arm that each was drawn into; a verdict only where it `is_over`."""
-    told = [plan.arm(each.client, each.session) == "shown" for each in courses]
+    """Compare sessions by the arm of each; with results only if the trial `is_over`."""
+    reminded = [plan.arm(each.client, each.session) == "reminded" for each in courses]
     actions = [each.actions for each in courses]
     effects = [
         compare(
             [getattr(each, field) for each in courses],
             actions,
-            told,
+            reminded,
             share=plan.share,
             redraws=redraws,
         )
@@ -165,16 +165,18 @@ def arms(courses: Sequence[SessionCourse], plan: TrialPlan, redraws: int, *, is_
             name=name,
             effect=effect,
             p=p,
-            verdict=_verdict(effect, p, len(courses)) if is_over else "open",
+            result=_result(effect, p, len(courses)) if is_over else "open",
         )
         for name, effect, p in zip(MEASURES, effects, raised, strict=True)
     )
-    return Arms(told=sum(told), withheld=len(told) - sum(told), measures=tuple(measures))
+    return Arms(
+        reminded=sum(reminded), withheld=len(reminded) - sum(reminded), measures=tuple(measures)
+    )
 
 
-def _verdict(effect: Effect, p: float | None, sessions: int) -> Verdict:
+def _result(effect: Effect, p: float | None, sessions: int) -> MeasureResult:
     if p is not None and p < ALPHA:
-        return "fewer" if effect.told < effect.withheld else "more"
+        return "fewer" if effect.reminded < effect.withheld else "more"
     if effect.needed is None:
         return "absent"
     return "too few" if p is None or sessions < effect.needed else "none"

@@ -42,7 +42,7 @@ class Agents:
         self.trials = Trials(home.trials)
         self.store = store
         self._folder = folder
-        self._told = RemindedSessions(home.reminders)
+        self._reminded = RemindedSessions(home.reminders)
         self._spool = Spool(home.spool)
         self._spool.prepare()
         self._at_ms = START_MS - 60_000
@@ -98,7 +98,7 @@ class Agents:
     def asks(self, name: str, command: str) -> str:
         asked = {"tool_name": "Bash", "tool_input": {"command": command}}
         data = envelope(*self._call(name, "PreToolUse", asked))
-        answer = remind(self._memory, self._told, data, at_ms=self._at_ms, trials=self.trials)
+        answer = remind(self._memory, self._reminded, data, at_ms=self._at_ms, trials=self.trials)
         return answer.decode()
 
     def _call(self, name: str, event: str, payload: dict[str, Any]) -> tuple[dict[str, str], bytes]:
@@ -149,15 +149,15 @@ def test_a_planted_effect_is_found_where_it_was_planted(home: Home, agents: Agen
     agents.work(SESSIONS)
     found = agents.found(plan)
     failures, rereads, corrections = found.concerned.measures
-    assert (found.concerned.told + found.concerned.withheld, found.is_over) == (SESSIONS, True)
-    assert failures.verdict == "fewer"
+    assert (found.concerned.reminded + found.concerned.withheld, found.is_over) == (SESSIONS, True)
+    assert failures.result == "fewer"
     assert failures.p is not None
     assert failures.p < 0.01
     assert failures.effect.difference
     assert failures.effect.difference.high < 0
-    assert failures.effect.withheld > 5 * failures.effect.told
-    assert rereads.verdict == "absent"
-    assert corrections.verdict in {"none", "too few"}
+    assert failures.effect.withheld > 5 * failures.effect.reminded
+    assert rereads.result == "absent"
+    assert corrections.result in {"none", "too few"}
 
 
 def test_where_both_arms_are_told_no_effect_is_found(home: Home, agents: Agents) -> None:
@@ -165,8 +165,8 @@ def test_where_both_arms_are_told_no_effect_is_found(home: Home, agents: Agents)
     agents.learn()
     agents.work(SESSIONS)
     found = agents.found(plan)
-    assert min(found.concerned.told, found.concerned.withheld) > 20
-    assert {each.verdict for each in found.concerned.measures} <= {"none", "too few", "absent"}
+    assert min(found.concerned.reminded, found.concerned.withheld) > 20
+    assert {each.result for each in found.concerned.measures} <= {"none", "too few", "absent"}
 
 
 def test_whatever_the_key_chance_alone_is_seldom_called_an_effect() -> None:
@@ -190,19 +190,19 @@ def test_whatever_the_key_chance_alone_is_seldom_called_an_effect() -> None:
         plan = TrialPlan(
             key=f"{key:032x}", start_ms=START_MS, end_ms=START_MS + DAY_MS, is_same=True
         )
-        verdicts = {each.verdict for each in arms(courses, plan, 300, is_over=True).measures}
-        called += not verdicts.isdisjoint({"fewer", "more"})
+        results = {each.result for each in arms(courses, plan, 300, is_over=True).measures}
+        called += not results.isdisjoint({"fewer", "more"})
     # Of 300 trials at 5 % chance alone gives fewer than 28 in 999 of 1,000 cases.
     assert 2 <= called < 28
 
 
-def test_before_its_end_a_trial_has_figures_and_no_verdict(home: Home, agents: Agents) -> None:
+def test_before_its_end_a_trial_has_figures_and_no_result(home: Home, agents: Agents) -> None:
     plan = begun(home)
     agents.learn()
     agents.work(24)
     found = agents.found(plan, at_ms=START_MS + DAY_MS // 2)
     assert not found.is_over
-    assert {each.verdict for each in found.concerned.measures} == {"open"}
+    assert {each.result for each in found.concerned.measures} == {"open"}
     assert of(found, "repeated failures").effect.difference
 
 
@@ -211,7 +211,7 @@ def test_few_sessions_say_that_they_are_too_few(home: Home, agents: Agents) -> N
     agents.learn()
     agents.work(6)
     measure = of(agents.found(plan), "repeated failures")
-    assert (measure.verdict, measure.p) == ("too few", None)
+    assert (measure.result, measure.p) == ("too few", None)
 
 
 def test_sessions_that_cannot_differ_are_left_out_and_counted(home: Home, agents: Agents) -> None:
@@ -236,10 +236,10 @@ def test_sessions_that_cannot_differ_are_left_out_and_counted(home: Home, agents
     found = agents.found(plan)
     left = found.left_out
     assert (left.begun_before, left.of_other_clients, left.without_work) == (1, 1, 1)
-    assert (found.all.told + found.all.withheld, found.concerned.told) == (1, 0)
+    assert (found.all.reminded + found.all.withheld, found.concerned.reminded) == (1, 0)
 
 
 def test_an_effect_in_the_wrong_direction_is_called_so() -> None:
-    effect = reporting.Effect(told=4.0, withheld=1.0, needed=10)
-    assert reporting._verdict(effect, 0.01, 40) == "more"
-    assert reporting._verdict(effect, 0.2, 40) == "none"
+    effect = reporting.Effect(reminded=4.0, withheld=1.0, needed=10)
+    assert reporting._result(effect, 0.01, 40) == "more"
+    assert reporting._result(effect, 0.2, 40) == "none"

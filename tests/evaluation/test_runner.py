@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import find
 from observer.evaluation import sets
-from observer.evaluation.asking import EvaluatedQuery, ask, figures, trial
+from observer.evaluation.runner import EvaluatedQuery, ask, figures, temporary_memory
 from observer.evaluation.systems import SYSTEMS, legs_of, mentions, systems_of
 from observer.search.candidates import Sources
 
@@ -29,7 +29,7 @@ ASKED = (
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_every_system_finds_what_is_plainly_there(model: LazyModel, name: str) -> None:
-    with trial(model) as memory:
+    with temporary_memory(model) as memory:
         memory.keep(sets.item(document, n) for n, document in enumerate(DOCUMENTS, start=1))
         with memory.sources() as sources:
             answers = ask(sources, ASKED, {name: SYSTEMS[name]}, now_ms=sets.NOW_MS)
@@ -40,7 +40,7 @@ def test_a_joined_model_is_asked_part_by_part(tmp_path: Path) -> None:
     joined = LazyModel(find("instant+deep", tmp_path))
     systems = legs_of(joined)
     assert list(systems) == ["instant alone", "words + instant", "deep alone", "words + deep"]
-    with trial(joined) as memory:
+    with temporary_memory(joined) as memory:
         memory.keep(sets.item(document, n) for n, document in enumerate(DOCUMENTS, start=1))
         with memory.sources() as sources:
             answers = ask(sources, ASKED, systems, now_ms=sets.NOW_MS)
@@ -54,7 +54,7 @@ def test_everything_is_indexed_before_anything_is_asked(
 ) -> None:
     """A view has patience for a few batches only."""
     monkeypatch.setattr("observer.index.index.BATCH", 1)
-    with trial(model) as memory:
+    with temporary_memory(model) as memory:
         memory.keep(sets.item(sets.SetDocument(id=f"{n}", title="same"), n) for n in range(1, 10))
         with memory.sources() as sources:
             assert sources.view.size == 9
@@ -64,7 +64,7 @@ def test_figures_stand_by_query_and_system_in_order(model: LazyModel) -> None:
     def right(sources: Sources, text: str, now_ms: int) -> Sequence[int]:
         return [4] if text == "cache prices" else [8]
 
-    with trial(model) as memory, memory.sources() as sources:
+    with temporary_memory(model) as memory, memory.sources() as sources:
         systems = {"right": right, "silent": lambda *_: []}
         answers = ask(sources, ASKED, systems, now_ms=0)
     assert figures(answers, ASKED)[:, :, 0].tolist() == [[1, 0], [1, 0], [0, 0]]
@@ -76,7 +76,7 @@ def test_nothing_of_a_trial_stays_behind(
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))
-    with trial(model) as memory:
+    with temporary_memory(model) as memory:
         memory.keep([sets.item(DOCUMENTS[0], 1)])
         assert list(folder.iterdir())
     assert not list(folder.iterdir())
@@ -85,7 +85,7 @@ def test_nothing_of_a_trial_stays_behind(
 
 def test_every_kept_item_gets_a_vector_from_a_model_of_any_speed(tmp_path: Path) -> None:
     slow = LazyModel(find("deep", tmp_path))
-    with trial(slow) as memory:
+    with temporary_memory(slow) as memory:
         memory.keep(sets.item(document, n) for n, document in enumerate(DOCUMENTS, start=1))
         with memory.sources() as sources:
             assert sources.reader.vectors() == {slow.id: 2}
@@ -93,7 +93,7 @@ def test_every_kept_item_gets_a_vector_from_a_model_of_any_speed(tmp_path: Path)
 
 def test_a_model_that_cannot_be_used_leaves_words(tmp_path: Path, model: LazyModel) -> None:
     broken = LazyModel(replace(model.info, problem="damaged"))
-    with trial(broken) as memory:
+    with temporary_memory(broken) as memory:
         memory.keep([sets.item(DOCUMENTS[0], 1)])
         with memory.sources() as sources:
             answers = ask(sources, ASKED[:1], systems_of(broken), now_ms=sets.NOW_MS)
@@ -112,7 +112,7 @@ def test_a_model_that_cannot_be_used_leaves_words(tmp_path: Path, model: LazyMod
     ],
 )
 def test_what_holds_any_word_is_told(model: LazyModel, text: str, found: set[int]) -> None:
-    with trial(model) as memory:
+    with temporary_memory(model) as memory:
         memory.keep(sets.item(document, n) for n, document in enumerate(DOCUMENTS, start=1))
         with memory.sources() as sources:
             assert mentions(sources, text) == found

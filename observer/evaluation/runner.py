@@ -1,4 +1,4 @@
-"""Asking: a memory that is thrown away, the real recall over it, and what recall is held against.
+"""Run search systems over a temporary memory, and measure their answers.
 
 Each system answers alone, over the same store: what one finds the others could have found.
 """
@@ -28,28 +28,28 @@ from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 
 Advance = Callable[[int], object]
-"""Told how many more queries or documents are done."""
+"""Called with how many more queries or documents are done."""
 
 Answers = Mapping[str, Sequence[Sequence[int]]]
-"""What each system answered to each query."""
+"""The answers of each system to each query, as item ids, best first."""
 
 _NOTHING = 0
 _BATCH = 100
 
 
 class EvaluatedQuery(Value):
-    """A query, and the ids of the items that it is about."""
+    """A query, and the ids of the relevant items."""
 
     text: str
     relevant: frozenset[int]
 
 
-class Trial:
-    """A memory of its own, in a folder that is thrown away.
+class TemporaryMemory:
+    """A memory of its own in a temporary folder.
 
     Args:
         folder: where it is.
-        model: what gives its items their vectors.
+        model: embeds the items.
     """
 
     def __init__(self, folder: Path, model: LazyModel) -> None:
@@ -71,10 +71,10 @@ class Trial:
             writer.put_items(items)
         self._embed()
 
-    def tell(self, events: Sequence[Event], *, advance: Advance = int) -> list[int]:
-        """Store events as the daemon would; returns the id of the item that each became.
+    def ingest(self, events: Sequence[Event], *, advance: Advance = int) -> list[int]:
+        """Store events as the daemon would; return the id of the item that each became.
 
-        An event that became none has an id that nothing has.
+        The id of an event without an item is 0, which no item has.
         """
         ids = []
         for start in range(0, len(events), _BATCH):
@@ -87,28 +87,28 @@ class Trial:
 
     @contextmanager
     def sources(self) -> Iterator[Sources]:
-        """Lend what recall looks at, all of it indexed."""
+        """Yield the sources of a search, completely indexed."""
         with self._store.read() as reader:
             self._index.refresh(reader)
         with self._store.read() as reader, self._index.view(reader) as view:
             yield Sources(reader, view, self._model.encode_patiently)
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         self._store.close()
 
     def _embed(self) -> None:
-        """Embed what has no vector yet: all of it where the model is too slow to wait for."""
+        """Embed all items without a vector, also with a slow model."""
         after, then = -1, 0
         while then != after:
             after, then = then, self._pipeline.embed(then, limit=_BATCH)
 
 
 @contextmanager
-def trial(model: LazyModel) -> Iterator[Trial]:
-    """Lend an empty memory; nothing of it stays behind."""
+def temporary_memory(model: LazyModel) -> Iterator[TemporaryMemory]:
+    """Yield an empty memory; it is deleted at the end of the block."""
     with TemporaryDirectory(prefix="observer-eval-", ignore_cleanup_errors=True) as folder:
-        made = Trial(Path(folder), model)
+        made = TemporaryMemory(Path(folder), model)
         try:
             yield made
         finally:
@@ -123,7 +123,7 @@ def ask(
     now_ms: int,
     advance: Advance = int,
 ) -> dict[str, list[Sequence[int]]]:
-    """Return the answers of all systems to all queries, in the order given."""
+    """Return the answers of each system to all queries, in their order."""
     answers: dict[str, list[Sequence[int]]] = {name: [] for name in systems}
     for question in asked:
         for name, system in systems.items():
@@ -133,7 +133,7 @@ def ask(
 
 
 def figures(answers: Answers, asked: Sequence[EvaluatedQuery]) -> Numbers:
-    """Return the figures of each query, system and measure, in that order of axes."""
+    """Return float64 figures of shape (queries, systems, measures)."""
     found = [
         [measure(answer, question.relevant) for answer, question in zip(given, asked, strict=True)]
         for given in answers.values()

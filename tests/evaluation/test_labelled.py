@@ -1,13 +1,12 @@
-"""The story is told as well as is promised, on sets that were labelled by hand."""
+"""Precision and recall on sets that were labelled by hand are as promised."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-
-from observer.evaluation.story import SETS
-from observer.evaluation.story.score import Case, score
+from labelled import SETS
+from labelled.score import Case, score
 
 LABELLED = Path(__file__).parents[1] / "data"
 
@@ -22,7 +21,7 @@ FLOORS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FLOORS)
-def test_a_set_is_told_as_well_as_promised(name: str) -> None:
+def test_a_set_reaches_its_precision_and_recall(name: str) -> None:
     found = score(name, SETS[name](LABELLED / name))
     cases, floor = FLOORS[name]
     assert found.cases >= cases
@@ -30,8 +29,8 @@ def test_a_set_is_told_as_well_as_promised(name: str) -> None:
     assert found.recall >= floor
 
 
-def case(told: str, wanted: str) -> Case:
-    return Case(name="a", told=frozenset(told.split()), wanted=frozenset(wanted.split()))
+def case(found: str, wanted: str) -> Case:
+    return Case(name="a", found=frozenset(found.split()), wanted=frozenset(wanted.split()))
 
 
 def test_a_score_counts_claims_over_all_cases() -> None:

@@ -1,4 +1,4 @@
-"""The labelled outputs: what a command's result was, and which errors are the same.
+"""The labelled outputs: the result of each command, and which errors are the same.
 
 A folder of the set holds `labels.toml`, a table a case, and the output of each in `NAME.txt`.
 """
@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
+from labelled.score import Case
 from observer.core.events import Command
 from observer.core.value import Value
-from observer.evaluation.story.score import Case
 from observer.outcomes import outcome
 from observer.outcomes.result import CommandResult
 from observer.shell import command_line
@@ -21,7 +21,7 @@ OUTPUTS = "outcomes"
 
 
 class Label(Value):
-    """What is so of one output. `run` names the program whose real output it is, if it is one.
+    """The label of one output. `run` names the program whose real output it is, if it is one.
 
     Cases of one `error` failed with the same error; it is empty where no error can be recognised.
     """
@@ -45,25 +45,25 @@ def labels(folder: Path) -> dict[str, Label]:
 def cases(folder: Path) -> Iterator[Case]:
     """Yield each output as it was read, beside its labels."""
     for name, label in labels(folder).items():
-        told = _verdict(folder, name, label)
-        yield Case(name=name, told=_claims(told), wanted=_claims(label))
+        result = _result(folder, name, label)
+        yield Case(name=name, found=_claims(result), wanted=_claims(label))
 
 
 def signatures(folder: Path) -> Iterator[Case]:
-    """Yield which outputs each failure takes for the same error, and which have that error.
+    """Yield the outputs that each failure's signature matches, and those with the same error.
 
     They are the outputs of the set beside this folder.
     """
     folder = folder.with_name(OUTPUTS)
     known = labels(folder)
-    said = {name: _verdict(folder, name, label).signature for name, label in known.items()}
+    found = {name: _result(folder, name, label).signature for name, label in known.items()}
     errors = {name: label.error for name, label in known.items()}
     for name, label in known.items():
         if not label.ok:
-            yield Case(name=name, told=_alike(name, said), wanted=_alike(name, errors))
+            yield Case(name=name, found=_alike(name, found), wanted=_alike(name, errors))
 
 
-def _verdict(folder: Path, name: str, label: Label) -> CommandResult:
+def _result(folder: Path, name: str, label: Label) -> CommandResult:
     output = (folder / f"{name}.txt").read_text(encoding="utf-8")
     command = Command(command=label.command, output=output, exit_code=label.exit_code)
     return outcome.command_result(command, command_line.parse_command_line(label.command))

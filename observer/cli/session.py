@@ -1,7 +1,7 @@
-"""How reading commands get at the memory: straight from the database, daemon or not.
+"""Read access of commands to the memory, straight from the database, with or without a daemon.
 
-The write-ahead log lets any number of processes read what is committed, so a read needs neither a
-running daemon nor its time. What still waits in the spool is not seen, and that is said.
+The write-ahead log lets any number of processes read what is committed. What still waits in the
+spool is not found, which a note on stderr says.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from observer.store.sqlite.database import SqliteStore
 
 @contextmanager
 def open_memory() -> Iterator[Memory]:
-    """Lend the memory of this process's home, for reading.
+    """Open the memory of this process's home for reading.
 
     Raises:
-        StoreUnavailable: there is none yet, or it cannot be read.
+        StoreUnavailable: there is no database yet, or it cannot be read.
         ConfigInvalid: the settings cannot be read.
     """
     here = home()
@@ -52,9 +52,9 @@ def _mention_waiting(here: Home) -> None:
     try:
         waiting = Spool(here.spool).depth()
     except OSError as error:
-        note(f"note: whether events wait cannot be seen: {error}")
+        note(f"note: the spool cannot be read: {error}")
         return
     if waiting and not client.is_running(here):
         waits = "waits" if waiting == 1 else "wait"
-        told = f"{counted(waiting, 'event')} {waits} to be stored"
-        note(f"note: {told}; start the daemon with: observer up")
+        text = f"{counted(waiting, 'event')} {waits} to be stored"
+        note(f"note: {text}; start the daemon with: observer up")

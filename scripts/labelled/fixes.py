@@ -1,14 +1,14 @@
-"""The labelled sessions: which fixes, rejected attempts and links were to be told of them.
+"""The labelled sessions: the fixes, rejected attempts and links to be found in them.
 
-A file of the set holds several sessions, told apart by lines that begin with ``%% case NAME``; the
-steps are those of `playing.steps`. Below the line ``%% told`` stand the claims:
+A file of the set holds several sessions, separated by lines that begin with ``%% case NAME``; the
+steps are those of `replay.steps`. Below the line ``%% expected`` are the claims:
 
     fix FAILURE <- CHANGES -> PASS
     rejected FAILURE <- CHANGES
     SOURCE reverts TARGET        and so for replaces
 
 A change is named by its files or its command, a commit by its subject, a fix by its failure. Claims
-are read off the links of what was told, so that a wrong link is a wrong claim.
+are read from the links of items, so that a wrong link is a wrong claim.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from labelled.replay import Stage
+from labelled.score import Case
 from observer.core.model import Item, Link
-from observer.evaluation.story.playing import Stage
-from observer.evaluation.story.score import Case
 from observer.shell import command_line
 
-HOOKS = Path(__file__).parents[3] / "hooks"
+HOOKS = Path(__file__).parents[2] / "hooks"
 _BETWEEN_COMMITS = ("reverts", "replaces")
 
 
 def cases(folder: Path) -> Iterator[Case]:
-    """Yield the sessions of every file of a folder, played and beside their labels."""
+    """Yield the sessions of every file of a folder, replayed, beside their labels."""
     for file in sorted(folder.glob("*.txt")):
         for written in file.read_text(encoding="utf-8").split("%% case ")[1:]:
             name, _, rest = written.partition("\n")
-            session, _, labels = rest.partition("%% told\n")
+            session, _, labels = rest.partition("%% expected\n")
             yield Case(
                 name=name.strip(),
-                told=_played(session),
+                found=_played(session),
                 wanted=frozenset(line.strip() for line in labels.splitlines() if line.strip()),
             )
 
@@ -48,7 +48,7 @@ def _played(session: str) -> frozenset[str]:
 
 
 def claims(items: list[Item]) -> frozenset[str]:
-    """Return what items claim by their links."""
+    """Return the claims that items make by their links."""
     known = {item.id: item for item in items}
     found: set[str] = set()
     for item in items:

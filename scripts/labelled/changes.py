@@ -1,6 +1,6 @@
 r"""The labelled edits: which symbols they added, changed, resigned, renamed or removed.
 
-A file of the set holds the cases of one language, told apart by lines that begin with ``%%``:
+A file of the set holds the cases of one language, separated by lines that begin with ``%%``:
 
     %% case a-new-function auth.py
     %% old
@@ -17,15 +17,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from labelled.score import Case
 from observer.code.edits import summarize_write
 from observer.core.events import Edit, FileWrite
-from observer.evaluation.story.score import Case
 
 MARK = "%% "
 
 
 def cases(folder: Path) -> Iterator[Case]:
-    """Yield the cases of every file of a folder, asked and beside their labels."""
+    """Yield the cases of every file of a folder, analyzed, beside their labels."""
     for file in sorted(folder.glob("*.txt")):
         for written in file.read_text(encoding="utf-8").split(f"{MARK}case ")[1:]:
             yield _case(written)
@@ -40,14 +40,14 @@ def _case(written: str) -> Case:
     edits = tuple(Edit(old=old, new=new) for old, new in pairs)
     return Case(
         name=f"{path} {name}",
-        told=_told(FileWrite(path=path, edits=edits)),
+        found=_claims(FileWrite(path=path, edits=edits)),
         wanted=frozenset(
             label.strip() for label in labels.split("|") if label.strip() != "nothing"
         ),
     )
 
 
-def _told(write: FileWrite) -> frozenset[str]:
+def _claims(write: FileWrite) -> frozenset[str]:
     change = summarize_write(write)
     named = {
         "added": change.new,

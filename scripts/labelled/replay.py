@@ -1,4 +1,4 @@
-"""Plays a labelled session: real git in a real repository, with our real hooks, into a real store.
+"""Replays a labelled session: real git in a real repository, with our real hooks and a store.
 
 Owns the small language that the sessions are written in. Files are really edited and git is really
 run; only what tests and other tools print is written down, so that nothing has to be installed.
@@ -177,7 +177,7 @@ class Stage:
         # Nothing of the user's own git settings, and no editor.
         env = {"PATH": absolute_entries(os.environ["PATH"]), "HOME": str(self._home), "LC_ALL": "C"}
         env |= {"OBSERVER_HOME": str(self._home), "GIT_CONFIG_NOSYSTEM": "1", "GIT_EDITOR": "true"}
-        done = subprocess.run(  # noqa: S603 - the commands of a labelled set
+        done = subprocess.run(
             ["/bin/sh", "-c", command],
             cwd=self._root,
             env=env | _NAMED | dict(whose),
@@ -189,12 +189,12 @@ class Stage:
         return done.returncode, done.stdout
 
     def _ran(self, command: str, output: str, *, failed: bool) -> None:
-        told = {"tool_name": "Bash", "tool_input": {"command": command}}
+        payload = {"tool_name": "Bash", "tool_input": {"command": command}}
         if failed:
-            self._post("PostToolUseFailure", told | {"error": f"Exit code 1\n{output}"})
+            self._post("PostToolUseFailure", payload | {"error": f"Exit code 1\n{output}"})
         else:
             answer = {"stdout": output, "stderr": "", "interrupted": False}
-            self._post("PostToolUse", told | {"tool_response": answer})
+            self._post("PostToolUse", payload | {"tool_response": answer})
 
     def _post(self, event: str, payload: Mapping[str, object]) -> None:
         whole = {"session_id": self._session, "cwd": str(self._root), "hook_event_name": event}

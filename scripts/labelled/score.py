@@ -1,7 +1,4 @@
-"""What was told of labelled cases beside what is so, and both summed up.
-
-Pure: the modules beside this one read the cases and ask interpretation.
-"""
+"""Cases with found and expected claims, and their precision and recall. Pure."""
 
 from __future__ import annotations
 
@@ -12,25 +9,24 @@ from observer.core.value import Value
 
 
 class Case(Value):
-    """One labelled case: the claims that were told, and those that are true.
+    """One labelled case: the claims that were found, and those that are true.
 
-    A claim is any text that says what it claims, as ``added Cart.total``; both sides are compared
-    as sets.
+    A claim is a text such as ``added Cart.total``; both sides are compared as sets.
     """
 
     name: str
-    told: frozenset[str]
+    found: frozenset[str]
     wanted: frozenset[str]
 
     @property
     def wrong(self) -> tuple[str, ...]:
-        """What was told and is not so, sorted."""
-        return tuple(sorted(self.told - self.wanted))
+        """Return the claims that were found and are not true, sorted."""
+        return tuple(sorted(self.found - self.wanted))
 
     @property
     def missed(self) -> tuple[str, ...]:
-        """What is so and was not told, sorted."""
-        return tuple(sorted(self.wanted - self.told))
+        """Return the claims that are true and were not found, sorted."""
+        return tuple(sorted(self.wanted - self.found))
 
 
 class Score(Value):
@@ -43,15 +39,15 @@ class Score(Value):
 
 
 def score(name: str, cases: Iterable[Case]) -> Score:
-    """Sum several cases up; every claim counts the same, and nothing told of nothing is right."""
+    """Return micro-averaged precision and recall; both are 1 without any claim."""
     every = list(cases)
-    right = sum(len(case.told & case.wanted) for case in every)
-    told = sum(len(case.told) for case in every)
+    right = sum(len(case.found & case.wanted) for case in every)
+    found = sum(len(case.found) for case in every)
     wanted = sum(len(case.wanted) for case in every)
     return Score(
         name=name,
         cases=len(every),
-        precision=_share(right, told),
+        precision=_share(right, found),
         recall=_share(right, wanted),
     )
 
