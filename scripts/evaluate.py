@@ -11,8 +11,8 @@
 `secrets` plants synthetic secrets in every route of a home, looks for them in its bytes, and counts
 what is redacted in text that holds none; see `scripts/leaks`.
 
-`labelled` derives claims from the labelled sets of `tests/data` (changes symbol by symbol, outcomes,
-fixes) and prints precision and recall; `--misses` names each difference.
+`labelled` derives claims from the labelled sets of `tests/data` (changes of
+symbols, outcomes, fixes) and prints precision and recall; `--misses` names each difference.
 
 `recall` runs every set of a folder through the real store and the real recall.
 

@@ -45,7 +45,8 @@ def run(options: Options) -> Iterator[Figure]:
     expected = {word for words in reported for word in words}
     lost = [word for word in expected if word not in stored]
     doubled = [word for word, times in stored.items() if times > 1]
-    remark = f"{kills} kills, {len(expected):,} events reported, {sum(stored.values()):,} stored, {bad} bad"
+    kept = sum(stored.values())
+    remark = f"{kills} kills, {len(expected):,} events reported, {kept:,} stored, {bad} bad"
     yield Figure("kills: events lost", [float(len(lost))], "", (NONE,), remark=remark)
     yield Figure("kills: events doubled", [float(len(doubled))], "", (NONE,))
 
