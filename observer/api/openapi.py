@@ -43,7 +43,7 @@ class DeletedHandle(Value):
     deleted: bool
 
 
-class ResetUsageCount(Value):
+class UsageReset(Value):
     """How many uses were deleted."""
 
     forgotten: int
@@ -71,24 +71,16 @@ def document(events: Mapping[str, Any], status: type) -> Document:
         status: the type of what GET /status answers.
     """
     of_notes = (Remembering, Forgetting, Change, ResetUsage)
-    answers = (
-        status,
-        PostReceipt,
-        RememberedBody,
-        DeletedHandle,
-        NoteRow,
-        ResetUsageCount,
-        ErrorBody,
-    )
+    answers = (status, PostReceipt, RememberedBody, DeletedHandle, NoteRow, UsageReset, ErrorBody)
     references, shapes = msgspec.json.schema_components(
         (*of_notes, *answers), ref_template=_REFERENCE
     )
     remembering, forgetting, change, resetting = references[: len(of_notes)]
     state, receipt, remembered, deleted, note, forgotten, _ = references[len(of_notes) :]
-    event = _relocated(
+    event = _linked(
         {key: value for key, value in events.items() if key not in {"$schema", "$defs"}}
     )
-    shapes |= {"Event": event, **_relocated(events.get("$defs", {}))}
+    shapes |= {"Event": event, **_linked(events.get("$defs", {}))}
     posted = {"oneOf": [_named("Event"), {"type": "array", "items": _named("Event")}]}
     receipts = {"type": "array", "items": receipt}
     return {
@@ -145,13 +137,13 @@ def _refusals() -> Document:
     return {str(status): _json("Refused.", _named(ErrorBody.__name__)) for status in _STATUSES}
 
 
-def _relocated(schema: Any) -> Any:  # noqa: ANN401 - any JSON
+def _linked(schema: Any) -> Any:  # noqa: ANN401 - any JSON
     """Return a JSON Schema with its references changed to the document's components."""
     if isinstance(schema, dict):
         return {
             key: value.replace("#/$defs/", _REFERENCE.format(name=""))
             if key == "$ref"
-            else _relocated(value)
+            else _linked(value)
             for key, value in schema.items()
         }
-    return [_relocated(each) for each in schema] if isinstance(schema, list) else schema
+    return [_linked(each) for each in schema] if isinstance(schema, list) else schema

@@ -197,9 +197,7 @@ class Daemon:
             watch=watch(folders, self._drain.wake, self._health),
             drain=self._drain.run(),
             chores=self._drain.run_chores(),
-            maintenance=self._maintenance.run(
-                self._settings, on_checked=self._contexts.touch_all, on_change=self._stored
-            ),
+            maintenance=self._maintain(),
             contexts=self._contexts.run(),
             index=self._index_worker.run(),
             embedding=self._index_worker.run_embedding(),
@@ -229,6 +227,10 @@ class Daemon:
         await asyncio.to_thread(self._index.close)
         self._store.close()
         return 1 if failed else 0
+
+    async def _maintain(self) -> None:
+        checked = self._contexts.touch_all
+        await self._maintenance.run(self._settings, on_checked=checked, on_change=self._stored)
 
     def _pipeline(self, model: LazyModel) -> Pipeline:
         return Pipeline(

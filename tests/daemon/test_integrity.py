@@ -110,14 +110,14 @@ def test_what_a_reader_met_is_mended_too(home: Home) -> None:
             asyncio.run(asyncio.wait_for(sound.run(), 20))
 
 
-def test_a_disk_that_damages_again_and_again_is_not_filled_with_mended_databases(
+def test_a_disk_that_damages_again_and_again_is_not_filled_with_repaired_databases(
     home: Home,
 ) -> None:
     with watched(home, []) as (sound, _, health):
         note(home, Loss(at_ms=now_ms(), reason="before"))
         damage(home.database, 9)
         asyncio.run(asyncio.wait_for(until(sound, health.text), 20))
-        assert "again; it is mended once more later" in (health.text() or "")
+        assert "again; it is repaired once more later" in (health.text() or "")
     assert not home.damage.exists()
 
 
@@ -127,7 +127,9 @@ def test_where_damage_cannot_be_written_down_the_daemon_lives(home: Home) -> Non
         home.damage.symlink_to(home.root / "nowhere" / "at-all")
         damage(home.database, 9)
         asyncio.run(
-            asyncio.wait_for(until(sound, lambda: "cannot be mended" in (health.text() or "")), 20)
+            asyncio.wait_for(
+                until(sound, lambda: "cannot be repaired" in (health.text() or "")), 20
+            )
         )
 
 
