@@ -335,8 +335,7 @@ class Daemon:
         self._stopping.set()
 
     async def _check_home(self) -> None:
-        """Raise HomeLost once the home is no longer ours: a successor must be the only daemon."""
-        while True:
+        while True:  # until HomeLost: a successor must be the only daemon
             await asyncio.sleep(CHECK_HOME_S)
             self._guard.check()
 

@@ -128,7 +128,7 @@ def test_a_spool_that_cannot_be_looked_into_is_told_beside_the_answer(
     home.spool.touch()
     ran = run("search", "login")
     assert (ran.code, "login" in ran.out) == (0, True)
-    assert "whether events wait cannot be seen: [Errno 20]" in ran.err
+    assert "the spool cannot be read: [Errno 20]" in ran.err
 
 
 def test_doctor_goes_on_where_it_may_not_look(
@@ -199,7 +199,7 @@ def test_bytes_that_are_no_text_are_refused_as_such(
 ) -> None:
     ran = run(*words)
     assert (ran.code, ran.out) == (2, "")
-    assert "no UTF-8 text" in ran.err
+    assert "not valid UTF-8" in ran.err
 
 
 def test_an_output_that_lacks_a_script_shows_the_rest() -> None:
@@ -340,4 +340,4 @@ def test_a_stream_that_is_closed_or_full_is_no_crash(
 def test_a_home_whose_path_is_no_text_is_refused(observer: Observer, tmp_path: Path) -> None:
     ran = observer("up", OBSERVER_HOME=f"{tmp_path}/\udcff")
     assert ran.returncode == 2
-    assert "the path of the home is no UTF-8 text: b'" in ran.stderr
+    assert "the path of the home is not valid UTF-8: b'" in ran.stderr
