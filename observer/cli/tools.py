@@ -57,7 +57,7 @@ def together(names: Sequence[str]) -> list[ToolsetOffer]:
 
 
 def _offer(name: str) -> ToolsetOffer:
-    toolset = TOOLSETS[name]
+    toolset = toolsets()[name]
     tools = [_tool(tool) for tool in toolset.tools(_NO_MEMORY, str)]
     return ToolsetOffer(
         toolset=name,

@@ -118,7 +118,7 @@ def _show(found: TrialReport) -> None:
         f"a trial, {span(found.start_ms, found.until_ms)}, {state}\n"
         f"{_arms_of(found.share, is_same=found.is_same)}\n{_left_out(found.left_out)}\n"
     )
-    names = ("arm A", "arm B") if found.is_same else ("reminded", "withheld")
+    names = ("arm A", "arm B") if found.is_same else ("shown", "withheld")
     _table("sessions with a reminder to give", found.concerned, names)
     _table("all sessions", found.all, names)
     say("\n".join(_results(found)))
@@ -135,7 +135,7 @@ def _left_out(left: UncomparedSessions) -> str:
 
 
 def _table(title: str, arms: Arms, names: Sequence[str]) -> None:
-    say(f"{title}: {arms.reminded} {names[0]}, {arms.withheld} {names[1]}; in 100 actions")
+    say(f"{title}: {arms.shown} {names[0]}, {arms.withheld} {names[1]}; in 100 actions")
     table(("measure", *names, "difference, 95 %", "p"), map(_row, arms.measures))
     say("")
 
@@ -145,7 +145,7 @@ def _row(measure: Measure) -> Sequence[str]:
     gap = effect.difference
     return (
         measure.name,
-        f"{effect.reminded:.2f}",
+        f"{effect.shown:.2f}",
         f"{effect.withheld:.2f}",
         f"{gap.mean:+.2f} ({gap.low:+.2f} to {gap.high:+.2f})" if gap else "",
         "" if measure.p is None else f"{measure.p:.2g}",
@@ -164,7 +164,7 @@ def _results(found: TrialReport) -> Iterator[str]:
 
 def _result(measure: Measure, found: TrialReport) -> str:
     effect, arms = measure.effect, found.concerned
-    sessions = arms.reminded + arms.withheld
+    sessions = arms.shown + arms.withheld
     if effect.needed is None:
         return "none happened"
     needed = f"(about {effect.needed} {_SHOW})"

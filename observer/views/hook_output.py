@@ -81,8 +81,8 @@ def write(
         if not text:
             _remove(folder, home)
             continue
-        files = {_name(client): render(client=client) for client in clients}
-        written += _write_all(folder, {ANYONES: text, CURSORS: text} | files)
+        files = {client: render(client=client.name) for client in clients}
+        written += _write_all(folder, text, dict.fromkeys(_wrapping(), text) | files)
     return written
 
 
@@ -93,7 +93,8 @@ def existing(root: str, paths: Collection[str]) -> frozenset[str]:
 
 def shown(home: Home, root: str, client: str) -> list[int]:
     """Return the item ids that a client's session-start hook prints in a folder, in their order."""
-    if client not in ASKING:
+    known = all_clients().get(client)
+    if known is None or not known.context_file:
         return []
     folder = mirror(home, root)
     # In JSON a line feed is two characters, and the text would be one line.
@@ -191,15 +192,10 @@ _COMMAND_CHARS = 70
 
 def printed(known: Reminder, *, client: str, event: str) -> bytes:
     """Return what a client's hook prints at one of its events; empty for no reminder."""
-    reminder = text(known)
-    if found reminder:
-        return b""
-    if client in _PLAIN:
-        return reminder.encode()
-    if client == "cursor":
-        return orjson.dumps({"continue": True, "additional_context": reminder})
-    output = {"hookEventName": event, "additionalContext": reminder}
-    return orjson.dumps({"hookSpecificOutput": output})
+    said = text(known)
+    found = all_clients().get(client)
+    format_reminder = found.format_reminder if found else hook_specific_output
+    return format_reminder(said, event) if said else b""
 
 
 def text(known: Reminder) -> str:

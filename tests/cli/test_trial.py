@@ -108,7 +108,7 @@ def test_json_says_the_same_and_more(run: Run, home: Home, fill: Fill, app: Path
     assert (failures["name"], failures["result"]) == ("repeated failures", "fewer")
     assert failures["effect"]["difference"]["high"] < 0
     assert failures["effect"]["p"] <= failures["p"] < 0.05
-    assert found["concerned"]["reminded"] + found["concerned"]["withheld"] == SESSIONS
+    assert found["concerned"]["shown"] + found["concerned"]["withheld"] == SESSIONS
     assert "5a5a" not in json.dumps(found)
 
 

@@ -148,7 +148,7 @@ class McpFront:
 
     def _beside_guides(self, folder: str, names: tuple[str, ...]) -> str:
         """Return the greetings of toolsets and the rules of a folder."""
-        greetings = [TOOLSETS[name].greeting(self._memory) for name in names]
+        greetings = [toolsets()[name].greeting(self._memory) for name in names]
         return "\n\n".join(filter(None, (*greetings, self._rules.rules(folder))))
 
     def _build(self, names: tuple[str, ...]) -> Server[Any]:
@@ -160,7 +160,7 @@ class McpFront:
             "observer",
             version=__version__,
             title="observer: memory of earlier work",
-            instructions="\n\n".join(TOOLSETS[name].guide for name in names),
+            instructions="\n\n".join(toolsets()[name].guide for name in names),
             on_list_tools=handlers.list_tools,
             on_call_tool=handlers.call_tool,
             on_list_resources=handlers.list_resources,

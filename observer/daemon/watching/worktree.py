@@ -233,7 +233,7 @@ class WatchedTree:
 
     def _changes(self, named: tuple[str, ...]) -> list[_Change]:
         """Return the files that differ from their snapshots."""
-        changed_files = self._git.changed_files(named)
+        differing = self._git.changed_files(named)
         if not named or len(named) > MOST_PATHS:
             known = set(self._snapshots)
         else:

@@ -42,14 +42,14 @@ _EVEN = 1e-12
 
 
 class Effect(Value):
-    """Rates per 100 actions in both arms, and the excess of the reminded arm over the other.
+    """Rates per 100 actions in both arms, and the excess of the shown arm over the other.
 
     `difference` and `p` are None with fewer than `LEAST` sessions in an arm, or if nothing
     happened. `needed` is about how many sessions, of both arms, would show a change by half; None
     where nothing happened.
     """
 
-    reminded: float
+    shown: float
     withheld: float
     difference: Interval | None = None
     p: float | None = None
@@ -59,7 +59,7 @@ class Effect(Value):
 def compare(
     counts: Sequence[int],
     actions: Sequence[int],
-    is_reminded: Sequence[bool],
+    is_shown: Sequence[bool],
     *,
     share: float,
     redraws: int = REDRAWS,
@@ -69,21 +69,21 @@ def compare(
     Args:
         counts: how often it happened, by session.
         actions: what each session did, at least one action.
-        is_reminded: the arm of each session.
-        share: the probability of the reminded arm.
+        is_shown: the arm of each session.
+        share: the probability of the shown arm.
         redraws: how often chance is tried.
     """
     happened, did = (np.array(each, dtype=np.float64) for each in (counts, actions))
-    reminded = np.array(is_reminded, dtype=bool)
+    shown = np.array(is_shown, dtype=bool)
     found = Effect(
-        reminded=_rate(happened[reminded], did[reminded]),
-        withheld=_rate(happened[~reminded], did[~reminded]),
+        shown=_rate(happened[shown], did[shown]),
+        withheld=_rate(happened[~shown], did[~shown]),
         needed=_needed(happened, did, share),
     )
-    if min(reminded.sum(), (~reminded).sum()) < LEAST or found.needed is None:
+    if min(shown.sum(), (~shown).sum()) < LEAST or found.needed is None:
         return found
-    gap = found.reminded - found.withheld
-    redrawn = _redraw(happened, did, reminded, share=share, redraws=redraws)
+    gap = found.shown - found.withheld
+    redrawn = _redraw(happened, did, shown, share=share, redraws=redraws)
     low, high = (redrawn.edge(gap, sign) for sign in (-1, 1))
     return replace(
         found, difference=Interval(mean=gap, low=low, high=high), p=redrawn.chance(gap, 0)
@@ -120,14 +120,14 @@ def _needed(happened: Numbers, did: Numbers, share: float) -> int | None:
 
 
 class _Redrawn(NamedTuple):
-    """The arms drawn again: their differences, and how far the reminded sessions stay so."""
+    """The arms drawn again: their differences, and how far the shown sessions stay so."""
 
     gaps: Numbers
-    reminded: Numbers
+    shown: Numbers
 
     def chance(self, gap: float, change: float) -> float:
         """Return the probability of such a gap by chance if reminders changed the rate so."""
-        as_far = np.abs(self.gaps - change * self.reminded) >= abs(gap - change) - _EVEN
+        as_far = np.abs(self.gaps - change * self.shown) >= abs(gap - change) - _EVEN
         # One more than counted: what never happened in so many redrawings may happen in the next.
         return (int(as_far.sum()) + 1) / (len(self.gaps) + 1)
 
@@ -144,7 +144,7 @@ class _Redrawn(NamedTuple):
 
 
 def _redraw(
-    happened: Numbers, did: Numbers, reminded: Flags, *, share: float, redraws: int
+    happened: Numbers, did: Numbers, shown: Flags, *, share: float, redraws: int
 ) -> _Redrawn:
     chance = np.random.default_rng(7)
     parts, drawn = [], 0
@@ -153,7 +153,7 @@ def _redraw(
         again = chance.random((size, len(did))) < share
         numbers = again.sum(axis=1)
         arms = again[(numbers >= LEAST) & (numbers <= len(did) - LEAST)].astype(np.float64)
-        values = np.stack((100 * happened, did * reminded), axis=1)
+        values = np.stack((100 * happened, did * shown), axis=1)
         gaps = (arms @ values).T / (arms @ did) - ((1 - arms) @ values).T / ((1 - arms) @ did)
         parts.append(gaps)
         drawn += size

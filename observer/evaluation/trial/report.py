@@ -44,7 +44,7 @@ class Measure(Value):
 class Arms(Value):
     """The number of sessions by arm, and the measures of those sessions."""
 
-    reminded: int
+    shown: int
     withheld: int
     measures: tuple[Measure, ...]
 
@@ -147,13 +147,13 @@ def _chosen(
 
 def arms(courses: Sequence[SessionCourse], plan: TrialPlan, redraws: int, *, is_over: bool) -> Arms:
     """Compare sessions by the arm of each; with results only if the trial `is_over`."""
-    reminded = [plan.arm(each.client, each.session) == "reminded" for each in courses]
+    shown = [plan.arm(each.client, each.session) == "shown" for each in courses]
     actions = [each.actions for each in courses]
     effects = [
         compare(
             [getattr(each, field) for each in courses],
             actions,
-            reminded,
+            shown,
             share=plan.share,
             redraws=redraws,
         )
@@ -169,14 +169,12 @@ def arms(courses: Sequence[SessionCourse], plan: TrialPlan, redraws: int, *, is_
         )
         for name, effect, p in zip(MEASURES, effects, raised, strict=True)
     )
-    return Arms(
-        reminded=sum(reminded), withheld=len(reminded) - sum(reminded), measures=tuple(measures)
-    )
+    return Arms(shown=sum(shown), withheld=len(shown) - sum(shown), measures=tuple(measures))
 
 
 def _result(effect: Effect, p: float | None, sessions: int) -> MeasureResult:
     if p is not None and p < ALPHA:
-        return "fewer" if effect.reminded < effect.withheld else "more"
+        return "fewer" if effect.shown < effect.withheld else "more"
     if effect.needed is None:
         return "absent"
     return "too few" if p is None or sessions < effect.needed else "none"

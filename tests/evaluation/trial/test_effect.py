@@ -56,7 +56,7 @@ def test_a_planted_effect_is_found_where_as_many_sessions_are_as_are_needed() ->
     sessions = int(np.median(needed))
     found = [drawn(seed, sessions, left=0.5) for seed in range(200)]
     assert sum(map(is_apart, found)) / 200 >= 0.7
-    assert all(each.reminded < each.withheld for each in found if is_apart(each))
+    assert all(each.shown < each.withheld for each in found if is_apart(each))
 
 
 @given(seed=st.integers(0, 10_000), left=st.sampled_from([0.3, 1.0]))
@@ -75,7 +75,7 @@ def test_equal_sessions_give_equal_results() -> None:
 
 def test_rates_are_of_all_actions_of_an_arm() -> None:
     found = compare([1, 3, 0, 10], [10, 90, 40, 10], [True, True, False, False], share=0.5)
-    assert (found.reminded, found.withheld) == (4.0, 20.0)
+    assert (found.shown, found.withheld) == (4.0, 20.0)
 
 
 @pytest.mark.parametrize("told", [0, LEAST - 1])
@@ -91,7 +91,7 @@ def test_an_arm_of_few_sessions_says_nothing(told: int) -> None:
 def test_what_never_happened_has_no_effect_and_no_size(sessions: int) -> None:
     told = [number % 2 == 0 for number in range(sessions)]
     found = compare([0] * sessions, [10] * sessions, told, share=0.5)
-    assert found == Effect(reminded=0.0, withheld=0.0)
+    assert found == Effect(shown=0.0, withheld=0.0)
 
 
 def test_what_happens_alike_in_every_session_is_no_effect() -> None:

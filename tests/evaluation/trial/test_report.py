@@ -149,13 +149,13 @@ def test_a_planted_effect_is_found_where_it_was_planted(home: Home, agents: Agen
     agents.work(SESSIONS)
     found = agents.found(plan)
     failures, rereads, corrections = found.concerned.measures
-    assert (found.concerned.reminded + found.concerned.withheld, found.is_over) == (SESSIONS, True)
+    assert (found.concerned.shown + found.concerned.withheld, found.is_over) == (SESSIONS, True)
     assert failures.result == "fewer"
     assert failures.p is not None
     assert failures.p < 0.01
     assert failures.effect.difference
     assert failures.effect.difference.high < 0
-    assert failures.effect.withheld > 5 * failures.effect.reminded
+    assert failures.effect.withheld > 5 * failures.effect.shown
     assert rereads.result == "absent"
     assert corrections.result in {"none", "too few"}
 
@@ -165,7 +165,7 @@ def test_where_both_arms_are_told_no_effect_is_found(home: Home, agents: Agents)
     agents.learn()
     agents.work(SESSIONS)
     found = agents.found(plan)
-    assert min(found.concerned.reminded, found.concerned.withheld) > 20
+    assert min(found.concerned.shown, found.concerned.withheld) > 20
     assert {each.result for each in found.concerned.measures} <= {"none", "too few", "absent"}
 
 
@@ -236,10 +236,10 @@ def test_sessions_that_cannot_differ_are_left_out_and_counted(home: Home, agents
     found = agents.found(plan)
     left = found.left_out
     assert (left.begun_before, left.of_other_clients, left.without_work) == (1, 1, 1)
-    assert (found.all.reminded + found.all.withheld, found.concerned.reminded) == (1, 0)
+    assert (found.all.shown + found.all.withheld, found.concerned.shown) == (1, 0)
 
 
 def test_an_effect_in_the_wrong_direction_is_called_so() -> None:
-    effect = reporting.Effect(reminded=4.0, withheld=1.0, needed=10)
+    effect = reporting.Effect(shown=4.0, withheld=1.0, needed=10)
     assert reporting._result(effect, 0.01, 40) == "more"
     assert reporting._result(effect, 0.2, 40) == "none"
