@@ -48,11 +48,11 @@ def pull(name: str, base_url: str, *, sha256: str, folder: Path) -> ModelInfo:
 
 def _check(name: str, base_url: str, sha256: str) -> None:
     if not registry.NAME.fullmatch(name):
-        raise BadInput(f"{name!r} is no name of a model", hint="use a-z, 0-9, dot, dash")
+        raise BadInput(f"{name!r} is not a model name", hint="use a-z, 0-9, dot, dash")
     if name in registry.BUILT_IN_NAMES:
         raise BadInput(f"{name!r} is built in", hint="choose another name")
     if not _is_web_address(base_url):
-        raise BadInput(f"{base_url!r} is no http or https address", hint="set model_url")
+        raise BadInput(f"{base_url!r} is not an http or https URL", hint="set model_url")
     if not _DIGEST.fullmatch(sha256):
         raise BadInput(f"{sha256!r} is no SHA-256", hint="sha256sum model.toml")
 

@@ -68,7 +68,7 @@ def parse(data: bytes, *, source: str) -> Manifest:
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise ConfigInvalid(f"{source} is not a model manifest: {error}") from error
     except re.error as error:
-        raise ConfigInvalid(f"words in {source} is no regular expression: {error}") from error
+        raise ConfigInvalid(f"words in {source} is not a regular expression: {error}") from error
     return manifest
 
 

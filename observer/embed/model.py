@@ -93,7 +93,7 @@ def _tokenizer(file: Path) -> Tokenizer:
     try:
         made = Tokenizer.from_file(str(file))
     except Exception as error:  # tokenizers raises nothing narrower
-        raise ConfigInvalid(f"{file.name} is no tokenizer: {error}") from error
+        raise ConfigInvalid(f"{file.name} is not a tokenizer: {error}") from error
     # Some files have a fixed padding baked in, which would make every text as long.
     made.no_padding()
     made.no_truncation()
@@ -213,7 +213,7 @@ def _session(file: Path) -> Any:  # noqa: ANN401 - onnxruntime has no types
     try:
         return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
     except _native_errors() as error:
-        raise ConfigInvalid(f"{file.name} is no graph: {error}") from error
+        raise ConfigInvalid(f"{file.name} is not an ONNX graph: {error}") from error
 
 
 def _integer(given: Any) -> np.dtype[Any]:  # noqa: ANN401 - as above

@@ -59,16 +59,16 @@ def address(given: str) -> str:
     """Return where a base URL has its completions.
 
     Raises:
-        ConfigInvalid: it is no address, or holds a name or password.
+        ConfigInvalid: it is not an address, or holds a name or password.
     """
     hint = "give the base URL of the API, such as http://127.0.0.1:11434/v1"
     try:
         parts = urlsplit(given)
         named = parts.hostname and (parts.port or True)
     except ValueError as error:
-        raise ConfigInvalid(f"llm_url is no address: {error}", hint=hint) from error
+        raise ConfigInvalid(f"llm_url is not a URL: {error}", hint=hint) from error
     if parts.scheme not in {"http", "https"} or not named or not given.isprintable():
-        raise ConfigInvalid("llm_url is no http or https address", hint=hint)
+        raise ConfigInvalid("llm_url is not an http or https URL", hint=hint)
     if "@" in parts.netloc:
         raise ConfigInvalid(
             "llm_url holds a name or password", hint="keep the key apart: see llm_key_env"
@@ -81,7 +81,7 @@ def _key(settings: Settings, home: Home, environ: Mapping[str, str]) -> str:
     key = environ.get(settings.llm_key_env, "") if settings.llm_key_env else ""
     key = (key or _key_in_file(home)).strip()
     if not (key.isascii() and key.isprintable()):
-        raise ConfigInvalid("the language model's key is no line of ASCII text")
+        raise ConfigInvalid("the language model's key is not one line of ASCII text")
     return key
 
 

@@ -99,7 +99,7 @@ def reply_in(answered: Answered, prompt: LlmPrompt) -> LlmReply:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, IndexError) as error:
         kind = one_line(answered.headers.get("content-type", "no content type"))
         raise AskFailed(
-            f"the answer is no chat completion ({kind}): {one_line(str(error))}",
+            f"the answer is not a chat completion ({kind}): {one_line(str(error))}",
             hint="llm_url must be the base of an OpenAI-compatible API; it often ends in /v1",
             tokens=prompt.tokens,
             is_asked_wrong=True,

@@ -152,9 +152,9 @@ def scoped(
 
 
 def uncommitted_at(project: Project, folder: str) -> Uncommitted | None:
-    """Return what asks git which files differ from the last commit; None without a work tree.
+    """Return what asks git which files differ from the last commit; None without a worktree.
 
-    The work tree is the root of the project around the folder, else the newest root.
+    The worktree is the root of the project around the folder, else the newest root.
     """
     here = [root for root in project.roots if folder and is_inside(folder, root)]
     root = max(here or project.roots[-1:], key=len, default="")

@@ -90,7 +90,7 @@ class Memory:
         self.inferences = Inferences(store, owner=owner, signals=self.signals, writer=writer)
 
     def at(self, folder: str) -> Memory:
-        """Return the same memory as it looks from a folder: how items stand in that work tree."""
+        """Return the same memory as it looks from a folder: how items stand in that worktree."""
         seen = copy(self)
         seen._store = WorktreeStore(self._store, folder)  # noqa: SLF001 - ourselves, once more
         return seen
@@ -301,7 +301,7 @@ class Memory:
             return reader.session_names(list(set(ids)))
 
     def session_id(self, handle: str) -> int | None:
-        """See `recall.handles.session_id`."""
+        """See `handles.session_id`."""
         with self._store.read() as reader:
             return session_id(reader, handle)
 

@@ -44,10 +44,10 @@ class CodeAnswer(Value):
 
 
 def why(reader: StoreReader, target: str, folder: str, *, owner: str) -> CodeAnswer:
-    """Answer for a target as `pointing.pointed` reads it.
+    """Answer for a target as `locate` reads it.
 
     Raises:
-        BadInput, NotFound, Ambiguous: what is pointed at; see `pointing.pointed`.
+        BadInput, NotFound, Ambiguous: what is pointed at; see `locate`.
     """
     at = locate(target, folder)
     own = local_authors(at.root)
@@ -89,7 +89,7 @@ _LINES = re.compile(r"(?P<file>.+):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9})
 
 
 class LocatedCode(Value):
-    """A piece of a file in a work tree. Without lines, all of the file is meant.
+    """A piece of a file in a worktree. Without lines, all of the file is meant.
 
     `path` is relative to `root`. Lines count from 1 and include the last.
     """
@@ -110,7 +110,7 @@ def locate(target: str, folder: str) -> LocatedCode:
 
     Raises:
         BadInput: no file is named, or the lines are none.
-        NotFound: there is no such file in a git work tree, or no such name in it.
+        NotFound: there is no such file in a git worktree, or no such name in it.
         Ambiguous: several definitions have that name; the hint lists them.
     """
     name, _, symbol = target.partition("::")
@@ -152,7 +152,7 @@ def _in_tree(file: Path) -> tuple[str, str]:
     if not place.git:
         _check_owner(str(real.parent))
     if not place.git or not real.is_file():
-        raise NotFound(f"{file} is no file of a git repository", hint="name a committed file")
+        raise NotFound(f"{file} is not a file of a git repository", hint="name a committed file")
     return place.root, real.relative_to(place.root).as_posix()
 
 

@@ -54,7 +54,7 @@ class Reversible(NoteReader):
 
         Raises:
             Ambiguous: the handle is vague.
-            CapturedUserOnly: an agent would delete what is no note and no inference.
+            CapturedUserOnly: an agent would delete neither a note nor an inference.
             RuleUserOnly: an agent would delete a rule that a person approved.
         """
         with self._store.read() as reader:

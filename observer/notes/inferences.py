@@ -147,7 +147,7 @@ class Inferences:
                 raise NotFound(f"no note {number}", hint="search for it first")
             if note.kind != "note":
                 raise BadInput(
-                    f"item {number} is no note but an {note.kind}", hint="rest it on notes alone"
+                    f"item {number} is not a note but an {note.kind}", hint="rest it on notes alone"
                 )
         return [found[number] for number in evidence]
 

@@ -211,7 +211,7 @@ class NoteReader:
         if not near:
             raise NotFound(f"no note {text[:80]!r}", hint="find it with: observer note list")
         named = ", ".join(f"#{item.id} {item.title!r}" for item in near)
-        raise Ambiguous(f"{text[:80]!r} is no exact handle", hint=f"perhaps one of: {named}")
+        raise Ambiguous(f"{text[:80]!r} is not an exact handle", hint=f"perhaps one of: {named}")
 
     def _candidates(self, reader: StoreReader, text: str) -> Sequence[Item]:
         """Return the notes that a vague handle may mean."""

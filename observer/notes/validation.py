@@ -58,7 +58,7 @@ def check_owner(name: str) -> None:
     """Refuse a name under which notes would not be found again: it is stored as all text is.
 
     Raises:
-        BadInput: it is no plain line of 1 to 200 characters, or looks like a secret.
+        BadInput: it is not a plain line of 1 to 200 characters, or looks like a secret.
     """
     if not 0 < len(name) <= OWNER_CHARS or not name.isprintable() or name != name.strip():
         raise BadInput(

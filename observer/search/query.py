@@ -1,6 +1,6 @@
 """What a search looks for: any user text becomes a plan.
 
-First step of a search, pure. A text that uses the operators of `recall.language` is taken at its
+First step of a search, pure. A text that uses the operators of `search.language` is taken at its
 word; every other text is natural language: any of its words may match, closeness and exactness
 are rewarded later. No text is an error.
 """

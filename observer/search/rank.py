@@ -35,10 +35,10 @@ class HitSignals(Value):
     share of its names and quoted phrases that are there word for word, `terms` the words that the
     item holds at all. A rank is the item's place in the answer of one leg alone, from 1.
     `usefulness` is no signal but a factor: what became of the item where it was shown, 1 if nothing
-    is known (see `recall.usefulness`).
+    is known (see `usage.usefulness`).
     So is `type_weight`: how seldom such items are answers, 1 for most (see `TYPE_WEIGHTS`), and
     `meaning_weight`: what meaning counts for, more where the words of the query find little (see
-    `recall.trust`).
+    `signals.trust`).
     """
 
     semantic: float = 0.0
@@ -72,7 +72,7 @@ class Hit(Value):
 
     @property
     def lasting(self) -> float:
-        """What is left of what the signals of a search make it worth (see `recall.lasting`)."""
+        """The factor by which staleness lowers the score (see `eligible.staleness_factor`)."""
         worth = self.fit * self.signals.type_weight
         return self.score / worth if worth else 1.0
 

@@ -17,7 +17,7 @@ MOST_ASKED = 500
 
 
 class RepositoryView(AbstractContextManager["RepositoryView"]):
-    """A work tree's repository; a context manager, since it keeps a process for texts.
+    """A worktree's repository; a context manager, since it keeps a process for texts.
 
     Raises:
         NotFound: git is not installed, or `root` cannot be a path.
@@ -49,7 +49,7 @@ class RepositoryView(AbstractContextManager["RepositoryView"]):
         return found.id if found and found.kind == "blob" else ""
 
     def checked_out(self) -> set[str]:
-        """Return the branches that this work tree and those beside it show."""
+        """Return the branches that this worktree and those beside it show."""
         return git.checked_out_branches(self.root)
 
     def uncommitted(self, paths: Sequence[str]) -> frozenset[str]:

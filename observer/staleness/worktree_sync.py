@@ -114,7 +114,7 @@ class WorktreeSync:
     Args:
         store: what is read.
         write: how it is changed.
-        repository: the work tree.
+        repository: the worktree.
         worktree: its view, as it was last synchronised.
         pause: called between commits; may wait, or raise to stop.
     """

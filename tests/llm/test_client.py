@@ -203,7 +203,7 @@ def test_what_is_no_completion_is_told_with_its_type(
 ) -> None:
     model.script(answered(body, headers=(("Content-Type", kind),)))
     found = failure()
-    assert f"no chat completion ({kind})" in found.message
+    assert f"not a chat completion ({kind})" in found.message
     assert (found.tokens, found.is_asked_wrong) == (QUESTION.tokens, True)
 
 

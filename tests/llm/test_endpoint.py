@@ -42,12 +42,12 @@ def test_the_base_of_the_api_is_enough(home: Home, url: str, posted: str) -> Non
     ("url", "complaint"),
     [
         pytest.param("", "no language model is configured", id="empty"),
-        pytest.param("localhost:11434", "no http or https address", id="no scheme"),
-        pytest.param("ftp://h/v1", "no http or https address", id="ftp"),
-        pytest.param("file:///etc/passwd", "no http or https address", id="file"),
-        pytest.param("http:///v1", "no http or https address", id="no host"),
-        pytest.param("http://h:x/v1", "llm_url is no address", id="port"),
-        pytest.param("http://h\x00/v1", "no http or https address", id="NUL"),
+        pytest.param("localhost:11434", "not an http or https URL", id="no scheme"),
+        pytest.param("ftp://h/v1", "not an http or https URL", id="ftp"),
+        pytest.param("file:///etc/passwd", "not an http or https URL", id="file"),
+        pytest.param("http:///v1", "not an http or https URL", id="no host"),
+        pytest.param("http://h:x/v1", "llm_url is not a URL", id="port"),
+        pytest.param("http://h\x00/v1", "not an http or https URL", id="NUL"),
         pytest.param("http://me:" + "pw" + "@h/v1", "holds a name or password", id="password"),
     ],
 )

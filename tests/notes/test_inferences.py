@@ -128,7 +128,7 @@ def test_evidence_is_notes_and_some(keep: Keep, inferences: Inferences) -> None:
     with pytest.raises(BadInput, match="rests on 1 to 50 notes, not 0"):
         mint(inferences)
     made = mint(inferences, keep("x"))
-    with pytest.raises(BadInput, match="is no note but an inference"):
+    with pytest.raises(BadInput, match="is not a note but an inference"):
         mint(inferences, made.item)
     with pytest.raises(NotFound, match="no signal 7"):
         mint(inferences, signal=7)

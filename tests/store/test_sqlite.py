@@ -212,7 +212,7 @@ def test_what_is_no_file_is_refused(
 ) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     make(path)
-    with pytest.raises(StoreUnavailable, match="no plain file"):
+    with pytest.raises(StoreUnavailable, match="not a regular file"):
         SqliteStore(path, read_only=read_only)
 
 

@@ -27,7 +27,7 @@ _anchors = msgspec.json.Decoder(tuple[Anchor, ...]).decode
 
 
 class StalenessReads(Selecting):
-    """Implements `store.truth.StalenessReader`."""
+    """Implements `store.anchors.StalenessReader`."""
 
     def anchor_sets(self, worktree: int, ids: Sequence[int]) -> list[AnchorSet]:
         """See `StalenessReader.anchor_sets`."""
@@ -90,7 +90,7 @@ class StalenessReads(Selecting):
 
 
 class StalenessWrites(StalenessReads):
-    """Implements `store.truth.StalenessWriter`."""
+    """Implements `store.anchors.StalenessWriter`."""
 
     def put_worktree(self, worktree: WorktreeView, *, like: int = 0) -> int:
         """See `StalenessWriter.put_worktree`."""

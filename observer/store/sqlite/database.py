@@ -53,7 +53,7 @@ _MARK_BEHIND = "INSERT OR IGNORE INTO meta SELECT 'behind', ? WHERE EXISTS (SELE
 
 
 class SqliteStore:
-    """One database file. Implements `store.upkeep.OwnedStore`.
+    """One database file. Implements `store.maintenance.OwnedStore`.
 
     Args:
         path: the file; created with its folder unless `read_only`.
@@ -97,7 +97,7 @@ class SqliteStore:
 
     def _open_checked(self, backups: Path) -> NumberedConnection | None:
         if self._path.exists() and not self._path.is_file():
-            raise StoreUnavailable(f"{self._path} is no plain file", hint="move it away")
+            raise StoreUnavailable(f"{self._path} is not a regular file", hint="move it away")
         if self._read_only:
             if not self._path.exists():
                 raise StoreUnavailable(

@@ -27,7 +27,7 @@ class EnrichingReads(Selecting):
     """The part of `store.interface.Reader` that is about language models."""
 
     def unenriched(self, *, limit: int, without: Sequence[int] = ()) -> list[Item]:
-        """See `Reader.unenriched`."""
+        """See `StoreReader.unenriched`."""
         found: list[Item] = []
         apart = f"(project_id IS NULL OR project_id NOT {AMONG})"
         for waiting in (_SUMMARIES, _LARGE):
@@ -38,7 +38,7 @@ class EnrichingReads(Selecting):
         return found
 
     def enrichments(self, ids: Sequence[int]) -> Mapping[int, Enrichment]:
-        """See `Reader.enrichments`."""
+        """See `StoreReader.enrichments`."""
         rows = self._rows(
             f"SELECT id, enrichment FROM item WHERE id {AMONG} AND enrichment IS NOT NULL",
             (among(ids),),
@@ -46,7 +46,7 @@ class EnrichingReads(Selecting):
         return {item_id: to_enrichment(text) for item_id, text in rows}
 
     def spending(self, day: str) -> LlmUsage:
-        """See `Reader.spending`."""
+        """See `StoreReader.spending`."""
         row = self._row("SELECT tokens, requests FROM llm_spending WHERE day = ?", (day,))
         return LlmUsage(tokens=row[0], requests=row[1]) if row else LlmUsage()
 
@@ -55,14 +55,14 @@ class NoteReads(Selecting):
     """The part of `store.interface.Reader` that is about notes."""
 
     def item(self, item_id: int, *, deleted: bool = False) -> Item | None:
-        """See `Reader.item`."""
+        """See `StoreReader.item`."""
         # A reader may ask for any number, and SQLite takes none of more than 64 bits as a value.
         values = (among([item_id]), deleted)
         found = self._items(f"id {AMONG} AND (? OR deleted_ms IS NULL)", values)
         return found[0] if found else None
 
     def history(self, item_id: int) -> list[Recorded]:
-        """See `Reader.history`."""
+        """See `StoreReader.history`."""
         rows = self._rows(
             f"SELECT {RECORDED_COLUMNS} FROM event"
             " WHERE seq IN (SELECT seq FROM note_event WHERE item_id = ?) ORDER BY seq",
@@ -71,7 +71,7 @@ class NoteReads(Selecting):
         return [to_recorded(row) for row in rows]
 
     def titled(self, title: str, filters: Filters) -> list[Item]:
-        """See `Reader.titled`."""
+        """See `StoreReader.titled`."""
         where, values = _chosen(filters)
         return self._items(
             f"title_key = ? AND kind = 'note' AND {where} ORDER BY project_id IS NULL, id LIMIT 10",
@@ -79,7 +79,7 @@ class NoteReads(Selecting):
         )
 
     def naming(self, title: str, filters: Filters, *, limit: int) -> list[Item]:
-        """See `Reader.naming`."""
+        """See `StoreReader.naming`."""
         where, values = conditions(filters)
         found = self._newest(
             f"id IN (SELECT source FROM link WHERE title_key = ? AND title_key <> '') AND {where}",
@@ -90,7 +90,7 @@ class NoteReads(Selecting):
         return self.items(found)
 
     def counts(self, grouping: Grouping, filters: Filters) -> Mapping[str, int]:
-        """See `Reader.counts`."""
+        """See `StoreReader.counts`."""
         where, values = _chosen(filters)
         source = "item, json_each(item.tags) AS each" if grouping == "tags" else "item"
         column = "each.value" if grouping == "tags" else f"item.{grouping}"
@@ -115,7 +115,7 @@ class ProjectStateReads(Selecting):
     """The part of `store.interface.Reader` that is about links, signatures and stories."""
 
     def linked_to(self, ids: Sequence[int]) -> list[tuple[int, Link]]:
-        """See `Reader.linked_to`."""
+        """See `StoreReader.linked_to`."""
         # The index holds those that lead somewhere, and serves where the statement says so too.
         rows = self._rows(
             "SELECT source, kind, target, title FROM link"
@@ -128,7 +128,7 @@ class ProjectStateReads(Selecting):
         ]
 
     def commits(self, project_id: int, hashes: Sequence[str], *, before: int) -> Mapping[str, int]:
-        """See `Reader.commits`."""
+        """See `StoreReader.commits`."""
         rows = self._rows(
             "SELECT dedup, seq FROM event"
             f" WHERE project_id = ? AND dedup {AMONG} AND dedup <> '' AND seq < ?",
@@ -142,7 +142,7 @@ class ProjectStateReads(Selecting):
         return row[0] if row else b""
 
     def with_signature(self, signature: str, filters: Filters, *, limit: int) -> list[Item]:
-        """See `Reader.with_signature`."""
+        """See `StoreReader.with_signature`."""
         where, values = conditions(filters)
         found = self._newest(
             f"signature = ? AND signature <> '' AND {where}",

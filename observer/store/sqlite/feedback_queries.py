@@ -24,7 +24,7 @@ class UsageReads(Selecting):
     def uses(
         self, *, items: Sequence[int] | None = None, sessions: Sequence[int] | None = None
     ) -> list[UsageEvent]:
-        """See `Reader.uses`."""
+        """See `StoreReader.uses`."""
         where = ["1"]
         values: list[str] = []
         for column, wanted in (("item_id", items), ("session_id", sessions)):
@@ -39,22 +39,22 @@ class UsageReads(Selecting):
         return [UsageEvent(item=row[0], session=row[1], sort=row[2], at_ms=row[3]) for row in rows]
 
     def followed(self) -> int | None:
-        """See `Reader.followed`."""
+        """See `StoreReader.followed`."""
         row = self._row("SELECT value FROM meta WHERE key = ?", (_FOLLOWED,))
         return int(row[0]) if row else None
 
     def newest_seq(self) -> int:
-        """See `Reader.newest_seq`."""
+        """See `StoreReader.newest_seq`."""
         row = self._row("SELECT max(seq) FROM event")
         return (row and row[0]) or 0
 
     def log_of_kind(self, kind: str, *, after_seq: int, until_seq: int) -> list[Recorded]:
-        """See `Reader.log_of_kind`."""
+        """See `StoreReader.log_of_kind`."""
         rows = self._rows(f"{_EVENTS} AND kind = ? ORDER BY seq", (after_seq, until_seq, kind))
         return readable(rows)
 
     def log_of_shown(self, *, after_seq: int, until_seq: int, limit: int) -> list[Recorded]:
-        """See `Reader.log_of_shown`."""
+        """See `StoreReader.log_of_shown`."""
         rows = self._rows(
             # With IN, SQLite would go through all that ever happened in such sessions.
             f"{_EVENTS} AND EXISTS (SELECT 1 FROM usage"
@@ -97,12 +97,12 @@ class SignalReads(Selecting):
     """The part of `store.interface.Reader` that is about signals."""
 
     def newest_note_change(self) -> int:
-        """See `Reader.newest_note_change`."""
+        """See `StoreReader.newest_note_change`."""
         row = self._row("SELECT max(change) FROM item WHERE kind = 'note'")
         return (row and row[0]) or 0
 
     def sketches(self, filters: Filters) -> Iterator[NoteHeader]:
-        """See `Reader.sketches`."""
+        """See `StoreReader.sketches`."""
         where, values = conditions(filters)
         rows = self._connection.execute(
             "SELECT id, title, project_id, layer, tags, links, created_ms, updated_ms"
@@ -124,7 +124,7 @@ class SignalReads(Selecting):
             )
 
     def triages(self, owner: str) -> Mapping[int, Triage]:
-        """See `Reader.triages`."""
+        """See `StoreReader.triages`."""
         rows = self._rows(
             "SELECT signal, owner, status, type, text, evidence FROM triage WHERE owner = ?"
             " ORDER BY at_ms DESC, signal",

@@ -55,7 +55,7 @@ FROM event WHERE at_ms < ? ORDER BY seq
 
 
 class PurgeReads(Selecting):
-    """The part of `store.purging.PurgeReader` that is no `Reader`."""
+    """The part of `store.maintenance.PurgeReader` not in `StoreReader`."""
 
     def stored_events(self) -> Iterator[StoredEvent]:
         """See `PurgeReader.stored_events`."""
@@ -120,7 +120,7 @@ class PurgeReads(Selecting):
 
 
 class PurgeWrites(PurgeReads):
-    """The part of `store.purging.PurgeWriter` that is no `Writer`.
+    """The part of `store.maintenance.PurgeWriter` not in `Writer`.
 
     `grown` is by how many events the log has grown, or shrunk.
     """

@@ -35,7 +35,7 @@ class Selecting(ValidityReads):
         *,
         validity: ValidityById | None = None,
     ) -> list[Item]:
-        """See `Reader.items`."""
+        """See `StoreReader.items`."""
         if not ids:
             return []
         rows = self._rows(

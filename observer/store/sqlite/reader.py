@@ -63,7 +63,7 @@ class SqliteReader(
     """Implements `store.interface.Reader` over one connection inside a transaction."""
 
     def match(self, expression: str, filters: Filters, *, limit: int) -> list[int]:
-        """See `Reader.match`."""
+        """See `StoreReader.match`."""
         where, values = conditions(filters)
         inside = f"CROSS JOIN item ON item.id = item_words.rowid AND {where}"
         try:
@@ -79,7 +79,7 @@ class SqliteReader(
         return [row[0] for row in rows]
 
     def terms_with_prefix(self, prefix: str, *, limit: int) -> list[str]:
-        """See `Reader.terms_with_prefix`."""
+        """See `StoreReader.terms_with_prefix`."""
         rows = self._rows(
             "SELECT term FROM item_vocabulary WHERE term >= ? AND term < ?"
             " ORDER BY doc DESC LIMIT ?",
@@ -88,17 +88,17 @@ class SqliteReader(
         return [row[0] for row in rows]
 
     def epoch(self) -> str:
-        """See `Reader.epoch`."""
+        """See `StoreReader.epoch`."""
         row = self._row("SELECT value FROM meta WHERE key = 'epoch'")
         return str(row[0]) if row else ""
 
     def newest_change(self) -> int:
-        """See `Reader.newest_change`."""
+        """See `StoreReader.newest_change`."""
         row = self._row("SELECT max(change) FROM item")
         return (row and row[0]) or 0
 
     def changes(self, *, after: int, model: str, limit: int) -> list[ItemChange]:
-        """See `Reader.changes`."""
+        """See `StoreReader.changes`."""
         rows = self._rows(
             f"SELECT change, vector, {ITEM_COLUMNS} FROM item"
             " LEFT JOIN item_vector ON item_id = item.id AND model = ?"
@@ -110,7 +110,7 @@ class SqliteReader(
     def without_vector(
         self, model: str, *, dimensions: int, after: int, limit: int
     ) -> list[ItemChange]:
-        """See `Reader.without_vector`."""
+        """See `StoreReader.without_vector`."""
         rows = self._rows(
             f"SELECT change, NULL, {ITEM_COLUMNS} FROM item"
             " WHERE change > ? AND deleted_ms IS NULL AND NOT EXISTS"
@@ -122,20 +122,20 @@ class SqliteReader(
         return [to_change(row) for row in rows]
 
     def vectors(self) -> Mapping[str, int]:
-        """See `Reader.vectors`."""
+        """See `StoreReader.vectors`."""
         return dict(self._rows("SELECT model, count(*) FROM item_vector GROUP BY model"))
 
     def recent(self, filters: Filters, *, limit: int) -> list[Item]:
-        """See `Reader.recent`."""
+        """See `StoreReader.recent`."""
         return self.items(self.ids(filters, limit=limit))
 
     def ids(self, filters: Filters, *, limit: int) -> list[int]:
-        """See `Reader.ids`."""
+        """See `StoreReader.ids`."""
         where, values = conditions(filters)
         return self._newest(where, values, self._each_home(filters), limit=limit)
 
     def matching_ids(self, ids: Sequence[int], filters: Filters) -> list[int]:
-        """See `Reader.matching_ids`."""
+        """See `StoreReader.matching_ids`."""
         where, values = conditions(filters)
         rows = self._rows(
             f"SELECT id FROM item WHERE id {AMONG} AND {where} ORDER BY id", (among(ids), *values)
@@ -151,7 +151,7 @@ class SqliteReader(
         return [NO_PROJECT, *(("project_id = ?", list(row)) for row in projects)]
 
     def around(self, anchor: Item, *, owner: str, before: int, after: int) -> list[Item]:
-        """See `Reader.around`."""
+        """See `StoreReader.around`."""
         at = (anchor.project_id, owner, anchor.created_ms, anchor.id)
         same = f"project_id IS ? AND {VISIBLE} AND deleted_ms IS NULL AND kind <> 'inference' AND"
         earlier = self._items(
@@ -164,7 +164,7 @@ class SqliteReader(
         return [*reversed(earlier), anchor, *later]
 
     def resolve(self, handle: str) -> list[int]:
-        """See `Reader.resolve`."""
+        """See `StoreReader.resolve`."""
         if handle.isascii() and handle.isdigit() and len(handle) < _INTEGER_DIGITS:
             found = self.items([int(handle)])
             if found:
@@ -180,11 +180,11 @@ class SqliteReader(
         return [row[0] for row in rows]
 
     def keyed(self, key: str, filters: Filters) -> Item | None:
-        """See `Reader.keyed`."""
+        """See `StoreReader.keyed`."""
         return self._note("key = ? AND key <> ''", key, filters)
 
     def same_content(self, content_hash: str, filters: Filters) -> Item | None:
-        """See `Reader.same_content`."""
+        """See `StoreReader.same_content`."""
         return self._note("content_hash = ?", content_hash, filters)
 
     def _note(self, condition: str, value: str, filters: Filters) -> Item | None:
@@ -196,23 +196,23 @@ class SqliteReader(
         return found[0] if found else None
 
     def projects(self) -> list[Project]:
-        """See `Reader.projects`."""
+        """See `StoreReader.projects`."""
         return [
             to_project(row) for row in self._rows(f"SELECT {_PROJECT} FROM project ORDER BY id")
         ]
 
     def session(self, session_id: int) -> Session | None:
-        """See `Reader.session`."""
+        """See `StoreReader.session`."""
         row = self._row(f"SELECT {_SESSION} FROM session WHERE id = ?", (session_id,))
         return to_session(row) if row else None
 
     def session_names(self, ids: Sequence[int]) -> dict[int, str]:
-        """See `Reader.session_names`."""
+        """See `StoreReader.session_names`."""
         rows = self._rows(f"SELECT id, external FROM session WHERE id {AMONG}", (among(ids),))
         return dict(rows)
 
     def latest_session(self, client: str, external: str, project_id: int) -> Session | None:
-        """See `Reader.latest_session`."""
+        """See `StoreReader.latest_session`."""
         row = self._row(
             f"SELECT {_SESSION} FROM session WHERE external = ? AND client = ? AND project_id = ?"
             " ORDER BY id DESC LIMIT 1",
@@ -221,7 +221,7 @@ class SqliteReader(
         return to_session(row) if row else None
 
     def session_called(self, external: str) -> Session | None:
-        """See `Reader.session_called`."""
+        """See `StoreReader.session_called`."""
         row = self._row(
             f"SELECT {_SESSION} FROM session WHERE external = ? ORDER BY id DESC LIMIT 1",
             (external,),
@@ -236,7 +236,7 @@ class SqliteReader(
         since_ms: int | None = None,
         limit: int = 20,
     ) -> list[Session]:
-        """See `Reader.sessions`."""
+        """See `StoreReader.sessions`."""
         # Each condition only where it is asked for: else no index serves.
         conditions = [
             *(["project_id = ?1"] if project_id is not None else []),
@@ -251,7 +251,7 @@ class SqliteReader(
         return [to_session(row) for row in rows]
 
     def idle_sessions(self, *, before_ms: int) -> list[Session]:
-        """See `Reader.idle_sessions`."""
+        """See `StoreReader.idle_sessions`."""
         rows = self._rows(
             f"SELECT {_SESSION} FROM session WHERE status = 'active' AND last_ms < ?"
             " ORDER BY last_ms, id",
@@ -260,7 +260,7 @@ class SqliteReader(
         return [to_session(row) for row in rows]
 
     def recorded_near(self, session_id: int, *, from_ms: int, to_ms: int) -> list[Recorded]:
-        """See `Reader.recorded_near`."""
+        """See `StoreReader.recorded_near`."""
         rows = self._rows(
             f"SELECT {RECORDED_COLUMNS} FROM event"
             " WHERE session_id = ? AND at_ms BETWEEN ? AND ? ORDER BY seq",
@@ -269,7 +269,7 @@ class SqliteReader(
         return readable(rows)
 
     def written_near(self, *, from_ms: int, to_ms: int) -> list[Recorded]:
-        """See `Reader.written_near`."""
+        """See `StoreReader.written_near`."""
         rows = self._rows(
             f"SELECT {RECORDED_COLUMNS} FROM event"
             " WHERE seq > (SELECT coalesce(max(seq), 0) FROM event) - ?"
@@ -279,7 +279,7 @@ class SqliteReader(
         return readable(rows)
 
     def log(self, *, after_seq: int = 0, limit: int = 1000) -> list[Recorded]:
-        """See `Reader.log`."""
+        """See `StoreReader.log`."""
         rows = self._rows(
             f"SELECT {RECORDED_COLUMNS} FROM event WHERE seq > ? ORDER BY seq LIMIT ?",
             (after_seq, limit),
@@ -289,7 +289,7 @@ class SqliteReader(
         return found if found or not rows else self.log(after_seq=rows[-1][1], limit=limit)
 
     def damaged(self) -> list[StoreUnavailable]:
-        """See `Reader.damaged`."""
+        """See `StoreReader.damaged`."""
         found = []
         for row in self._connection.execute(f"SELECT {RECORDED_COLUMNS} FROM event ORDER BY seq"):
             try:
@@ -299,13 +299,13 @@ class SqliteReader(
         return found
 
     def all_items(self) -> Iterator[Item]:
-        """See `Reader.all_items`."""
+        """See `StoreReader.all_items`."""
         sql = f"SELECT {ITEM_COLUMNS} FROM item WHERE deleted_ms IS NULL ORDER BY id"
         for row in self._connection.execute(sql):
             yield to_item(row)
 
     def totals(self) -> Totals:
-        """See `Reader.totals`."""
+        """See `StoreReader.totals`."""
         row = self._row(
             "SELECT (SELECT count(*) FROM event),"
             " (SELECT count(*) FROM item WHERE deleted_ms IS NULL),"

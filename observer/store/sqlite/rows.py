@@ -48,7 +48,7 @@ def checksum(*values: Stored) -> int:
 
 
 def as_blobs(columns: tuple[str, ...]) -> str:
-    """Return columns of events as they are read: text as it stands, since it may be no UTF-8."""
+    """Return columns of events as they are read: text as it stands, since it may not be UTF-8."""
     return ", ".join(name if name in _NUMBERS else f"CAST({name} AS BLOB)" for name in columns)
 
 

@@ -144,7 +144,7 @@ class _Chain(NamedTuple):
 
 
 def _row(page: bytes, cell: int, chain: _Chain) -> SalvagedRow | None:
-    """Read one cell; None if it is no row of ours, or does not fit its checksum."""
+    """Read one cell; None if it is not a row of ours, or does not match its checksum."""
     try:
         length, at = _varint(page, cell)
         key, at = _varint(page, at)

@@ -1,5 +1,5 @@
 -- Titles are found whatever their case and encoding; SQLite itself folds only ASCII.
--- title_key() is observer.model's.
+-- title_key() is observer.core.model.title_key.
 
 DROP INDEX item_titled;
 DROP INDEX link_titled;

@@ -83,7 +83,7 @@ def test_folders_that_are_no_models_are_passed_over(copied: Folder) -> None:
         pytest.param("dimensions = ", "is not a model manifest", id="no-toml"),
         pytest.param("description = 'x'", "dimensions", id="no-dimensions"),
         pytest.param(card(dimensions=0), "dimensions", id="none"),
-        pytest.param(card("words = '('"), "no regular expression", id="expression"),
+        pytest.param(card("words = '('"), "not a regular expression", id="expression"),
         pytest.param(card("# " + "x" * 70000), "longer than", id="long"),
     ],
 )
@@ -120,8 +120,8 @@ def test_damage_is_found_before_the_model_is_used(copied: Folder) -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        pytest.param("model.onnx", "model.onnx is no graph", id="graph"),
-        pytest.param("tokenizer.json", "tokenizer.json is no tokenizer", id="tokenizer"),
+        pytest.param("model.onnx", "model.onnx is not an ONNX graph", id="graph"),
+        pytest.param("tokenizer.json", "tokenizer.json is not a tokenizer", id="tokenizer"),
     ],
 )
 def test_a_file_of_another_kind_is_refused(copied: Folder, name: str, told: str) -> None:

@@ -109,11 +109,11 @@ def test_what_cannot_be_had_is_told(served: str, tmp_path: Path, base: str) -> N
 @pytest.mark.parametrize(
     ("name", "url", "sha256", "told"),
     [
-        pytest.param("../up", "http://host", "0" * 64, "no name of a model", id="path"),
+        pytest.param("../up", "http://host", "0" * 64, "not a model name", id="path"),
         pytest.param("deep", "http://host", "0" * 64, "built in", id="built-in"),
-        pytest.param("mine", "file:///etc", "0" * 64, "no http or https address", id="file"),
-        pytest.param("mine", "http://", "0" * 64, "no http or https address", id="no-host"),
-        pytest.param("mine", "http://[::1", "0" * 64, "no http or https address", id="bracket"),
+        pytest.param("mine", "file:///etc", "0" * 64, "not an http or https URL", id="file"),
+        pytest.param("mine", "http://", "0" * 64, "not an http or https URL", id="no-host"),
+        pytest.param("mine", "http://[::1", "0" * 64, "not an http or https URL", id="bracket"),
         pytest.param("mine", "http://host", "abc", "no SHA-256", id="digest"),
     ],
 )

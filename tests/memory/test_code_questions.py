@@ -424,7 +424,7 @@ def test_an_absolute_path_needs_no_folder(work: Work, told: Told) -> None:
         ("auth.py:99", NotFound, "git knows no line 99"),
         ("auth.py::nobody", NotFound, "defines no 'nobody'"),
         ("nowhere.py", NotFound, "no file"),
-        ("..", NotFound, "no file of a git repository"),
+        ("..", NotFound, "not a file of a git repository"),
         ("auth.py/x", NotFound, "no file"),
         ("--output=x", NotFound, "no file"),
         (":(top)auth.py", NotFound, "no file"),
