@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -282,3 +283,51 @@ def test_few_modules_start_a_process_and_one_starts_git(path: Path) -> None:
     called = list(started_by(path))
     assert not called or name_of(path) in STARTERS, f"{called} in {name_of(path)}"
     assert not [name for name in imports_of(path) if name.split(".")[0] in {"git", "pygit2"}]
+
+
+def internal_imports(path: Path) -> Iterator[str]:
+    """Yield the modules of observer that a module imports, wherever in it."""
+    names = {name_of(each) for each in MODULES}
+    for node in nodes_of(path):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            parts = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (part if part in names else node.module for part in parts)
+
+
+def test_no_module_is_in_an_import_cycle() -> None:
+    """Imports inside functions and for type checkers count too."""
+    waiting = {name_of(path): set(internal_imports(path)) - {name_of(path)} for path in MODULES}
+    while free := {name for name, needs in waiting.items() if not needs & waiting.keys()}:
+        waiting = {name: needs for name, needs in waiting.items() if name not in free}
+    assert not waiting, f"in or above a cycle: {sorted(waiting)}"
+
+
+def test_no_public_class_name_is_defined_twice() -> None:
+    homes: dict[str, list[str]] = {}
+    for path in MODULES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(name_of(path))
+    assert {name: found for name, found in homes.items() if len(found) > 1} == {}
+
+
+PRIVATE_WORDS = re.compile(
+    r"(?<![a-z])(?:told|purse|mooring|vantage|twins|happenings?|nostalgia|foretold|deed)"
+    r"(?![a-z])",
+    re.IGNORECASE,
+)
+"""Words that only this project used, for what the field has names."""
+PATTERNS_OF_ENGLISH = (
+    "observer.evaluation.trial.counting",
+    "observer.observations.injection_patterns",
+    "observer.staleness.phrases",
+)
+"""Modules with patterns that read what people write."""
+
+
+@every_module
+def test_no_private_word_is_used(path: Path) -> None:
+    if name_of(path) not in PATTERNS_OF_ENGLISH:
+        assert PRIVATE_WORDS.findall(path.read_text(encoding="utf-8")) == []

@@ -99,10 +99,10 @@ def pair_symbols(
     known = {*listed, *(one.path for _, one in resigned)}
     commented = [now.path for was, now in same if was.comments != now.comments]
     return SymbolChanges(
-        added=_told(new, [now for _, now in renamed], is_data=is_data),
+        added=_listed(new, [now for _, now in renamed], is_data=is_data),
         changed=listed,
         resigned=_unique(one.path for _, one in resigned),
-        removed=_told(old, [was for was, _ in renamed], is_data=is_data),
+        removed=_listed(old, [was for was, _ in renamed], is_data=is_data),
         renamed=tuple(renamed),
         moved=_moved(same, before, after),
         commented=_unique(path for path in commented if path not in known),
@@ -221,7 +221,7 @@ def _is_inside(path: str, others: Iterable[str]) -> bool:
     return any(path == other or path.startswith(f"{other}.") for other in others)
 
 
-def _told(symbols: _Symbols, renamed: list[str], *, is_data: bool) -> tuple[str, ...]:
+def _listed(symbols: _Symbols, renamed: list[str], *, is_data: bool) -> tuple[str, ...]:
     paths = _unique(one.path for one in symbols)
     known = set(paths) if is_data else set()
     return tuple(

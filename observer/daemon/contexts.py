@@ -11,7 +11,7 @@ from observer.core.config import Settings
 from observer.core.events import AnyBody, Event, Remember
 from observer.core.model import UNASSIGNED, Project
 from observer.core.paths import Home
-from observer.daemon.feedback import UsageFeedback
+from observer.daemon.feedback import FeedbackRecorder
 from observer.daemon.health import Health
 from observer.daemon.status import missing, paused, paused_text
 from observer.daemon.worker import Worker, heard
@@ -47,7 +47,7 @@ class ContextWorker(Worker):
         home: Home,
         settings: Settings,
         *,
-        feedback: UsageFeedback,
+        feedback: FeedbackRecorder,
         health: Health,
     ) -> None:
         super().__init__(health)

@@ -33,7 +33,7 @@ from observer.core.paths import Home
 from observer.daemon import requests
 from observer.daemon.contexts import ContextWorker
 from observer.daemon.drain import DrainWorker
-from observer.daemon.feedback import UsageFeedback
+from observer.daemon.feedback import FeedbackRecorder
 from observer.daemon.health import Health
 from observer.daemon.home_guard import HomeGuard
 from observer.daemon.index import IndexWorker
@@ -132,7 +132,7 @@ class Daemon:
         pipeline = self._pipeline(model)
         self._guard = HomeGuard(home)
         self._writer = WriterThread(pipeline, self._guard, self._health)
-        feedback = UsageFeedback(self._store, self._writer, home, on_fetch=self._fetched)
+        feedback = FeedbackRecorder(self._store, self._writer, home, on_fetch=self._fetched)
         self._memory = self._remembering(model, feedback)
         self._reminded = requests.RemindedSessions(home.reminders)
         self._commands = requests.CommandAnswers(self._reading(model), home, settings)
@@ -159,7 +159,7 @@ class Daemon:
         )
         self._llm = LazyLlm(home, settings, services)
 
-    def _remembering(self, model: LazyModel, feedback: UsageFeedback) -> Memory:
+    def _remembering(self, model: LazyModel, feedback: FeedbackRecorder) -> Memory:
         return Memory(
             self._store,
             owner=config.owner(self._settings),

@@ -27,7 +27,7 @@ SHOWN_WITHIN_MS = 12 * 3_600_000
 _FOR_EVER_MS = (1 << 63) - 1
 
 
-class UsageFeedback:
+class FeedbackRecorder:
     """Implements `memory.usage.Feedback` for one daemon; safe to share between threads.
 
     Args:

@@ -13,7 +13,7 @@ from observer.core.config import Settings
 from observer.core.events import AnyBody, Event, FileWrite, Prompt, SessionStart
 from observer.core.model import UsageEvent
 from observer.core.paths import Home
-from observer.daemon.feedback import BATCH, MARK_EVERY, SHOWN_WITHIN_MS, UsageFeedback
+from observer.daemon.feedback import BATCH, MARK_EVERY, SHOWN_WITHIN_MS, FeedbackRecorder
 from observer.daemon.health import Health
 from observer.daemon.home_guard import HomeGuard
 from observer.daemon.writer import WriterThread
@@ -40,9 +40,9 @@ class Bench:
         self._numbers = itertools.count()
         self.feedback = self.begin()
 
-    def begin(self) -> UsageFeedback:
+    def begin(self) -> FeedbackRecorder:
         """Begin to follow, as a daemon that has just started."""
-        return UsageFeedback(self.store, self.writer, self._home, on_fetch=self._tell)
+        return FeedbackRecorder(self.store, self.writer, self._home, on_fetch=self._tell)
 
     def _tell(self) -> None:
         self.told += 1

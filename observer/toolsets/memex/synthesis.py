@@ -32,7 +32,7 @@ class SignalRow(ResultRow):
     evidence: list[int]
 
 
-class Signals(ResultRow):
+class SignalRows(ResultRow):
     """Result of `get_signals`; `total` counts those beyond the limit too."""
 
     signals: list[SignalRow]
@@ -61,7 +61,7 @@ class InferenceRow(ResultRow):
     created_at: str
 
 
-class Inferences(ResultRow):
+class InferenceRows(ResultRow):
     """Result of `list_inferences`, newest first."""
 
     inferences: list[InferenceRow]
@@ -115,7 +115,7 @@ class SynthesisTools:
             Meta(description="What has become of them."),
         ] = "new",
         limit: Annotated[int, Meta(ge=1, le=200, description="Most signals.")] = LISTED,
-    ) -> ToolResult[Signals]:
+    ) -> ToolResult[SignalRows]:
         """List patterns that nobody has written down: hidden_arc (notes over a long time about one
         thing, hardly linked), stale_state (several newer records are about the same), tag_burst (a
         tag is back after a long silence), dangling_link (no note has that title).
@@ -125,7 +125,7 @@ class SynthesisTools:
         """  # noqa: D205 - a model reads this, as a paragraph
         found = self._memory.signals.list(type_=type, status=status)
         shown = found.signals[:limit]
-        result = Signals(
+        result = SignalRows(
             signals=[_signal_row(signal) for signal in shown],
             total=len(found.signals),
             degraded=found.degraded or UNSET,
@@ -161,7 +161,7 @@ class SynthesisTools:
             Literal["", "active", "stale"],
             Meta(description="stale: a note that it rests on has changed or is gone."),
         ] = "",
-    ) -> ToolResult[Inferences]:
+    ) -> ToolResult[InferenceRows]:
         """List the hypotheses that the user approved; whether they are stale is looked at anew.
 
         Cite them as hypotheses, never as facts that you know.
@@ -170,7 +170,7 @@ class SynthesisTools:
         text = "\n".join(
             f"- {_citation(one)} {one.status}: {_line(one.item.title)}" for one in found
         )
-        result = Inferences(inferences=[InferenceRow(**_inference_fields(one)) for one in found])
+        result = InferenceRows(inferences=[InferenceRow(**_inference_fields(one)) for one in found])
         return ToolResult(text or "No inferences.", result)
 
     def get_inference(
