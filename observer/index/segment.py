@@ -81,6 +81,20 @@ class PostingRuns(NamedTuple):
         return self.ends - self.begins
 
 
+class QueryTerms(NamedTuple):
+    """What the index knows of the words of a query: where they are, in how many rows, how rare."""
+
+    query: NDArray[np.uint32]
+    runs: list[PostingRuns]
+    counts: NDArray[np.int64]
+    rarities: NDArray[np.float64]
+
+    def taken(self, which: NDArray[np.int64]) -> QueryTerms:
+        """Return the same of some of the words."""
+        runs = [PostingRuns(each.begins[which], each.ends[which]) for each in self.runs]
+        return QueryTerms(self.query[which], runs, self.counts[which], self.rarities[which])
+
+
 class Segment:
     """Immutable rows in memory or mapped from a file.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,7 @@ from observer.index.masks import (
     reached,
 )
 from observer.index.positions import Occurrences
-from observer.index.segment import PROSE, Damping, PostingRuns, Segment, damping, mean_length
+from observer.index.segment import PROSE, Damping, QueryTerms, Segment, damping, mean_length
 from observer.index.segment_builder import gathered
 from observer.index.tokens import COLUMNS, Codes
 from observer.index.vectors import (
@@ -70,20 +69,6 @@ Query = NDArray[np.uint32]
 """Codes of the different words of a query."""
 
 
-class _Words(NamedTuple):
-    """What the index knows of the words of a query: where they are, in how many rows, how rare."""
-
-    query: Query
-    runs: list[PostingRuns]
-    counts: NDArray[np.int64]
-    rarities: NDArray[np.float64]
-
-    def taken(self, which: NDArray[np.int64]) -> _Words:
-        """Return the same of some of the words."""
-        runs = [PostingRuns(each.begins[which], each.ends[which]) for each in self.runs]
-        return _Words(self.query[which], runs, self.counts[which], self.rarities[which])
-
-
 Compare = Callable[[NDArray[np.uint64], QuerySigns], NDArray[np.uint16]]
 """Says how far apart vectors and a query are, by their signs."""
 Part = tuple[Segment, slice, NDArray[np.int64]]
@@ -105,7 +90,7 @@ class View:
         self._codes = codes
         self.model = model
         # What one question needs several times: of its words, and of the rows it looks at.
-        self._asked: _Words | None = None
+        self._asked: QueryTerms | None = None
         self._chosen: tuple[Places, list[Part]] = (np.zeros(0, np.int64), [])
         self._bases = np.cumsum([0, *(each.size for each in segments)], dtype=np.int64)
 
@@ -271,17 +256,17 @@ class View:
                 release(each.tokens)
         return np.concatenate(found)
 
-    def _words(self, query: Query) -> _Words:
+    def _words(self, query: Query) -> QueryTerms:
         """Return what is known of the words; looked up once a question."""
         if self._asked is None or self._asked.query is not query:
             runs = [each.runs(query) for each in self._segments]
             none = np.zeros(len(query), np.int64)
             counts = np.sum([none, *(each.counts for each in runs)], axis=0)
             rarities = np.log((self.size - counts + 0.5) / (counts + 0.5))
-            self._asked = _Words(query, runs, counts, np.maximum(LEAST_RARITY, rarities))
+            self._asked = QueryTerms(query, runs, counts, np.maximum(LEAST_RARITY, rarities))
         return self._asked
 
-    def _score(self, words: _Words, scores: NDArray[np.float32]) -> None:
+    def _score(self, words: QueryTerms, scores: NDArray[np.float32]) -> None:
         """Add about the BM25 of some words to the score of each row."""
         for (base, each), of_segment in zip(self._parts(), words.runs, strict=True):
             each.relevance(of_segment, words.rarities, scores[base : base + each.size])

@@ -53,8 +53,7 @@ class Memory:
         now_ms: the clock.
         index: the index of that store.
         encode: turns a query into its meaning.
-        record: the way into the log; None for a process that only reads.
-        feedback: the way to write what became of items; None likewise.
+        record, feedback: write to the log, and what became of items; None to read only.
         flashback_settings: when an older note is a flashback.
         extract: asks a language model, where one is configured.
     """

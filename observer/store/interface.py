@@ -3,8 +3,7 @@
 A store has one writer at a time (`Store.write`, one transaction) and any number of readers. Every
 method of `StoreReader` sees committed data only; `Writer` sees its own changes too.
 
-Errors: any failure of the engine is raised as `StoreUnavailable`; an empty result means that
-nothing matched.
+Any failure of the engine is raised as `StoreUnavailable`; an empty result: nothing matched.
 """
 
 from __future__ import annotations
