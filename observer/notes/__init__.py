@@ -4,7 +4,7 @@
 
 - Write: `remember`, `edit`, `forget`, `undo`, `approve`, `link`, `unlink`.
 - Read: `get`, `list`, `counts`, `history`, `links`, `claims`, `similar`, `rules`.
-- Derived: `Signals` between notes, `Inferences` that a person approved, `flashbacks` from elsewhere.
+- Derived: `Signals` between notes, `Inferences` that a person approved, and `flashbacks`.
 - Owners: `Memory.notes` are the user's; `Memory.of(owner).notes` those of another owner, who
   sees nothing of the user's.
 """
