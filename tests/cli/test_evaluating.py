@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -62,9 +61,10 @@ def test_a_script_is_told_all(run: Run, shop: Path) -> None:
     assert [each["query"] for each in told["missed"]] == ["Weigh parcels \x1b[31m anywhere"]
 
 
-def test_the_memory_is_neither_needed_nor_made(run: Run, shop: Path) -> None:
+def test_the_memory_is_neither_needed_nor_made(run: Run, shop: Path, home: Home) -> None:
     assert run("eval", str(shop)).code == 0
-    assert not Path(os.environ["OBSERVER_HOME"]).exists()
+    made = [path.name for path in home.root.glob("*")] if home.root.exists() else []
+    assert set(made) <= {home.run.name}, "only the stand-in of the repository, for git"
 
 
 def test_another_model_can_be_tried(run: Run, shop: Path) -> None:

@@ -169,6 +169,6 @@ def test_one_bad_page_ends_no_command_that_reads_everything(
         damage(home.database, page)
     done = observer(command)
     assert done.returncode == 0, done.stderr
-    assert "mended at" in done.stderr
+    assert "repaired at" in done.stderr
     with closing(SqliteStore(home.database, read_only=True)) as store, store.read() as reader:
         assert reader.totals().events == 3
