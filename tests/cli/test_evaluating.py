@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from observer.core.paths import Home
+
 Run = Callable[..., Any]
 Git = Callable[..., str]
 
