@@ -216,6 +216,16 @@ def test_uninstalling_removes_the_hooks(repository: InstallContext) -> None:
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
+def test_uninstalling_leaves_a_hook_that_took_the_place_of_ours(
+    repository: InstallContext,
+) -> None:
+    hook = repository.folder / ".git/hooks/post-commit"
+    make(install("git", repository), repository)
+    hook.write_text("#!/bin/sh\necho theirs\n")
+    make(uninstall("git", repository), repository)
+    assert hook.read_text() == "#!/bin/sh\necho theirs\n"
+
+
 def test_a_hook_that_pre_commit_moved_is_not_installed_twice(repository: InstallContext) -> None:
     folder = repository.folder / ".git/hooks"
     make(install("git", repository), repository)
