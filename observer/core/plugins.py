@@ -20,8 +20,8 @@ def plugins(group: str, of: type[_T], *, taken: frozenset[str]) -> Iterator[tupl
     for entry in sorted(entry_points(group=group)):
         try:
             found = entry.load()
-        except (ImportError, AttributeError) as error:
-            _log.warning("%s: %r cannot be loaded: %s", group, entry.name, error)
+        except Exception as error:  # noqa: BLE001 - the code is not ours: it may raise anything
+            _log.warning("%s: %r cannot be loaded: %r", group, entry.name, error)
             continue
         if entry.name in taken:
             _log.warning("%s: %r is ours, that of %s is left out", group, entry.name, entry.value)
