@@ -191,12 +191,9 @@ def _placement(path: Path, script: bytes) -> list[FileEdit]:
 
 def _removal(path: Path) -> list[FileEdit]:
     """Plan the removal of our hook, and the return of the one that was there before."""
-    present = read(path)
     kept = path.with_name(path.name + _KEPT)
-    if not _is_our_hook(present):
-        return []
     earlier = read(kept)
-    back = FileEdit(path=path, before=present, after=earlier, mode=mode_of(kept))
+    back = FileEdit(path=path, before=read(path), after=earlier, mode=mode_of(kept))
     return [back, FileEdit(path=kept, before=earlier, after=None)]
 
 
