@@ -1,8 +1,7 @@
 """The daemon: its parts, its start and its shutdown.
 
-It opens the sockets first, so that whoever started it can wait on them, and drains the spool at
-once. On shutdown it drains the spool, then closes the sockets, then the store. A worker that ends
-with an error ends the daemon; the next process that needs a daemon starts a new one.
+It opens the sockets first, for whoever waits on them, and drains the spool at once. On shutdown it
+drains the spool, then closes sockets and store. A failed worker ends it.
 """
 
 from __future__ import annotations
@@ -211,7 +210,7 @@ class Daemon:
         stop = asyncio.create_task(self._stopping.wait(), name="stop")
         tasks = {stop, *chores, *mcp, *http}
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        failed = [task for task in done if task is not stop]
+        failed = done - {stop}
         for task in failed:
             log.error("%s failed, leaving", task.get_name(), exc_info=task.exception())
         await _end(chores)
@@ -229,8 +228,8 @@ class Daemon:
         return 1 if failed else 0
 
     async def _maintain(self) -> None:
-        checked = self._contexts.touch_all
-        await self._maintenance.run(self._settings, on_checked=checked, on_change=self._stored)
+        run, checked = self._maintenance.run, self._contexts.touch_all
+        await run(self._settings, on_checked=checked, on_change=self._stored)
 
     def _pipeline(self, model: LazyModel) -> Pipeline:
         return Pipeline(
@@ -242,6 +241,7 @@ class Daemon:
             ahead=Prefetcher(self._home.spool, self._settings),
             embedder=model,
             tombstones=Tombstones(self._home.tombstones),
+            give_way=lambda: self._mcp.give_way(),  # noqa: PLW0108 - made later
         )
 
     def _servers(self, http_listener: socket.socket) -> list[HttpServer]:

@@ -16,6 +16,7 @@ import secrets
 import shutil
 import socket
 import stat
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
@@ -238,12 +239,18 @@ if TYPE_CHECKING:
     from observer.api.mcp.server import McpFront, McpHttp
 
 
+GIVE_WAY_S, GIVE_WAY_STEP_S = 0.010, 0.001
+"""How long an event waits at most for calls to be answered, about as long as a search takes: a
+backlog goes on, at 100 events a second or more, while somebody asks without a pause."""
+
+
 class LazyMcp:
     """The MCP servers of one daemon; early requests wait for the import."""
 
     def __init__(self, memory: Memory, *, rules_chars: int) -> None:
         self._memory = memory
         self._rules_chars = rules_chars
+        self._front: McpFront | None = None
         self._http: asyncio.Future[McpHttp] = asyncio.get_running_loop().create_future()
 
     async def serve(self, listener: socket.socket, *, after: asyncio.Event) -> None:
@@ -255,9 +262,16 @@ class LazyMcp:
         """
         await after.wait()
         front, http = await asyncio.to_thread(_import, self._memory, self._rules_chars)
+        self._front = front
         async with http.running():
             self._http.set_result(http)
             await serve_lines(listener, front.serve_stream)
+
+    def give_way(self) -> None:
+        """Let calls that are being answered go first; for threads that have much to do."""
+        until = time.monotonic() + GIVE_WAY_S
+        while self._front is not None and self._front.calls() and time.monotonic() < until:
+            time.sleep(GIVE_WAY_STEP_S)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

@@ -7,6 +7,7 @@ it; whatever dies in between is replayed, and the event's id makes the replay a 
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -31,6 +32,8 @@ BATCH = 500
 """Entries of one commit: enough to share its fsync, few enough to be searchable soon."""
 FIRST_BATCH = 32
 """Entries of the first commit: even who is killed soon after each start gets on."""
+POLITE_S = 0.25
+"""Most time that a batch gives way to whoever asks: other writers wait for its end."""
 
 _log = logging.getLogger(__name__)
 
@@ -60,6 +63,8 @@ class Pipeline:
         ahead: reads long backlogs meanwhile, on another core.
         embedder: makes the vectors of what is stored; None stores none.
         tombstones: what was purged and is not stored again.
+        give_way: called before each event is stored; it may block while somebody waits for an
+            answer.
     """
 
     def __init__(  # noqa: PLR0913 - its parts, each named
@@ -73,6 +78,7 @@ class Pipeline:
         ahead: Prefetcher | None = None,
         embedder: Embedder | None = None,
         tombstones: Tombstones | None = None,
+        give_way: Callable[[], None] = lambda: None,
     ) -> None:
         self._store = store
         self._spool = spool
@@ -82,6 +88,7 @@ class Pipeline:
         self._ahead = ahead
         self._embedder = embedder
         self._tombstones = tombstones
+        self._give_way = give_way
         self._at_most = FIRST_BATCH
 
     def drain(self) -> Drained:
@@ -226,7 +233,12 @@ class Pipeline:
     def _store_all(self, prepared: Iterable[PreparedEvent]) -> frozenset[int]:
         with self._store.write() as writer:
             appender = self._appender(writer)
-            receipts = [appender.append(one) for one in prepared]
+            receipts = []
+            polite_until = time.monotonic() + POLITE_S
+            for one in prepared:
+                if time.monotonic() < polite_until:
+                    self._give_way()
+                receipts.append(appender.append(one))
             appender.finish()
         if purged := sum(receipt.is_purged for receipt in receipts):
             _log.info("%d events were left out that had been purged", purged)

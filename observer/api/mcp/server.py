@@ -124,6 +124,10 @@ class McpFront:
         self._limiter = anyio.CapacityLimiter(CONCURRENT_CALLS)
         self._servers: dict[tuple[str, ...], Server[Any]] = {}
 
+    def calls(self) -> int:
+        """Return the number of calls that are being answered; safe from any thread."""
+        return self._limiter.borrowed_tokens
+
     def server(self, tools: str = "core") -> Server[Any]:
         """Return the server for some toolsets, e.g. ``"core"``; made once.
 

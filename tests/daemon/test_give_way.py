@@ -1,0 +1,52 @@
+"""Storing a backlog waits for calls that are being answered, and not for long."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+import pytest
+
+from observer.daemon import servers
+from observer.daemon.servers import LazyMcp
+
+
+class Front:
+    """Answers as many calls as it was told, one fewer at each look."""
+
+    def __init__(self, calls: int) -> None:
+        self.left = calls
+        self.looks = 0
+
+    def calls(self) -> int:
+        self.looks += 1
+        self.left -= 1
+        return max(self.left, 0)
+
+
+def lazy(front: Front | None) -> LazyMcp:
+    async def made() -> LazyMcp:
+        return LazyMcp(cast("Any", None), rules_chars=0)
+
+    mcp = asyncio.run(made())
+    mcp._front = cast("Any", front)
+    return mcp
+
+
+def test_it_waits_until_no_call_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(servers, "GIVE_WAY_S", 60.0)
+    front = Front(calls=4)
+    lazy(front).give_way()
+    assert (front.left, front.looks) == (0, 4)
+
+
+def test_it_goes_on_though_somebody_asks_all_the_time() -> None:
+    front = Front(calls=1_000_000)
+    lazy(front).give_way()
+    assert front.left > 0
+
+
+def test_before_the_first_connection_it_does_not_wait() -> None:
+    mcp = lazy(None)
+    mcp.give_way()
+    assert mcp._front is None
