@@ -249,7 +249,7 @@ def test_hooks_import_nothing_but_the_system() -> None:
 
 STARTERS = {
     "observer.client": "the daemon",
-    "observer.cli.lifecycle": "ourselves",
+    "observer.cli.serve": "ourselves",
     "observer.evaluation.bench.hook": "what times hooks",
     "observer.evaluation.bench.kills": "hooks",
     "observer.evaluation.bench.lab": "git, to make an empty repository",

@@ -26,7 +26,7 @@ PURPOSES = {
         "session": "read",
         "sessions": "read",
         "projects": "read",
-        "usage": "trial",
+        "usage": "usage",
     },
     "Write": {
         "remember": "write",
@@ -35,9 +35,9 @@ PURPOSES = {
         "import": "import_",
     },
     "Privacy": {
-        "policy": "privacy",
-        "pause": "privacy",
-        "resume": "privacy",
+        "policy": "policy",
+        "pause": "pause",
+        "resume": "pause",
     },
     "Forget": {
         "forget": "write",
@@ -49,7 +49,7 @@ PURPOSES = {
         "uninstall": "install",
         "snippets": "install",
         "tools": "tools",
-        "mcp": "lifecycle",
+        "mcp": "serve",
         "config": "config",
         "model": "model",
         "llm": "llm",
@@ -61,13 +61,13 @@ PURPOSES = {
         "doctor": "doctor",
         "retry": "maintenance",
         "du": "du",
-        "eval": "measure",
-        "bench": "measure",
+        "eval": "eval",
+        "bench": "bench",
         "trial": "trial",
         "rebuild": "maintenance",
         "export": "maintenance",
         "backup": "maintenance",
-        "daemon": "lifecycle",
+        "daemon": "serve",
     },
 }
 """The module of every command, by purpose; its function is `<name>_command`."""

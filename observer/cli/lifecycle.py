@@ -1,22 +1,15 @@
-"""The commands `up`, `down` and `status`, and those that programs start: `mcp` and `daemon`.
-
-Little is imported here: of twenty processes that start a daemon at once, nineteen end at the lock.
-"""
+"""The commands `up`, `down` and `status`."""
 
 from __future__ import annotations
-
-import os
-import sys
 
 import click
 
 from observer import client
 from observer.cli.output import emit, json_option, note, say
 from observer.core.clock import now_ms
-from observer.core.errors import DaemonUnavailable, ObserverError
-from observer.core.paths import Home, home
+from observer.core.errors import DaemonUnavailable
+from observer.core.paths import home
 from observer.daemon import home_guard
-from observer.daemon.home_guard import take
 from observer.daemon.status import Status, current, paused_text, spent_text
 from observer.views.moment import minute
 
@@ -108,45 +101,3 @@ def _size(size_bytes: int) -> str:
         if size_bytes >= unit:
             return f"{size_bytes / unit:.1f} {name}"
     return f"{size_bytes} B"
-
-
-@click.command(
-    "mcp",
-    context_settings={"ignore_unknown_options": True},
-    epilog="Example: claude mcp add observer -- observer mcp",
-)
-@click.option("--tools", help="Names of the toolsets to offer, separated by commas.")
-def mcp_command(*, tools: str | None) -> int:
-    """Serve MCP on standard input and output; editors start this command."""
-    from observer.pump import pump  # noqa: PLC0415 - `observer.__main__` comes here only for the help
-
-    return pump.main(["--tools", tools] if tools else [])
-
-
-@click.command("daemon", hidden=True, epilog="Example: observer daemon")
-def daemon_command() -> int:
-    """Run the daemon in the foreground until it is stopped; exit silently if there is one."""
-    if take(home()) is None:
-        return 0
-    _refresh_hooks(home())
-    from observer.daemon.daemon import run  # noqa: PLC0415 - losers of a race leave before
-
-    code = run(home())
-    if code and home().damage.exists():
-        # Damage is repaired at a start; nobody has to ask for it.
-        os.execv(sys.executable, [sys.executable, "-P", "-m", "observer", "daemon"])  # noqa: S606 - ourselves
-    return code
-
-
-def _refresh_hooks(here: Home) -> None:
-    """Update installed hooks to this version; clients' files keep their paths."""
-    if not here.hooks.is_dir():
-        return
-    from observer.clients import installers  # noqa: PLC0415 - only where hooks are installed
-    from observer.config_files.context import InstallPlan, hook_files  # noqa: PLC0415 - as above
-
-    try:
-        plan = InstallPlan(edits=tuple(hook_files(here)))
-        installers.perform(plan, here, at_ms=now_ms())
-    except ObserverError as error:
-        note(f"hooks were not refreshed: {error}")

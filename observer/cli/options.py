@@ -1,19 +1,13 @@
-"""Options that several commands share.
-
-What only a person may do, and only after having said so.
-"""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 
 import click
 
 from observer.cli.output import F
-from observer.clients.attribution import attribute
-from observer.core.errors import BadInput, CapturedUserOnly
 from observer.core.paths import working_folder
 
 
@@ -46,25 +40,3 @@ def filter_options(command: Callable[..., None]) -> Callable[..., None]:
     ):
         command = option(command)
     return command
-
-
-def refuse_agents(message: str) -> None:
-    """Let nobody but a person go on.
-
-    Raises:
-        CapturedUserOnly: an agent runs this, with the message.
-    """
-    if attribute(os.environ).author == "agent":
-        raise CapturedUserOnly(message, hint="ask the person to run it")
-
-
-def confirm_for_good(question: str, *, refusal: str, as_json: bool) -> None:
-    """Ask whether to go on with what cannot be taken back.
-
-    Raises:
-        BadInput: there is nobody to ask, with the refusal.
-        click.Abort: the answer was no.
-    """
-    if as_json or not sys.stdin.isatty():
-        raise BadInput(refusal, hint="add --yes, or --dry-run to look only")
-    click.confirm(question, abort=True)

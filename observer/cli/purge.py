@@ -13,8 +13,9 @@ from typing import Any
 import click
 from msgspec.structs import asdict
 
+from observer.cli.consent import confirm_for_good, refuse_agents
 from observer.cli.exclusive import alone_and_drained
-from observer.cli.options import confirm_for_good, named_project, refuse_agents
+from observer.cli.options import named_project
 from observer.cli.output import emit, json_option, note, say
 from observer.cli.session import open_memory
 from observer.cli.terminal import progress

@@ -12,8 +12,8 @@ from observer.cli.options import filter_options, named_project
 from observer.cli.output import json_option, limit_option, table
 from observer.core.errors import BadInput
 from observer.core.text import one_line
+from observer.views.limits import LARGEST, MOST_AROUND, MOST_RESULTS
 from observer.views.moment import minute_of
-from observer.views.parse_filters import LARGEST, MOST_AROUND, MOST_RESULTS
 
 
 @click.command("why", epilog="Example: observer why src/auth.py::login")

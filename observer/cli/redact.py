@@ -11,8 +11,8 @@ from contextlib import closing
 import click
 from msgspec.structs import asdict
 
+from observer.cli.consent import confirm_for_good, refuse_agents
 from observer.cli.exclusive import alone_and_drained
-from observer.cli.options import confirm_for_good, refuse_agents
 from observer.cli.output import emit, json_option, note, say
 from observer.cli.terminal import progress
 from observer.core.paths import Home, home

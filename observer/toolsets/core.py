@@ -26,7 +26,8 @@ from observer.toolsets import compact, notes, rows
 from observer.toolsets.cache import GitAnswers, ResponseCache
 from observer.views import render
 from observer.views.fence import FRAME_CHARACTERS
-from observer.views.parse_filters import LARGEST, MOST_AROUND, MOST_RESULTS, parse_filters
+from observer.views.limits import LARGEST, MOST_AROUND, MOST_RESULTS
+from observer.views.parse_filters import parse_filters
 from observer.views.tool import ResultRow, Tool, ToolResult
 
 GUIDE = """\

@@ -1,7 +1,4 @@
-"""Parse the filters of a search, strictly: types, files, sessions, branches and times.
-
-Also the limits of one request; they are the same for agents and for people.
-"""
+"""Parse the filters of a search, strictly: types, files, sessions, branches and times."""
 
 from __future__ import annotations
 
@@ -13,14 +10,6 @@ from urllib.parse import unquote, urlsplit
 from observer.core.errors import BadInput
 from observer.search.handles import SearchOptions
 from observer.views.moment import zoned
-
-LARGEST = 100_000
-"""Most tokens of a context pack."""
-MOST_RESULTS = 50
-"""Most results of one search."""
-MOST_AROUND = 50
-"""Most items of a timeline before its anchor, and after it."""
-
 
 _AGO = re.compile(r"(\d{1,5})\s*(min|h|d|w)")
 _LINES = re.compile(r":\d{1,7}(?:[-:]\d{1,7})?\Z")

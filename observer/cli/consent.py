@@ -1,0 +1,33 @@
+"""What only a person may do, and only after confirming it."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from observer.clients.attribution import attribute
+from observer.core.errors import BadInput, CapturedUserOnly
+
+
+def refuse_agents(message: str) -> None:
+    """Let nobody but a person go on.
+
+    Raises:
+        CapturedUserOnly: an agent runs this, with the message.
+    """
+    if attribute(os.environ).author == "agent":
+        raise CapturedUserOnly(message, hint="ask the person to run it")
+
+
+def confirm_for_good(question: str, *, refusal: str, as_json: bool) -> None:
+    """Ask whether to go on with what cannot be taken back.
+
+    Raises:
+        BadInput: there is nobody to ask, with the refusal.
+        click.Abort: the answer was no.
+    """
+    if as_json or not sys.stdin.isatty():
+        raise BadInput(refusal, hint="add --yes, or --dry-run to look only")
+    click.confirm(question, abort=True)
