@@ -64,6 +64,11 @@ class Client(NamedTuple):
         host: a function of envelope and payload, as `module:function`, that returns the name of
             the client that really ran the hook; "" where no other one runs these hooks.
         installer: an `Installer`, as `module` or `module:object`; "" if there is none.
+        programs: names of its commands in `PATH`; one of them shows that it is on the machine.
+        folders: folders or files below the user's home; one of them shows the same.
+        transcripts: folders below the user's home that it writes to while an agent works, and
+            never otherwise; none where that is not known.
+        tried: the version that was run with these hooks; "" if none was.
         session_variable: environment variable that holds the session's id in its shells.
         marker_variables: other variables that are only set in its shells.
         is_agent: False if it reports what a person does.
@@ -78,6 +83,10 @@ class Client(NamedTuple):
     takes_json: bool = True
     host: str = ""
     installer: str = ""
+    programs: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    transcripts: tuple[str, ...] = ()
+    tried: str = ""
     session_variable: str = ""
     marker_variables: tuple[str, ...] = ()
     is_agent: bool = True

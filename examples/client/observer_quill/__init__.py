@@ -6,6 +6,8 @@ CLIENT = Client(
     name="quill",
     decoder="observer_quill.decode:read",
     installer="observer_quill.install",
+    programs=("quill",),
+    folders=(".quill",),
     session_variable="QUILL_RUN",
     context_file="CONTEXT.quill.md",
 )

@@ -17,6 +17,9 @@ CLIENT = Client(
     name="cursor",
     decoder="observer.clients.cursor.decode:read",
     installer="observer.clients.cursor.install",
+    programs=("cursor", "cursor-agent"),
+    folders=(".cursor", ".config/Cursor", "Library/Application Support/Cursor"),
+    transcripts=(".cursor/projects", ".cursor/chats"),
     session_variable="CURSOR_CONVERSATION_ID",
     marker_variables=("CURSOR_AGENT",),
     # It runs the hooks installed for Claude Code beside its own, and reports an edit or a command

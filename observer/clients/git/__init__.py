@@ -7,5 +7,6 @@ CLIENT = Client(
     decoder="observer.clients.git.decode:read",
     takes_json=False,
     installer="observer.clients.git.install",
+    programs=("git",),
     is_agent=False,
 )

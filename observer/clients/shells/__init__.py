@@ -7,8 +7,10 @@ CLIENTS = tuple(
         name=shell,
         decoder="observer.clients.shells.decode:read",
         takes_json=False,
+        # Every machine has several; what shows that one is used is its start-up file.
+        folders=(start_up,),
         installer=f"observer.clients.shells.install:{shell.upper()}",
         is_agent=False,
     )
-    for shell in ("bash", "zsh", "fish")
+    for shell, start_up in (("bash", ".bashrc"), ("zsh", ".zshrc"), ("fish", ".config/fish"))
 )
