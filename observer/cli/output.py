@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -71,6 +71,11 @@ def note(text: str) -> None:
 def clean(text: str) -> str:
     """Return text without terminal control characters, and with line feeds only."""
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
+
+
+def breakdown(counts: Mapping[str, int]) -> str:
+    """Return ``": 3 edit, 1 prompt"``, to follow a total; "" for no counts."""
+    return ": " + ", ".join(f"{count} {name}" for name, count in counts.items()) if counts else ""
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 from observer.cli.consent import confirm_for_good, refuse_agents
 from observer.cli.exclusive import alone_and_drained
 from observer.cli.options import named_project
-from observer.cli.output import emit, json_option, note, say
+from observer.cli.output import breakdown, emit, json_option, note, say
 from observer.cli.session import open_memory
 from observer.cli.terminal import progress
 from observer.core import config
@@ -160,8 +160,8 @@ def _show(shown: PurgePreview) -> None:
     if not shown.events and not shown.files:
         say("nothing is stored of it")
         return
-    say(f"{counted(shown.events, 'event')}{_each(shown.kinds)}")
-    say(f"{counted(shown.items, 'item')}{_each(shown.types)}")
+    say(f"{counted(shown.events, 'event')}{breakdown(shown.kinds)}")
+    say(f"{counted(shown.items, 'item')}{breakdown(shown.types)}")
     for title in shown.titles:
         say(f"  {one_line(title, 90)}")
     if shown.items > len(shown.titles):
@@ -181,7 +181,3 @@ def _report(receipt: PurgeReceipt) -> None:
     note(
         "copies outside of the home are as they were; one put in its place is cleaned at the start"
     )
-
-
-def _each(counts: dict[str, int]) -> str:
-    return ": " + ", ".join(f"{count} {name}" for name, count in counts.items()) if counts else ""

@@ -5,7 +5,6 @@ The daemon stops for as long as that takes; hooks go on spooling.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import closing
 
 import click
@@ -13,7 +12,7 @@ from msgspec.structs import asdict
 
 from observer.cli.consent import confirm_for_good, refuse_agents
 from observer.cli.exclusive import alone_and_drained
-from observer.cli.output import emit, json_option, note, say
+from observer.cli.output import breakdown, emit, json_option, note, say
 from observer.cli.terminal import progress
 from observer.core.paths import Home, home
 from observer.core.text import counted
@@ -93,7 +92,7 @@ def _preview(here: Home) -> RedactPreview:
 
 
 def _show(shown: RedactPreview) -> None:
-    say(f"{counted(shown.events, 'event')} with secrets{_each(shown.secrets)}")
+    say(f"{counted(shown.events, 'event')} with secrets{breakdown(shown.secrets)}")
     for where, count in shown.files.items():
         say(f"{where}: {counted(count, 'file')} with secrets")
     if shown.backups:
@@ -102,7 +101,7 @@ def _show(shown: RedactPreview) -> None:
 
 
 def _report(receipt: PurgeReceipt) -> None:
-    say(f"redacted {counted(receipt.redacted_events, 'event')}{_each(receipt.redacted)}")
+    say(f"redacted {counted(receipt.redacted_events, 'event')}{breakdown(receipt.redacted)}")
     for where, count in receipt.files.items():
         say(f"{where}: {counted(count, 'file')} redacted")
     for name, became in receipt.backups.items():
@@ -113,7 +112,3 @@ def _report(receipt: PurgeReceipt) -> None:
 def _warn_of(left: tuple[str, ...]) -> None:
     for name in left:
         note(f"a secret stays in {name}, a copy of a file of yours")
-
-
-def _each(secrets: Mapping[str, int]) -> str:
-    return ": " + ", ".join(f"{n} {kind}" for kind, n in secrets.items()) if secrets else ""

@@ -11,7 +11,7 @@ from functools import cache
 
 from observer.clients import claude_code, cursor, git, kiro, shells
 from observer.clients.client import Client
-from observer.core.plugins import plugins
+from observer.core.plugins import with_plugins
 
 GROUP = "observer.clients"
 """Group of the entry points by which other packages add clients."""
@@ -30,7 +30,6 @@ BUILT_IN: tuple[Client, ...] = (
 def clients() -> Mapping[str, Client]:
     """Return all clients by name: ours, then those of other packages in the order of their names.
 
-    The answer is that of the first call in this process. See `plugins` for what is left out.
+    The answer is that of the first call in this process. See `with_plugins` for what is left out.
     """
-    ours = {client.name: client for client in BUILT_IN}
-    return ours | dict(plugins(GROUP, Client, taken=frozenset(ours)))
+    return with_plugins(GROUP, Client, {client.name: client for client in BUILT_IN})

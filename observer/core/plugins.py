@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import entry_points
 from typing import TypeVar
 
@@ -11,12 +11,16 @@ _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 
 
-def plugins(group: str, of: type[_T], *, taken: frozenset[str]) -> Iterator[tuple[str, _T]]:
-    """Yield the objects of a group of entry points, each with its name, in the order of the names.
+def with_plugins(group: str, of: type[_T], ours: Mapping[str, _T]) -> dict[str, _T]:
+    """Return objects by name: `ours`, then those of a group of entry points in name order.
 
-    One that cannot be imported, is not of the type `of`, or has a name that is `taken` is left out
+    An entry that cannot be imported, is not of the type `of`, or has a name of ours is left out
     with a warning in the log: it must not keep the rest from working.
     """
+    return {**ours, **dict(_plugins(group, of, ours))}
+
+
+def _plugins(group: str, of: type[_T], taken: Mapping[str, _T]) -> Iterator[tuple[str, _T]]:
     for entry in sorted(entry_points(group=group)):
         try:
             found = entry.load()

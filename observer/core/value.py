@@ -1,10 +1,4 @@
-"""The base of every value, and what an edit did to the symbols of a file.
-
-How what interpretation remembers between events is read back.
-
-Part of interpretation (step 6). What cannot be read must stop a batch, for whoever takes it for
-nothing would forget the rest, and whoever blames the event would set aside what is well.
-"""
+"""The base of every value, one value that several rooms share, and how stored state is read."""
 
 from __future__ import annotations
 
@@ -45,7 +39,10 @@ _T = TypeVar("_T")
 
 
 def decode_state(decoder: msgspec.json.Decoder[_T], data: bytes, *, of: str) -> _T:
-    """Return what was kept of a session or a project.
+    """Return the stored state of a session or a project.
+
+    Damage must stop a batch: taken for empty, all that is remembered would be lost; blamed on the
+    event at hand, a sound event would be set aside.
 
     Raises:
         StoreUnavailable: it is damaged, or of another version.

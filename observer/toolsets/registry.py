@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from observer.core.errors import BadInput
-from observer.core.plugins import plugins
+from observer.core.plugins import with_plugins
 from observer.memory.api import Memory
 from observer.toolsets import browse, chatgpt, core, story
 from observer.toolsets.mem0 import tools as mem0
@@ -56,7 +56,7 @@ def toolsets() -> Mapping[str, Toolset]:
     name of the toolset, its object is a `Toolset`. The answer is that of the first call in this
     process.
     """
-    return BUILT_IN | dict(plugins(GROUP, Toolset, taken=frozenset(BUILT_IN)))
+    return with_plugins(GROUP, Toolset, BUILT_IN)
 
 
 def chosen(names: str) -> tuple[str, ...]:
