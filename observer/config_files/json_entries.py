@@ -60,18 +60,22 @@ def edit_json(path: Path, change: Change, *, leftovers: Sequence[object] = ({},)
 
 
 def merge(text: str, path: jsonc.Path, wanted: Sequence[object], is_ours: IsOurs) -> str:
-    """Return the text whose list at a path holds exactly the wanted ones of ours, at its end.
+    """Return the text whose list at a path holds exactly the wanted ones of ours.
+
+    Each takes the place of one that is there, the others follow at the end: what else is in the
+    list keeps its place.
 
     Raises:
         ValueError: there is something else than a list.
     """
     present = _list(text, path)
-    if [entry for entry in present if is_ours(entry)] == list(wanted):
-        return text
-    for place in reversed(range(len(present))):
-        if is_ours(present[place]):
-            text = jsonc.remove(text, (*path, place))
-    for entry in wanted:
+    places = [place for place, entry in enumerate(present) if is_ours(entry)]
+    for place, entry in zip(places, wanted, strict=False):
+        if present[place] != entry:
+            text = jsonc.put(text, (*path, place), entry)
+    for place in reversed(places[len(wanted) :]):
+        text = jsonc.remove(text, (*path, place))
+    for entry in wanted[len(places) :]:
         text = jsonc.put(text, (*path, len(_list(text, path))), entry)
     return text
 

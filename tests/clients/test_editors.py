@@ -114,6 +114,18 @@ def test_an_older_entry_of_ours_is_replaced(context: InstallContext, put: Run) -
     assert group["hooks"][0]["timeout"] == 5
 
 
+def test_others_groups_keep_their_places(context: InstallContext, put: Run) -> None:
+    """Codex CLI trusts a hook by its place in the file."""
+    line = f"{context.home.hooks}/post claude-code Stop"
+    stale = {"hooks": [{"type": "command", "command": line, "timeout": 99}]}
+    theirs = {"hooks": [{"type": "command", "command": "say done"}]}
+    write(context, ".claude/settings.json", {"hooks": {"Stop": [stale, theirs, stale]}})
+    put("claude-code")
+    ours, *others = loaded(context, ".claude/settings.json")["hooks"]["Stop"]
+    assert ours["hooks"][0]["timeout"] == 5
+    assert others == [theirs]
+
+
 @pytest.mark.parametrize(
     "hooks",
     [
