@@ -6,25 +6,36 @@ has those of our recorder. The agent's win: it may have been started from that s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from observer.clients.registry import clients
 
-_OTHER_SESSIONS = (("CODEX_THREAD_ID", "codex"), ("GEMINI_SESSION_ID", "gemini"))
+_OTHER_SESSIONS = (
+    ("CODEX_THREAD_ID", "codex"),
+    ("GEMINI_SESSION_ID", "gemini"),
+    ("QWEN_CODE_SESSION_ID", "qwen"),
+    ("COPILOT_AGENT_SESSION_ID", "copilot"),
+)
 _OTHER_MARKERS = (
     ("CODEX_SANDBOX", "codex"),
     ("GEMINI_CLI", "gemini"),
+    ("QWEN_CODE", "qwen"),
     ("ANTIGRAVITY_AGENT", "antigravity"),
     ("COPILOT_CLI", "copilot"),
+    ("KILO", "kilo"),  # it sets those of OpenCode, of which it is a fork, as well
     ("OPENCODE", "opencode"),
     ("OPENCODE_CLIENT", "opencode"),
     ("CLINE_ACTIVE", "cline"),
+    ("CLINE_NO_INTERACTIVE", "cline"),
+    ("PI_CODING_AGENT", "pi"),
     ("DEVIN_PROJECT_DIR", "devin"),
 )
 """Agents whose hooks we do not read, but whose shells we meet."""
 _NAMED = ("AI_AGENT", "AGENT")
-"""Variables whose value is the agent's name."""
+"""Variables whose value is the agent's name; some agents only set them to 1."""
+_NAME = re.compile(r"[a-z][\w.@/-]*", re.ASCII | re.IGNORECASE)
 
 
 class Attribution(NamedTuple):
@@ -43,9 +54,9 @@ def attribute(env: Mapping[str, str]) -> Attribution:
     for variable, client in _marker_variables():
         if env.get(variable):
             return Attribution(client, "", "agent")
-    for variable in _NAMED:
-        if env.get(variable):
-            return Attribution(env[variable], "", "agent")
+    named = [env[variable] for variable in _NAMED if env.get(variable)]
+    if named:
+        return Attribution(next(filter(_NAME.fullmatch, named), ""), "", "agent")
     session = env.get("OBSERVER_SESSION", "")
     shell = clients().get(session.partition("-")[0])
     is_shell = shell is not None and not shell.is_agent
