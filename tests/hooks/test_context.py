@@ -143,3 +143,12 @@ def test_a_client_gets_the_file_made_for_it(context: Context, project: Path, hom
     told = {client: context(client, project) for client in ("kiro", "kiro-cli", "claude-code")}
     assert told == {"kiro": "for kiro", "kiro-cli": "about my app", "claude-code": "about my app"}
     assert context("cursor", project) == '{"additional_context": "about my app"}'
+
+
+def test_a_client_that_reads_json_gets_its_json(
+    context: Context, project: Path, home: Home
+) -> None:
+    mirror = home.context / "by-path" / project.relative_to("/")
+    (mirror / "CONTEXT.copilot.json").write_text('{"additionalContext": "about my app"}')
+    assert context("copilot", project / "src") == '{"additionalContext": "about my app"}'
+    assert context("kiro", project) == "about my app"
