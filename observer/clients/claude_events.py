@@ -1,0 +1,199 @@
+"""Reads hook payloads in the form of Claude Code's, which other clients have taken over.
+
+What differs from client to client is a `Dialect`: names of events and tools, and how an answer
+shows that a call failed. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Literal, NamedTuple, TypeAlias
+from zlib import crc32
+
+from observer.clients import tools
+from observer.clients.envelope import Envelope, Json, Object
+from observer.clients.payload import dump, flag, inner, rest, span_ms, text
+from observer.core.events import (
+    AnyBody,
+    Compaction,
+    Custom,
+    Delegation,
+    Event,
+    FileWrite,
+    Prompt,
+    Reply,
+    SessionEnd,
+    SessionStart,
+    ToolUse,
+)
+
+Reader: TypeAlias = Callable[[Object], AnyBody | None]
+
+
+class Dialect(NamedTuple):
+    """What a client says in a way of its own.
+
+    Attributes:
+        client: its name.
+        tools: what its tools do, by their names.
+        noise: events of which nothing is kept, and why.
+        aliases: its names of events, where they are not Claude Code's.
+        readers: readers of further events, by Claude Code's names, or other ones of the same.
+        correct: turns a tool call as it is reported into what it says.
+        turn: the field that names the turn.
+        session_variable: the variable that names the session where the payload does not.
+    """
+
+    client: str
+    tools: Mapping[str, tools.Maker]
+    noise: Mapping[str, str]
+    aliases: Mapping[str, str] = {}
+    readers: Mapping[str, Reader] = {}
+    correct: Callable[[tools.ToolCall], tools.ToolCall] = lambda call: call
+    turn: str = "prompt_id"
+    session_variable: str = ""
+
+
+_Operation: TypeAlias = Literal["create", "edit", "delete"]
+_FILE_CHANGES: Mapping[str, _Operation] = {"add": "create", "change": "edit", "unlink": "delete"}
+_BASE = frozenset(
+    {"session_id", "transcript_path", "cwd", "hook_event_name", "prompt_id", "permission_mode"}
+    | {"agent_id", "agent_type", "effort", "turn_id", "timestamp", "model"}
+)
+_TOOL_EVENTS = frozenset({"PostToolUse", "PostToolUseFailure"})
+
+
+def read(envelope: Envelope, payload: Object, dialect: Dialect) -> Iterable[Event]:
+    """Yield the events that one hook call reports; none where nothing of it is kept."""
+    given = text(payload, "hook_event_name", "hookEventName") or envelope.event
+    name = dialect.aliases.get(given, given)
+    if given in dialect.noise:
+        return
+    for body in _bodies(name, payload, dialect):
+        yield _event(envelope, payload, route=given, body=body, dialect=dialect)
+
+
+def _bodies(name: str, payload: Object, dialect: Dialect) -> Iterator[AnyBody]:
+    if name in _TOOL_EVENTS:
+        call = dialect.correct(read_call(payload, failed=name == "PostToolUseFailure"))
+        yield tools.make(call, dialect.tools)
+        return
+    reader = dialect.readers.get(name) or _READERS.get(name)
+    body = reader(payload) if reader else _unknown(dialect.client, name, payload)
+    if body is not None:
+        yield body
+
+
+def _event(
+    envelope: Envelope, payload: Object, *, route: str, body: AnyBody, dialect: Dialect
+) -> Event:
+    session = text(payload, "session_id", "sessionId") or envelope.env.get(
+        dialect.session_variable, ""
+    )
+    project = envelope.env.get("CLAUDE_PROJECT_DIR")
+    turn = text(payload, dialect.turn)
+    return Event(
+        id=envelope.id,
+        at_ms=envelope.at_ms,
+        client=dialect.client,
+        body=body,
+        session=session or envelope.stand_in_session,
+        agent=_agent(payload),
+        turn=turn,
+        cwd=text(payload, "cwd") or envelope.cwd,
+        roots=(project,) if project else (),
+        host=envelope.host,
+        route=f"{envelope.client}/{route}",
+        dedup=_dedup(session, payload, body, turn),
+        author="person" if isinstance(body, Prompt) else "agent",
+    )
+
+
+def _agent(payload: Object) -> str:
+    # Without an id, `agent_type` names the main agent's own persona.
+    agent_id = text(payload, "agent_id")
+    return f"{text(payload, 'agent_type')}/{agent_id}" if agent_id else ""
+
+
+def _dedup(session: str, payload: Object, body: AnyBody, turn: str) -> str:
+    tool_use = text(payload, "tool_use_id")
+    if tool_use:
+        return f"tool:{session}:{tool_use}:after"
+    if isinstance(body, Prompt) and turn:
+        return f"prompt:{session}:{turn}:{crc32(body.text.encode()):08x}"
+    return ""
+
+
+def read_call(payload: Object, *, failed: bool) -> tools.ToolCall:
+    """Return the tool call that an event reports, whose answer is an error if it failed."""
+    return tools.ToolCall(
+        tool=text(payload, "tool_name"),
+        given=inner(payload, "tool_input"),
+        response=None if failed else payload.get("tool_response"),
+        error=text(payload, "error") if failed else "",
+        failed=failed,
+        interrupted=failed and bool(flag(payload, "is_interrupt")),
+        duration_ms=span_ms(payload, "duration_ms"),
+    )
+
+
+def read_prompt(payload: Object) -> AnyBody:
+    """Return what the person asked, as it came."""
+    return Prompt(text=text(payload, "prompt"))
+
+
+def _session_start(payload: Object) -> AnyBody:
+    return SessionStart(source=text(payload, "source"), model=text(payload, "model"))
+
+
+def _session_end(payload: Object) -> AnyBody:
+    return SessionEnd(reason=text(payload, "reason"))
+
+
+def _stop(payload: Object) -> AnyBody:
+    return Reply(text=text(payload, "last_assistant_message"))
+
+
+def _subagent(payload: Object) -> AnyBody:
+    return Delegation(
+        agent=text(payload, "agent_type"), result=text(payload, "last_assistant_message")
+    )
+
+
+def _compaction(payload: Object) -> AnyBody:
+    summary = text(payload, "compact_summary")
+    kept = summary.rpartition("<summary>")[2].partition("</summary>")[0].strip()
+    return Compaction(trigger=text(payload, "trigger"), summary=kept)
+
+
+def _file_changed(payload: Object) -> AnyBody:
+    operation = _FILE_CHANGES.get(text(payload, "event"), "edit")
+    return FileWrite(path=text(payload, "file_path"), operation=operation)
+
+
+def _task(payload: Object) -> AnyBody:
+    given: dict[str, Json] = {
+        "taskId": text(payload, "task_id"),
+        "subject": text(payload, "task_subject"),
+        "description": text(payload, "task_description"),
+    }
+    return ToolUse(tool=text(payload, "hook_event_name"), input=dump(given))
+
+
+def _unknown(client: str, name: str, payload: Object) -> AnyBody:
+    return Custom(name=f"{client}:{name}", text=rest(payload, beside=_BASE))
+
+
+_READERS: Mapping[str, Reader] = {
+    "SessionStart": _session_start,
+    "SessionEnd": _session_end,
+    "UserPromptSubmit": read_prompt,
+    "Stop": _stop,
+    "SubagentStart": _subagent,
+    "SubagentStop": _subagent,
+    "PreCompact": _compaction,
+    "PostCompact": _compaction,
+    "FileChanged": _file_changed,
+    "TaskCreated": _task,
+    "TaskCompleted": _task,
+}
