@@ -1,4 +1,4 @@
-"""`observer install` and `uninstall`: our hooks and MCP server in the files of clients."""
+"""`observer install CLIENT` and `uninstall`: our hooks and MCP server in the files of clients."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from observer.cli.output import emit, json_option, say
+from observer.cli import setup
+from observer.cli.output import F, emit, json_option, say
 from observer.clients.installers import install, installable, perform, uninstall
 from observer.config_files.context import InstallContext, InstallPlan, current_context
 from observer.config_files.file_edits import diff
@@ -18,9 +19,14 @@ from observer.core.paths import home
 
 Planner = Callable[[str, InstallContext], InstallPlan]
 
-targets_argument = click.argument(
-    "targets", nargs=-1, required=True, type=click.Choice(installable()), metavar="CLIENT..."
-)
+
+def targets_argument(*, required: bool) -> Callable[[F], F]:
+    """Return the argument with the names of clients."""
+    choice = click.Choice(installable())
+    metavar = "CLIENT..." if required else "[CLIENT]..."
+    return click.argument("targets", nargs=-1, required=required, type=choice, metavar=metavar)
+
+
 dry_run_option = click.option("--dry-run", is_flag=True, help="Show the changes, make none.")
 project_option = click.option(
     "--project",
@@ -30,23 +36,42 @@ project_option = click.option(
 
 
 @click.command("install", epilog="Example: observer install claude-code git bash --dry-run")
-@targets_argument
+@targets_argument(required=False)
+@click.option("--list", "lists", is_flag=True, help="List the clients, and change nothing.")
 @project_option
 @dry_run_option
+@click.option("--yes", "-y", is_flag=True, help="Do not ask before changing what was found.")
 @json_option
-def install_command(**options: Any) -> None:  # noqa: ANN401 - the options above
-    """Make clients report to observer: git, bash, zsh, fish, claude-code, cursor, kiro."""
-    _perform_all(install, **options)
+def install_command(
+    *,
+    targets: tuple[str, ...],
+    lists: bool,
+    yes: bool,
+    **options: Any,  # noqa: ANN401 - the options above
+) -> int:
+    """Make clients report to observer: those named, or all that it finds, after asking once."""
+    context = current_context(home(), project=options.pop("project"))
+    if lists:
+        setup.show_list(context, as_json=options["as_json"])
+        return 0
+    if not targets:
+        return setup.install_found(context, yes=yes, **options)
+    _perform_all(install, targets=targets, context=context, **options)
+    return 0
 
 
 @click.command("uninstall", epilog="Example: observer uninstall cursor")
-@targets_argument
+@targets_argument(required=True)
 @project_option
 @dry_run_option
 @json_option
-def uninstall_command(**options: Any) -> None:  # noqa: ANN401 - the options above
+def uninstall_command(
+    *,
+    project: Path | None,
+    **options: Any,  # noqa: ANN401 - the options above
+) -> None:
     """Take out of clients exactly what install put in."""
-    _perform_all(uninstall, **options)
+    _perform_all(uninstall, context=current_context(home(), project=project), **options)
 
 
 @click.command("snippets", epilog="Example: observer snippets")
@@ -65,11 +90,10 @@ def _perform_all(
     planner: Planner,
     *,
     targets: tuple[str, ...],
-    project: Path | None,
+    context: InstallContext,
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    context = current_context(home(), project=project)
     # All are planned before the first is performed: a file that does not parse stops them all.
     for target in targets:
         planner(target, context)

@@ -64,6 +64,7 @@ class Client(NamedTuple):
         host: a function of envelope and payload, as `module:function`, that returns the name of
             the client that really ran the hook; "" where no other one runs these hooks.
         installer: an `Installer`, as `module` or `module:object`; "" if there is none.
+        per_project: True if it has settings in a repository, and its installer honours `project`.
         programs: names of its commands in `PATH`; one of them shows that it is on the machine.
         folders: folders or files below the user's home; one of them shows the same.
         transcripts: folders below the user's home that it writes to while an agent works, and
@@ -83,6 +84,7 @@ class Client(NamedTuple):
     takes_json: bool = True
     host: str = ""
     installer: str = ""
+    per_project: bool = False
     programs: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     transcripts: tuple[str, ...] = ()

@@ -7,15 +7,15 @@ an uninstaller takes out exactly what is ours.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+import re
 from dataclasses import replace
 from pathlib import Path
 
 from observer.clients.client import Installer
 from observer.clients.registry import clients
 from observer.config_files.context import InstallContext, InstallPlan, hook_files
-from observer.config_files.file_edits import apply
-from observer.core.errors import BadInput, ConfigInvalid
+from observer.config_files.file_edits import FileEdit, apply
+from observer.core.errors import BadInput, ObserverError
 from observer.core.paths import Home, make_private
 from observer.spool import refusals
 from observer.spool.spool import Spool
@@ -30,10 +30,10 @@ def install(name: str, context: InstallContext) -> InstallPlan:
     """Plan the installation for a client, our own scripts included; nothing is touched.
 
     Raises:
-        BadInput: no such client.
+        BadInput: no such client, or it cannot be installed for one repository.
         ConfigInvalid: a file of the client cannot be used as it is; the message names it.
     """
-    plan = _installer(name).install(context)
+    plan = _installer(name, context).install(context)
     return replace(plan, edits=(*hook_files(context.home), *plan.edits))
 
 
@@ -41,22 +41,32 @@ def uninstall(name: str, context: InstallContext) -> InstallPlan:
     """Plan the removal of our entries; the scripts stay, other clients may run them.
 
     Raises:
-        BadInput: no such client.
+        BadInput: no such client, or it cannot be installed for one repository.
         ConfigInvalid: a file of the client cannot be used as it is; the message names it.
     """
-    return _installer(name).uninstall(context)
+    return _installer(name, context).uninstall(context)
 
 
 def installed(context: InstallContext) -> list[str]:
     """Return the clients whose configuration runs our scripts, whether these exist or not."""
-    scripts = os.fsencode(context.home.hooks)
-    found = []
-    for name in installable():
-        with suppress(ConfigInvalid):  # what cannot be read runs nothing
-            edits = uninstall(name, context).edits
-            if any(edit.is_change and scripts in (edit.before or b"") for edit in edits):
-                found.append(name)
-    return found
+    return [name for name in installable() if "hooks" in installed_parts(name, context)]
+
+
+def installed_parts(name: str, context: InstallContext) -> tuple[str, ...]:
+    """Return which of `hooks` and `MCP` are in a client's configuration, as they are now."""
+    try:
+        edits = uninstall(name, context).edits
+    except ObserverError:  # what cannot be read runs nothing
+        return ()
+    scripts = re.escape(os.fsencode(context.home.hooks))
+    marks = {"hooks": scripts + b"/", "MCP": rb"\bmcp\b(?!/)"}
+    return tuple(
+        part for part, mark in marks.items() if any(_takes_out(edit, mark) for edit in edits)
+    )
+
+
+def _takes_out(edit: FileEdit, mark: bytes) -> bool:
+    return len(re.findall(mark, edit.before or b"")) > len(re.findall(mark, edit.after or b""))
 
 
 def perform(plan: InstallPlan, home: Home, *, at_ms: int) -> list[Path]:
@@ -72,10 +82,14 @@ def perform(plan: InstallPlan, home: Home, *, at_ms: int) -> list[Path]:
     return apply(plan.edits, home.backups, at_ms=at_ms)
 
 
-def _installer(name: str) -> Installer:
+def _installer(name: str, context: InstallContext) -> Installer:
     client = clients().get(name)
     installer = client.load_installer() if client else None
-    if installer is None:
+    if client is None or installer is None:
         names = ", ".join(installable())
         raise BadInput(f"no client is called {name!r}", hint=f"one of: {names}")
+    if context.project and not client.per_project:
+        raise BadInput(
+            f"{name} has no settings for one repository", hint="install it without --project"
+        )
     return installer

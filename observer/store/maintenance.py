@@ -105,6 +105,12 @@ class PurgeReader(StoreReader, Protocol):
     def remaining_rows(self, *, but: Collection[int], after_seq: int = 0) -> Iterator[SalvagedRow]:
         """Yield the projects, and the events after one that are whole, but for some."""
 
+    def last_reports(self) -> Mapping[str, int]:
+        """Return when each client last reported something, by its name.
+
+        Of reports that belong to no session only the newest 20,000 events are looked at.
+        """
+
     def space(self) -> Mapping[str, int]:
         """Return the bytes of the database file by what takes them; reads all of it."""
 

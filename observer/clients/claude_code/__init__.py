@@ -7,6 +7,7 @@ CLIENT = Client(
     decoder="observer.clients.claude_code.decode:read",
     host="observer.clients.claude_code.decode:host",
     installer="observer.clients.claude_code.install",
+    per_project=True,
     programs=("claude",),
     folders=(".claude", ".claude.json"),
     transcripts=(".claude/projects",),

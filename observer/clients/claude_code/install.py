@@ -1,5 +1,7 @@
 """Claude Code: hooks in `settings.json`, the MCP server in `.claude.json`.
 
+In a repository they stand in `.claude/settings.local.json` and `.mcp.json`.
+
 Cursor runs these hooks as well; the decoder distinguishes the two by what the hook process knows.
 """
 
@@ -37,6 +39,10 @@ HOOKS = OurHooks(
     matchers={"PostToolUse": "*", "PostToolUseFailure": "*"},
 )
 
+_PROJECT_NOTES = (
+    "Keep .claude/settings.local.json and .mcp.json out of git: they name paths of this machine.",
+)
+
 
 def install(context: InstallContext) -> InstallPlan:
     """Plan the hooks and the MCP server."""
@@ -50,6 +56,7 @@ def install(context: InstallContext) -> InstallPlan:
         ),
         notes=(
             "Restart Claude Code. In a new workspace it runs no hooks before you trust the folder.",
+            *(_PROJECT_NOTES if context.project else ()),
         ),
     )
 
@@ -65,8 +72,13 @@ def uninstall(context: InstallContext) -> InstallPlan:
 
 
 def _settings(context: InstallContext) -> Path:
+    if context.project:
+        # What names paths of this machine stands in the settings that are not committed.
+        return context.project / ".claude" / "settings.local.json"
     return context.place("CLAUDE_CONFIG_DIR", ".claude") / "settings.json"
 
 
 def _state(context: InstallContext) -> Path:
+    if context.project:
+        return context.project / ".mcp.json"
     return context.place("CLAUDE_CONFIG_DIR", ".") / ".claude.json"

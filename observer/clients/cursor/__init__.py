@@ -17,6 +17,7 @@ CLIENT = Client(
     name="cursor",
     decoder="observer.clients.cursor.decode:read",
     installer="observer.clients.cursor.install",
+    per_project=True,
     programs=("cursor", "cursor-agent"),
     folders=(".cursor", ".config/Cursor", "Library/Application Support/Cursor"),
     transcripts=(".cursor/projects", ".cursor/chats"),

@@ -73,6 +73,8 @@ def uninstall(context: InstallContext) -> InstallPlan:
 
 
 def _folder(context: InstallContext) -> Path:
+    if context.project:
+        return context.project / ".cursor"
     return context.place("CURSOR_DATA_DIR", ".cursor")
 
 

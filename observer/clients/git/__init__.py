@@ -7,6 +7,8 @@ CLIENT = Client(
     decoder="observer.clients.git.decode:read",
     takes_json=False,
     installer="observer.clients.git.install",
+    per_project=True,
     programs=("git",),
+    tried="2.39.5",
     is_agent=False,
 )

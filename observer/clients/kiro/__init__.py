@@ -8,6 +8,7 @@ CLIENTS = (
         decoder="observer.clients.kiro.decode:read",
         host="observer.clients.kiro.decode:host",
         installer="observer.clients.kiro.install",
+        per_project=True,
         programs=("kiro", "kiro-cli"),
         folders=(".kiro",),
         transcripts=(".kiro/sessions",),

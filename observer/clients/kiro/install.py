@@ -70,7 +70,7 @@ def uninstall(context: InstallContext) -> InstallPlan:
 
 
 def _folder(context: InstallContext) -> Path:
-    return context.user_home / ".kiro"
+    return (context.project or context.user_home) / ".kiro"
 
 
 def _hooks(context: InstallContext) -> Path:

@@ -9,8 +9,13 @@ CLIENTS = tuple(
         takes_json=False,
         # Every machine has several; what shows that one is used is its start-up file.
         folders=(start_up,),
+        tried=tried,
         installer=f"observer.clients.shells.install:{shell.upper()}",
         is_agent=False,
     )
-    for shell, start_up in (("bash", ".bashrc"), ("zsh", ".zshrc"), ("fish", ".config/fish"))
+    for shell, start_up, tried in (
+        ("bash", ".bashrc", "5.2.15"),
+        ("zsh", ".zshrc", "5.9"),
+        ("fish", ".config/fish", "3.6.0"),
+    )
 )

@@ -42,6 +42,13 @@ _KEPT = f"SELECT checksum, {as_blobs(EVENT_COLUMNS)} FROM event WHERE seq > ? OR
 _PROJECTS = f"SELECT {', '.join(PROJECT_FIELDS)} FROM project"
 _SEAL = f"UPDATE event SET checksum = checksum({as_blobs(EVENT_COLUMNS)}) WHERE seq = ?"
 
+_LAST_REPORTS = """
+SELECT client, max(at_ms) FROM (
+    SELECT client, last_ms AS at_ms FROM session
+    UNION ALL SELECT * FROM (SELECT client, at_ms FROM event ORDER BY seq DESC LIMIT 20000)
+) WHERE client <> '' GROUP BY client
+"""
+
 # Damaged data is no JSON; what it was of is unknown.
 _AGED = """
 SELECT seq, kind,
@@ -83,6 +90,10 @@ class PurgeReads(Selecting):
         for known, *values in self._connection.execute(_KEPT, (after_seq,)):
             if values[0] not in but and known == checksum(*values):
                 yield SalvagedRow("event", values[0], tuple(values))
+
+    def last_reports(self) -> Mapping[str, int]:
+        """See `PurgeReader.last_reports`."""
+        return dict(self._rows(_LAST_REPORTS))
 
     def space(self) -> Mapping[str, int]:
         """See `PurgeReader.space`."""

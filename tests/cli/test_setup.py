@@ -1,0 +1,166 @@
+"""`observer install` without a client: finds, shows, asks once, installs; and `--list`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer.core.paths import Home
+
+Run = Callable[..., Any]
+SETTINGS = b'{\n  "model": "opus"\n}\n'
+BROKEN = b'{"hooks": {'
+
+
+@pytest.fixture(autouse=True)
+def user(home: Home, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user of bash and Claude Code, without programs, in no repository."""
+    user = Path.home()
+    (user / ".bashrc").write_text("alias l=ls\n")
+    (user / ".claude").mkdir()
+    (user / ".claude/settings.json").write_bytes(SETTINGS)
+    monkeypatch.setenv("PATH", str(user / "bin"))
+    monkeypatch.setenv("SHELL", "/bin/bash")
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.chdir(user)
+    return user
+
+
+def everything(user: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in user.rglob("*") if path.is_file()}
+
+
+def answered(answer: bytes, *words: str) -> tuple[int, str]:
+    """Run the command with a terminal on which a person answers."""
+    ours, theirs = os.openpty()
+    try:
+        os.write(ours, answer)
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "observer", "install", *words],
+            stdin=theirs,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+            env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+        )
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    return done.returncode, done.stdout
+
+
+def test_without_a_terminal_it_asks_for_yes(run: Run, user: Path) -> None:
+    before = everything(user)
+    refused = run("install")
+    assert refused.code == 2
+    assert "no terminal" in refused.err
+    assert "--yes" in refused.err
+    assert everything(user) == before
+
+
+def test_a_dry_run_shows_one_diff_of_all_that_was_found(run: Run, user: Path) -> None:
+    before = everything(user)
+    shown = run("install", "--dry-run")
+    assert shown.code == 0
+    assert f"+++ {user}/.bashrc\n" in shown.out
+    assert f"+++ {user}/.claude/settings.json\n" in shown.out
+    assert "claude-code\t~/.claude\t~/.claude/settings.json, ~/.claude.json\n" in shown.out
+    assert "not found: git, zsh, fish" in shown.err
+    assert everything(user) == before
+
+
+def test_yes_installs_what_was_found_and_says_what_to_restart(run: Run, user: Path) -> None:
+    done = run("install", "--yes")
+    assert done.code == 0
+    assert "Restart Claude Code." in done.out
+    assert "Undo with: observer uninstall bash claude-code\n" in done.out
+    after = everything(user)
+    assert "nothing to change" in run("install", "--yes").out
+    assert everything(user) == after
+    run("uninstall", "bash", "claude-code")
+    assert (user / ".claude/settings.json").read_bytes() == SETTINGS
+
+
+def test_a_person_is_asked_once(user: Path) -> None:
+    before = everything(user)
+    code, out = answered(b"n\n")
+    assert "Make these changes for 2 clients?" in out
+    assert code != 0
+    assert everything(user) == before
+    code, out = answered(b"y\n")
+    assert (code, out.count("[y/N]")) == (0, 1)
+    assert b"hooks/post" in (user / ".claude/settings.json").read_bytes()
+
+
+def test_a_file_that_does_not_parse_stops_its_client_only(run: Run, user: Path) -> None:
+    (user / ".cursor").mkdir()
+    (user / ".cursor/hooks.json").write_bytes(BROKEN)
+    done = run("install", "--yes")
+    assert done.code == 1
+    assert "cursor was not installed" in done.err
+    assert ".cursor/hooks.json" in done.err
+    assert [path.name for path in (user / ".cursor").iterdir()] == ["hooks.json"]
+    assert (user / ".cursor/hooks.json").read_bytes() == BROKEN
+    assert b"hooks/post" in (user / ".claude/settings.json").read_bytes()
+
+
+def test_scripts_get_the_outcome_of_each_client(run: Run, user: Path) -> None:
+    rows = run("install", "--yes", "--json").json
+    assert [row["client"] for row in rows] == ["bash", "claude-code"]
+    assert rows[1]["changed"] == [str(user / ".claude/settings.json"), str(user / ".claude.json")]
+    assert run("install", "--json").code == 2
+
+
+def test_a_repository_gets_files_of_its_own(run: Run, user: Path) -> None:
+    (user / "shop").mkdir()
+    before = everything(user)
+    done = run("install", "claude-code", "--project", "shop")
+    assert "out of git" in done.out
+    made = {path.relative_to(user) for path in set(everything(user)) - set(before)}
+    others = {str(path) for path in made if path.parts[0] != ".observer"}
+    assert others == {"shop/.claude/settings.local.json", "shop/.mcp.json"}
+    assert (user / ".claude/settings.json").read_bytes() == SETTINGS
+    run("uninstall", "claude-code", "--project", "shop")
+    assert not (user / "shop/.mcp.json").exists()
+
+
+def test_a_client_without_settings_in_repositories_refuses_one(run: Run, user: Path) -> None:
+    refused = run("install", "bash", "--project", ".")
+    assert refused.code == 2
+    assert "bash has no settings for one repository" in refused.err
+
+
+@pytest.mark.parametrize("lines", [SETTINGS, b'{"model":"opus"}'])
+def test_the_list_shows_what_is_installed(run: Run, user: Path, lines: bytes) -> None:
+    (user / ".claude/settings.json").write_bytes(lines)
+    (user / ".claude.json").write_bytes(b'{"mcpServers":{}}')
+    before = {row["client"]: row for row in run("install", "--list", "--json").json}
+    assert before["claude-code"]["installed"] == []
+    assert before["claude-code"]["found"] == str(user / ".claude")
+    run("install", "claude-code", "bash")
+    after = {row["client"]: row for row in run("install", "--list", "--json").json}
+    assert after["claude-code"]["installed"] == after["claude-code"]["offers"] == ["hooks", "MCP"]
+    assert after["bash"]["installed"] == ["hooks"]
+    assert after["cursor"]["installed"] == []
+
+
+def test_the_list_shows_the_last_event_and_who_was_not_verified(
+    run: Run, fill: Callable[..., None]
+) -> None:
+    row = {"kind": "prompt", "text": "why?", "session": "s", "cwd": "/tmp"}
+    at = "2026-11-20T10:00:00Z"
+    fill([{**row, "client": "kiro-cli", "at": at}])
+    lines = {
+        line.split("\t")[0]: line.split("\t") for line in run("install", "--list").out.split("\n")
+    }
+    assert lines["kiro"][-2] == "unverified"
+    assert lines["kiro"][-1].startswith("2026-11-20")
+    assert lines["cursor"][-1] == "-"
