@@ -16,14 +16,12 @@ _OTHER_SESSIONS = (
     ("CODEX_THREAD_ID", "codex"),
     ("GEMINI_SESSION_ID", "gemini"),
     ("QWEN_CODE_SESSION_ID", "qwen"),
-    ("COPILOT_AGENT_SESSION_ID", "copilot"),
 )
 _OTHER_MARKERS = (
     ("CODEX_SANDBOX", "codex"),
     ("GEMINI_CLI", "gemini"),
     ("QWEN_CODE", "qwen"),
     ("ANTIGRAVITY_AGENT", "antigravity"),
-    ("COPILOT_CLI", "copilot"),
     ("KILO", "kilo"),  # it sets those of OpenCode, of which it is a fork, as well
     ("OPENCODE", "opencode"),
     ("OPENCODE_CLIENT", "opencode"),

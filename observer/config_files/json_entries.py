@@ -80,16 +80,40 @@ def merge(text: str, path: jsonc.Path, wanted: Sequence[object], is_ours: IsOurs
     return text
 
 
+class ServerForm(NamedTuple):
+    """How a client's configuration holds its MCP servers.
+
+    Attributes:
+        place: the path of the object that holds them by name.
+        flat: returns an entry as `command`, `args` and `env`, with whatever else it holds.
+        shaped: the inverse of `flat`.
+    """
+
+    place: jsonc.Path = ("mcpServers",)
+    flat: Callable[[Any], Any] = lambda entry: entry
+    shaped: Callable[[dict[str, Any]], dict[str, Any]] = lambda entry: entry
+
+
+MCP_SERVERS = ServerForm()
+"""The form of most clients."""
+
+
 def put_server(
-    text: str, context: InstallContext, *, extra: dict[str, object] | None = None
+    text: str,
+    context: InstallContext,
+    *,
+    extra: dict[str, object] | None = None,
+    form: ServerForm = MCP_SERVERS,
 ) -> str:
-    """Return the text with our MCP server registered.
+    """Return the text with our MCP server registered; `extra` are fields of a new entry.
 
     Raises:
         ConfigInvalid: another server has our name.
     """
-    present = jsonc.at(text, ("mcpServers", SERVER))
-    if present is not None and not _is_our_server(present):
+    path = (*form.place, SERVER)
+    entry = jsonc.at(text, path)
+    present = form.flat(entry)
+    if entry is not None and not _is_our_server(present):
         raise ConfigInvalid(
             f"another MCP server has the name {SERVER!r}",
             hint="rename or remove that entry, then repeat",
@@ -101,16 +125,17 @@ def put_server(
         environ[ENV_HOME] = str(context.home.root)
     if environ:
         wanted["env"] = environ
-    return text if wanted == present else jsonc.put(text, ("mcpServers", SERVER), wanted)
+    return text if wanted == present else jsonc.put(text, path, form.shaped(wanted))
 
 
-def drop_server(text: str, context: InstallContext) -> str:
+def drop_server(text: str, context: InstallContext, *, form: ServerForm = MCP_SERVERS) -> str:
     """Return the text without our MCP server; another's with our name, or another home's, stays."""
-    present = jsonc.at(text, ("mcpServers", SERVER))
+    path = (*form.place, SERVER)
+    present = form.flat(jsonc.at(text, path))
     if _is_our_server(present):
         home = present.get("env", {}).get(ENV_HOME) or _usual_home(context)
         if home == str(context.home.root):
-            return jsonc.remove(text, ("mcpServers", SERVER))
+            return jsonc.remove(text, path)
     return text
 
 

@@ -48,12 +48,18 @@ CURSOR = b"""{
 """
 SERVERS = b'{\n    "mcpServers": {\n        "other": {"url": "http://127.0.0.1:1/mcp"}\n    }\n}\n'
 AGENT = b'{\n  "name": "mine",\n  "hooks": {\n    "stop": [{"command": "say"}]\n  }\n}\n'
+COPILOT = b"""{
+  "version": 1, // theirs
+  "hooks": {"SessionStart": [{"type": "command", "bash": "say hello", "timeoutSec": 3}]}
+}
+"""
 RC = b"alias ll='ls -l'\nexport A=\xff\n"
 
 FOREIGN = {
     "claude-code": {".claude/settings.json": CLAUDE, ".claude.json": CLAUDE_STATE},
     "cursor": {".cursor/hooks.json": CURSOR, ".cursor/mcp.json": SERVERS},
     "kiro": {".kiro/agents/mine.json": AGENT, ".kiro/settings/mcp.json": SERVERS},
+    "copilot": {".copilot/hooks/observer.json": COPILOT, ".copilot/mcp-config.json": SERVERS},
     "bash": {".bashrc": RC},
     "zsh": {".zshrc": RC},
     "fish": {".config/fish/config.fish": RC},
@@ -63,6 +69,7 @@ OTHERS_MARKS = {
     "claude-code": ["// permissions first", "// theirs", "say done", '"fmt"', '"model": "opus"'],
     "cursor": ["// theirs", "./done.sh", "./guard.sh"],
     "kiro": ['"mine"', '"say"', "http://127.0.0.1:1/mcp"],
+    "copilot": ["// theirs", "say hello", "http://127.0.0.1:1/mcp"],
     "bash": ["alias ll"],
     "zsh": ["alias ll"],
     "fish": ["alias ll"],
@@ -72,11 +79,15 @@ BROKEN = {
     "claude-code": (".claude/settings.json", b'{"hooks": {'),
     "cursor": (".cursor/mcp.json", b"not json"),
     "kiro": (".kiro/agents/mine.json", b'["a list"]'),
+    "copilot": (".copilot/mcp-config.json", b"not json"),
     "bash": (".bashrc", b"# >>> observer >>>\nexport B=1\n"),
     "zsh": (".zshrc", b"# >>> observer >>>\n"),
     "fish": (".config/fish/conf.d/observer.fish", b"# >>> observer >>>\n"),
     "git": (".gitconfig", b"[user\n\tname\n"),
 }
+
+JSON_CLIENTS = ("claude-code", "cursor", "kiro", "copilot")
+"""Clients whose whole configuration is JSON, with the MCP server in it."""
 
 every_target = pytest.mark.parametrize("name", installable())
 
@@ -99,7 +110,7 @@ def make(plan: InstallPlan, context: InstallContext) -> list[Path]:
 
 
 def test_every_client_of_the_command_line_is_there() -> None:
-    assert set(installable()) == {"git", "bash", "zsh", "fish", "claude-code", "cursor", "kiro"}
+    assert set(installable()) == set(FOREIGN)
 
 
 @every_target
@@ -140,7 +151,7 @@ def test_uninstalling_leaves_others_files_to_the_byte(
     assert files() == before
 
 
-@pytest.mark.parametrize("name", ["claude-code", "cursor", "kiro"])
+@pytest.mark.parametrize("name", JSON_CLIENTS)
 def test_lines_that_end_as_on_windows_go_on_doing_so(
     name: str, context: InstallContext, files: Files
 ) -> None:
@@ -202,7 +213,7 @@ def test_a_home_whose_path_needs_quoting_works(
     assert files() == {}
 
 
-@pytest.mark.parametrize("name", ["claude-code", "cursor", "kiro"])
+@pytest.mark.parametrize("name", JSON_CLIENTS)
 def test_two_homes_do_not_take_each_others_server_out(
     name: str, context: InstallContext, tmp_path: Path, files: Files
 ) -> None:

@@ -80,6 +80,8 @@ def host(envelope: Envelope, payload: Object) -> str:
         return "cursor"
     if "DEVIN_PROJECT_DIR" in envelope.env:
         return "devin"
+    if "COPILOT_CLI" in envelope.env and "CLAUDECODE" not in envelope.env:
+        return "copilot"
     if "sessionId" in payload:
         return "vscode" if "hookEventName" in payload else "copilot"
     return NAME

@@ -1,0 +1,30 @@
+"""GitHub Copilot CLI: its hook payloads, and its configuration."""
+
+import orjson
+
+from observer.clients.client import Client
+
+
+def _wrap_context(text: str) -> bytes:
+    return orjson.dumps({"additionalContext": text})
+
+
+def _format_reminder(text: str, _event: str) -> bytes:
+    return _wrap_context(text)
+
+
+CLIENT = Client(
+    name="copilot",
+    decoder="observer.clients.copilot.decode:read",
+    host="observer.clients.copilot.decode:host",
+    installer="observer.clients.copilot.install",
+    programs=("copilot",),
+    folders=(".copilot",),
+    transcripts=(".copilot/session-state",),
+    tried="1.0.102",
+    session_variable="COPILOT_AGENT_SESSION_ID",
+    marker_variables=("COPILOT_CLI",),
+    context_file="CONTEXT.copilot.json",
+    wrap_context=_wrap_context,
+    format_reminder=_format_reminder,
+)

@@ -1,0 +1,110 @@
+"""GitHub Copilot CLI: hooks of `~/.copilot/hooks/*.json`, one JSON object on standard input.
+
+Names of fields and events are in snake_case and Claude Code's where the hook is registered as
+`SessionStart`, in camelCase and Copilot's own where it is registered as `sessionStart`. A command
+that fails is a success whose text ends with its exit code; a call has no id, and the end of a turn
+no words. Source: payloads of 1.0.102 in both forms; the client's hook reference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from msgspec import structs
+
+from observer.clients import claude_events, tools
+from observer.clients.claude_events import Dialect
+from observer.clients.envelope import Envelope, Json, Object
+from observer.clients.payload import inner, text
+from observer.core.events import Event
+
+NAME = "copilot"
+
+NOISE: Mapping[str, str] = {
+    "PreToolUse": "PostToolUse and PostToolUseFailure repeat the input and know the end",
+    "PermissionRequest": "the answer is what happens next",
+    "UserPromptTransformed": "UserPromptSubmit reports the prompt",
+    "Notification": "the client waiting for somebody is not an event",
+}
+"""Events of which nothing is kept, and why."""
+
+TOOLS: Mapping[str, tools.Maker] = {
+    "bash": tools.command,
+    "powershell": tools.command,
+    "view": tools.read,
+    "create": tools.write,
+    "edit": tools.edit,
+    "grep": tools.grep,
+    "glob": tools.find,
+    "web_fetch": tools.fetch,
+    "task": tools.delegate,
+    "Bash": tools.command,
+    "Read": tools.read,
+    "Write": tools.write,
+    "Edit": tools.edit,
+    "Grep": tools.grep,
+    "Glob": tools.find,
+    "WebFetch": tools.fetch,
+    "Agent": tools.delegate,
+}
+"""Its own names, and those it has for hooks in Claude Code's form."""
+
+_EVENTS = {"userPromptSubmitted": "UserPromptSubmit", "agentStop": "Stop"}
+_FIELDS = {
+    "sessionId": "session_id",
+    "toolName": "tool_name",
+    "toolArgs": "tool_input",
+    "toolResult": "tool_response",
+    "tool_result": "tool_response",
+    "agentId": "agent_id",
+    "agentType": "agent_type",
+    "agentName": "agent_type",
+    "agent_name": "agent_type",
+    "response": "last_assistant_message",
+}
+"""Its names of fields that Claude Code has by another one."""
+_END = re.compile(r"\n?<shellId: \S{1,80} completed with exit code (-?\d{1,9})>\s*\Z")
+_CREATED = "Created file "
+
+
+def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
+    """Turn one hook call into the event it reports, or into none."""
+    given = {_FIELDS.get(name, name): value for name, value in payload.items()}
+    return claude_events.read(
+        envelope, {**given, "hook_event_name": _event_name(envelope, payload)}, _DIALECT
+    )
+
+
+def host(_: Envelope, payload: Object) -> str:
+    """Return who ran the hook: VS Code runs these hooks as well, and names event and session so."""
+    return "vscode" if "sessionId" in payload and "hookEventName" in payload else NAME
+
+
+def _event_name(envelope: Envelope, payload: Object) -> str:
+    name = text(payload, "hook_event_name", "hookName") or envelope.event
+    return _EVENTS.get(name, name[:1].upper() + name[1:])
+
+
+def _correct(call: tools.ToolCall) -> tools.ToolCall:
+    """Read the result of a call, and the exit code that stands at the end of a command's output."""
+    result = inner({"result": call.response}, "result")
+    said = text(result, "text_result_for_llm", "textResultForLlm")
+    kind = text(result, "result_type", "resultType")
+    failed = call.failed or kind not in {"", "success"}
+    if end := _END.search(said):
+        return structs.replace(
+            call, response=said[: end.start()], exit_code=int(end[1]), failed=None
+        )
+    response: Json = {"type": "create", "text": said} if said.startswith(_CREATED) else said
+    error = call.error or (said if failed else "")
+    return structs.replace(call, response=response, error=error, failed=failed)
+
+
+_DIALECT = Dialect(
+    client=NAME,
+    tools=TOOLS,
+    noise=NOISE,
+    correct=_correct,
+    session_variable="COPILOT_AGENT_SESSION_ID",
+)
