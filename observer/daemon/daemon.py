@@ -36,6 +36,7 @@ from observer.daemon.feedback import FeedbackRecorder
 from observer.daemon.health import Health
 from observer.daemon.home_guard import HomeGuard
 from observer.daemon.index import IndexWorker
+from observer.daemon.kept_openings import KeptOpenings
 from observer.daemon.lazy_llm import LazyLlm
 from observer.daemon.lazy_store import LazyStore, open_store
 from observer.daemon.log import start_log
@@ -152,7 +153,7 @@ class Daemon:
         self._staleness = StalenessWorker(
             self._store, writer, health=health, on_change=self._revised
         )
-        self._mcp = LazyMcp(self._memory, rules_chars=settings.rules_chars)
+        self._mcp = LazyMcp(self._memory, KeptOpenings(home, health), settings.rules_chars)
         services = Services(
             self._store, self._spool, pipeline, self._writer, self._health, self._stored
         )
@@ -297,11 +298,9 @@ class Daemon:
 
     def _stored(self, projects: Iterable[int | None]) -> None:
         touched = list(projects)
-        self._contexts.touch(touched)
-        self._index_worker.touch(touched)
-        self._staleness.touch(touched)
-        self._llm.touch(touched)
-        self._watch.touch(touched)
+        workers = (self._contexts, self._index_worker, self._staleness, self._mcp.openings)
+        for each in (*workers, self._llm, self._watch):
+            each.touch(touched)
 
     def _revised(self, projects: frozenset[int]) -> None:
         """Touch the context files of projects whose items changed validity; in any thread."""

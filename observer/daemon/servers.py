@@ -27,6 +27,7 @@ import uvicorn
 from observer.client import peer_uid
 from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home, read_plain
+from observer.daemon.kept_openings import KeptOpenings
 from observer.memory.api import Memory
 
 BACKLOG = 512
@@ -236,7 +237,7 @@ async def serve_lines(listener: socket.socket, converse: Converse) -> None:
 
 
 if TYPE_CHECKING:
-    from observer.api.mcp.server import McpFront, McpHttp
+    from observer.api.mcp.server import Hello, McpFront, McpHttp
 
 
 GIVE_WAY_S, GIVE_WAY_STEP_S = 0.010, 0.001
@@ -247,8 +248,9 @@ backlog goes on, at 100 events a second or more, while somebody asks without a p
 class LazyMcp:
     """The MCP servers of one daemon; early requests wait for the import."""
 
-    def __init__(self, memory: Memory, *, rules_chars: int) -> None:
+    def __init__(self, memory: Memory, openings: KeptOpenings, rules_chars: int) -> None:
         self._memory = memory
+        self.openings = openings
         self._rules_chars = rules_chars
         self._front: McpFront | None = None
         self._http: asyncio.Future[McpHttp] = asyncio.get_running_loop().create_future()
@@ -261,11 +263,14 @@ class LazyMcp:
             after: set once the import may take the processor's time.
         """
         await after.wait()
-        front, http = await asyncio.to_thread(_import, self._memory, self._rules_chars)
+        front, http = await asyncio.to_thread(
+            _import, self._memory, self._rules_chars, self.openings.greeted
+        )
         self._front = front
-        async with http.running():
+        async with http.running(), asyncio.TaskGroup() as tasks:
             self._http.set_result(http)
-            await serve_lines(listener, front.serve_stream)
+            tasks.create_task(serve_lines(listener, front.serve_stream))
+            tasks.create_task(self.openings.run(front))
 
     def give_way(self) -> None:
         """Let calls that are being answered go first; for threads that have much to do."""
@@ -284,8 +289,10 @@ class LazyMcp:
         await endpoint(scope, receive, send)
 
 
-def _import(memory: Memory, rules_chars: int) -> tuple[McpFront, McpHttp]:
+def _import(
+    memory: Memory, rules_chars: int, greeted: Callable[[Hello], None]
+) -> tuple[McpFront, McpHttp]:
     from observer.api.mcp import server  # noqa: PLC0415 - over a second
 
-    front = server.McpFront(memory, rules_chars=rules_chars)
+    front = server.McpFront(memory, rules_chars=rules_chars, greeted=greeted)
     return front, server.McpHttp(front)

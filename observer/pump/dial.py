@@ -33,23 +33,12 @@ class Stopped(Exception):
         self.exit_code = exit_code
 
 
-def connect(root: str) -> socket:
-    """Return a connection to the daemon of a home, which is started if none answers.
+def dial(root: str) -> socket:
+    """Return a connection to the daemon of a home.
 
     Raises:
-        Stopped: it could not be started.
+        OSError: none answers.
     """
-    try:
-        return _dial(root)
-    except OSError:
-        _start()
-    try:
-        return _dial(root)
-    except OSError as error:
-        raise Stopped(f"the daemon started but does not answer: {error}") from error
-
-
-def _dial(root: str) -> socket:
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         connection.connect(socket_path(root))
@@ -70,28 +59,45 @@ def _peer_uid(connection: socket) -> int:
     return int.from_bytes(credentials[4:8], sys.byteorder)
 
 
-def _start() -> None:
-    """Run `observer up` beside us: importing its modules would double what every editor costs."""
-    reading, writing = os.pipe()
-    nothing = os.open(os.devnull, os.O_RDWR)
-    child = os.posix_spawn(
-        sys.executable,
-        # Not `-m`, which would prefer a folder named observer where the editor happens to be.
-        [sys.executable, "-P", "-c", _UP, _PACKAGE_PARENT, "up"],
-        os.environ,
-        file_actions=[
-            (os.POSIX_SPAWN_DUP2, nothing, 0),
-            (os.POSIX_SPAWN_DUP2, nothing, 1),
-            (os.POSIX_SPAWN_DUP2, writing, 2),
-        ],
-    )
-    os.close(nothing)
-    os.close(writing)
-    with open(reading, errors="replace") as complaints:  # noqa: PTH123 - a descriptor
-        printed = complaints.read()
-    if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
-        reason = printed.strip().removeprefix("error: ")
-        raise Stopped(reason or "the daemon could not be started")
+class DaemonStart:
+    """`observer up` beside us: importing its modules would double what every client costs."""
+
+    def __init__(self) -> None:
+        self._pipe, writing = os.pipe()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        self._printed = b""
+        self._child = os.posix_spawn(
+            sys.executable,
+            # Not `-m`, which would prefer a folder named observer where the client happens to be.
+            [sys.executable, "-P", "-c", _UP, _PACKAGE_PARENT, "up"],
+            os.environ,
+            file_actions=[
+                (os.POSIX_SPAWN_DUP2, nothing, 0),
+                (os.POSIX_SPAWN_DUP2, nothing, 1),
+                (os.POSIX_SPAWN_DUP2, writing, 2),
+            ],
+        )
+        os.close(nothing)
+        os.close(writing)
+
+    def fileno(self) -> int:
+        """Return the descriptor that is readable when there is something to `advance`."""
+        return self._pipe
+
+    def advance(self) -> bool:
+        """Return True once the daemon is up; call it when the descriptor is readable.
+
+        Raises:
+            Stopped: the daemon could not be started.
+        """
+        if chunk := os.read(self._pipe, 4096):
+            self._printed += chunk
+            return False
+        os.close(self._pipe)
+        if os.waitstatus_to_exitcode(os.waitpid(self._child, 0)[1]):
+            reason = self._printed.decode(errors="replace").strip().removeprefix("error: ")
+            raise Stopped(reason or "the daemon could not be started")
+        return True
 
 
 def socket_path(root: str) -> str:
@@ -106,14 +112,19 @@ def socket_path(root: str) -> str:
     return os.path.join(os.readlink(run), "mcp.sock")  # noqa: PTH115, PTH118 - as above
 
 
-def hello(tools: str) -> bytes:
-    """Return the first line of a connection: who we are, and the folder the editor works in."""
+def working_folder() -> str:
+    """Return the folder that the client works in, empty if it is gone."""
     folder = os.environ.get("CLAUDE_PROJECT_DIR", "")
-    if not os.path.isabs(folder):  # noqa: PTH117 - pathlib costs 8 ms here
-        try:
-            folder = os.getcwd()  # noqa: PTH109 - as above
-        except OSError:  # it was deleted under us
-            folder = ""
+    if os.path.isabs(folder):  # noqa: PTH117 - pathlib costs 8 ms here
+        return folder
+    try:
+        return os.getcwd()  # noqa: PTH109 - as above
+    except OSError:  # it was deleted under us
+        return ""
+
+
+def hello(tools: str, folder: str) -> bytes:
+    """Return the first line of a connection: our version, the client's folder, its toolsets."""
     fields = f'"version":{quote(__version__)},"cwd":{quote(folder)},"tools":{quote(tools)}'
     return f'{{"observer":{PROTOCOL},{fields}}}\n'.encode()
 

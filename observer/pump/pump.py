@@ -14,13 +14,15 @@ import select
 import sys
 import time
 
-from observer.pump.dial import UNAVAILABLE, Stopped, connect, hello
+from observer.pump.dial import UNAVAILABLE, DaemonStart, Stopped, dial, hello, working_folder
 from observer.pump.journal import HEAD_BYTES, LINE_BYTES, Journal, Lines, answer_key, parse, refusal
 
 TYPE_CHECKING = False  # importing typing costs 6 ms
 if TYPE_CHECKING:
     from _socket import socket
     from collections.abc import Callable
+
+    from observer.pump.kept import KeptAnswers
 
 USAGE = "hint: usage: observer mcp [--tools NAME[,NAME...]]\n"
 TILDE = "error: OBSERVER_HOME begins with ~\nhint: write the whole path, from / on\n"
@@ -41,14 +43,20 @@ class Pump:
     """One editor's connection: two buffers and the poll between them.
 
     Args:
-        connect: returns a connected socket; starts the daemon if it must.
+        dial: returns a connected socket; raises OSError if no daemon answers.
         hello: the first line of every connection.
+        read_kept: returns what is answered while the daemon starts.
     """
 
-    def __init__(self, connect: Callable[[], socket], hello: bytes) -> None:
-        self._connect = connect
+    def __init__(
+        self, dial: Callable[[], socket], hello: bytes, read_kept: Callable[[], KeptAnswers]
+    ) -> None:
+        self._dial = dial
         self._hello = hello
+        self._read_kept = read_kept
+        self._kept: KeptAnswers | None = None
         self._daemon: socket | None = None
+        self._starting: DaemonStart | None = None
         self._journal = Journal()
         self._asked, self._answers = Lines(), Lines(limit=sys.maxsize)
         self._to_daemon, self._to_editor = bytearray(), bytearray()
@@ -72,12 +80,16 @@ class Pump:
                     if events & ~select.POLLOUT:
                         return 0
                     self._write_editor()
+                elif self._starting is not None:
+                    self._await_start(self._starting)
                 elif self._daemon is not None:  # pragma: no branch - only its own events close it
                     self._talk(self._daemon, events)
         return 0
 
     def _is_over(self) -> bool:
         if self._until is None:
+            return False
+        if self._starting is not None and not self._journal.is_settled():
             return False
         return time.monotonic() > self._until or (self._daemon is None and not self._to_editor)
 
@@ -86,6 +98,8 @@ class Pump:
         if self._until is None and len(self._to_daemon) < WINDOW_BYTES:
             poll.register(0, select.POLLIN)
         poll.register(1, select.POLLOUT if self._to_editor else 0)
+        if self._starting is not None:
+            poll.register(self._starting, select.POLLIN)
         if self._daemon is not None:
             events = select.POLLIN if len(self._to_editor) < WINDOW_BYTES else 0
             poll.register(self._daemon, events | (select.POLLOUT if self._to_daemon else 0))
@@ -113,8 +127,17 @@ class Pump:
         self._journal.sent(line)
         if self._daemon is not None:
             self._to_daemon += line
-        elif not self._journal.is_settled():
+            return
+        if self._starting is None and not self._journal.is_settled():
             self._open()
+        if self._starting is not None:
+            self._answer_meanwhile(line)
+
+    def _answer_meanwhile(self, line: bytes) -> None:
+        self._kept = self._kept or self._read_kept()
+        if answer := self._kept.answer(line):
+            self._journal.answered(answer)
+            self._to_editor += answer
 
     def _write_editor(self) -> None:
         try:
@@ -128,7 +151,25 @@ class Pump:
     # --- the daemon ------------------------------------------------------------------------------
 
     def _open(self) -> None:
-        self._daemon = self._connect()
+        """Connect, or start the daemon if none answers."""
+        try:
+            self._connect()
+        except OSError:
+            self._starting = DaemonStart()
+
+    def _await_start(self, starting: DaemonStart) -> None:
+        if not starting.advance():
+            return
+        self._starting = None
+        try:
+            self._connect()
+        except OSError as error:
+            raise Stopped(f"the daemon started but does not answer: {error}") from error
+        if self._until is not None:
+            self._until = time.monotonic() + FAREWELL_S
+
+    def _connect(self) -> None:
+        self._daemon = self._dial()
         self._is_accepted = False
         self._answers = Lines(limit=sys.maxsize)
         replay, self._swallow = self._journal.replay()
@@ -228,7 +269,14 @@ def main(arguments: list[str]) -> int:
     root = os.path.abspath(home)  # noqa: PTH100 - as in socket_path
     # Python's own handler misses a signal that comes just before a wait, and waits on.
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
-    pump = Pump(lambda: connect(root), hello(tools))
+    folder = working_folder()
+
+    def read_kept() -> KeptAnswers:
+        from observer.pump.kept import KeptAnswers  # noqa: PLC0415 - only while a daemon starts
+
+        return KeptAnswers(root, cwd=folder, tools=tools)
+
+    pump = Pump(lambda: dial(root), hello(tools, folder), read_kept)
     try:
         return pump.run()
     except Stopped as reason:

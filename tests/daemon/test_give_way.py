@@ -26,7 +26,7 @@ class Front:
 
 def lazy(front: Front | None) -> LazyMcp:
     async def made() -> LazyMcp:
-        return LazyMcp(cast("Any", None), rules_chars=0)
+        return LazyMcp(cast("Any", None), cast("Any", None), 0)
 
     mcp = asyncio.run(made())
     mcp._front = cast("Any", front)

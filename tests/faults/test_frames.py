@@ -107,11 +107,11 @@ def test_any_line_of_an_editor_is_survived(daemon: Home) -> None:
     @given(st.lists(st.integers(0, 1 << 30), max_size=4), st.booleans(), st.binary(max_size=60))
     def check(numbers: list[int], is_greeted: bool, rest: bytes) -> None:
         sent = b"".join(changed(FRAMES, number) for number in numbers)
-        greeting = hello("core") + opening() if is_greeted else b""
+        greeting = hello("core", "/") + opening() if is_greeted else b""
         told(daemon.mcp_socket, greeting + sent + rest)
 
     check()
-    answer = told(daemon.mcp_socket, hello("core") + opening() + FRAMES[0])
+    answer = told(daemon.mcp_socket, hello("core", "/") + opening() + FRAMES[0])
     assert json.loads(answer.splitlines()[-1])["id"] == 1
 
 
@@ -122,7 +122,7 @@ def test_every_toolset_is_among_these() -> None:
 @pytest.mark.parametrize("toolset", TOGETHER)
 def test_any_arguments_of_a_tool_are_answered(daemon: Home, toolset: str) -> None:
     """With a result or an error of that request."""
-    greeting = hello(toolset) + opening()
+    greeting = hello(toolset, "/") + opening()
     listed = told(daemon.mcp_socket, greeting + lines({"id": 9, "method": "tools/list"}))
     tools = json.loads(listed.splitlines()[-1])["result"]["tools"]
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -13,8 +12,17 @@ from observer import client
 from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home
 from observer.daemon.servers import make_run_folder
-from observer.pump.dial import PROTOCOL, SOCKET_NAME_BYTES, UNAVAILABLE, Stopped, connect, hello
+from observer.pump.dial import (
+    PROTOCOL,
+    SOCKET_NAME_BYTES,
+    UNAVAILABLE,
+    Stopped,
+    dial,
+    working_folder,
+)
 from observer.pump.dial import socket_path as found
+from observer.pump.kept import KeptAnswers
+from observer.pump.pump import Pump
 
 
 def test_the_protocol_is_the_one_of_all_clients() -> None:
@@ -45,7 +53,7 @@ def test_a_folder_that_was_deleted_is_not_told(tmp_path: Path) -> None:
     os.chdir(gone)
     try:
         gone.rmdir()
-        assert json.loads(hello("core"))["cwd"] == ""
+        assert working_folder() == ""
     finally:
         os.chdir(here)
 
@@ -58,8 +66,12 @@ def test_a_start_in_vain_says_so(
     home: Home, monkeypatch: pytest.MonkeyPatch, starter: str, reason: str
 ) -> None:
     monkeypatch.setattr(sys, "executable", starter)
+    root = str(home.root)
+    pump = Pump(lambda: dial(root), b"", lambda: KeptAnswers(root, cwd="", tools="core"))
+    pump._open()
     with pytest.raises(Stopped, match=reason):
-        connect(str(home.root))
+        while pump._starting is not None:
+            pump._await_start(pump._starting)
 
 
 def test_a_socket_of_another_user_is_not_spoken_to(
@@ -68,9 +80,8 @@ def test_a_socket_of_another_user_is_not_spoken_to(
     daemon = far_end()
     us = os.getuid()
     monkeypatch.setattr(os, "getuid", lambda: us + 1)
-    monkeypatch.setattr(sys, "executable", "/bin/true")
-    with pytest.raises(Stopped, match="another user"):
-        connect(str(home.root))
+    with pytest.raises(OSError, match="another user"):
+        dial(str(home.root))
     assert daemon.heard == []
 
 

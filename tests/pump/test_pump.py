@@ -17,6 +17,7 @@ import pytest
 
 from observer import __version__
 from observer.core.paths import Home
+from observer.pump.kept import KeptAnswers
 from observer.pump.pump import Pump
 
 INITIALIZED = b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
@@ -284,7 +285,7 @@ def quiet() -> Iterator[tuple[Pump, socket.socket]]:
     """A pump in this process, whose daemon is one end of a socket pair with nothing to say."""
     ours, theirs = socket.socketpair()
     ours.settimeout(0)
-    pump = Pump(lambda: ours, b"")
+    pump = Pump(lambda: ours, b"", lambda: KeptAnswers("/", cwd="", tools="core"))
     pump._open()
     yield pump, theirs
     ours.close()

@@ -23,10 +23,11 @@ import msgspec
 import orjson
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from observer import __version__
 from observer.api.mcp.handlers import McpHandlers, ResultPassthrough
-from observer.api.mcp.transport import LineReader, converse
+from observer.api.mcp.transport import LineReader, answers, converse
 from observer.core.errors import BadInput, DaemonUnavailable, NotFound, ObserverError
 from observer.memory.api import Memory
 from observer.toolsets.registry import chosen, tools_of, toolsets
@@ -106,6 +107,7 @@ class Hello(msgspec.Struct, frozen=True):
     """The first line of a connection; unknown fields are a newer pump's."""
 
     observer: int
+    version: str = ""
     cwd: str = ""
     tools: str = "core"
 
@@ -115,10 +117,18 @@ class McpFront:
 
     Args:
         rules_chars: budget of the approved rules in the instructions; 0 for none.
+        greeted: called with the first line of each connection that is served.
     """
 
-    def __init__(self, memory: Memory, *, rules_chars: int = 0) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        *,
+        rules_chars: int = 0,
+        greeted: Callable[[Hello], None] = lambda _: None,
+    ) -> None:
         self._memory = memory
+        self._greeted = greeted
         self._rules = Rules(memory, most_chars=rules_chars)
         self._folder: ContextVar[str] = ContextVar("folder", default="")
         self._limiter = anyio.CapacityLimiter(CONCURRENT_CALLS)
@@ -146,13 +156,15 @@ class McpFront:
             BadInput: as `server`.
         """
         self._folder.set(folder)
-        self._rules.enter(
-            await anyio.to_thread.run_sync(self._beside_guides, folder, chosen(tools))
-        )
+        self._rules.enter(await anyio.to_thread.run_sync(self.beside_guides, folder, tools))
 
-    def _beside_guides(self, folder: str, names: tuple[str, ...]) -> str:
-        """Return the greetings of toolsets and the rules of a folder."""
-        greetings = [toolsets()[name].greeting(self._memory) for name in names]
+    def beside_guides(self, folder: str, tools: str) -> str:
+        """Return the greetings of toolsets and the rules of a folder; may block.
+
+        Raises:
+            BadInput: an unknown toolset.
+        """
+        greetings = [toolsets()[name].greeting(self._memory) for name in chosen(tools)]
         return "\n\n".join(filter(None, (*greetings, self._rules.rules(folder))))
 
     def _build(self, names: tuple[str, ...]) -> Server[Any]:
@@ -208,7 +220,21 @@ class McpFront:
                 hint="restart the MCP server in your editor",
             )
         await self.at(hello.cwd, hello.tools)
-        return self.server(hello.tools)
+        server = self.server(hello.tools)
+        self._greeted(hello)
+        return server
+
+    async def opening(self, folder: str, tools: str) -> dict[str, dict[str, Any]]:
+        """Return what a client is answered before it calls a tool.
+
+        By protocol version and method; the versions are those that begin with `initialize`.
+
+        Raises:
+            BadInput: as `server`.
+        """
+        await self.at(folder, tools)
+        server = self.server(tools)
+        return {version: await answers(server, version) for version in HANDSHAKE_PROTOCOL_VERSIONS}
 
 
 class McpHttp:

@@ -19,8 +19,10 @@ from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
+from observer import __version__
 from observer.core.json_text import dump, repair_encoding
 from observer.pump.journal import LINE_BYTES, Lines
+from observer.pump.kept import METHODS, OPENING
 
 READ_BYTES = 1 << 16
 MOST_OPEN = 64
@@ -64,6 +66,26 @@ async def converse(server: Server[Any], lines: LineReader, writer: asyncio.Strea
         tasks.start_soon(outward)
         await server.run(inbox, outbox, server.create_initialization_options())
         tasks.cancel_scope.cancel()
+
+
+async def answers(server: Server[Any], version: str) -> dict[str, Any]:
+    """Return the results of `initialize` and `METHODS` in a protocol version, by method."""
+    to_server, inbox = anyio.create_memory_object_stream[SessionMessage | Exception](1)
+    outbox, from_server = anyio.create_memory_object_stream[SessionMessage](1)
+    client = {"name": "observer", "version": __version__}
+    opening = {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
+    found: dict[str, Any] = {}
+    async with anyio.create_task_group() as tasks, to_server, from_server:
+        tasks.start_soon(server.run, inbox, outbox, server.create_initialization_options())
+        for method in (OPENING, *METHODS):
+            params = opening if method == OPENING else None
+            request = types.JSONRPCRequest(jsonrpc="2.0", id=method, method=method, params=params)
+            await to_server.send(SessionMessage(request))
+            answer = (await from_server.receive()).message
+            if isinstance(answer, types.JSONRPCResponse):
+                found[method] = answer.result
+        tasks.cancel_scope.cancel()
+    return found
 
 
 class _OpenRequests:

@@ -1,0 +1,138 @@
+"""The files from which `observer mcp` answers while the daemon starts follow what they are of."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer import __version__
+from observer.api.mcp.server import Hello, McpFront
+from observer.core.paths import Home
+from observer.daemon import kept_openings
+from observer.daemon.health import Health
+from observer.daemon.kept_openings import KeptOpenings
+from observer.memory.api import Memory
+from observer.notes.values import Note
+from observer.pump.dial import hello
+from observer.pump.kept import METHODS, KeptAnswers, path_of
+
+CLIENT = {"name": "test", "version": "1"}
+OPENING = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}
+
+
+class Keeping:
+    """A worker over a real front."""
+
+    def __init__(self, memory: Memory, home: Home) -> None:
+        self._front = McpFront(memory, rules_chars=1_000)
+        self._home = home
+        self.start()
+
+    def start(self) -> None:
+        self.openings = KeptOpenings(self._home, Health())
+        self.openings.load()
+
+    def greeted(self, folder: Path | str, tools: str = "core", version: str = __version__) -> None:
+        self.openings.greeted(Hello(1, version, str(folder), tools))
+
+    def freshen(self) -> None:
+        asyncio.run(self.openings.freshen(self._front))
+
+    def files(self) -> set[str]:
+        return {path.name for path in (self._home.context / "mcp").glob("*")}
+
+    def path(self, folder: Path | str, tools: str = "core") -> Path:
+        return Path(path_of(str(self._home.root), hello(tools, str(folder))))
+
+    def answer(self, folder: Path | str, method: str, **params: Any) -> Any:
+        kept = KeptAnswers(str(self._home.root), cwd=str(folder), tools="core")
+        for identifier, (name, given) in enumerate([("initialize", OPENING), (method, params)]):
+            request = {"jsonrpc": "2.0", "id": identifier, "method": name, "params": given}
+            answer = kept.answer(json.dumps(request).encode())
+        return json.loads(answer)["result"]
+
+    def instructions(self, folder: Path | str) -> str:
+        told: str = self.answer(folder, "initialize", **OPENING)["instructions"]
+        return told
+
+
+@pytest.fixture
+def keeping(memory: Memory, home: Home) -> Keeping:
+    return Keeping(memory, home)
+
+
+def remember(memory: Memory, content: str, **fields: Any) -> None:
+    note = Note(content=content, type="rule", **fields)
+    memory.notes.remember(note, project="my-api", author="person")
+
+
+def test_a_folder_that_nobody_asked_from_is_answered_too(keeping: Keeping, tmp_path: Path) -> None:
+    keeping.freshen()
+    for method in METHODS:
+        assert keeping.answer(tmp_path, method)
+
+
+def test_a_rule_is_kept_for_the_folders_where_it_holds(
+    keeping: Keeping, memory: Memory, tmp_path: Path
+) -> None:
+    app = tmp_path / "my-api"
+    keeping.greeted(app)
+    keeping.freshen()
+    assert "Never push" not in keeping.instructions(app)
+    remember(memory, "Never push to main.")
+    remember(memory, "Tabs.", scope="team")
+    keeping.freshen()
+    assert "Never push" in keeping.instructions(app)
+    assert "Tabs." in keeping.instructions(tmp_path)
+    assert "Never push" not in keeping.instructions(tmp_path)
+
+
+def test_what_did_not_change_is_not_written(keeping: Keeping) -> None:
+    keeping.freshen()
+    before = keeping.path("").stat().st_mtime_ns
+    keeping.freshen()
+    assert keeping.path("").stat().st_mtime_ns == before
+
+
+def test_the_next_daemon_goes_on_with_the_files_of_its_version(
+    keeping: Keeping, tmp_path: Path
+) -> None:
+    keeping.greeted(tmp_path)
+    keeping.freshen()
+    folder = keeping.path("").parent
+    (folder / "0000.json").write_text('{"observer":1,"version":"0.0.9","cwd":"/","tools":"core"}\n')
+    (folder / "0001.json").write_text("{}")
+    keeping.path(tmp_path).write_bytes(hello("core", str(tmp_path)) + b"{}")
+    keeping.start()
+    keeping.freshen()
+    assert keeping.files() == {keeping.path(each).name for each in ("", "/", tmp_path)}
+    assert keeping.answer(tmp_path, "tools/list")["tools"]
+
+
+def test_another_version_is_not_kept_for(keeping: Keeping, tmp_path: Path) -> None:
+    keeping.greeted(tmp_path, version="0.0.9")
+    keeping.freshen()
+    assert keeping.files() == {keeping.path("").name}
+
+
+def test_a_toolset_that_is_gone_is_forgotten(keeping: Keeping, tmp_path: Path) -> None:
+    keeping.greeted(tmp_path, "theirs")
+    keeping.freshen()
+    assert keeping.files() == {keeping.path("").name}
+
+
+def test_the_folders_asked_from_last_are_kept(
+    keeping: Keeping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_openings, "MOST", 3)
+    keeping.freshen()
+    for folder in ("/a", "/b", "/c", "/a"):
+        keeping.greeted(folder)
+        keeping.freshen()
+    keeping.greeted("")
+    keeping.freshen()
+    assert keeping.files() == {keeping.path(each).name for each in ("", "/a", "/c")}
