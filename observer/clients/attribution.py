@@ -13,12 +13,10 @@ from typing import Literal, NamedTuple
 from observer.clients.registry import clients
 
 _OTHER_SESSIONS = (
-    ("CODEX_THREAD_ID", "codex"),
     ("GEMINI_SESSION_ID", "gemini"),
     ("QWEN_CODE_SESSION_ID", "qwen"),
 )
 _OTHER_MARKERS = (
-    ("CODEX_SANDBOX", "codex"),
     ("GEMINI_CLI", "gemini"),
     ("QWEN_CODE", "qwen"),
     ("ANTIGRAVITY_AGENT", "antigravity"),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 from zlib import crc32
 
-from observer.clients import tools
+from observer.clients import patch, tools
 from observer.clients.envelope import Envelope, Json, Object
 from observer.clients.payload import dump, flag, inner, rest, span_ms, text
 from observer.core.events import (
@@ -35,7 +35,7 @@ class Dialect(NamedTuple):
 
     Attributes:
         client: its name.
-        tools: what its tools do, by their names.
+        tools: what its tools do, by their names; `apply_patch` is known.
         noise: events of which nothing is kept, and why.
         aliases: its names of events, where they are not Claude Code's.
         readers: readers of further events, by Claude Code's names, or other ones of the same.
@@ -76,7 +76,10 @@ def read(envelope: Envelope, payload: Object, dialect: Dialect) -> Iterable[Even
 def _bodies(name: str, payload: Object, dialect: Dialect) -> Iterator[AnyBody]:
     if name in _TOOL_EVENTS:
         call = dialect.correct(read_call(payload, failed=name == "PostToolUseFailure"))
-        yield tools.make(call, dialect.tools)
+        if call.tool == patch.TOOL:
+            yield from patch.writes(call)
+        else:
+            yield tools.make(call, dialect.tools)
         return
     reader = dialect.readers.get(name) or _READERS.get(name)
     body = reader(payload) if reader else _unknown(dialect.client, name, payload)

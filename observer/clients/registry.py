@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from observer.clients import claude_code, copilot, cursor, git, kiro, shells
+from observer.clients import claude_code, codex, copilot, cursor, git, kiro, shells
 from observer.clients.client import Client
 from observer.core.plugins import with_plugins
 
@@ -22,6 +22,7 @@ BUILT_IN: tuple[Client, ...] = (
     claude_code.CLIENT,
     cursor.CLIENT,
     *kiro.CLIENTS,
+    codex.CLIENT,
     copilot.CLIENT,
     Client("generic", "observer.clients.generic:read"),
 )

@@ -40,12 +40,38 @@ def edit_json(path: Path, change: Change, *, leftovers: Sequence[object] = ({},)
         ConfigInvalid: the file is not a JSON object, or not of the shape that the change needs;
             names the file.
     """
+
+    def is_left_over(after: str) -> bool:
+        return jsonc.load(after) in leftovers and not _COMMENT.search(after)
+
+    return edit_text(path, change, check=_check, is_left_over=is_left_over)
+
+
+def edit_text(
+    path: Path,
+    change: Change,
+    *,
+    check: Callable[[str], object],
+    is_left_over: Callable[[str], bool],
+) -> FileEdit:
+    """Plan a change of a file's text; a file that is left with nothing of others goes.
+
+    Args:
+        path: the file; one that is not there has an empty text.
+        change: gets the text with plain line feeds.
+        check: raises ValueError for a text that is not what the file should hold.
+        is_left_over: returns True for a text that nobody needs.
+
+    Raises:
+        ConfigInvalid: the check or the change failed; names the file.
+    """
     before = read(path)
-    found = _text(path, before)
-    # A file whose lines all end as on Windows keeps to it; no JSON string holds such an end.
-    has_crlf = 0 < found.count("\n") == found.count("\r\n")
-    text = found.replace("\r\n", "\n") if has_crlf else found
     try:
+        found = (before or b"").decode()
+        check(found)
+        # A file whose lines all end as on Windows keeps to it.
+        has_crlf = 0 < found.count("\n") == found.count("\r\n")
+        text = found.replace("\r\n", "\n") if has_crlf else found
         after = change(text)
     except ConfigInvalid as error:
         raise ConfigInvalid(f"{path}: {error.message}", hint=error.hint) from error
@@ -53,8 +79,7 @@ def edit_json(path: Path, change: Change, *, leftovers: Sequence[object] = ({},)
         raise ConfigInvalid(f"{path}: {error}", hint=_HINT) from error
     if after == text:
         return FileEdit(path=path, before=before, after=before)
-    is_left_over = jsonc.load(after) in leftovers and not _COMMENT.search(after)
-    is_gone = before is not None and is_left_over
+    is_gone = before is not None and is_left_over(after)
     written = after.replace("\n", "\r\n") if has_crlf else after
     return FileEdit(path=path, before=before, after=None if is_gone else written.encode())
 
@@ -112,8 +137,33 @@ def put_server(
     """
     path = (*form.place, SERVER)
     entry = jsonc.at(text, path)
-    present = form.flat(entry)
-    if entry is not None and not _is_our_server(present):
+    present = None if entry is None else form.flat(entry) or {}
+    wanted = server_entry(present, context, extra=extra)
+    return text if wanted == present else jsonc.put(text, path, form.shaped(wanted))
+
+
+def drop_server(text: str, context: InstallContext, *, form: ServerForm = MCP_SERVERS) -> str:
+    """Return the text without our MCP server; another's with our name, or another home's, stays."""
+    path = (*form.place, SERVER)
+    return (
+        jsonc.remove(text, path)
+        if is_own_server(form.flat(jsonc.at(text, path)), context)
+        else text
+    )
+
+
+def server_entry(
+    present: Any,  # noqa: ANN401 - an entry of a foreign file
+    context: InstallContext,
+    *,
+    extra: dict[str, object] | None = None,
+) -> dict[str, Any]:
+    """Return the entry of our MCP server: the one that is there, brought up to date.
+
+    Raises:
+        ConfigInvalid: another server has our name.
+    """
+    if present is not None and not _is_our_server(present):
         raise ConfigInvalid(
             f"another MCP server has the name {SERVER!r}",
             hint="rename or remove that entry, then repeat",
@@ -125,18 +175,15 @@ def put_server(
         environ[ENV_HOME] = str(context.home.root)
     if environ:
         wanted["env"] = environ
-    return text if wanted == present else jsonc.put(text, path, form.shaped(wanted))
+    return wanted
 
 
-def drop_server(text: str, context: InstallContext, *, form: ServerForm = MCP_SERVERS) -> str:
-    """Return the text without our MCP server; another's with our name, or another home's, stays."""
-    path = (*form.place, SERVER)
-    present = form.flat(jsonc.at(text, path))
-    if _is_our_server(present):
-        home = present.get("env", {}).get(ENV_HOME) or _usual_home(context)
-        if home == str(context.home.root):
-            return jsonc.remove(text, path)
-    return text
+def is_own_server(present: Any, context: InstallContext) -> bool:  # noqa: ANN401 - as above
+    """Return True if an entry is the MCP server of this home."""
+    if not _is_our_server(present):
+        return False
+    home = present.get("env", {}).get(ENV_HOME) or _usual_home(context)
+    return bool(home == str(context.home.root))
 
 
 def _usual_home(context: InstallContext) -> str:
@@ -150,15 +197,9 @@ def _is_our_server(entry: object) -> bool:
     return False
 
 
-def _text(path: Path, content: bytes | None) -> str:
-    try:
-        text = (content or b"").decode()
-        value = jsonc.load(text)
-    except ValueError as error:
-        raise ConfigInvalid(f"{path} is not valid JSON: {error}", hint=_HINT) from error
-    if not isinstance(value, dict):
-        raise ConfigInvalid(f"{path} holds no JSON object", hint=_HINT)
-    return text
+def _check(text: str) -> None:
+    if not isinstance(jsonc.load(text), dict):
+        raise ValueError("it is not a JSON object")  # noqa: TRY004 - the file is wrong, not its reader
 
 
 def _list(text: str, path: jsonc.Path) -> list[Any]:

@@ -44,7 +44,7 @@ def load(text: str) -> Any:  # noqa: ANN401 - what a foreign file holds is only 
     try:
         return orjson.loads(bare) if bare.strip() else {}
     except orjson.JSONDecodeError as error:
-        raise ValueError(f"no JSON: {error}") from error
+        raise ValueError(f"not valid JSON: {error}") from error
 
 
 def at(text: str, path: Path) -> Any:  # noqa: ANN401 - as `load`

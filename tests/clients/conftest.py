@@ -21,7 +21,7 @@ AT_MS = 1_795_000_000_000
 def context(home: Home, tmp_path: Path) -> InstallContext:
     """The context of a user who has nothing yet."""
     environ = {name: os.environ[name] for name in os.environ if name != "XDG_CONFIG_HOME"}
-    for name in ("ZDOTDIR", "CLAUDE_CONFIG_DIR", "CURSOR_DATA_DIR", "COPILOT_HOME"):
+    for name in ("ZDOTDIR", *(name for name in environ if name.endswith(("_CONFIG_DIR", "_HOME")))):
         environ.pop(name, None)
     return InstallContext(
         home=home,

@@ -47,6 +47,23 @@ CURSOR = b"""{
 }
 """
 SERVERS = b'{\n    "mcpServers": {\n        "other": {"url": "http://127.0.0.1:1/mcp"}\n    }\n}\n'
+GROUPS = b"""{
+  "hooks": {
+    "Stop": [
+      {"hooks": [{"type": "command", "command": "say done", "timeout": 3}]}
+    ]
+  }
+}
+"""
+TOML = b"""# mine
+model = "gpt-5.5" # the large one
+
+[mcp_servers.other]
+command = 'x'
+
+[projects."/home/ana/shop"]
+trust_level = "trusted"
+"""
 AGENT = b'{\n  "name": "mine",\n  "hooks": {\n    "stop": [{"command": "say"}]\n  }\n}\n'
 COPILOT = b"""{
   "version": 1, // theirs
@@ -60,6 +77,7 @@ FOREIGN = {
     "cursor": {".cursor/hooks.json": CURSOR, ".cursor/mcp.json": SERVERS},
     "kiro": {".kiro/agents/mine.json": AGENT, ".kiro/settings/mcp.json": SERVERS},
     "copilot": {".copilot/hooks/observer.json": COPILOT, ".copilot/mcp-config.json": SERVERS},
+    "codex": {".codex/hooks.json": GROUPS, ".codex/config.toml": TOML},
     "bash": {".bashrc": RC},
     "zsh": {".zshrc": RC},
     "fish": {".config/fish/config.fish": RC},
@@ -70,6 +88,7 @@ OTHERS_MARKS = {
     "cursor": ["// theirs", "./done.sh", "./guard.sh"],
     "kiro": ['"mine"', '"say"', "http://127.0.0.1:1/mcp"],
     "copilot": ["// theirs", "say hello", "http://127.0.0.1:1/mcp"],
+    "codex": ["say done", "# mine", "# the large one", "command = 'x'", "trust_level"],
     "bash": ["alias ll"],
     "zsh": ["alias ll"],
     "fish": ["alias ll"],
@@ -80,14 +99,15 @@ BROKEN = {
     "cursor": (".cursor/mcp.json", b"not json"),
     "kiro": (".kiro/agents/mine.json", b'["a list"]'),
     "copilot": (".copilot/mcp-config.json", b"not json"),
+    "codex": (".codex/config.toml", b"[mcp_servers\n"),
     "bash": (".bashrc", b"# >>> observer >>>\nexport B=1\n"),
     "zsh": (".zshrc", b"# >>> observer >>>\n"),
     "fish": (".config/fish/conf.d/observer.fish", b"# >>> observer >>>\n"),
     "git": (".gitconfig", b"[user\n\tname\n"),
 }
 
-JSON_CLIENTS = ("claude-code", "cursor", "kiro", "copilot")
-"""Clients whose whole configuration is JSON, with the MCP server in it."""
+AGENTS = ("claude-code", "cursor", "kiro", "copilot", "codex")
+"""Clients whose configuration has the MCP server in it."""
 
 every_target = pytest.mark.parametrize("name", installable())
 
@@ -151,7 +171,7 @@ def test_uninstalling_leaves_others_files_to_the_byte(
     assert files() == before
 
 
-@pytest.mark.parametrize("name", JSON_CLIENTS)
+@pytest.mark.parametrize("name", AGENTS)
 def test_lines_that_end_as_on_windows_go_on_doing_so(
     name: str, context: InstallContext, files: Files
 ) -> None:
@@ -213,7 +233,7 @@ def test_a_home_whose_path_needs_quoting_works(
     assert files() == {}
 
 
-@pytest.mark.parametrize("name", JSON_CLIENTS)
+@pytest.mark.parametrize("name", AGENTS)
 def test_two_homes_do_not_take_each_others_server_out(
     name: str, context: InstallContext, tmp_path: Path, files: Files
 ) -> None:

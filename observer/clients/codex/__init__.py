@@ -1,0 +1,16 @@
+"""Codex CLI: its hook payloads, and its configuration."""
+
+from observer.clients.client import Client
+
+CLIENT = Client(
+    name="codex",
+    decoder="observer.clients.codex.decode:read",
+    installer="observer.clients.codex.install",
+    programs=("codex",),
+    folders=(".codex",),
+    transcripts=(".codex/sessions",),
+    tried="0.169.0",
+    session_variable="CODEX_THREAD_ID",
+    marker_variables=("CODEX_SANDBOX",),
+    context_file="CONTEXT.codex.md",
+)

@@ -1,0 +1,133 @@
+"""Our MCP server in a configuration in TOML, as Codex CLI keeps it: a table `mcp_servers.observer`.
+
+The table is put behind everything else, and taken out line by line: comments, order and layout
+stay. A change that would change anything else as well is refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from pprint import pformat
+from typing import Any
+
+import tomlkit
+
+from observer.config_files.context import InstallContext
+from observer.config_files.file_edits import FileEdit
+from observer.config_files.json_entries import (
+    SERVER,
+    Change,
+    edit_text,
+    is_own_server,
+    server_entry,
+)
+
+_TABLES = "mcp_servers"
+_LF = "\n"
+_HEADER = re.compile(r"^[ \t]*\[.*$", re.MULTILINE)
+
+
+def edit_toml(path: Path, change: Change) -> FileEdit:
+    """Plan a change of a TOML file's text; a file that is left empty goes.
+
+    Raises:
+        ConfigInvalid: the file is not TOML, or the change failed; names the file.
+    """
+    return edit_text(path, change, check=_load, is_left_over=lambda after: not after.strip())
+
+
+def put_server(text: str, context: InstallContext) -> str:
+    """Return the text with our MCP server registered.
+
+    Raises:
+        ConfigInvalid: another server has our name.
+        ValueError: the table cannot be added or changed without changing something else.
+    """
+    before = _load(text)
+    present = _server(before)
+    wanted = server_entry(present, context)
+    if wanted == present:
+        return text
+    if present is None:
+        after = f"{text and text + _LF}{tomlkit.dumps({_TABLES: {SERVER: wanted}})}"
+    else:
+        document: Any = tomlkit.parse(text)
+        table = document[_TABLES][SERVER]
+        for key in present.keys() - wanted.keys():
+            del table[key]
+        for key in (key for key in wanted if wanted[key] != present.get(key)):
+            table[key] = wanted[key]
+        after = tomlkit.dumps(document)
+    return _checked(after, before | {_TABLES: _servers(before) | {SERVER: wanted}})
+
+
+def drop_server(text: str, context: InstallContext) -> str:
+    """Return the text without our MCP server; another's with our name, or another home's, stays.
+
+    Raises:
+        ValueError: the table cannot be removed without changing something else.
+    """
+    before = _load(text)
+    if not is_own_server(_server(before), context):
+        return text
+    for start, end in reversed(list(_our_tables(text))):
+        above, below = text[:start], text[end:]
+        if above.endswith(_LF) and (not below or below.startswith(_LF) or above.endswith("\n\n")):
+            above = above[:-1]  # the line feed that was put before it
+        text = above + below
+    others = {name: one for name, one in _servers(before).items() if name != SERVER}
+    return _checked(text, before | {_TABLES: others})
+
+
+def _our_tables(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the offsets of our table and of those in it."""
+    headers = [found for found in _HEADER.finditer(text) if _header(found[0])]
+    ends = [*(found.start() for found in headers[1:]), len(text)]
+    for found, end in zip(headers, ends, strict=True):
+        if _server(_header(found[0])) is not None:
+            lines = text[found.start() : end].split(_LF)
+            # Comments at the end belong to what follows.
+            while not lines[-1].strip() or lines[-1].lstrip().startswith("#"):
+                lines.pop()
+            yield found.start(), min(found.start() + len(_LF.join(lines)) + 1, end)
+
+
+def _header(line: str) -> dict[str, Any]:
+    """Return what a line with the name of a table makes; nothing for any other line."""
+    try:
+        return tomllib.loads(line)
+    except tomllib.TOMLDecodeError:
+        return {}
+
+
+def _server(document: dict[str, Any]) -> Any:  # noqa: ANN401 - of a foreign file
+    return _servers(document).get(SERVER)
+
+
+def _servers(document: dict[str, Any]) -> dict[str, Any]:
+    tables = document.get(_TABLES)
+    return tables if isinstance(tables, dict) else {}
+
+
+def _load(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"not valid TOML: {error}") from error
+
+
+def _checked(text: str, expected: dict[str, Any]) -> str:
+    """Return the text if it says what is expected."""
+    with contextlib.suppress(ValueError):
+        if _comparable(_load(text)) == _comparable(expected):
+            return text
+    raise ValueError(f"the table {_TABLES}.{SERVER} cannot be changed without changing others")
+
+
+def _comparable(document: dict[str, Any]) -> str:
+    document = {_TABLES: {}} | document  # without servers there need not be a table for them
+    return pformat(document)  # `nan` equals itself as text
