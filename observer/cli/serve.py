@@ -46,10 +46,8 @@ def daemon_command() -> int:
 
 
 def _refresh_hooks(here: Home) -> None:
-    """Update installed hooks to this version; clients' files keep their paths."""
-    if not here.hooks.is_dir():
-        return
-    from observer.clients import installers  # noqa: PLC0415 - only where hooks are installed
+    """Bring the hooks to this version: clients' files and plugins name them, whoever came first."""
+    from observer.clients import installers  # noqa: PLC0415 - losers of a race leave before
     from observer.config_files.context import InstallPlan, hook_files  # noqa: PLC0415 - as above
 
     try:

@@ -226,7 +226,8 @@ def test_what_the_daemon_wrote_is_private(home: Home, tmp_path: Path, until: Unt
     client.ensure_daemon(home)
     until(lambda: _status(home)["events"] == 1)
     open_to_others = [path for path in home.root.rglob("*") if path.lstat().st_mode & 0o077]
-    assert not [path for path in open_to_others if not path.is_symlink()]
+    theirs = [path for path in open_to_others if not path.is_symlink()]
+    assert not [path for path in theirs if not path.is_relative_to(home.hooks)]  # no secret
 
 
 def test_a_port_asks_for_the_token(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -353,4 +354,9 @@ def test_hooks_are_brought_up_to_date_when_the_daemon_starts(
     (home.hooks / "post").write_text("#!/bin/sh\n# of an older version\n")
     assert observer("up").returncode == 0
     assert "older version" not in (home.hooks / "post").read_text()
+    assert (home.hooks / "post").stat().st_mode & 0o100
+
+
+def test_hooks_are_there_for_plugins_once_a_daemon_has_run(home: Home, observer: Observer) -> None:
+    assert observer("up").returncode == 0
     assert (home.hooks / "post").stat().st_mode & 0o100
