@@ -74,6 +74,7 @@ class Client(NamedTuple):
         marker_variables: other variables that are only set in its shells.
         is_agent: False if it reports what a person does.
         reports_twice: True if two of its hooks may report one event without an id in common.
+        has_plugin: True if a plugin of ours may run the same hooks beside the installed ones.
         context_file: file with the context that its session-start hook prints; "" if it has none.
         wrap_context: formats that file; None for plain text.
         format_reminder: formats a reminder, given its text and the hook's event.
@@ -93,6 +94,7 @@ class Client(NamedTuple):
     marker_variables: tuple[str, ...] = ()
     is_agent: bool = True
     reports_twice: bool = False
+    has_plugin: bool = False
     context_file: str = ""
     wrap_context: Callable[[str], bytes] | None = None
     format_reminder: Callable[[str, str], bytes] = hook_specific_output

@@ -27,6 +27,8 @@ NAME_CHARACTERS = 200
 """A longer session, turn or dedup key is replaced by its beginning and a digest."""
 
 _NAMES = ("client", "session", "agent", "turn", "host", "route", "dedup")
+PLUGIN = "plugin"
+"""Last argument of a hook that a client's plugin runs; `observer install` adds the same hook."""
 UPCOMING: Mapping[str, str] = {"PreToolUse": "PostToolUse"}
 """Events that come before a call, and what reports its end."""
 _ENDINGS = frozenset({"tool_response", "error"})
@@ -91,9 +93,11 @@ def _read(envelope: Envelope) -> Iterable[Event]:
     events = tuple(clients().get(host, client).read(envelope, payload))
     if not payload and not all(isinstance(event.body, _WORDLESS) for event in events):
         raise Undecodable(f"{envelope.client} {envelope.event} with an empty payload")
-    if host in clients():
-        return events
-    return [structs.replace(event, client=host) for event in events]
+    if host not in clients():
+        events = tuple(structs.replace(event, client=host) for event in events)
+    if envelope.args[-1:] == (PLUGIN,):
+        return [structs.replace(event, route=f"{event.route}/{PLUGIN}") for event in events]
+    return events
 
 
 def _client(name: str) -> Client:

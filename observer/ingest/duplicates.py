@@ -1,4 +1,4 @@
-"""Recognizes one event that two hooks report: `Client.reports_twice` says whose may do so.
+"""Recognizes one event that two hooks report, where a client has such hooks: see `Client`.
 
 Where both reports carry an id, `Event.dedup` decides; the others are distinguished from real
 repetition here. Pure.
@@ -38,8 +38,12 @@ _SEPARATORS = re.compile(r"__|[:/]")
 
 def may_have_duplicate(event: Event) -> bool:
     """Return True if an earlier report of the event has to be looked for: most need no look."""
-    client = clients().get(event.client)
-    return client is not None and client.reports_twice and type(event.body) in _SIGNATURES
+    if type(event.body) not in _SIGNATURES:
+        return False
+    client, hooks = (clients().get(name) for name in (event.client, event.route.partition("/")[0]))
+    # A plugin's hooks give the same ids, by which the store knows a duplicate itself.
+    by_plugin = hooks is not None and hooks.has_plugin and not event.dedup
+    return by_plugin or (client is not None and client.reports_twice)
 
 
 def find_duplicate(event: Event, near: Sequence[Event]) -> Event | None:

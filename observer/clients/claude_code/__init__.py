@@ -14,5 +14,6 @@ CLIENT = Client(
     tried="2.1.330",
     session_variable="CLAUDE_CODE_SESSION_ID",
     marker_variables=("CLAUDECODE",),
+    has_plugin=True,
     context_file="CONTEXT.claude-code.md",
 )

@@ -26,6 +26,7 @@ CLIENT = Client(
     # It runs the hooks installed for Claude Code beside its own, and reports an edit or a command
     # both as such and as a tool call.
     reports_twice=True,
+    has_plugin=True,
     context_file="CONTEXT.cursor.json",
     wrap_context=_wrap_context,
     format_reminder=_format_reminder,

@@ -1,0 +1,118 @@
+"""Where both a plugin and `observer install` report, each event is stored once."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import make_plugins
+import pytest
+
+from observer.clients.installers import install, perform
+from observer.config_files.context import InstallContext
+from observer.core.config import Settings
+from observer.core.paths import Home
+from observer.ingest.pipeline import Pipeline
+from observer.projects import PlaceCache
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
+
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "tests" / "data"
+NOW_MS = 1_790_000_000_000
+
+
+def commands(value: Any) -> Iterator[str]:
+    match value:
+        case {"command": str(command)}:
+            yield command
+        case dict():
+            for each in value.values():
+                yield from commands(each)
+        case list():
+            for each in value:
+                yield from commands(each)
+
+
+def posts(hooks: dict[str, Any]) -> dict[str, str]:
+    """Return the command that reports each event."""
+    found = {event: list(commands(groups)) for event, groups in hooks["hooks"].items()}
+    reporting = {
+        event: [line for line in lines if "post" in line] for event, lines in found.items()
+    }
+    return {event: lines[0] for event, lines in reporting.items() if lines}
+
+
+def samples() -> Iterator[Any]:
+    """Yield a recorded payload of each event that a plugin reports."""
+    for plugin in make_plugins.HOOKED:
+        hooks = json.loads((ROOT / "plugins" / plugin.client / "hooks/hooks.json").read_text())
+        known = {}
+        for path in sorted((DATA / plugin.client).glob("*.json")):
+            sample = json.loads(path.read_text())
+            if sample["becomes"]:
+                known.setdefault(sample["fields"]["event"], sample)
+        for event, line in posts(hooks).items():
+            if event in known:
+                yield pytest.param(plugin, line, known[event], id=f"{plugin.client}-{event}")
+
+
+Store = Callable[[], int]
+
+
+@pytest.fixture
+def store(home: Home) -> Iterator[Store]:
+    """Store what waits in the spool and return the number of events that are stored."""
+    with closing(SqliteStore(home.database)) as opened:
+        pipeline = Pipeline(
+            opened,
+            Spool(home.spool),
+            settings=Settings(),
+            places=PlaceCache(),
+            now_ms=lambda: NOW_MS,
+        )
+
+        def drain() -> int:
+            while pipeline.drain().entries:
+                pass
+            with opened.read() as reader:
+                return len(reader.log())
+
+        yield drain
+
+
+@pytest.mark.parametrize("is_plugin_first", [True, False])
+@pytest.mark.parametrize(("plugin", "line", "sample"), list(samples()))
+def test_an_event_of_both_is_one(
+    plugin: make_plugins.Hooked,
+    line: str,
+    sample: Any,
+    is_plugin_first: bool,
+    home: Home,
+    tmp_path: Path,
+    store: Store,
+) -> None:
+    context = InstallContext(
+        home=home,
+        user_home=home.root.parent,
+        observer="/usr/bin/observer",
+        environ={},
+        folder=tmp_path,
+    )
+    plan = install(plugin.client, context)
+    perform(plan, home, at_ms=NOW_MS)
+    written = [
+        json.loads(edit.path.read_text()) for edit in plan.edits if edit.path.suffix == ".json"
+    ]
+    (hooks,) = (each for each in written if "hooks" in each)
+    root = str(ROOT / "plugins" / plugin.client)
+    lines = [line.replace(plugin.root, root), posts(hooks)[sample["fields"]["event"]]]
+    for command in lines if is_plugin_first else reversed(lines):
+        payload = json.dumps(sample["payload"]).encode()
+        subprocess.run(["sh", "-c", command], input=payload, check=True)
+    assert len(list(home.spool.joinpath("new").iterdir())) == 2
+    assert store() == len(sample["becomes"])

@@ -1,0 +1,164 @@
+"""What a plugin runs: the hooks and the MCP server of the observer that is installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import make_plugins
+import pytest
+
+from observer.clients.installers import install, perform
+from observer.config_files.context import InstallContext, InstallPlan, hook_files
+from observer.core.paths import Home
+
+ROOT = Path(__file__).parents[2]
+HOOK = ROOT / "plugins" / "source" / "hook"
+MCP = ROOT / "plugins" / "source" / "mcp"
+SHELLS = [["dash"], ["bash"], ["busybox", "ash"]]
+CLIENTS = [plugin.client for plugin in make_plugins.HOOKED]
+NOTHING = {"claude-code": b"", "cursor": b"{}"}
+"""What each client's session-start hook prints where there is nothing to say."""
+NOW_MS = 1_790_000_000_000
+DEADLINE_S = 20
+
+
+@pytest.fixture(params=SHELLS, ids=lambda argv: argv[-1])
+def sh(request: pytest.FixtureRequest) -> list[str]:
+    """Each shell that may be /bin/sh."""
+    program = shutil.which(request.param[0]) or pytest.skip(f"{request.param[0]} is not installed")
+    return [program, *request.param[1:]]
+
+
+@pytest.fixture
+def context(home: Home, tmp_path: Path) -> InstallContext:
+    return InstallContext(
+        home=home,
+        user_home=home.root.parent,
+        observer="/usr/bin/observer",
+        environ={},
+        folder=tmp_path,
+    )
+
+
+@pytest.fixture
+def scripts(context: InstallContext) -> None:
+    """Install our scripts and no client, as the daemon does at its start."""
+    perform(InstallPlan(edits=tuple(hook_files(context.home))), context.home, at_ms=NOW_MS)
+    by_path = context.home.root / "context" / "by-path"
+    by_path.mkdir(parents=True)
+    (by_path / "CONTEXT.md").write_text("what matters")
+    (by_path / "CONTEXT.cursor.json").write_text('{"additional_context": "what matters"}')
+
+
+def run(argv: Sequence[str], payload: bytes = b"{}", **environment: str) -> bytes:
+    """Run a hook; whatever happens, it succeeds and complains of nothing."""
+    done = subprocess.run(
+        argv,
+        input=payload,
+        capture_output=True,
+        check=False,
+        timeout=DEADLINE_S,
+        env=os.environ | environment,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    return done.stdout
+
+
+@pytest.mark.parametrize("words", [["post", "Stop"], ["recall", "Stop"], ["context"]], ids=str)
+@pytest.mark.parametrize("client", CLIENTS)
+def test_without_observer_a_hook_does_nothing(
+    sh: list[str], client: str, words: list[str], home: Home
+) -> None:
+    said = run([*sh, str(HOOK), words[0], client, *words[1:]])
+    assert not home.root.exists()
+    assert words == ["context"] or said == b""
+
+
+def test_without_observer_a_person_learns_how_to_install_it(sh: list[str]) -> None:
+    said = json.loads(run([*sh, str(HOOK), "context", "claude-code"]))
+    assert list(said) == ["systemMessage"]
+    assert "uv tool install observer-memory" in said["systemMessage"]
+
+
+@pytest.mark.usefixtures("scripts")
+@pytest.mark.parametrize("is_of_project", [False, True])
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_context_is_printed_once(
+    sh: list[str], client: str, is_of_project: bool, context: InstallContext, tmp_path: Path
+) -> None:
+    """By the plugin, or by the installed hooks where there are some."""
+    places = {f"{name}_PROJECT_DIR": str(tmp_path) for name in ("CLAUDE", "CURSOR")}
+    asked = [*sh, str(HOOK), "context", client]
+    assert b"what matters" in run(asked, **places)
+    chosen = replace(context, project=tmp_path) if is_of_project else context
+    perform(install(client, chosen), context.home, at_ms=NOW_MS)
+    assert run(asked, **places) == NOTHING[client]
+
+
+@pytest.mark.usefixtures("scripts")
+def test_a_pipe_in_the_repository_holds_nothing_up(sh: list[str], tmp_path: Path) -> None:
+    (tmp_path / ".claude").mkdir()
+    os.mkfifo(tmp_path / ".claude" / "settings.local.json")
+    said = run([*sh, str(HOOK), "context", "claude-code"], CLAUDE_PROJECT_DIR=str(tmp_path))
+    assert said == b"what matters"
+
+
+@pytest.mark.usefixtures("scripts")
+def test_nothing_of_the_visited_repository_runs(sh: list[str], tmp_path: Path) -> None:
+    for name in ("grep", "observer", "uvx", "cat"):
+        (tmp_path / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/trap\n")
+        (tmp_path / name).chmod(0o755)
+    path = f".:{os.environ['PATH']}"
+    for script in ("context", "recall"):
+        line = shlex.join([*sh, str(HOOK), script, "claude-code", "Stop"])
+        run(["sh", "-c", f"cd {tmp_path} && exec {line}"], PATH=path)
+    subprocess.run(
+        ["sh", "-c", f"cd {tmp_path} && {shlex.join([*sh, str(MCP)])}"],
+        env=os.environ | {"PATH": path},
+        check=False,
+        capture_output=True,
+        timeout=DEADLINE_S,
+    )
+    assert not (tmp_path / "trap").exists()
+
+
+def stand_in(folder: Path, name: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(f'#!/bin/sh\necho {folder}/{name} "$@"\n')
+    (folder / name).chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("below", "name", "words"),
+    [
+        pytest.param("bin", "observer", "mcp --tools core,story", id="on-the-path"),
+        pytest.param("home/.local/bin", "observer", "mcp --tools core,story", id="uv-or-pipx"),
+        pytest.param("home/.observer/venv/bin", "observer", "mcp --tools core,story", id="start"),
+        pytest.param("bin", "uvx", "observer-memory mcp --tools core,story", id="uvx"),
+    ],
+)
+def test_the_server_is_found_where_people_install_it(
+    sh: list[str], tmp_path: Path, below: str, name: str, words: str
+) -> None:
+    stand_in(tmp_path / below, name)
+    said = run([*sh, str(MCP), "--tools", "core,story"], PATH=f"{tmp_path}/bin:/usr/bin:/bin")
+    assert said.decode() == f"{tmp_path / below / name} {words}\n"
+
+
+def test_without_a_server_the_client_shows_what_to_do(sh: list[str]) -> None:
+    done = subprocess.run(
+        [*sh, str(MCP)],
+        env=os.environ | {"PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        check=False,
+        timeout=DEADLINE_S,
+    )
+    assert done.returncode == 127
+    assert b"uv tool install observer-memory" in done.stderr
