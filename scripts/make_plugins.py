@@ -44,17 +44,29 @@ class Hooked(NamedTuple):
         manifest: where the manifest stands in the plugin.
         root: the plugin's folder, as the client fills it into a command.
         servers: file with the MCP server; "" if it stands in the manifest.
+        parts: fields of the manifest that name the plugin's parts, where it has to.
+        fills_root: False if the client fills the folder into hooks alone, not into servers.
     """
 
     client: str
     manifest: str
     root: str
     servers: str
+    parts: Mapping[str, str] = {}
+    fills_root: bool = True
 
 
 HOOKED = (
     Hooked("claude-code", ".claude-plugin/plugin.json", "${CLAUDE_PLUGIN_ROOT}", ".mcp.json"),
     Hooked("cursor", ".cursor-plugin/plugin.json", "${CURSOR_PLUGIN_ROOT}", "mcp.json"),
+    Hooked(
+        "codex",
+        ".codex-plugin/plugin.json",
+        "${CLAUDE_PLUGIN_ROOT}",
+        ".mcp.json",
+        {"skills": "./skills/", "mcpServers": "./.mcp.json", "hooks": "./hooks/hooks.json"},
+        fills_root=False,
+    ),
 )
 
 
@@ -81,8 +93,9 @@ def _hooked(plugin: Hooked) -> Files:
         "author": AUTHOR,
         "license": LICENSE,
         "keywords": KEYWORDS,
+        **plugin.parts,
     }
-    servers = {"mcpServers": {NAME: _server(plugin.root)}}
+    servers = {"mcpServers": {NAME: _server(plugin.root if plugin.fills_root else "")}}
     texts = {
         plugin.manifest: _json(manifest if plugin.servers else {**manifest, **servers}),
         "hooks/hooks.json": _json(_hooks(plugin)),
@@ -98,7 +111,9 @@ def _shared() -> Files:
 
 
 def _server(root: str) -> dict[str, object]:
-    return {"command": "sh", "args": [f"{root}/scripts/mcp", "--tools", ",".join(TOOLSETS)]}
+    """Return the entry of our MCP server; without a folder the script stands in the entry."""
+    script = [f"{root}/scripts/mcp"] if root else ["-c", _source("mcp"), "mcp"]
+    return {"command": "sh", "args": [*script, "--tools", ",".join(TOOLSETS)]}
 
 
 def _hooks(plugin: Hooked) -> object:
@@ -214,7 +229,20 @@ def _marketplaces() -> Files:
         "owner": AUTHOR,
         "plugins": [{**entry, "source": "./plugins/cursor"}],
     }
+    codex = {
+        "name": NAME,
+        "interface": {"displayName": NAME},
+        "plugins": [
+            {
+                "name": NAME,
+                "source": {"source": "local", "path": "./plugins/codex"},
+                "policy": {"installation": "AVAILABLE", "authentication": "ON_INSTALL"},
+                "category": "Productivity",
+            }
+        ],
+    }
     return {
+        ".agents/plugins/marketplace.json": _json(codex),
         ".claude-plugin/marketplace.json": _json(claude),
         ".cursor-plugin/marketplace.json": _json(cursor),
     }

@@ -17,6 +17,7 @@ from observer.clients.registry import clients
 ROOT = Path(__file__).parents[2]
 FILES = make_plugins.files()
 MANIFESTS = [name for name in FILES if name.endswith(("plugin.json", "manifest.json"))]
+MCP = (ROOT / "plugins" / "source" / "mcp").read_text(encoding="utf-8")
 SCHEMAS = "https://agent-plugins.org/schemas/1.0.0"
 AGENT_PLUGIN_FIELDS = {
     *("$schema", "name", "version", "description", "author", "homepage", "repository"),
@@ -72,8 +73,11 @@ def test_a_plugin_runs_only_scripts_that_it_carries(plugin: make_plugins.Hooked)
     assert {words[2] for words in lines} == {"post", "context", "recall"}
     assert {words[3] for words in lines} == {plugin.client}
     served = loaded(f"{folder}/{plugin.servers or plugin.manifest}")["mcpServers"]["observer"]
-    script = served["args"][0].removeprefix(f"{plugin.root}/")
-    assert {f"{folder}/scripts/hook", f"{folder}/{script}"} <= set(FILES)
+    if plugin.fills_root:
+        script = served["args"][0].removeprefix(f"{plugin.root}/")
+        assert FILES[f"{folder}/{script}"] == MCP
+    else:
+        assert served["args"][:2] == ["-c", MCP]
 
 
 def test_the_agent_plugin_keeps_to_the_specification() -> None:

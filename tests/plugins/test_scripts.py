@@ -15,6 +15,7 @@ import make_plugins
 import pytest
 
 from observer.clients.installers import install, perform
+from observer.clients.registry import clients
 from observer.config_files.context import InstallContext, InstallPlan, hook_files
 from observer.core.paths import Home
 
@@ -23,7 +24,7 @@ HOOK = ROOT / "plugins" / "source" / "hook"
 MCP = ROOT / "plugins" / "source" / "mcp"
 SHELLS = [["dash"], ["bash"], ["busybox", "ash"]]
 CLIENTS = [plugin.client for plugin in make_plugins.HOOKED]
-NOTHING = {"claude-code": b"", "cursor": b"{}"}
+NOTHING = {"claude-code": b"", "cursor": b"{}", "codex": b""}
 """What each client's session-start hook prints where there is nothing to say."""
 NOW_MS = 1_790_000_000_000
 DEADLINE_S = 20
@@ -88,8 +89,11 @@ def test_without_observer_a_person_learns_how_to_install_it(sh: list[str]) -> No
 
 
 @pytest.mark.usefixtures("scripts")
-@pytest.mark.parametrize("is_of_project", [False, True])
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize(
+    ("client", "is_of_project"),
+    [(name, False) for name in CLIENTS]
+    + [(name, True) for name in CLIENTS if clients()[name].per_project],
+)
 def test_the_context_is_printed_once(
     sh: list[str], client: str, is_of_project: bool, context: InstallContext, tmp_path: Path
 ) -> None:

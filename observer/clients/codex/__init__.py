@@ -12,5 +12,6 @@ CLIENT = Client(
     tried="0.169.0",
     session_variable="CODEX_THREAD_ID",
     marker_variables=("CODEX_SANDBOX",),
+    has_plugin=True,
     context_file="CONTEXT.codex.md",
 )
