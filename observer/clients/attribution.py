@@ -12,13 +12,8 @@ from typing import Literal, NamedTuple
 
 from observer.clients.registry import clients
 
-_OTHER_SESSIONS = (
-    ("GEMINI_SESSION_ID", "gemini"),
-    ("QWEN_CODE_SESSION_ID", "qwen"),
-)
+_OTHER_SESSIONS = ()
 _OTHER_MARKERS = (
-    ("GEMINI_CLI", "gemini"),
-    ("QWEN_CODE", "qwen"),
     ("ANTIGRAVITY_AGENT", "antigravity"),
     ("KILO", "kilo"),  # it sets those of OpenCode, of which it is a fork, as well
     ("OPENCODE", "opencode"),
@@ -61,7 +56,6 @@ def attribute(env: Mapping[str, str]) -> Attribution:
 
 def _session_variables() -> Iterator[tuple[str, str]]:
     yield from ((one.session_variable, one.name) for one in clients().values())
-    yield from _OTHER_SESSIONS
 
 
 def _marker_variables() -> Iterator[tuple[str, str]]:

@@ -124,6 +124,8 @@ def _dedup(session: str, payload: Object, body: AnyBody, turn: str) -> str:
         return f"tool:{session}:{tool_use}:after"
     if isinstance(body, Prompt) and turn:
         return f"prompt:{session}:{turn}:{crc32(body.text.encode()):08x}"
+    if isinstance(body, SessionEnd) and (at := text(payload, "timestamp")):
+        return f"end:{session}:{at[:16]}"  # by the minute: some ends are reported three times
     return ""
 
 

@@ -7,12 +7,13 @@ its place, and a group that moves would move those of others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from observer.config_files import jsonc
-from observer.config_files.context import InstallContext, command, is_ours
-from observer.config_files.json_entries import merge
+from observer.config_files.context import InstallContext, InstallPlan, command, is_ours
+from observer.config_files.json_entries import drop_server, edit_json, merge, put_server
 
 Options: TypeAlias = Mapping[str, object]
 
@@ -35,6 +36,33 @@ class OurHooks(NamedTuple):
     recalling: Mapping[str, Options]
     asking: Options
     matchers: Mapping[str, str]
+
+
+class SettingsFile(NamedTuple):
+    """The installer of a client that keeps its hooks and MCP servers in one file.
+
+    Attributes:
+        path: returns where the file is.
+        hooks: what goes into it beside the MCP server.
+        note: what the user has to do then.
+    """
+
+    path: Callable[[InstallContext], Path]
+    hooks: OurHooks
+    note: str
+
+    def install(self, context: InstallContext) -> InstallPlan:
+        """Plan the hooks and the MCP server."""
+        edit = edit_json(
+            self.path(context),
+            lambda text: put_server(put(text, self.hooks, context), context),
+        )
+        return InstallPlan(edits=(edit,), notes=(self.note,))
+
+    def uninstall(self, context: InstallContext) -> InstallPlan:
+        """Plan the removal of both."""
+        edit = edit_json(self.path(context), lambda text: drop(drop_server(text, context), context))
+        return InstallPlan(edits=(edit,))
 
 
 def put(text: str, hooks: OurHooks, context: InstallContext) -> str:

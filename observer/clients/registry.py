@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from observer.clients import claude_code, codex, copilot, cursor, git, kiro, shells
+from observer.clients import claude_code, codex, copilot, cursor, gemini, git, kiro, qwen, shells
 from observer.clients.client import Client
 from observer.core.plugins import with_plugins
 
@@ -23,6 +23,8 @@ BUILT_IN: tuple[Client, ...] = (
     cursor.CLIENT,
     *kiro.CLIENTS,
     codex.CLIENT,
+    gemini.CLIENT,
+    qwen.CLIENT,
     copilot.CLIENT,
     Client("generic", "observer.clients.generic:read"),
 )

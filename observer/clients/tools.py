@@ -84,7 +84,10 @@ _Change: TypeAlias = Literal["edit", "append", "delete"]
 _Where: TypeAlias = Literal["code", "files", "web"]
 
 _RELAYS = frozenset({"use_mcp_tool", "call_mcp_tool", "CallMcpTool", "mcp_tool", "mcp"})
-_PATHS = ("file_path", "path", "notebook_path", "targetFile", "target_file", "filePath")
+_PATHS = (
+    *("file_path", "path", "notebook_path", "targetFile", "target_file", "filePath"),
+    *("absolute_path", "dir_path"),
+)
 _STREAMS = frozenset({"stdout", "stderr", "output"})
 _NONE_FOUND = "No matches found"
 """What an answer with empty lists says, in the words of clients that use words."""

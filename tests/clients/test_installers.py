@@ -55,6 +55,15 @@ GROUPS = b"""{
   }
 }
 """
+SETTINGS = b"""{
+  "hooks": {
+    "SessionEnd": [{"hooks": [{"type": "command", "command": "say done"}]}]
+  },
+  "mcpServers": {
+    "other": {"command": "x"} // theirs
+  }
+}
+"""
 TOML = b"""# mine
 model = "gpt-5.5" # the large one
 
@@ -77,6 +86,8 @@ FOREIGN = {
     "cursor": {".cursor/hooks.json": CURSOR, ".cursor/mcp.json": SERVERS},
     "kiro": {".kiro/agents/mine.json": AGENT, ".kiro/settings/mcp.json": SERVERS},
     "copilot": {".copilot/hooks/observer.json": COPILOT, ".copilot/mcp-config.json": SERVERS},
+    "gemini": {".gemini/settings.json": SETTINGS},
+    "qwen": {".qwen/settings.json": SETTINGS},
     "codex": {".codex/hooks.json": GROUPS, ".codex/config.toml": TOML},
     "bash": {".bashrc": RC},
     "zsh": {".zshrc": RC},
@@ -88,6 +99,8 @@ OTHERS_MARKS = {
     "cursor": ["// theirs", "./done.sh", "./guard.sh"],
     "kiro": ['"mine"', '"say"', "http://127.0.0.1:1/mcp"],
     "copilot": ["// theirs", "say hello", "http://127.0.0.1:1/mcp"],
+    "gemini": ["// theirs", "say done", '"other"'],
+    "qwen": ["// theirs", "say done", '"other"'],
     "codex": ["say done", "# mine", "# the large one", "command = 'x'", "trust_level"],
     "bash": ["alias ll"],
     "zsh": ["alias ll"],
@@ -99,6 +112,8 @@ BROKEN = {
     "cursor": (".cursor/mcp.json", b"not json"),
     "kiro": (".kiro/agents/mine.json", b'["a list"]'),
     "copilot": (".copilot/mcp-config.json", b"not json"),
+    "gemini": (".gemini/settings.json", b'{"hooks": {'),
+    "qwen": (".qwen/settings.json", b'{"mcpServers": 1}'),
     "codex": (".codex/config.toml", b"[mcp_servers\n"),
     "bash": (".bashrc", b"# >>> observer >>>\nexport B=1\n"),
     "zsh": (".zshrc", b"# >>> observer >>>\n"),
@@ -106,7 +121,7 @@ BROKEN = {
     "git": (".gitconfig", b"[user\n\tname\n"),
 }
 
-AGENTS = ("claude-code", "cursor", "kiro", "copilot", "codex")
+AGENTS = ("claude-code", "cursor", "kiro", "copilot", "codex", "gemini", "qwen")
 """Clients whose configuration has the MCP server in it."""
 
 every_target = pytest.mark.parametrize("name", installable())

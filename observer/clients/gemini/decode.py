@@ -1,0 +1,45 @@
+"""Gemini CLI: hooks of `settings.json`, with names of events of its own.
+
+A tool call has no id, and no event says that it failed: a command's answer does, in words. Source:
+payloads of 0.61.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from observer.clients import claude_events, gemini_tools
+from observer.clients.claude_events import Dialect
+from observer.clients.envelope import Envelope, Object
+from observer.clients.payload import text
+from observer.core.events import AnyBody, Event, Reply
+
+NOISE: Mapping[str, str] = {
+    "BeforeTool": "AfterTool repeats the input and knows the end",
+    "BeforeModel": "a request of the client's own",
+    "AfterModel": "fragments of what AfterAgent reports whole",
+    "BeforeToolSelection": "a request of the client's own",
+    "PreCompress": "comes before every request, whether anything is compressed or not",
+    "Notification": "the client waiting for somebody is not an event",
+}
+"""Events of which nothing is kept, and why."""
+
+
+def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
+    """Turn one hook call into the event it reports, or into none."""
+    return claude_events.read(envelope, payload, _DIALECT)
+
+
+def _reply(payload: Object) -> AnyBody:
+    return Reply(text=text(payload, "prompt_response"))
+
+
+_DIALECT = Dialect(
+    client="gemini",
+    tools=gemini_tools.TOOLS,
+    noise=NOISE,
+    aliases={"BeforeAgent": "UserPromptSubmit", "AfterAgent": "Stop", "AfterTool": "PostToolUse"},
+    readers={"Stop": _reply},
+    correct=gemini_tools.correct,
+    session_variable="GEMINI_SESSION_ID",
+)

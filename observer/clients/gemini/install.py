@@ -1,0 +1,40 @@
+"""Gemini CLI: hooks and the MCP server in `settings.json`.
+
+Its hooks may print JSON alone: anything else is shown to the person.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from observer.clients.hook_groups import OurHooks, SettingsFile
+from observer.config_files.context import InstallContext
+
+# Milliseconds. The name is what the client shows of a hook.
+_LONG = {"name": "observer", "timeout": 10_000}
+_SHORT = {"name": "observer", "timeout": 5_000}
+
+HOOKS = OurHooks(
+    client="gemini",
+    reporting={
+        "SessionStart": _LONG,
+        "BeforeAgent": _SHORT,
+        "AfterTool": _SHORT,
+        "AfterAgent": _SHORT,
+        "SessionEnd": _SHORT,
+    },
+    recalling={"BeforeAgent": {}, "AfterTool": {"matcher": "run_shell_command"}},
+    asking=_SHORT,
+    matchers={"AfterTool": ".*"},
+)
+
+
+def _settings(context: InstallContext) -> Path:
+    return context.place("GEMINI_CLI_HOME", ".") / ".gemini" / "settings.json"
+
+
+INSTALLER = SettingsFile(
+    path=_settings,
+    hooks=HOOKS,
+    note="Restart Gemini CLI; it reads its settings when it starts.",
+)

@@ -1,0 +1,109 @@
+"""The tools of Gemini CLI, which Qwen Code has taken over, and how they answer. Pure.
+
+An answer has two forms: `llmContent`, what the model reads, and `returnDisplay`, what the person
+sees. Of a command the first ends in lines that say how it went, of an edit the second has the
+texts before and after.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from msgspec.structs import replace
+
+from observer.clients import tools
+from observer.clients.envelope import Json, Object
+from observer.clients.payload import NOTHING, flag, inner, prose, text
+
+_SHELL = "run_shell_command"
+TOOLS: Mapping[str, tools.Maker] = {
+    _SHELL: tools.command,
+    "write_file": tools.write,
+    "replace": tools.edit,
+    "edit": tools.edit,
+    "read_file": tools.read,
+    "glob": tools.find,
+    "list_directory": tools.find,
+    "grep_search": tools.grep,
+    "search_file_content": tools.grep,
+    "web_fetch": tools.fetch,
+    "google_web_search": tools.ask_web,
+    "web_search": tools.ask_web,
+    "invoke_agent": tools.delegate,
+    "agent": tools.delegate,
+    "task": tools.delegate,
+}
+
+_WRAPPED = re.compile(r"\A<untrusted_context>\n(.*)\n</untrusted_context>\Z", re.DOTALL)
+_END = re.compile(r"(?:\n(?:Exit Code|Signal|Background PIDs|Process Group PGID): [^\n]*)+")
+_EXIT_CODE = re.compile(r"\nExit Code: (\d{1,9})\b")
+_SIGNAL = re.compile(r"\nSignal: (?!\(none\))")
+_CANCELLED = "Command was cancelled by user"
+_HUNK = re.compile(r"@@ -(\d{1,9})(?:,\d+)? \+(\d{1,9})(?:,\d+)? @@")
+
+
+def correct(call: tools.ToolCall) -> tools.ToolCall:
+    """Return a call with its answer as the makers read it, and how it went."""
+    answer = call.response if isinstance(call.response, dict) else NOTHING
+    if error := text(inner(answer, "error"), "message"):
+        call = replace(call, error=error, failed=True)
+    shown = call.error or prose(answer.get("llmContent") or call.response)
+    wrapped = _WRAPPED.match(shown)
+    shown = wrapped[1] if wrapped else shown
+    if call.tool == _SHELL:
+        return _ended(call, shown)
+    if call.error:
+        return call
+    display = inner(answer, "returnDisplay")
+    if "fileDiff" in display:
+        return replace(call, response=_change(display, shown))
+    return replace(call, response=shown)
+
+
+def _ended(call: tools.ToolCall, report: str) -> tools.ToolCall:
+    """Read the report of a command: what it printed, then how it went, unless it was stopped."""
+    *_, end = [None, *_END.finditer(report)]
+    if end is None:
+        stopped = call.interrupted or report.startswith(_CANCELLED)
+        return replace(
+            call, response=report, error="", failed=call.failed or None, interrupted=stopped
+        )
+    # What stands in front may be a command of many lines.
+    _, _, printed = (
+        report[: end.start()]
+        .removeprefix(f"Command: {text(call.given, 'command')}\n")
+        .partition("Output: ")
+    )
+    printed = printed.removesuffix("\nError: (none)")
+    code = _EXIT_CODE.search(end[0])
+    is_killed = _SIGNAL.search(end[0]) is not None
+    return replace(
+        call,
+        response="" if printed == "(empty)" else printed,
+        error="",
+        failed=True if is_killed else None,
+        exit_code=int(code[1]) if code else None if is_killed else 0,
+    )
+
+
+def _change(display: Object, shown: str) -> dict[str, Json]:
+    """Return what a file was and how it changed, in the form of Claude Code's answers."""
+    is_new = flag(display, "isNewFile")
+    if is_new is None:
+        is_new = shown.startswith("Successfully created")
+    return {
+        "type": "create" if is_new else "update",
+        "originalFile": text(display, "originalContent"),
+        "structuredPatch": list(_hunks(text(display, "fileDiff"))),
+    }
+
+
+def _hunks(diff: str) -> Iterator[Json]:
+    lines: list[Json] = []
+    for line in diff.split("\n"):
+        if found := _HUNK.match(line):
+            lines = []
+            yield {"oldStart": int(found[1]), "newStart": int(found[2]), "lines": lines}
+        elif line:
+            lines.append(line)

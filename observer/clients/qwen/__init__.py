@@ -1,0 +1,16 @@
+"""Qwen Code: its hook payloads, and its configuration."""
+
+from observer.clients.client import Client
+
+CLIENT = Client(
+    name="qwen",
+    decoder="observer.clients.qwen.decode:read",
+    installer="observer.clients.qwen.install:INSTALLER",
+    programs=("qwen",),
+    folders=(".qwen",),
+    transcripts=(".qwen/projects",),
+    tried="0.24.4",
+    session_variable="QWEN_CODE_SESSION_ID",
+    marker_variables=("QWEN_CODE",),
+    context_file="CONTEXT.qwen.md",
+)

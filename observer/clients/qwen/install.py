@@ -1,0 +1,43 @@
+"""Qwen Code: hooks and the MCP server in `settings.json`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from observer.clients.hook_groups import OurHooks, SettingsFile
+from observer.config_files.context import InstallContext
+
+# Seconds. The name is what the client shows of a hook.
+_LONG = {"name": "observer", "timeout": 10}
+_SHORT = {"name": "observer", "timeout": 5}
+
+HOOKS = OurHooks(
+    client="qwen",
+    reporting={
+        "SessionStart": _LONG,
+        "UserPromptSubmit": _SHORT,
+        "PostToolUse": _SHORT,
+        "PostToolUseFailure": _SHORT,
+        "Stop": _SHORT,
+        "SubagentStop": _SHORT,
+        "PostCompact": _SHORT,
+        "SessionEnd": _SHORT,
+    },
+    recalling={
+        "UserPromptSubmit": {},
+        "PostToolUseFailure": {"matcher": "run_shell_command"},
+    },
+    asking=_SHORT,
+    matchers={"PostToolUse": "*", "PostToolUseFailure": "*"},
+)
+
+
+def _settings(context: InstallContext) -> Path:
+    return context.place("QWEN_HOME", ".qwen") / "settings.json"
+
+
+INSTALLER = SettingsFile(
+    path=_settings,
+    hooks=HOOKS,
+    note="Restart Qwen Code; it reads its settings when it starts.",
+)
