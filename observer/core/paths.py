@@ -88,6 +88,11 @@ class Home:
         return self.root / "expiring"
 
     @property
+    def heads(self) -> Path:
+        """Where HEAD of each work tree was seen last; see `daemon.heads`."""
+        return self.root / "heads.json"
+
+    @property
     def damage(self) -> Path:
         """What a daemon found damaged and its successor has to repair; gone once it is repaired."""
         return self.root / "damage"

@@ -13,8 +13,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Coroutine, Iterable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -33,6 +32,7 @@ from observer.daemon import requests
 from observer.daemon.contexts import ContextWorker
 from observer.daemon.drain import DrainWorker
 from observer.daemon.feedback import FeedbackRecorder
+from observer.daemon.heads import HeadWorker
 from observer.daemon.health import Health
 from observer.daemon.home_guard import HomeGuard
 from observer.daemon.index import IndexWorker
@@ -53,7 +53,7 @@ from observer.daemon.spool_watch import watch
 from observer.daemon.staleness import StalenessWorker
 from observer.daemon.status import Status, with_spool, with_store
 from observer.daemon.watching.watcher import WatchWorker
-from observer.daemon.worker import Services
+from observer.daemon.worker import Services, begin, end
 from observer.daemon.writer import WriterThread
 from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import chosen
@@ -81,8 +81,6 @@ SWITCH_S = 0.0005
 with Python's default of 5 ms it waited for the drain most of the time, 210 to 260 ms at the 95th
 percentile among 100,000 items, and 90 to 110 with this."""
 CHECK_HOME_S = 5.0
-
-Tasks: TypeAlias = list[asyncio.Task[None]]
 
 
 def run(home: Home) -> int:
@@ -154,10 +152,13 @@ class Daemon:
             self._store, writer, health=health, on_change=self._revised
         )
         self._mcp = LazyMcp(self._memory, KeptOpenings(home, health), settings.rules_chars)
-        services = Services(
+        self._heads = HeadWorker(self._store, self._record, home, health=health)
+        self._llm = LazyLlm(home, settings, self._services(pipeline))
+
+    def _services(self, pipeline: Pipeline) -> Services:
+        return Services(
             self._store, self._spool, pipeline, self._writer, self._health, self._stored
         )
-        self._llm = LazyLlm(home, settings, services)
 
     def _remembering(self, model: LazyModel, feedback: FeedbackRecorder) -> Memory:
         return Memory(
@@ -192,7 +193,7 @@ class Daemon:
         self._spool.prepare(reader=__version__)
         servers = self._servers(http_listener)
         folders = (self._home.spool / "new", self._home.spool / "shell")
-        chores = _begin(
+        chores = begin(
             # The watch before the first drain, so that nothing arrives unseen between them.
             watch=watch(folders, self._drain.wake, self._health),
             drain=self._drain.run(),
@@ -202,19 +203,20 @@ class Daemon:
             index=self._index_worker.run(),
             embedding=self._index_worker.run_embedding(),
             staleness=self._staleness.run(),
+            heads=self._heads.run(),
             llm=self._llm.run(after=servers[0].answers),
             watching=self._watch.run(),
             home=self._check_home(),
         )
-        http = _begin(**{server.name: server.serve() for server in servers})
-        mcp = _begin(mcp=self._mcp.serve(mcp_listener, after=servers[0].answers))
+        http = begin(**{server.name: server.serve() for server in servers})
+        mcp = begin(mcp=self._mcp.serve(mcp_listener, after=servers[0].answers))
         stop = asyncio.create_task(self._stopping.wait(), name="stop")
         tasks = {stop, *chores, *mcp, *http}
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         failed = done - {stop}
         for task in failed:
             log.error("%s failed, leaving", task.get_name(), exc_info=task.exception())
-        await _end(chores)
+        await end(chores)
         if not failed:
             await self._drain.finish(wait_s=LAST_DRAIN_S)
             await self._watch.finish()
@@ -222,7 +224,7 @@ class Daemon:
         for server in servers:
             server.leave()
         await asyncio.wait(http, timeout=LAST_REQUESTS_S)
-        await _end([*http, *mcp])
+        await end([*http, *mcp])
         await asyncio.to_thread(self._writer.close)
         await asyncio.to_thread(self._index.close)
         self._store.close()
@@ -299,7 +301,7 @@ class Daemon:
     def _stored(self, projects: Iterable[int | None]) -> None:
         touched = list(projects)
         workers = (self._contexts, self._index_worker, self._staleness, self._mcp.openings)
-        for each in (*workers, self._llm, self._watch):
+        for each in (*workers, self._heads, self._llm, self._watch):
             each.touch(touched)
 
     def _revised(self, projects: frozenset[int]) -> None:
@@ -337,13 +339,3 @@ class Daemon:
         while True:  # until HomeLost: a successor must be the only daemon
             await asyncio.sleep(CHECK_HOME_S)
             self._guard.check()
-
-
-def _begin(**work: Coroutine[Any, Any, None]) -> Tasks:
-    return [asyncio.create_task(part, name=name) for name, part in work.items()]
-
-
-async def _end(tasks: Tasks) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from observer.core.errors import ObserverError
 from observer.daemon.health import Health
@@ -108,6 +108,21 @@ class Worker:
     ) -> bool:
         """Do one round of blocking work in a thread, as `_attempt`."""
         return await self._attempt(part, partial(asyncio.to_thread, work), quiet=quiet)
+
+
+Tasks: TypeAlias = list[asyncio.Task[None]]
+
+
+def begin(**work: Coroutine[Any, Any, None]) -> Tasks:
+    """Return a task for each piece of work, with its name."""
+    return [asyncio.create_task(part, name=name) for name, part in work.items()]
+
+
+async def end(tasks: Tasks) -> None:
+    """Cancel tasks, and return once they have ended."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def heard(news: asyncio.Event, *, within_s: float) -> None:

@@ -129,6 +129,16 @@ _UNDER_WAY = (
 )
 
 
+def is_under_way(root: str) -> bool:
+    """Return True while a rebase, merge, cherry-pick or revert of a work tree is not finished.
+
+    Raises:
+        NotFound: there is no repository, or it is another user's.
+    """
+    git_dir = Path(repository_at(root).git_dir)
+    return any((git_dir / name).exists() for name in _UNDER_WAY)
+
+
 class WorkTree:
     """A checkout, and git's view of its files. Runs git; changes nothing.
 

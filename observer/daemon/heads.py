@@ -1,0 +1,162 @@
+"""Records the commits that git's hooks did not report, whenever HEAD of a work tree has moved."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import time
+from contextlib import suppress
+
+import msgspec
+
+from observer.core.clock import now_ms
+from observer.core.errors import ObserverError
+from observer.core.events import Event
+from observer.core.model import UNASSIGNED, Place
+from observer.core.paths import Home, read_plain
+from observer.daemon.health import Health
+from observer.daemon.worker import Worker, heard
+from observer.git.status import is_under_way
+from observer.ingest.unreported import NO_COMMIT, unreported_commits, with_session
+from observer.notes.values import Record
+from observer.projects import PlaceCache
+from observer.spool.files import replace
+from observer.spool.spool import Spool
+from observer.store.interface import Store
+
+LOOK_S = 5.0
+"""How often the work trees are looked at."""
+SETTLED_S = 10.0
+"""A HEAD that stands still for so long has been reported, if its hooks run: their reports say whose
+session it was, and come first."""
+SESSIONS = 8
+"""Sessions of a project, the latest, among whose commands a commit's is looked for."""
+BEFORE_MS, AFTER_MS = 60_000, 600_000
+"""When the command that made a commit may have ended, before and after the commit's time."""
+
+
+class HeadWorker(Worker):
+    """Follows HEAD of every known work tree.
+
+    Args:
+        store: names the work trees.
+        record: stores events, in the worker's thread.
+        home: keeps where each HEAD was seen last.
+        health: as of `Worker`.
+        settled_s: how long a HEAD has to stand still.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        record: Record,
+        home: Home,
+        *,
+        health: Health,
+        settled_s: float = SETTLED_S,
+    ) -> None:
+        super().__init__(health)
+        self._store = store
+        self._record = record
+        self._file = home.heads
+        self._spool = Spool(home.spool)
+        self._waiting = home.spool / "new"
+        self._private = home.spool / "private"
+        self._settled_s = settled_s
+        self._places = PlaceCache()
+        self._seen = self._read()
+        self._moved: dict[str, tuple[str, float]] = {}
+
+    async def run(self) -> None:
+        """Look at the work trees now and then, until cancelled."""
+        while True:
+            self._news.clear()
+            await self._attempt_in_thread("commits", self.look)
+            await asyncio.sleep(1)
+            await heard(self._news, within_s=LOOK_S)
+
+    def look(self) -> None:
+        """Record what was committed where HEAD has moved and stands still again.
+
+        Raises:
+            ObserverError: a repository, or the store, cannot be read or written; others were read.
+        """
+        if any(self._waiting.glob("*")):
+            return  # perhaps a hook's report
+        with self._store.read() as reader:
+            projects = [each for each in reader.projects() if each.id != UNASSIGNED]
+        before, problem = dict(self._seen), None
+        for project in projects:
+            for root in project.roots:
+                place = self._places.at(root)
+                if place.root == root and place.git:
+                    try:
+                        self._follow(place, project.id)
+                    except ObserverError as error:
+                        problem = error
+        if self._seen != before:
+            replace(self._file, msgspec.json.encode(self._seen))
+        if problem:
+            raise problem
+
+    def _follow(self, place: Place, project_id: int) -> None:
+        head, name = place.commit or NO_COMMIT, _name(place.root)
+        seen = self._seen.get(name)
+        if seen is None:  # what was committed before is for an import to read
+            self._seen[name] = head
+        if seen in {None, head}:
+            self._moved.pop(name, None)
+        elif self._has_settled(name, head) and not self._is_paused(place.root, now_ms()):
+            if not place.commit or is_under_way(place.root):
+                return
+            if events := self._events(place, seen, project_id):
+                self._record(events, None)
+            self._seen[name] = head
+
+    def _has_settled(self, name: str, head: str) -> bool:
+        stood, since_s = self._moved.get(name, ("", 0.0))
+        if stood != head:
+            since_s = time.monotonic()
+            self._moved[name] = head, since_s
+        return time.monotonic() - since_s >= self._settled_s
+
+    def _events(self, place: Place, seen: str, project_id: int) -> list[Event]:
+        """Return what is to be recorded, without what was committed in private or in a pause."""
+        found = [
+            each
+            for each in unreported_commits(place, seen)
+            # A commit's time has no milliseconds.
+            if not any(self._is_paused(place.root, each.at_ms + rest) for rest in (0, 999))
+            and not (self._private / each.dedup.rpartition(":")[2]).exists()
+        ]
+        with self._store.read() as reader:
+            sessions = reader.sessions(project_id=project_id, limit=SESSIONS)
+            return [
+                with_session(
+                    event,
+                    [
+                        recorded
+                        for session in sessions
+                        for recorded in reader.recorded_near(
+                            session.id,
+                            from_ms=event.at_ms - BEFORE_MS,
+                            to_ms=event.at_ms + AFTER_MS,
+                        )
+                    ],
+                )
+                for event in found
+            ]
+
+    def _is_paused(self, root: str, at_ms: int) -> bool:
+        return self._spool.pauses.covers(at_ms, [root])
+
+    def _read(self) -> dict[str, str]:
+        with suppress(OSError, msgspec.MsgspecError):
+            return msgspec.json.decode(read_plain(self._file), type=dict[str, str])
+        return {}
+
+
+def _name(root: str) -> str:
+    """Return a name of a work tree that says nothing about it: a purge leaves the file alone."""
+    return hashlib.sha256(os.fsencode(root)).hexdigest()[:24]
