@@ -15,9 +15,6 @@ from observer.clients.registry import clients
 _OTHER_SESSIONS = ()
 _OTHER_MARKERS = (
     ("ANTIGRAVITY_AGENT", "antigravity"),
-    ("KILO", "kilo"),  # it sets those of OpenCode, of which it is a fork, as well
-    ("OPENCODE", "opencode"),
-    ("OPENCODE_CLIENT", "opencode"),
     ("CLINE_ACTIVE", "cline"),
     ("CLINE_NO_INTERACTIVE", "cline"),
     ("PI_CODING_AGENT", "pi"),

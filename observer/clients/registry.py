@@ -9,7 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from observer.clients import claude_code, codex, copilot, cursor, gemini, git, kiro, qwen, shells
+from observer.clients import (
+    claude_code,
+    codex,
+    copilot,
+    cursor,
+    gemini,
+    git,
+    kiro,
+    opencode,
+    qwen,
+    shells,
+)
 from observer.clients.client import Client
 from observer.core.plugins import with_plugins
 
@@ -26,6 +37,7 @@ BUILT_IN: tuple[Client, ...] = (
     gemini.CLIENT,
     qwen.CLIENT,
     copilot.CLIENT,
+    *opencode.CLIENTS,
     Client("generic", "observer.clients.generic:read"),
 )
 

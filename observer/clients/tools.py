@@ -47,7 +47,7 @@ def edited(before: str, answer: Object, given: Object, edits: Iterable[Edit]) ->
     patched = _patched(before, answer, old="-", new="+")
     if patched is not None:
         return patched
-    most = -1 if flag(given, "replace_all") else 1
+    most = -1 if flag(given, "replace_all") or flag(given, "replaceAll") else 1
     after = before
     for edit in edits:
         if edit.old not in after:
@@ -87,6 +87,10 @@ _RELAYS = frozenset({"use_mcp_tool", "call_mcp_tool", "CallMcpTool", "mcp_tool",
 _PATHS = (
     *("file_path", "path", "notebook_path", "targetFile", "target_file", "filePath"),
     *("absolute_path", "dir_path"),
+)
+_NEW_TEXT = (
+    *("new_string", "new_str", "newStr", "newString", "new_text", "newText"),
+    "new_source",
 )
 _STREAMS = frozenset({"stdout", "stderr", "output"})
 _NONE_FOUND = "No matches found"
@@ -219,8 +223,8 @@ def _side(lines: tuple[str, ...], sign: str) -> str:
 def replacement(given: Object) -> Edit:
     """Return one replacement from any client's spelling of old and new."""
     return Edit(
-        old=text(given, "old_string", "old_str", "oldStr"),
-        new=text(given, "new_string", "new_str", "newStr", "new_source"),
+        old=text(given, "old_string", "old_str", "oldStr", "oldString", "old_text", "oldText"),
+        new=text(given, *_NEW_TEXT),
     )
 
 

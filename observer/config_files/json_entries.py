@@ -8,7 +8,6 @@ What to paste where, for people who register the MCP server by hand.
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,8 +20,6 @@ from observer.config_files.context import InstallContext
 from observer.config_files.file_edits import FileEdit, read
 from observer.core.errors import ConfigInvalid
 from observer.core.paths import ENV_HOME
-
-_COMMENT = re.compile(r"//|/\*")
 
 IsOurs = Callable[[Any], bool]  # Any: an entry of a foreign file
 Change = Callable[[str], str]
@@ -42,7 +39,7 @@ def edit_json(path: Path, change: Change, *, leftovers: Sequence[object] = ({},)
     """
 
     def is_left_over(after: str) -> bool:
-        return jsonc.load(after) in leftovers and not _COMMENT.search(after)
+        return jsonc.load(after) in leftovers and not jsonc.has_comment(after)
 
     return edit_text(path, change, check=_check, is_left_over=is_left_over)
 

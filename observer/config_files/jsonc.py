@@ -47,6 +47,11 @@ def load(text: str) -> Any:  # noqa: ANN401 - what a foreign file holds is only 
         raise ValueError(f"not valid JSON: {error}") from error
 
 
+def has_comment(text: str) -> bool:
+    """Return True if there is a comment in a text; one inside of a string is none."""
+    return any(found[0].startswith("/") for found in _LOOSE.finditer(text))
+
+
 def at(text: str, path: Path) -> Any:  # noqa: ANN401 - as `load`
     """Return the value at a path, or None if there is none."""
     value = load(text)

@@ -79,6 +79,12 @@ COPILOT = b"""{
   "hooks": {"SessionStart": [{"type": "command", "bash": "say hello", "timeoutSec": 3}]}
 }
 """
+OPENCODE = b"""{
+  "$schema": "https://opencode.ai/config.json", // theirs
+  "mcp": {"other": {"type": "remote", "url": "http://127.0.0.1:1/mcp"}},
+}
+"""
+KILO = b'{"$schema": "https://app.kilo.ai/config.json", "model": "mine/best"}'
 RC = b"alias ll='ls -l'\nexport A=\xff\n"
 
 FOREIGN = {
@@ -89,6 +95,11 @@ FOREIGN = {
     "gemini": {".gemini/settings.json": SETTINGS},
     "qwen": {".qwen/settings.json": SETTINGS},
     "codex": {".codex/hooks.json": GROUPS, ".codex/config.toml": TOML},
+    "opencode": {
+        ".config/opencode/opencode.jsonc": OPENCODE,
+        ".config/opencode/plugins/mine.js": b"export const Mine = async () => ({})",
+    },
+    "kilo": {".config/kilo/kilo.json": KILO},
     "bash": {".bashrc": RC},
     "zsh": {".zshrc": RC},
     "fish": {".config/fish/config.fish": RC},
@@ -102,6 +113,8 @@ OTHERS_MARKS = {
     "gemini": ["// theirs", "say done", '"other"'],
     "qwen": ["// theirs", "say done", '"other"'],
     "codex": ["say done", "# mine", "# the large one", "command = 'x'", "trust_level"],
+    "opencode": ["// theirs", "http://127.0.0.1:1/mcp", "const Mine"],
+    "kilo": ['"mine/best"'],
     "bash": ["alias ll"],
     "zsh": ["alias ll"],
     "fish": ["alias ll"],
@@ -115,13 +128,15 @@ BROKEN = {
     "gemini": (".gemini/settings.json", b'{"hooks": {'),
     "qwen": (".qwen/settings.json", b'{"mcpServers": 1}'),
     "codex": (".codex/config.toml", b"[mcp_servers\n"),
+    "opencode": (".config/opencode/opencode.json", b"not json"),
+    "kilo": (".config/kilo/plugins/observer.js", b"export const Mine = async () => ({})"),
     "bash": (".bashrc", b"# >>> observer >>>\nexport B=1\n"),
     "zsh": (".zshrc", b"# >>> observer >>>\n"),
     "fish": (".config/fish/conf.d/observer.fish", b"# >>> observer >>>\n"),
     "git": (".gitconfig", b"[user\n\tname\n"),
 }
 
-AGENTS = ("claude-code", "cursor", "kiro", "copilot", "codex", "gemini", "qwen")
+AGENTS = ("claude-code", "cursor", "kiro", "copilot", "codex", "gemini", "qwen", "opencode", "kilo")
 """Clients whose configuration has the MCP server in it."""
 
 every_target = pytest.mark.parametrize("name", installable())

@@ -1,0 +1,191 @@
+"""OpenCode and Kilo: calls of the plugin in `plugin.js`, by the name of the hook or bus event.
+
+A hook is reported as `{input, output}`, an event of the bus as it came; the plugin adds the
+directory, the parent of a sub-agent's session, and what the agent said last. A sub-agent has a
+session of its own, whose prompt is what its parent handed to it.
+
+Source: payloads of OpenCode 1.18.33 and Kilo 7.7.9; the types of the plugin API.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
+
+from msgspec import structs
+
+from observer.clients import tools
+from observer.clients.envelope import Envelope, Json, Object
+from observer.clients.payload import inner, joined, rest, rows, text
+from observer.core.events import (
+    AnyBody,
+    Compaction,
+    Custom,
+    Delegation,
+    Event,
+    Prompt,
+    Reply,
+    SessionEnd,
+    SessionStart,
+)
+
+TOOLS: Mapping[str, tools.Maker] = {
+    "bash": tools.command,
+    "read": tools.read,
+    "write": tools.write,
+    "edit": tools.edit,
+    "multiedit": tools.edit,
+    "grep": tools.grep,
+    "glob": tools.find,
+    "list": tools.find,
+    "webfetch": tools.fetch,
+    "websearch": tools.ask_web,
+    "codesearch": tools.ask_web,
+    "task": lambda call: tools.delegate(_undescribed(call)),
+}
+
+Reader: TypeAlias = Callable[[Object], AnyBody]
+
+_BASE = frozenset({"id", "type", "directory"})
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"\s*', re.DOTALL)
+"""How `opencode run` passes a prompt of several words on."""
+_RESULT = re.compile(r"<task_result>\n?(.*?)\n?</task_result>", re.DOTALL)
+_HUNK = re.compile(r"^@@ -(\d{1,9})(?:,\d{1,9})? \+(\d{1,9})(?:,\d{1,9})? @@.*\n", re.MULTILINE)
+
+
+def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
+    """Turn one call of the plugin into the event that it reports."""
+    reader = _READERS.get(envelope.event)
+    body = reader(payload) if reader else _other(envelope, payload)
+    session = _session(payload)
+    is_childs_prompt = isinstance(body, Delegation) and envelope.event == "chat.message"
+    call = text(inner(payload, "input"), "callID") or text(_part(payload), "callID")
+    yield Event(
+        id=envelope.id,
+        at_ms=envelope.at_ms,
+        client=envelope.client,
+        body=body,
+        session=(text(payload, "parentID") if is_childs_prompt else session)
+        or envelope.stand_in_session,
+        turn=text(inner(inner(payload, "output"), "message"), "id"),
+        cwd=text(payload, "directory") or envelope.cwd,
+        host=envelope.host,
+        route=f"{envelope.client}/{envelope.event}",
+        dedup=f"tool:{session}:{call}:after" if call else "",
+        author="person" if isinstance(body, Prompt) else "agent",
+    )
+
+
+def _session(payload: Object) -> str:
+    properties = inner(payload, "properties")
+    named = text(inner(payload, "input"), "sessionID") or text(properties, "sessionID")
+    return named or text(inner(properties, "info"), "id")
+
+
+def _part(payload: Object) -> Object:
+    return inner(inner(payload, "properties"), "part")
+
+
+def _created(payload: Object) -> AnyBody:
+    parent = text(inner(inner(payload, "properties"), "info"), "parentID")
+    return SessionStart(source="subagent" if parent else "startup", parent_session=parent)
+
+
+def _resumed(_: Object) -> AnyBody:
+    return SessionStart(source="resume")
+
+
+def _message(payload: Object) -> AnyBody:
+    parts = [part for part in rows(inner(payload, "output"), "parts") if not part.get("synthetic")]
+    said = joined(*(text(part, "text") for part in parts if text(part, "type") == "text"))
+    if text(payload, "parentID"):
+        return Delegation(task=said, agent=text(inner(payload, "input"), "agent"))
+    if quoted := _QUOTED.fullmatch(said):
+        said = quoted[1].replace('\\"', '"')
+    files = (text(part, "filename") for part in parts if text(part, "type") == "file")
+    return Prompt(text=said, files=tuple(filter(None, files)))
+
+
+def _idle(payload: Object) -> AnyBody:
+    return Reply(text=text(payload, "text"))
+
+
+def _compacted(payload: Object) -> AnyBody:
+    return Compaction(summary=text(payload, "text"))
+
+
+def _other(envelope: Envelope, payload: Object) -> AnyBody:
+    error = inner(inner(payload, "properties"), "error")
+    said = joined(text(error, "name"), text(inner(error, "data"), "message"))
+    name = f"{envelope.client}:{envelope.event}"
+    return Custom(name=name, text=said or rest(payload, beside=_BASE))
+
+
+def _disposed(_: Object) -> AnyBody:
+    return SessionEnd(reason="exit")
+
+
+def _tool(payload: Object) -> AnyBody:
+    given, output = inner(payload, "input"), inner(payload, "output")
+    metadata = inner(output, "metadata")
+    said: Json = output.get("output", output.get("content"))
+    call = tools.ToolCall(
+        tool=text(given, "tool"),
+        given=inner(given, "args"),
+        response=said,
+        failed=output.get("isError") is True,
+    )
+    if call.tool == "bash" and "exit" in metadata:
+        answer: Object = {"output": said, "exit_code": metadata["exit"]}
+        # Without an exit code it was aborted, or ran into its time limit.
+        is_cut = metadata["exit"] is None
+        call = structs.replace(call, response=answer, failed=None, interrupted=is_cut)
+    elif call.tool == "write" and metadata.get("exists") is False:
+        call = structs.replace(call, response={"type": "create", "text": said})
+    elif diff := text(metadata, "diff"):
+        call = structs.replace(call, response={"structuredPatch": _patch(diff)})
+    return tools.make(call, TOOLS)
+
+
+def _failed_tool(payload: Object) -> AnyBody:
+    part = _part(payload)
+    state = inner(part, "state")
+    call = tools.ToolCall(
+        tool=text(part, "tool"),
+        given=inner(state, "input"),
+        error=text(state, "error"),
+        failed=True,
+    )
+    return tools.make(call, TOOLS)
+
+
+def _patch(diff: str) -> list[Json]:
+    """Return the hunks of a unified diff as `tools.hunks` reads them."""
+    pieces = _HUNK.split(diff)[1:]
+    return [
+        {"oldStart": int(old), "newStart": int(new), "lines": list(lines.splitlines())}
+        for old, new, lines in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True)
+    ]
+
+
+def _undescribed(call: tools.ToolCall) -> tools.ToolCall:
+    """Leave out the label and the wrapping, so that this is the task that the sub-agent was given.
+
+    Its result is inside of a tag.
+    """
+    given = {name: value for name, value in call.given.items() if name != "description"}
+    result = _RESULT.search(tools.said(call))
+    return structs.replace(call, given=given, response=result[1] if result else call.response)
+
+
+_READERS: Mapping[str, Reader] = {
+    "session.created": _created,
+    "session.resumed": _resumed,
+    "session.idle": _idle,
+    "session.compacted": _compacted,
+    "chat.message": _message,
+    "tool.execute.after": _tool,
+    "tool.error": _failed_tool,
+    "dispose": _disposed,
+}

@@ -1,0 +1,88 @@
+
+// OpenCode and Kilo call every export of this file as a plugin: there is one.
+export const Observer = async ({ directory }) => {
+  const sessions = new Map()
+
+  const sessionOf = (id) => {
+    if (!sessions.has(id)) sessions.set(id, { parent: "", said: "" })
+    return sessions.get(id)
+  }
+  const report = (event, payload) => post(event, { ...payload, directory }, directory)
+
+  const onEvent = {
+    "session.created": (event) => {
+      const { id, parentID } = event.properties.info
+      sessionOf(id).parent = parentID ?? ""
+      report(event.type, event)
+    },
+    "session.idle": (event) => {
+      const session = sessionOf(event.properties.sessionID)
+      // What a sub-agent said last is the result of the tool that started it.
+      if (!session.parent) report(event.type, { ...event, text: session.said })
+    },
+    "session.compacted": (event) => {
+      const session = sessionOf(event.properties.sessionID)
+      report(event.type, { ...event, text: session.said })
+      session.said = ""
+    },
+    "session.error": (event) => report(event.type, event),
+    // A tool that fails or is denied never comes to tool.execute.after.
+    "message.part.updated": (event) => {
+      const { part } = event.properties
+      if (part.type === "tool" && part.state.status === "error") report("tool.error", event)
+    },
+  }
+
+  return {
+    event: guarded(async ({ event }) => onEvent[event.type]?.(event)),
+
+    "chat.message": guarded(async (input, output) => {
+      const id = input.sessionID
+      if (!sessions.has(id)) report("session.resumed", { input })
+      const { parent } = sessionOf(id)
+      const payload = { input, output, parentID: parent, directory }
+      report("chat.message", payload)
+      const text = parent ? "" : await recall("chat.message", payload, directory)
+      if (text) {
+        const messageID = output.message.id
+        const part = { id: `prt_observer${Date.now()}`, sessionID: id, messageID }
+        output.parts.push({ ...part, type: "text", text, synthetic: true })
+      }
+    }),
+
+    "tool.execute.after": guarded(async (input, output) => {
+      const payload = { input, output, directory }
+      report("tool.execute.after", payload)
+      if (input.tool === "bash" && typeof output.output === "string") {
+        const text = await recall("tool.execute.after", payload, directory)
+        if (text) output.output += `\n\n${text}`
+      }
+    }),
+
+    "experimental.text.complete": guarded(async (input, output) => {
+      sessionOf(input.sessionID).said = output.text
+    }),
+
+    "experimental.chat.system.transform": guarded(async (input, output) => {
+      const isTitle = output.system[0]?.startsWith("You are a title generator")
+      if (!input.sessionID || isTitle) return
+      const session = sessionOf(input.sessionID)
+      if (session.parent) return
+      // Asked once a session: another text would void what the provider caches of the prompt.
+      session.context ??= context(directory)
+      const text = await session.context
+      if (text) output.system.push(text)
+    }),
+
+    "shell.env": guarded(async (input, output) => {
+      if (input.sessionID) output.env[`${CLIENT.toUpperCase()}_SESSION_ID`] = input.sessionID
+    }),
+
+    dispose: guarded(async () => {
+      for (const sessionID of sessions.keys()) {
+        report("dispose", { properties: { sessionID } })
+      }
+      await allReported()
+    }),
+  }
+}

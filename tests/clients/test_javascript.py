@@ -1,0 +1,214 @@
+"""Our plugins in clients that run JavaScript: what they report, add and never do, under node."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer.clients.installers import install, perform
+from observer.config_files.context import InstallContext, InstallPlan
+from observer.core.errors import ConfigInvalid
+from observer.core.events import Command, Delegation, Event, Prompt, Reply, SessionEnd, SessionStart
+from observer.ingest.decode import decode
+from observer.spool.spool import Spool
+
+pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+
+DRIVER = """
+import { readFileSync } from "node:fs"
+import * as plugin from %(plugin)s
+const exported = Object.values(plugin)
+if (exported.length !== 1) throw new Error("every export is called as a plugin")
+const hooks = await exported[0]({ directory: %(folder)s })
+const answers = []
+for (const [name, input, output] of JSON.parse(readFileSync(0, "utf8"))) {
+  await hooks[name](input, output)
+  answers.push(output ?? null)
+}
+process.stdout.write(JSON.stringify(answers))
+"""
+CHILD = {"id": "c1", "parentID": "s1"}
+
+Run = Callable[..., list[Any]]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, context: InstallContext) -> Path:
+    """A project with context for OpenCode."""
+    folder = tmp_path / "my project"
+    folder.mkdir()
+    mirror = context.home.context / "by-path" / folder.relative_to("/")
+    mirror.mkdir(parents=True)
+    (mirror / "CONTEXT.md").write_text("for anyone")
+    (mirror / "CONTEXT.opencode.md").write_text("what was done")
+    return folder
+
+
+@pytest.fixture
+def run(context: InstallContext, folder: Path, put: Callable[[str], InstallPlan]) -> Run:
+    """Call hooks of the installed plugin in their order; return what they made of their outputs."""
+    put("opencode")
+    plugin = context.user_home / ".config" / "opencode" / "plugins" / "observer.js"
+
+    def call(*calls: tuple[str, Any, Any]) -> list[Any]:
+        module = plugin.with_suffix(".mjs")
+        module.write_bytes(plugin.read_bytes())
+        names = {"plugin": json.dumps(str(module)), "folder": json.dumps(str(folder))}
+        done = subprocess.run(
+            ["node", "--input-type=module", "-e", DRIVER % names],
+            input=json.dumps(calls),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+            env={**os.environ, "OBSERVER_HOME": str(context.home.root)},
+        )
+        assert done.stderr == ""
+        return list(json.loads(done.stdout))
+
+    return call
+
+
+def reported(context: InstallContext) -> list[Event]:
+    entries = Spool(context.home.spool).claim(at_most=100)
+    found = [decode(one.id, one.data, one.at_ms, cap_bytes=65_536) for one in entries]
+    return [event for events in found for event in events]
+
+
+def bus(kind: str, **properties: Any) -> tuple[str, Any, Any]:
+    return "event", {"event": {"type": kind, "properties": properties}}, None
+
+
+def message(session: str, said: str) -> tuple[str, Any, Any]:
+    parts = [{"type": "text", "text": said}]
+    return "chat.message", {"sessionID": session}, {"message": {"id": "m1"}, "parts": parts}
+
+
+def tool(session: str, command: str) -> tuple[str, Any, Any]:
+    given = {"tool": "bash", "sessionID": session, "callID": command, "args": {"command": command}}
+    return "tool.execute.after", given, {"output": "2 calc.py", "metadata": {"exit": 0}}
+
+
+def test_a_session_is_reported_in_order(run: Run, context: InstallContext, folder: Path) -> None:
+    run(
+        bus("session.created", info={"id": "s1"}),
+        message("s1", "count the lines"),
+        tool("s1", "wc -l calc.py"),
+        ("experimental.text.complete", {"sessionID": "s1"}, {"text": "Two lines."}),
+        bus("session.idle", sessionID="s1"),
+        ("dispose", None, None),
+    )
+    events = reported(context)
+    assert {(event.client, event.session, event.cwd) for event in events} == {
+        ("opencode", "s1", str(folder))
+    }
+    assert [type(event.body) for event in events] == [
+        *(SessionStart, Prompt, Command, Reply, SessionEnd)
+    ]
+    assert events[3].body == Reply(text="Two lines.")
+
+
+def test_a_sub_agents_session_is_a_delegation(run: Run, context: InstallContext) -> None:
+    run(
+        bus("session.created", info={"id": "s1"}),
+        bus("session.created", info=CHILD),
+        message("c1", "count lines"),
+        bus("session.idle", sessionID="c1"),
+        ("dispose", None, None),
+    )
+    found = [(event.session, event.body) for event in reported(context)]
+    assert found[1] == ("c1", SessionStart(source="subagent", parent_session="s1"))
+    assert found[2] == ("s1", Delegation(task="count lines"))
+    assert not any(isinstance(body, Reply) for _, body in found)
+
+
+def test_a_tool_that_failed_is_reported(run: Run, context: InstallContext) -> None:
+    state = {"status": "error", "input": {"command": "rm x"}, "error": "denied"}
+    part = {"type": "tool", "tool": "bash", "callID": "1", "sessionID": "s1", "state": state}
+    pending = {**part, "state": {"status": "pending"}}
+    run(
+        bus("message.part.updated", sessionID="s1", part=pending),
+        bus("message.part.updated", sessionID="s1", part=part),
+        ("dispose", None, None),
+    )
+    (event,) = reported(context)
+    assert isinstance(event.body, Command)
+    assert (event.body.command, event.body.output, event.body.failed) == ("rm x", "denied", True)
+
+
+def test_a_session_that_goes_on_is_begun_once(run: Run, context: InstallContext) -> None:
+    run(message("s1", "go on"), message("s1", "and on"), ("dispose", None, None))
+    bodies = [event.body for event in reported(context)]
+    assert bodies[0] == SessionStart(source="resume")
+    assert [type(body) for body in bodies[1:]] == [Prompt, Prompt, SessionEnd]
+
+
+def test_the_context_is_in_the_system_prompt_of_a_main_session(run: Run) -> None:
+    transform = "experimental.chat.system.transform"
+    title = "You are a title generator. You output ONLY a thread title."
+    answers = run(
+        bus("session.created", info=CHILD),
+        (transform, {"sessionID": "s1"}, {"system": ["You are a coder."]}),
+        (transform, {"sessionID": "c1"}, {"system": ["You are a coder."]}),
+        (transform, {"sessionID": "s1"}, {"system": [title]}),
+        (transform, {}, {"system": []}),
+    )
+    assert [answer["system"] for answer in answers[1:]] == [
+        ["You are a coder.", "what was done"],
+        ["You are a coder."],
+        [title],
+        [],
+    ]
+
+
+def test_a_shell_knows_its_session(run: Run) -> None:
+    answers = run(
+        ("shell.env", {"sessionID": "s1"}, {"env": {"A": "1"}}), ("shell.env", {}, {"env": {}})
+    )
+    assert answers == [{"env": {"A": "1", "OPENCODE_SESSION_ID": "s1"}}, {"env": {}}]
+
+
+def test_nothing_is_thrown_where_the_home_is_gone(run: Run, context: InstallContext) -> None:
+    shutil.rmtree(context.home.root)
+    transform = ("experimental.chat.system.transform", {"sessionID": "s1"}, {"system": ["a"]})
+    answers = run(
+        transform, message("s1", "hello"), tool("s1", "ls"), bus("odd"), ("dispose", None, None)
+    )
+    assert answers[0] == {"system": ["a"]}
+    assert len(answers[1]["parts"]) == 1
+
+
+def test_an_event_of_another_shape_is_survived(run: Run) -> None:
+    run(
+        bus("session.created"),
+        bus("message.part.updated", part=None),
+        ("event", {"event": {"type": "session.idle"}}, None),
+        ("tool.execute.after", {"tool": "bash"}, {}),
+    )
+
+
+@pytest.mark.parametrize("name", ["opencode", "kilo"])
+def test_a_plugin_of_somebody_else_is_refused(name: str, context: InstallContext) -> None:
+    theirs = context.user_home / ".config" / name / "plugins" / "observer.js"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("export const Mine = async () => ({})\n")
+    with pytest.raises(ConfigInvalid, match="not a file of observer"):
+        install(name, context)
+
+
+def test_an_older_plugin_is_replaced(
+    context: InstallContext, put: Callable[[str], InstallPlan]
+) -> None:
+    put("opencode")
+    plugin = context.user_home / ".config" / "opencode" / "plugins" / "observer.js"
+    current = plugin.read_bytes()
+    plugin.write_bytes(current.splitlines(keepends=True)[0])
+    perform(install("opencode", context), context.home, at_ms=1)
+    assert plugin.read_bytes() == current
