@@ -47,8 +47,9 @@ FLOORS = {
     "toolsets": 10,
     "api": 11,
     "daemon": 12,
-    "cli": 13,
-    "__main__": 14,
+    "doctor": 13,
+    "cli": 14,
+    "__main__": 15,
 }
 HOMES = {
     "apsw": ("observer.store.sqlite",),
@@ -250,6 +251,8 @@ def test_hooks_import_nothing_but_the_system() -> None:
 STARTERS = {
     "observer.client": "the daemon",
     "observer.cli.serve": "ourselves",
+    "observer.doctor.probe": "hooks",
+    "observer.doctor.terminal": "the user's shell",
     "observer.evaluation.bench.hook": "what times hooks",
     "observer.evaluation.bench.kills": "hooks",
     "observer.evaluation.bench.lab": "git, to make an empty repository",

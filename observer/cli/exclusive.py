@@ -94,6 +94,7 @@ def _drain(here: Home) -> None:
             places=PlaceCache(),
             now_ms=now_ms,
             tombstones=Tombstones(here.tombstones),
+            probes=here.probes,
         )
         while pipeline.drain().entries:
             pass

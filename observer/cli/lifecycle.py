@@ -9,6 +9,7 @@ from observer.cli.output import emit, json_option, note, say
 from observer.core.clock import now_ms
 from observer.core.errors import DaemonUnavailable
 from observer.core.paths import home
+from observer.core.text import age_text
 from observer.daemon import home_guard
 from observer.daemon.status import Status, current, paused_text, spent_text
 from observer.views.moment import minute
@@ -67,13 +68,13 @@ def _described(status: Status) -> list[tuple[str, str]]:
         ("version", f"{status.version}, protocol {status.protocol}"),
         ("home", status.home),
         ("stored", f"{status.events} events, {status.items} items, {status.projects} projects"),
-        ("last stored", f"{minute(last)} ({_age(now_ms() - last)} ago)" if last else "never"),
+        ("last stored", f"{minute(last)} ({age_text(now_ms() - last)} ago)" if last else "never"),
         ("sessions", f"{status.active_sessions} active of {status.sessions}"),
         ("spool", f"{status.spool_depth} waiting, {status.bad_events} not understood"),
         ("size", f"{_size(status.db_bytes)} database, {_size(status.spool_bytes)} spool"),
     ]
     if status.uptime_ms is not None:
-        lines.insert(1, ("uptime", _age(status.uptime_ms)))
+        lines.insert(1, ("uptime", age_text(status.uptime_ms)))
     if status.model:
         lines.append(("meaning", f"{status.vectors} items embedded by {status.model}"))
     if status.llm:
@@ -86,14 +87,6 @@ def _described(status: Status) -> list[tuple[str, str]]:
     if status.degraded:
         lines.append(("degraded", status.degraded))
     return lines
-
-
-def _age(milliseconds: int) -> str:
-    seconds = max(milliseconds, 0) // 1000
-    for unit, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= unit:
-            return f"{seconds // unit} {name}"
-    return f"{seconds} s"
 
 
 def _size(size_bytes: int) -> str:

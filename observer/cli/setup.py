@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
-from contextlib import closing
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +16,18 @@ from observer.cli.output import emit, note, say, table
 from observer.clients.client import Client
 from observer.clients.detection import evidence
 from observer.clients.installers import install, installed_parts, perform
+from observer.clients.quiet import last_report
 from observer.clients.registry import clients
 from observer.clients.setup import Setup, setups
 from observer.config_files.context import InstallContext
 from observer.config_files.file_edits import FileEdit, diff
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, ConfigInvalid, ObserverError
-from observer.core.paths import Home
 from observer.core.text import counted
 from observer.core.value import Value
-from observer.store.sqlite.database import SqliteStore
+from observer.doctor.clients import last_reports
+from observer.doctor.diagnosis import Diagnosis
+from observer.doctor.probes import probe_checks
 from observer.views.moment import minute
 
 
@@ -48,7 +49,8 @@ class Listed(Value):
 def install_found(context: InstallContext, *, yes: bool, dry_run: bool, as_json: bool) -> int:
     """Install all clients that are found, once their plan was shown and agreed to.
 
-    Returns 1 if a file of one of them could not be used.
+    A probe is sent through what was installed. Returns 1 if it failed, or if a file of a client
+    could not be used.
 
     Raises:
         BadInput: there is nobody to ask.
@@ -68,11 +70,16 @@ def install_found(context: InstallContext, *, yes: bool, dry_run: bool, as_json:
             names = counted(len(changing), "client")
             click.confirm(f"Make these changes for {names}?", abort=True)
         found = [_performed(one, context) if one.plan.is_change else one for one in found]
+    planned = {one.client.name for one in changing}
+    done = [one for one in found if one.client.name in planned and not one.problem]
+    probes = [] if dry_run or not done else _probed(done, context)
     if as_json:
-        emit([_outcome(one, dry_run=dry_run) for one in found])
+        emit({"clients": [_outcome(one, dry_run=dry_run) for one in found], "probes": probes})
     elif not dry_run:
-        _report(found, changing)
-    return 1 if any(isinstance(one.problem, ConfigInvalid) for one in found) else 0
+        _report(found, done, probes)
+    is_well = all(probe.is_well for probe in probes)
+    failed = [one for one in found if isinstance(one.problem, ConfigInvalid)]
+    return 0 if is_well and not failed else 1
 
 
 def _has_person(*, as_json: bool) -> bool:
@@ -122,20 +129,26 @@ def _performed(one: Setup, context: InstallContext) -> Setup:
     return one
 
 
-def _report(found: list[Setup], changing: list[Setup]) -> None:
+def _probed(done: list[Setup], context: InstallContext) -> list[Diagnosis]:
+    return list(probe_checks(context, [one.client.name for one in done]))
+
+
+def _report(found: list[Setup], done: list[Setup], probes: list[Diagnosis]) -> None:
     for one in found:
         if one.problem:
             note(f"{one.client.name} was not installed: {one.problem}")
-    names = [one.client.name for one in changing]
-    done = [one for one in found if one.client.name in names and not one.problem]
     if not done:
-        say("nothing to change" if not changing else "nothing was installed")
+        say("\nNothing was changed.")
         return
+    say("\nTried out:")
+    for probe in probes:
+        hint = f" ({probe.hint})" if probe.hint else ""
+        say(f"  {probe.name:<18} {'' if probe.is_well else 'WRONG: '}{probe.found}{hint}")
     say("\nTo do:")
     for one in done:
         for text in one.plan.notes:
-            say(f"  {one.client.name:<12} {text}")
-    say(f"Undo with: observer uninstall {' '.join(one.client.name for one in done)}")
+            say(f"  {one.client.name:<18} {text}")
+    say(f"\nUndo with: observer uninstall {' '.join(one.client.name for one in done)}")
 
 
 def _outcome(one: Setup, *, dry_run: bool) -> dict[str, Any]:
@@ -175,25 +188,7 @@ def show_list(context: InstallContext, *, as_json: bool) -> None:
     )
 
 
-def last_reports(home: Home) -> dict[str, int]:
-    """Return when each client last reported something, by name; empty without a database.
-
-    Raises:
-        StoreUnavailable: the database cannot be read.
-    """
-    if not home.database.exists():
-        return {}
-    with closing(SqliteStore(home.database, read_only=True)) as store, store.read() as reader:
-        return dict(reader.last_reports())
-
-
-def last_report(client: Client, last: dict[str, int]) -> int | None:
-    """Return when a client, or another form of it such as its IDE, last reported something."""
-    forms = (at_ms for name, at_ms in last.items() if f"{name}-".startswith(f"{client.name}-"))
-    return max(forms, default=None)
-
-
-def _listed(client: Client, context: InstallContext, last: dict[str, int]) -> Listed:
+def _listed(client: Client, context: InstallContext, last: Mapping[str, int]) -> Listed:
     offers = (*(("hooks",) if client.decoder else ()), *(("MCP",) if client.is_agent else ()))
     return Listed(
         client=client.name,

@@ -51,6 +51,12 @@ def attribute(env: Mapping[str, str]) -> Attribution:
     return Attribution(shell.name if shell and is_shell else "", session, "person")
 
 
+def agent_variables() -> frozenset[str]:
+    """Return the names of all variables by which an agent's shell is recognised."""
+    pairs = (*_session_variables(), *_marker_variables())
+    return frozenset({*_NAMED, *(name for name, _ in pairs if name)})
+
+
 def _session_variables() -> Iterator[tuple[str, str]]:
     yield from ((one.session_variable, one.name) for one in clients().values())
 

@@ -54,6 +54,24 @@ def plain_text(text: str, _event: str) -> bytes:
     return text.encode()
 
 
+class HookSample(NamedTuple):
+    """A prompt as a client's hook would report it, for the doctor's probes.
+
+    `payload` is JSON in which @SESSION@, @FOLDER@ and @TEXT@ stand for those of the probe;
+    `environ` are variables that only the client's hooks have.
+    """
+
+    event: str
+    payload: str
+    environ: tuple[tuple[str, str], ...] = ()
+
+
+def prompt_sample(event: str, **more: str) -> HookSample:
+    """Return a prompt in the fields that most clients use, with further ones of this client."""
+    fields = {"session_id": "@SESSION@", "cwd": "@FOLDER@", "prompt": "@TEXT@"}
+    return HookSample(event, orjson.dumps({"hook_event_name": event, **fields, **more}).decode())
+
+
 class Client(NamedTuple):
     """One client: its code, and how it differs from others.
 
@@ -70,6 +88,7 @@ class Client(NamedTuple):
         transcripts: folders below the user's home that it writes to while an agent works, and
             never otherwise; none where that is not known.
         tried: the version that was run with these hooks; "" if none was.
+        sample: a prompt that the doctor sends through its hooks; None where it cannot.
         session_variable: environment variable that holds the session's id in its shells.
         marker_variables: other variables that are only set in its shells.
         is_agent: False if it reports what a person does.
@@ -90,6 +109,7 @@ class Client(NamedTuple):
     folders: tuple[str, ...] = ()
     transcripts: tuple[str, ...] = ()
     tried: str = ""
+    sample: HookSample | None = None
     session_variable: str = ""
     marker_variables: tuple[str, ...] = ()
     is_agent: bool = True

@@ -103,6 +103,11 @@ class Home:
         return self.root / "losses.json"
 
     @property
+    def probes(self) -> Path:
+        """Folders in which the doctor's probes happen; see `ingest.probe`."""
+        return self.root / "probes"
+
+    @property
     def logs(self) -> Path:
         """`daemon.log` (rotated) and `hooks.log`."""
         return self.root / "log"

@@ -66,6 +66,15 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def age_text(milliseconds: int) -> str:
+    """Return a length of time in its largest unit: ``"40 s"``, ``"5 min"``, ``"2 d"``."""
+    seconds = max(milliseconds, 0) // 1000
+    for unit, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= unit:
+            return f"{seconds // unit} {name}"
+    return f"{seconds} s"
+
+
 def listed(names: Sequence[str], at_most: int = 4) -> str:
     """Return ``"a"``, ``"a and b"``, ``"a, b and 3 more"``."""
     if len(names) < 2:

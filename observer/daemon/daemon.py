@@ -23,7 +23,6 @@ from observer.api.openapi import document
 from observer.clients import generic
 from observer.core import config
 from observer.core.clock import now_ms
-from observer.core.config import Settings
 from observer.core.errors import StoreUnavailable
 from observer.core.events import Event
 from observer.core.model import Receipt
@@ -98,7 +97,7 @@ def run(home: Home) -> int:
     return asyncio.run(_live(home, settings))
 
 
-async def _live(home: Home, settings: Settings) -> int:
+async def _live(home: Home, settings: config.Settings) -> int:
     make_run_folder(home)
     with (
         listen(home.socket) as http_listener,
@@ -115,7 +114,7 @@ async def _live(home: Home, settings: Settings) -> int:
 class Daemon:
     """The parts of one daemon and the tasks that drive them; create it inside the event loop."""
 
-    def __init__(self, home: Home, settings: Settings) -> None:
+    def __init__(self, home: Home, settings: config.Settings) -> None:
         self._home = home
         self._settings = settings
         self._started_ms = now_ms()
@@ -244,6 +243,7 @@ class Daemon:
             ahead=Prefetcher(self._home.spool, self._settings),
             embedder=model,
             tombstones=Tombstones(self._home.tombstones),
+            probes=self._home.probes,
             give_way=lambda: self._mcp.give_way(),  # noqa: PLW0108 - made later
         )
 

@@ -63,6 +63,30 @@ class Files:
         self._names.update(zip(found, listed.segments, strict=True))
         return found
 
+    def damaged(self) -> list[str]:
+        """Return the names of the files that cannot be read, or are not what was written."""
+        # Who owns the folder may replace files meanwhile.
+        for _ in range(TRIES):
+            if not (found := self._damaged()):
+                break
+        return found
+
+    def _damaged(self) -> list[str]:
+        try:
+            listed = msgspec.json.decode(read_plain(self._folder / _LIST), type=_Listed)
+        except FileNotFoundError:
+            return []
+        except (OSError, msgspec.MsgspecError):
+            return [_LIST]
+        return [name for name in listed.segments if not self._is_whole(name)]
+
+    def _is_whole(self, name: str) -> bool:
+        try:
+            load(self._folder / name)
+        except CorruptFile:
+            return False
+        return True
+
     def has(self, one: Segment) -> bool:
         """Return True if a segment is in a file."""
         return one in self._names

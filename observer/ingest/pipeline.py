@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from observer.core.config import Settings
@@ -19,6 +20,7 @@ from observer.core.value import Value
 from observer.ingest.append import EventAppender
 from observer.ingest.prefetch import BACKLOG, Prefetcher
 from observer.ingest.prepare import EventPreparer, PreparedEvent
+from observer.ingest.probe import answer, split
 from observer.ingest.projection import Embedder
 from observer.ingest.projection import rebuild as derived_anew
 from observer.projects import PlaceCache
@@ -63,6 +65,7 @@ class Pipeline:
         ahead: reads long backlogs meanwhile, on another core.
         embedder: makes the vectors of what is stored; None stores none.
         tombstones: what was purged and is not stored again.
+        probes: what happens below this folder is a probe, and never committed; see `probe`.
         give_way: called before each event is stored; it may block while somebody waits for an
             answer.
     """
@@ -78,6 +81,7 @@ class Pipeline:
         ahead: Prefetcher | None = None,
         embedder: Embedder | None = None,
         tombstones: Tombstones | None = None,
+        probes: Path | None = None,
         give_way: Callable[[], None] = lambda: None,
     ) -> None:
         self._store = store
@@ -88,6 +92,7 @@ class Pipeline:
         self._ahead = ahead
         self._embedder = embedder
         self._tombstones = tombstones
+        self._probes = probes
         self._give_way = give_way
         self._at_most = FIRST_BATCH
 
@@ -231,6 +236,10 @@ class Pipeline:
         return Drained(entries=len(entries), projects=projects)
 
     def _store_all(self, prepared: Iterable[PreparedEvent]) -> frozenset[int]:
+        if self._probes:
+            prepared, probes = split(prepared, self._probes)
+            if probes:
+                answer(probes, self._store, self._appender)
         with self._store.write() as writer:
             appender = self._appender(writer)
             receipts = []

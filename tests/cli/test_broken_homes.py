@@ -93,7 +93,7 @@ def bad_config(home: Home) -> None:
         pytest.param(file_as("spool"), "folders", id="spool-is-a-file"),
         pytest.param(file_as("log"), "folders", id="log-folder-is-a-file"),
         pytest.param(unreadable_tombstones, "tombstones", id="tombstones"),
-        pytest.param(open_to_others, "home", id="open-to-others"),
+        pytest.param(open_to_others, "private", id="open-to-others"),
     ],
 )
 def test_doctor_says_what_is_wrong_and_what_to_do(

@@ -20,12 +20,12 @@ BROKEN = b'{"hooks": {'
 
 @pytest.fixture(autouse=True)
 def user(home: Home, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A user of bash and Claude Code, without programs, in no repository."""
+    """A user of bash and Claude Code, in no repository."""
     user = Path.home()
     (user / ".bashrc").write_text("alias l=ls\n")
     (user / ".claude").mkdir()
     (user / ".claude/settings.json").write_bytes(SETTINGS)
-    monkeypatch.setenv("PATH", str(user / "bin"))
+    monkeypatch.setenv("PATH", f"{user / 'bin'}:/usr/bin:/bin")
     monkeypatch.setenv("SHELL", "/bin/bash")
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
@@ -73,22 +73,28 @@ def test_a_dry_run_shows_one_diff_of_all_that_was_found(run: Run, user: Path) ->
     assert f"+++ {user}/.bashrc\n" in shown.out
     assert f"+++ {user}/.claude/settings.json\n" in shown.out
     assert "claude-code\t~/.claude\t~/.claude/settings.json, ~/.claude.json\n" in shown.out
-    assert "not found: git, zsh, fish" in shown.err
+    assert "not found: zsh, fish" in shown.err
     assert everything(user) == before
 
 
+@pytest.mark.slow
 def test_yes_installs_what_was_found_and_says_what_to_restart(run: Run, user: Path) -> None:
     done = run("install", "--yes")
     assert done.code == 0
     assert "Restart Claude Code." in done.out
+    assert "claude-code probe  stored after " in done.out
+    assert "2 fake keys were sent; no file of the home has one" in done.out
     assert "Undo with: observer uninstall bash claude-code\n" in done.out
     after = everything(user)
-    assert "nothing to change" in run("install", "--yes").out
-    assert everything(user) == after
+    assert "Nothing was changed." in run("install", "--yes").out
+    assert {path for path in everything(user) if ".observer" not in path.parts} == {
+        path for path in after if ".observer" not in path.parts
+    }
     run("uninstall", "bash", "claude-code")
     assert (user / ".claude/settings.json").read_bytes() == SETTINGS
 
 
+@pytest.mark.slow
 def test_a_person_is_asked_once(user: Path) -> None:
     before = everything(user)
     code, out = answered(b"n\n")
@@ -100,6 +106,7 @@ def test_a_person_is_asked_once(user: Path) -> None:
     assert b"hooks/post" in (user / ".claude/settings.json").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_file_that_does_not_parse_stops_its_client_only(run: Run, user: Path) -> None:
     (user / ".cursor").mkdir()
     (user / ".cursor/hooks.json").write_bytes(BROKEN)
@@ -112,10 +119,16 @@ def test_a_file_that_does_not_parse_stops_its_client_only(run: Run, user: Path) 
     assert b"hooks/post" in (user / ".claude/settings.json").read_bytes()
 
 
+@pytest.mark.slow
 def test_scripts_get_the_outcome_of_each_client(run: Run, user: Path) -> None:
-    rows = run("install", "--yes", "--json").json
-    assert [row["client"] for row in rows] == ["bash", "claude-code"]
-    assert rows[1]["changed"] == [str(user / ".claude/settings.json"), str(user / ".claude.json")]
+    done = run("install", "--yes", "--json").json
+    rows = {row["client"]: row for row in done["clients"]}
+    assert [*rows] == ["git", "bash", "claude-code"]
+    assert [probe["is_well"] for probe in done["probes"]] == [True, True, True]
+    assert rows["claude-code"]["changed"] == [
+        str(user / ".claude/settings.json"),
+        str(user / ".claude.json"),
+    ]
     assert run("install", "--json").code == 2
 
 

@@ -1,6 +1,6 @@
 """Quill, a made-up agent, as a client of observer: the record that observer finds."""
 
-from observer.clients.client import Client
+from observer.clients.client import Client, HookSample
 
 CLIENT = Client(
     name="quill",
@@ -8,6 +8,7 @@ CLIENT = Client(
     installer="observer_quill.install",
     programs=("quill",),
     folders=(".quill",),
+    sample=HookSample("prompt", '{"run": "@SESSION@", "dir": "@FOLDER@", "text": "@TEXT@"}'),
     session_variable="QUILL_RUN",
     context_file="CONTEXT.quill.md",
 )

@@ -1,6 +1,6 @@
 """Claude Code: its hook payloads, and its configuration."""
 
-from observer.clients.client import Client
+from observer.clients.client import Client, prompt_sample
 
 CLIENT = Client(
     name="claude-code",
@@ -12,6 +12,7 @@ CLIENT = Client(
     folders=(".claude", ".claude.json"),
     transcripts=(".claude/projects",),
     tried="2.1.330",
+    sample=prompt_sample("UserPromptSubmit"),
     session_variable="CLAUDE_CODE_SESSION_ID",
     marker_variables=("CLAUDECODE",),
     has_plugin=True,

@@ -2,7 +2,7 @@
 
 import orjson
 
-from observer.clients.client import Client
+from observer.clients.client import Client, prompt_sample
 
 
 def _wrap_context(text: str) -> bytes:
@@ -21,6 +21,9 @@ CLIENT = Client(
     programs=("cursor", "cursor-agent"),
     folders=(".cursor", ".config/Cursor", "Library/Application Support/Cursor"),
     transcripts=(".cursor/projects", ".cursor/chats"),
+    sample=prompt_sample(
+        "beforeSubmitPrompt", conversation_id="@SESSION@", cursor_version="3.20.17"
+    ),
     session_variable="CURSOR_CONVERSATION_ID",
     marker_variables=("CURSOR_AGENT",),
     # It runs the hooks installed for Claude Code beside its own, and reports an edit or a command

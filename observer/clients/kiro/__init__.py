@@ -1,6 +1,6 @@
 """Kiro: the hook payloads of its CLI and IDE, and its configuration."""
 
-from observer.clients.client import Client, plain_text
+from observer.clients.client import Client, plain_text, prompt_sample
 
 CLIENTS = (
     Client(
@@ -12,6 +12,7 @@ CLIENTS = (
         programs=("kiro", "kiro-cli"),
         folders=(".kiro",),
         transcripts=(".kiro/sessions",),
+        sample=prompt_sample("UserPromptSubmit"),
         session_variable="KIRO_SESSION_ID",
         reports_twice=True,  # it may run the hooks of two of its formats
         context_file="CONTEXT.kiro.md",

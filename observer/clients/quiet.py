@@ -1,0 +1,102 @@
+"""Clients that went quiet: their own files say that they are used, and no event came of it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from observer.clients.client import Client
+from observer.config_files.context import InstallContext
+from observer.core.text import age_text
+
+QUIET_MS = 86_400_000
+"""Longest time between an event and a later change of a client's own files that is no sign."""
+RECENT_MS = 7 * 86_400_000
+"""What was used before then may have been used without hooks."""
+MOST_ENTRIES = 20_000
+"""So many files and folders of a client are looked at."""
+
+
+class Quiet(NamedTuple):
+    """A client that was used at `used_ms`, and whose last event is of `last_ms`; 0 for none."""
+
+    client: str
+    used_ms: int
+    last_ms: int
+    at_ms: int
+
+    def __str__(self) -> str:
+        """Return what a person should know of it."""
+        since = f"for {age_text(self.at_ms - self.last_ms)}" if self.last_ms else "so far"
+        used = age_text(self.at_ms - self.used_ms)
+        return f"{self.client} sent nothing {since}; its own files say you used it {used} ago"
+
+    @property
+    def hint(self) -> str:
+        """What to do about it."""
+        return (
+            f"restart it and trust the folder; then: observer install {self.client},"
+            " and send one prompt"
+        )
+
+
+def find_quiet(
+    client: Client, context: InstallContext, last: Mapping[str, int], *, at_ms: int
+) -> Quiet | None:
+    """Return a client as quiet if it was used a day or more after its last event.
+
+    Args:
+        client: one that is installed.
+        context: whose home is looked at.
+        last: the time of each client's last event, by name.
+        at_ms: now.
+    """
+    used_ms = _last_use(client, context.user_home)
+    if not used_ms or used_ms < at_ms - RECENT_MS:
+        return None
+    last_ms = last_report(client, last) or 0
+    # What was used before the hooks were there could not report it.
+    since_ms = max(last_ms, _changed_ms(context.home.hooks))
+    return Quiet(client.name, used_ms, last_ms, at_ms) if used_ms - since_ms > QUIET_MS else None
+
+
+def last_report(client: Client, last: Mapping[str, int]) -> int | None:
+    """Return when a client, or another form of it such as its IDE, last reported something."""
+    forms = (at_ms for name, at_ms in last.items() if f"{name}-".startswith(f"{client.name}-"))
+    return max(forms, default=None)
+
+
+def _last_use(client: Client, user_home: Path) -> int:
+    """Return when a file of its own was last written while an agent worked; 0 for unknown."""
+    newest = 0
+    left = MOST_ENTRIES
+    for folder in client.transcripts:
+        for at_ms in _times(user_home / folder):
+            newest, left = max(newest, at_ms), left - 1
+            if not left:
+                return newest
+    return newest
+
+
+def _times(folder: Path) -> Iterator[int]:
+    """Yield when each plain file below a folder was changed; links are not followed."""
+    waiting = [str(folder)]
+    while waiting:
+        with suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                else:
+                    found = entry.stat(follow_symlinks=False)
+                    if stat.S_ISREG(found.st_mode):
+                        yield found.st_mtime_ns // 1_000_000
+
+
+def _changed_ms(path: Path) -> int:
+    with suppress(OSError):
+        return path.stat().st_mtime_ns // 1_000_000
+    return 0
