@@ -76,7 +76,7 @@ def read(envelope: Envelope, payload: Object, dialect: Dialect) -> Iterable[Even
 def _bodies(name: str, payload: Object, dialect: Dialect) -> Iterator[AnyBody]:
     if name in _TOOL_EVENTS:
         call = dialect.correct(read_call(payload, failed=name == "PostToolUseFailure"))
-        if call.tool == patch.TOOL:
+        if call.tool in patch.TOOLS:
             yield from patch.writes(call)
         else:
             yield tools.make(call, dialect.tools)

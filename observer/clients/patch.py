@@ -16,7 +16,8 @@ from observer.clients.tools import ToolCall, other, said
 from observer.code.symbol_changes import symbol_changes_of
 from observer.core.events import Edit, FileWrite, ToolUse
 
-TOOL = "apply_patch"
+TOOLS = frozenset({"apply_patch", "ApplyPatch"})
+"""Names of the tool."""
 
 _FILE = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _HUNK = re.compile(r"^@@.*$", re.MULTILINE)

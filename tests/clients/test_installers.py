@@ -94,6 +94,7 @@ FOREIGN = {
     "copilot": {".copilot/hooks/observer.json": COPILOT, ".copilot/mcp-config.json": SERVERS},
     "gemini": {".gemini/settings.json": SETTINGS},
     "qwen": {".qwen/settings.json": SETTINGS},
+    "droid": {".factory/settings.json": SETTINGS, ".factory/mcp.json": SERVERS},
     "codex": {".codex/hooks.json": GROUPS, ".codex/config.toml": TOML},
     "opencode": {
         ".config/opencode/opencode.jsonc": OPENCODE,
@@ -112,6 +113,7 @@ OTHERS_MARKS = {
     "copilot": ["// theirs", "say hello", "http://127.0.0.1:1/mcp"],
     "gemini": ["// theirs", "say done", '"other"'],
     "qwen": ["// theirs", "say done", '"other"'],
+    "droid": ["// theirs", "say done", "http://127.0.0.1:1/mcp"],
     "codex": ["say done", "# mine", "# the large one", "command = 'x'", "trust_level"],
     "opencode": ["// theirs", "http://127.0.0.1:1/mcp", "const Mine"],
     "kilo": ['"mine/best"'],
@@ -127,6 +129,7 @@ BROKEN = {
     "copilot": (".copilot/mcp-config.json", b"not json"),
     "gemini": (".gemini/settings.json", b'{"hooks": {'),
     "qwen": (".qwen/settings.json", b'{"mcpServers": 1}'),
+    "droid": (".factory/mcp.json", b"[]"),
     "codex": (".codex/config.toml", b"[mcp_servers\n"),
     "opencode": (".config/opencode/opencode.json", b"not json"),
     "kilo": (".config/kilo/plugins/observer.js", b"export const Mine = async () => ({})"),
@@ -136,7 +139,18 @@ BROKEN = {
     "git": (".gitconfig", b"[user\n\tname\n"),
 }
 
-AGENTS = ("claude-code", "cursor", "kiro", "copilot", "codex", "gemini", "qwen", "opencode", "kilo")
+AGENTS = (
+    "claude-code",
+    "cursor",
+    "kiro",
+    "copilot",
+    "codex",
+    "gemini",
+    "qwen",
+    "droid",
+    "opencode",
+    "kilo",
+)
 """Clients whose configuration has the MCP server in it."""
 
 every_target = pytest.mark.parametrize("name", installable())
