@@ -16,7 +16,7 @@ from observer.cli.output import emit, note, say, table
 from observer.clients.client import Client
 from observer.clients.detection import evidence
 from observer.clients.installers import install, installed_parts, perform
-from observer.clients.quiet import last_report
+from observer.clients.quiet import last_report, last_reports
 from observer.clients.registry import clients
 from observer.clients.setup import Setup, setups
 from observer.config_files.context import InstallContext
@@ -25,7 +25,6 @@ from observer.core.clock import now_ms
 from observer.core.errors import BadInput, ConfigInvalid, ObserverError
 from observer.core.text import counted
 from observer.core.value import Value
-from observer.doctor.clients import last_reports
 from observer.doctor.diagnosis import Diagnosis
 from observer.doctor.probes import probe_checks
 from observer.views.moment import minute

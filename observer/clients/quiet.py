@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from observer.clients.client import Client
 from observer.config_files.context import InstallContext
+from observer.core.paths import Home
 from observer.core.text import age_text
+from observer.store.sqlite.database import SqliteStore
 
 QUIET_MS = 86_400_000
 """Longest time between an event and a later change of a client's own files that is no sign."""
@@ -62,6 +64,18 @@ def find_quiet(
     # What was used before the hooks were there could not report it.
     since_ms = max(last_ms, _changed_ms(context.home.hooks))
     return Quiet(client.name, used_ms, last_ms, at_ms) if used_ms - since_ms > QUIET_MS else None
+
+
+def last_reports(home: Home) -> Mapping[str, int]:
+    """Return when each client last reported something, by its name.
+
+    Raises:
+        StoreUnavailable: the database cannot be read.
+    """
+    if not home.database.exists():
+        return {}
+    with closing(SqliteStore(home.database, read_only=True)) as store, store.read() as reader:
+        return reader.last_reports()
 
 
 def last_report(client: Client, last: Mapping[str, int]) -> int | None:

@@ -103,6 +103,11 @@ class Home:
         return self.root / "losses.json"
 
     @property
+    def quiet(self) -> Path:
+        """Which clients were announced to have gone quiet; see `daemon.quiet`."""
+        return self.root / "quiet.json"
+
+    @property
     def probes(self) -> Path:
         """Folders in which the doctor's probes happen; see `ingest.probe`."""
         return self.root / "probes"

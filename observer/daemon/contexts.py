@@ -13,6 +13,7 @@ from observer.core.model import UNASSIGNED, Project
 from observer.core.paths import Home
 from observer.daemon.feedback import FeedbackRecorder
 from observer.daemon.health import Health
+from observer.daemon.quiet import QuietNotice
 from observer.daemon.status import missing, paused, paused_text
 from observer.daemon.worker import Worker, heard
 from observer.git.status import uncommitted_paths
@@ -57,6 +58,7 @@ class ContextWorker(Worker):
         self._settings = settings
         self._pauses = Spool(home.spool).pauses
         self._shown: list[Pause] = []
+        self._quiet = QuietNotice(home, memory)
 
     def touch_all(self) -> None:
         """Render every file again; unchanged ones are not written."""
@@ -93,11 +95,13 @@ class ContextWorker(Worker):
         return isinstance(body, OnNote) and project_id == UNASSIGNED
 
     def _look(self) -> None:
-        """Touch every project once recording is paused or resumed."""
+        """Touch every project once recording is paused or resumed, or a client goes quiet."""
         at_ms = now_ms()
         self._pauses.tidy(at_ms)
         if (going := self._pauses.now(at_ms)) != self._shown:
             self._shown = going
+            self.touch([_ALL])
+        if self._quiet.look(at_ms=at_ms):
             self.touch([_ALL])
 
     def _notice(self, project: Project, gone: str) -> str:
@@ -105,7 +109,7 @@ class ContextWorker(Worker):
         lines = [gone]
         here = [one for one in self._shown if one.covers(one.from_ms, project.roots)]
         lines += [f"(recording is paused {paused_text(paused(one))})" for one in here]
-        return "\n".join(filter(None, lines))
+        return "\n".join(filter(None, (*lines, self._quiet.text)))
 
     def _write(self, stale: set[int]) -> None:
         gone = missing(self._home)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import suppress
 
 from observer.clients.client import Client
 from observer.clients.detection import evidence
 from observer.clients.git.missing_hooks import missing_hooks
 from observer.clients.installers import install, installed, installed_parts
-from observer.clients.quiet import find_quiet, last_report
+from observer.clients.quiet import find_quiet, last_report, last_reports
 from observer.clients.registry import clients
 from observer.config_files.context import InstallContext, hook_files
 from observer.core.clock import now_ms
@@ -24,7 +24,9 @@ def client_checks(context: InstallContext) -> Iterator[Diagnosis]:
     """Yield what is wrong with the hooks and each client that has them, or that nothing is."""
     yield checked("hooks", lambda: _hooks(context), fix="hooks")
     yield from _git_hooks(context)
-    last = last_reports(context.home)
+    last: Mapping[str, int] = {}
+    with suppress(ObserverError):  # another check reports a damaged database
+        last = last_reports(context.home)
     absent = []
     for client in clients().values():
         if client.installer and (parts := installed_parts(client.name, context)):
@@ -52,18 +54,6 @@ def _client(
     at_ms = last_report(client, last)
     heard = f"last event {age_text(now_ms() - at_ms)} ago" if at_ms else "no event yet"
     return well(name, f"{parts}; {heard}")
-
-
-def last_reports(here: Home) -> Mapping[str, int]:
-    """Return when each client last reported something, by name; empty without a database."""
-    if here.database.exists():
-        with (
-            suppress(ObserverError),  # another check reports a damaged database
-            closing(SqliteStore(here.database, read_only=True)) as store,
-            store.read() as reader,
-        ):
-            return reader.last_reports()
-    return {}
 
 
 def _hooks(context: InstallContext) -> str:

@@ -1,6 +1,6 @@
 """Codex CLI: its hook payloads, and its configuration."""
 
-from observer.clients.client import Client
+from observer.clients.client import Client, prompt_sample
 
 CLIENT = Client(
     name="codex",
@@ -10,6 +10,7 @@ CLIENT = Client(
     folders=(".codex",),
     transcripts=(".codex/sessions",),
     tried="0.169.0",
+    sample=prompt_sample("UserPromptSubmit"),
     session_variable="CODEX_THREAD_ID",
     marker_variables=("CODEX_SANDBOX",),
     has_plugin=True,

@@ -2,7 +2,7 @@
 
 import orjson
 
-from observer.clients.client import Client
+from observer.clients.client import Client, prompt_sample
 
 
 def _wrap_context(text: str) -> bytes:
@@ -22,6 +22,7 @@ CLIENT = Client(
     folders=(".copilot",),
     transcripts=(".copilot/session-state",),
     tried="1.0.102",
+    sample=prompt_sample("UserPromptSubmit"),
     session_variable="COPILOT_AGENT_SESSION_ID",
     marker_variables=("COPILOT_CLI",),
     context_file="CONTEXT.copilot.json",

@@ -1,6 +1,6 @@
 """Gemini CLI: its hook payloads, and its configuration."""
 
-from observer.clients.client import Client, hook_specific_output
+from observer.clients.client import Client, hook_specific_output, prompt_sample
 
 
 def _wrap_context(text: str) -> bytes:
@@ -15,6 +15,7 @@ CLIENT = Client(
     folders=(".gemini/settings.json", ".gemini/tmp"),
     transcripts=(".gemini/tmp",),
     tried="0.61.0",
+    sample=prompt_sample("BeforeAgent"),
     session_variable="GEMINI_SESSION_ID",
     marker_variables=("GEMINI_CLI",),
     context_file="CONTEXT.gemini.json",  # plain text would be shown to the person

@@ -1,6 +1,6 @@
 """Qwen Code: its hook payloads, and its configuration."""
 
-from observer.clients.client import Client
+from observer.clients.client import Client, prompt_sample
 
 CLIENT = Client(
     name="qwen",
@@ -10,6 +10,7 @@ CLIENT = Client(
     folders=(".qwen",),
     transcripts=(".qwen/projects",),
     tried="0.24.4",
+    sample=prompt_sample("UserPromptSubmit"),
     session_variable="QWEN_CODE_SESSION_ID",
     marker_variables=("QWEN_CODE",),
     context_file="CONTEXT.qwen.md",
