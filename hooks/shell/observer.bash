@@ -9,7 +9,8 @@ __observer_setup() {
     [[ -n ${OBSERVER_HOME-} || -d $home/spool ]] || home=${HOME-}/.observer
     [[ $home == /* ]] || home=$PWD/$home
     __observer_folder=$home/spool/shell
-    __observer_began=0 __observer_before=0 __observer_cwd=$PWD __observer_void=
+    __observer_scratch=$home/spool/tmp
+    __observer_began=0 __observer_before=0 __observer_cwd=$PWD __observer_void= __observer_rules=
     __observer_open
 }
 
@@ -22,7 +23,9 @@ __observer_open() {
         # A relative entry would find the mkdir of whatever folder the shell is in.
         PATH=/usr/bin:/bin:$PATH
         [[ -d $__observer_folder ]] || command mkdir -p -- "$__observer_folder"
+        [[ -d $__observer_scratch ]] || command mkdir -p -- "$__observer_scratch"
         : >>"$__observer_log"
+        : >>"$__observer_scratch/${__observer_log##*/}"
     ) 2>/dev/null
 }
 
@@ -66,6 +69,7 @@ __observer_record() {
         fi
         __observer_began=0
     fi
+    __observer_give_back 2>/dev/null
     # Before 5.1 this status is what the rest of PROMPT_COMMAND sees.
     ((BASH_VERSINFO[0] > 5 || BASH_VERSINFO[1] >= 1)) || return "$exit"
 }
@@ -104,12 +108,46 @@ __observer_is_told() {
     [[ -o history && -z ${HISTIGNORE-} && :${HISTCONTROL-}: != *:ignore@(space|both):* ]]
 }
 
+# Where the history leaves out repeats and private commands alike, nobody can tell which one did not
+# come in. So while a command is typed, repeats are let in, and taken out again when it has ended.
+__observer_let_repeats_in() {
+    __observer_rules=
+    [[ :${HISTCONTROL-}: == *:ignore@(dups|both):* && ${HISTCONTROL@a} != *r* ]] || return 0
+    ! __observer_is_paused || return 0
+    [[ -w $__observer_scratch ]] || return 0
+    local scratch=$__observer_scratch/${__observer_log##*/}
+    # The daemon sweeps what has lain there for long.
+    [[ -e $scratch ]] || (umask 077 && : >"$scratch") 2>/dev/null
+    __observer_rules=$HISTCONTROL
+    HISTCONTROL=:$HISTCONTROL:
+    HISTCONTROL=${HISTCONTROL//:ignoreboth:/:ignorespace:}
+    HISTCONTROL=${HISTCONTROL//:ignoredups:/:}
+    __observer_lent=$HISTCONTROL
+}
+
+__observer_give_back() {
+    [[ $__observer_rules && $HISTCONTROL == "$__observer_lent" ]] || return 0
+    HISTCONTROL=$__observer_rules __observer_rules=
+    local __observer_number last both scratch=$__observer_scratch/${__observer_log##*/}
+    __observer_count
+    ((__observer_number > __observer_before)) && [[ -w $scratch ]] || return 0
+    # Builtins can give a shell's history to a file alone.
+    HISTTIMEFORMAT= builtin history 1 >|"$scratch" && IFS= read -r -d '' last <"$scratch"
+    HISTTIMEFORMAT= builtin history 2 >|"$scratch" && IFS= read -r -d '' both <"$scratch"
+    : >|"$scratch"
+    both=${both%"$last"}
+    [[ ${both#*[0-9][* ] } == "${last#*[0-9][* ] }" ]] || return 0
+    last=${last%"${last#*[0-9][* ] }"}
+    builtin history -d "${last//[!0-9]}"
+}
+
 # Last in line: other prompt commands may have read other shells' history into this one's.
 __observer_ready() {
     local - __observer_number
     set +eux
     __observer_count
     __observer_before=$__observer_number __observer_cwd=$PWD
+    __observer_let_repeats_in
 }
 
 # A number that grows with the history. Either part alone stands still in some version of bash:

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from observer.clients.envelope import parse
 from observer.core.paths import Home
+from observer.spool.files import SpoolEntry
 from observer.spool.spool import Spool
 
 Records = list[dict[str, str]]
@@ -27,6 +29,11 @@ def text(record: dict[str, str]) -> str:
     if "history" in record:
         return re.sub(r"\A *\d+[* ] ", "", record["history"]).removesuffix("\n")
     return record.get("text", record.get("unseen", ""))
+
+
+def record_of(entry: SpoolEntry) -> dict[str, str]:
+    lines = parse(*entry[:3]).payload.decode().split("\0")[:-1]
+    return {name: value for name, _, value in (line.partition("=") for line in lines)}
 
 
 def texts(records: Records) -> list[str]:
@@ -211,8 +218,9 @@ def bash(person: Person, *lines: str, **environment: str) -> list[str]:
         pytest.param({"HISTCONTROL": ""}, "echo x", id="no-rule"),
         pytest.param({"HISTCONTROL": "ignoredups"}, "echo x", id="surely-a-repeat"),
         pytest.param({"HISTCONTROL": "erasedups"}, "echo x", id="erased-and-added"),
-        pytest.param({"HISTCONTROL": "ignoreboth"}, "repeat-or-private", id="who-knows"),
-        pytest.param({"HISTCONTROL": "ignoredups:ignorespace"}, "repeat-or-private", id="or-this"),
+        pytest.param({"HISTCONTROL": "ignoreboth"}, "echo x", id="as-in-debian"),
+        pytest.param({"HISTCONTROL": "ignoredups:ignorespace"}, "echo x", id="the-same"),
+        pytest.param({"HISTCONTROL": "ignoreboth:erasedups"}, "repeat-or-private", id="who-knows"),
         pytest.param({"HISTIGNORE": "echo x"}, "repeat-or-private", id="a-pattern"),
     ],
 )
@@ -220,6 +228,81 @@ def test_bash_tells_a_repeat_from_a_secret_where_it_can(
     person: Person, rules: dict[str, str], told: str
 ) -> None:
     assert bash(person, "echo x", "echo x", **rules)[-1] == told
+
+
+DEBIAN = """
+case $- in *i*) ;; *) return ;; esac
+HISTCONTROL=ignoreboth
+shopt -s histappend
+HISTSIZE=1000
+HISTFILESIZE=2000
+"""
+
+
+def test_red_is_green_again_in_debians_bash(
+    terminal: Terminal, hooks: Path, spool: Spool, tmp_path: Path
+) -> None:
+    """A repeated command is recorded, a private one is not, and the history is the person's."""
+    rc, check, kept = tmp_path / "rc", tmp_path / "check", tmp_path / "history"
+    rc.write_text(f"{DEBIAN}HISTFILE={kept}\nsource {hooks}/shell/observer.bash\n")
+    check.write_text(f"#!/bin/sh\ntest -e {tmp_path}/fixed\n")
+    check.chmod(0o755)
+    argv = [shutil.which("bash") or pytest.skip("not installed"), "--rcfile", str(rc), "-i"]
+    lines = (f" touch {tmp_path}/fixed", str(check), f" {check}", "echo 'a", "b'", "echo 'a", "b'")
+    terminal(argv, str(check), *lines, 'echo "<$HISTCONTROL>"', "exit")
+    said = [
+        (text(fields), fields["exit"])
+        for entry in spool.claim(at_most=100)
+        for fields in [record_of(entry)]
+    ]
+    hidden = ("repeat-or-private", "0")
+    again = ("echo 'a\nb'", "0")
+    typed = (str(check), "1"), hidden, (str(check), "0"), hidden, again, again
+    assert tuple(said[:6]) == typed
+    assert kept.read_text() == f"{check}\necho 'a\nb'\necho \"<$HISTCONTROL>\"\nexit\n"
+
+
+@pytest.mark.parametrize(
+    "rules", ["ignoreboth", "ignoredups", "ignorespace", "ignoredups:erasedups"]
+)
+def test_bash_keeps_the_history_and_its_rules_as_the_person_wants_them(
+    terminal: Terminal, hooks: Path, tmp_path: Path, rules: str
+) -> None:
+    """With and without the recorder, the history holds the same lines."""
+    argv = [shutil.which("bash") or pytest.skip("not installed"), *ARGUMENTS["bash"]]
+    lines = (
+        "echo x",
+        "echo x",
+        " echo y",
+        "echo z",
+        "echo x",
+        " echo x",
+        "HISTCONTROL=",
+        "ls",
+        "ls",
+    )
+    held = []
+    for number, start in enumerate((" :", f" source {hooks}/shell/observer.bash")):
+        kept = tmp_path / str(number)
+        terminal(argv, start, *lines, " exit", HISTCONTROL=rules, HISTFILE=str(kept))
+        held.append([line for line in kept.read_text().splitlines() if "source" not in line])
+    assert held[1] == [line for line in held[0] if line != " :"]
+
+
+def test_bash_leaves_a_rule_alone_that_is_read_only(terminal: Terminal, hooks: Path) -> None:
+    argv = [shutil.which("bash") or pytest.skip("not installed"), *ARGUMENTS["bash"]]
+    source = f" source {hooks}/shell/observer.bash"
+    shown = terminal(argv, "readonly HISTCONTROL=ignoreboth", source, "echo x", "echo x", " exit")
+    assert "readonly variable" not in shown
+
+
+@pytest.mark.parametrize(
+    ("shell", "rule"), [("zsh", "setopt HIST_IGNORE_DUPS HIST_IGNORE_ALL_DUPS"), ("fish", "true")]
+)
+def test_a_repeated_command_is_recorded_in_other_shells(
+    person: Person, shell: str, rule: str
+) -> None:
+    assert texts(person(shell, rule, "echo x", "echo x"))[-2:] == ["echo x", "echo x"]
 
 
 def test_bash_without_history_tells_no_text(person: Person) -> None:
