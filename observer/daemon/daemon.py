@@ -244,7 +244,7 @@ class Daemon:
             embedder=model,
             tombstones=Tombstones(self._home.tombstones),
             probes=self._home.probes,
-            give_way=lambda: self._mcp.give_way(),  # noqa: PLW0108 - made later
+            give_way=lambda: self._mcp.give_way(self._writer.is_awaited),
         )
 
     def _servers(self, http_listener: socket.socket) -> list[HttpServer]:

@@ -240,9 +240,11 @@ if TYPE_CHECKING:
     from observer.api.mcp.server import Hello, McpFront, McpHttp
 
 
-GIVE_WAY_S, GIVE_WAY_STEP_S = 0.010, 0.001
-"""How long an event waits at most for calls to be answered, about as long as a search takes: a
-backlog goes on, at 100 events a second or more, while somebody asks without a pause."""
+GIVE_WAY_SHARE = 4.0
+"""How much longer than it works a thread waits for calls at most: a backlog goes on, at a fifth of
+its speed, while somebody asks without a pause."""
+GIVE_WAY_S, GIVE_WAY_STEP_S = 0.050, 0.001
+"""How long it waits at most at a time: several searches."""
 
 
 class LazyMcp:
@@ -254,6 +256,7 @@ class LazyMcp:
         self._rules_chars = rules_chars
         self._front: McpFront | None = None
         self._http: asyncio.Future[McpHttp] = asyncio.get_running_loop().create_future()
+        self._may_wait_s, self._resumed_s = 0.0, time.monotonic()
 
     async def serve(self, listener: socket.socket, *, after: asyncio.Event) -> None:
         """Import, and serve the MCP socket and the HTTP endpoint, until cancelled.
@@ -272,11 +275,23 @@ class LazyMcp:
             tasks.create_task(serve_lines(listener, front.serve_stream))
             tasks.create_task(self.openings.run(front))
 
-    def give_way(self) -> None:
-        """Let calls that are being answered go first; for threads that have much to do."""
-        until = time.monotonic() + GIVE_WAY_S
-        while self._front is not None and self._front.calls() and time.monotonic() < until:
+    def calls(self) -> int:
+        """Return the number of calls that are being answered; safe from any thread."""
+        return self._front.calls() if self._front else 0
+
+    def give_way(self, is_awaited: Callable[[], bool] = lambda: False) -> None:
+        """Let calls that are being answered go first; for one thread that has much to do.
+
+        `is_awaited` returns True while somebody waits for that thread itself, which then hurries.
+        """
+        began_s = time.monotonic()
+        worked_s = began_s - self._resumed_s
+        may_wait_s = min(GIVE_WAY_S, self._may_wait_s + GIVE_WAY_SHARE * worked_s)
+        until_s = began_s + may_wait_s
+        while self.calls() and not is_awaited() and time.monotonic() < until_s:
             time.sleep(GIVE_WAY_STEP_S)
+        self._resumed_s = time.monotonic()
+        self._may_wait_s = may_wait_s - (self._resumed_s - began_s)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

@@ -7,7 +7,6 @@ it; whatever dies in between is replayed, and the event's id makes the replay a 
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -34,8 +33,6 @@ BATCH = 500
 """Entries of one commit: enough to share its fsync, few enough to be searchable soon."""
 FIRST_BATCH = 32
 """Entries of the first commit: even who is killed soon after each start gets on."""
-POLITE_S = 0.25
-"""Most time that a batch gives way to whoever asks: other writers wait for its end."""
 
 _log = logging.getLogger(__name__)
 
@@ -243,10 +240,8 @@ class Pipeline:
         with self._store.write() as writer:
             appender = self._appender(writer)
             receipts = []
-            polite_until = time.monotonic() + POLITE_S
             for one in prepared:
-                if time.monotonic() < polite_until:
-                    self._give_way()
+                self._give_way()
                 receipts.append(appender.append(one))
             appender.finish()
         if purged := sum(receipt.is_purged for receipt in receipts):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import signal
 import subprocess
 import sys
@@ -38,6 +39,8 @@ PAGE = 1000
 PAGE_BYTES = 16 << 20
 """A page is full at so many entries, or bytes of them. It is stored in one transaction: larger than
 a batch, for what is late already need not be searchable at once."""
+NICE = 10
+"""How much lower its priority is than that of the daemon, which answers meanwhile."""
 WAIT_S = 120.0
 """A page that takes longer will never come."""
 
@@ -107,6 +110,8 @@ class Prefetcher:
         except OSError as error:
             self._give_up(f"cannot start: {error.strerror}")
             return
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, self._process.pid, os.nice(0) + NICE)
         with suppress(BrokenPipeError), _pipe(self._process.stdin) as asked:
             asked.write(_encode(order))
 

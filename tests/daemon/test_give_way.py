@@ -12,7 +12,7 @@ from observer.daemon.servers import LazyMcp
 
 
 class Front:
-    """Answers as many calls as it was told, one fewer at each look."""
+    """Answers so many calls, one fewer at each look."""
 
     def __init__(self, calls: int) -> None:
         self.left = calls
@@ -36,7 +36,9 @@ def lazy(front: Front | None) -> LazyMcp:
 def test_it_waits_until_no_call_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(servers, "GIVE_WAY_S", 60.0)
     front = Front(calls=4)
-    lazy(front).give_way()
+    mcp = lazy(front)
+    mcp._may_wait_s = 60.0
+    mcp.give_way()
     assert (front.left, front.looks) == (0, 4)
 
 
@@ -44,6 +46,28 @@ def test_it_goes_on_though_somebody_asks_all_the_time() -> None:
     front = Front(calls=1_000_000)
     lazy(front).give_way()
     assert front.left > 0
+
+
+def test_it_waits_no_longer_than_its_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has waited as long as it may works on, and has to earn the next pause by work."""
+    monkeypatch.setattr(servers, "GIVE_WAY_SHARE", 0.0)
+    front = Front(calls=1_000_000)
+    mcp = lazy(front)
+    mcp._may_wait_s = 0.003
+    mcp.give_way()
+    looks = front.looks
+    assert looks > 1
+    mcp.give_way()
+    assert front.looks == looks + 1
+
+
+def test_it_hurries_where_somebody_waits_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(servers, "GIVE_WAY_S", 60.0)
+    front = Front(calls=1_000_000)
+    mcp = lazy(front)
+    mcp._may_wait_s = 60.0
+    mcp.give_way(lambda: True)
+    assert front.looks == 1
 
 
 def test_before_the_first_connection_it_does_not_wait() -> None:

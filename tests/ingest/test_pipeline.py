@@ -527,16 +527,3 @@ def test_whoever_asks_goes_before_each_event(
         post("PostToolUse", run(f"make step-{number}"))
     assert make_pipeline(give_way=lambda: asked.append(None)).drain().entries == 3
     assert len(asked) == 3
-
-
-def test_a_batch_gives_way_for_a_limited_time(
-    make_pipeline: Callable[..., Pipeline],
-    post: Callable[..., None],
-    run: Callable[..., dict[str, Any]],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("observer.ingest.pipeline.POLITE_S", -1.0)
-    asked: list[None] = []
-    post("PostToolUse", run("make"))
-    assert make_pipeline(give_way=lambda: asked.append(None)).drain().entries == 1
-    assert not asked

@@ -19,6 +19,7 @@ from observer.core.paths import Home
 from observer.ingest.pipeline import BATCH, Pipeline
 from observer.ingest.prefetch import (
     BACKLOG,
+    NICE,
     PAGE,
     PAGE_BYTES,
     Page,
@@ -113,6 +114,12 @@ def test_the_process_ends_with_the_backlog(
     process = process_of(ahead)
     drained(pipeline)
     assert (ahead.is_reading, process.returncode) == (False, 0)
+
+
+def test_the_process_leaves_a_busy_processor_to_others(ahead: Prefetcher, fill: Fill) -> None:
+    fill(1)
+    ahead.begin(())
+    assert os.getpriority(os.PRIO_PROCESS, process_of(ahead).pid) == min(19, os.nice(0) + NICE)
 
 
 def test_a_short_backlog_starts_no_process(
