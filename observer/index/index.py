@@ -65,7 +65,7 @@ class Feed(Protocol):
 
 
 class Index:
-    """The index in a folder. Safe to share between threads; they take turns.
+    """The index in a folder. Safe to share between threads; they take turns at changing it.
 
     Args:
         folder: where its files are.
@@ -110,7 +110,7 @@ class Index:
 
     @contextmanager
     def view(self, feed: Feed) -> Iterator[View]:
-        """Lend a view of all that the feed has; nobody else uses the index meanwhile.
+        """Lend a view of all that the feed has, which does not change meanwhile.
 
         Where very much changed, only the older part of it is there yet: see `View.is_complete`.
         """
@@ -118,7 +118,9 @@ class Index:
             # A process that only reads is gone before anybody else could make the index for it.
             patience = PATIENCE if self._is_owner else sys.maxsize
             is_complete = self._take_up(feed, at_most=patience)
-            yield View(self._segments, self._codes, model=self._model, is_complete=is_complete)
+            segments = [each.frozen() for each in self._segments]
+            model = self._model
+        yield View(segments, self._codes, model=model, is_complete=is_complete)
 
     def embedded(self) -> int:
         """Count the items with a whole vector of the model in use, as far as they are indexed."""

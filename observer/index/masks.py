@@ -29,8 +29,9 @@ def mask(one: Segment, filters: Filters, among: NDArray[np.int64] | None = None)
     compared = replace(filters, files=(), tags=(), layer=None, trusted_at_ms=None)
     seen = one.masks.get(compared)
     if seen is None:
-        if len(one.masks) >= KEPT:
-            one.masks.pop(next(iter(one.masks)))
+        # Other threads may do the same at this moment.
+        for oldest in list(one.masks)[: max(0, 1 + len(one.masks) - KEPT)]:
+            one.masks.pop(oldest, None)
         seen = one.masks[compared] = _fitting(one, compared)
     if among is None:
         return seen

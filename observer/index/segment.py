@@ -7,6 +7,7 @@ from that, rows are immutable.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -96,7 +97,7 @@ class QueryTerms(NamedTuple):
 
 
 class Segment:
-    """Immutable rows in memory or mapped from a file.
+    """Immutable rows in memory or mapped from a file; which of them are dead may change.
 
     Args:
         arrays: as `observer.index.segment_builder` makes them; at least one row, by id.
@@ -126,6 +127,7 @@ class Segment:
         """What `observer.index.masks` made of the last filters; nothing once rows are buried."""
         self._embedded: int | None = None
         self._whole: int | None = None
+        self._frozen: Segment | None = None
         self.words = int(self.lengths.sum())
         self.postings = Postings(*(arrays[name] for name in Postings._fields))
 
@@ -137,10 +139,17 @@ class Segment:
 
     def mark_rows_deleted(self, rows: Rows | NDArray[np.bool_]) -> None:
         """Take these rows for dead, by their places or by a mask."""
+        self.buried, self.alive = self.buried.copy(), self.alive.copy()
         self.buried[rows] = True
         self.alive[rows] = False
-        self.masks.clear()
-        self._embedded = self._whole = None
+        self.masks = {}
+        self._embedded = self._whole = self._frozen = None
+
+    def frozen(self) -> Segment:
+        """Return the segment as it is now: what dies later lives on in it."""
+        if self._frozen is None:
+            self._frozen = copy(self)
+        return self._frozen
 
     def embedded(self, model: str) -> int:
         """Count the living rows that have a vector of a model, be it only the beginning of one."""

@@ -490,6 +490,27 @@ def test_of_no_items_all_have_a_vector(told: Told, an_index: Make) -> None:
         assert view.embedded == 1
 
 
+def test_a_view_stays_as_it_is_while_others_take_up_what_is_new(
+    told: Told, an_index: Make, an_item: Make, found: Make
+) -> None:
+    """Nobody who asks waits until somebody else has been answered."""
+    told.put(an_item(1, "aa"), an_item(2, "aa bb"))
+    index = an_index()
+    with index.view(told) as view:
+        told.put(an_item(1, "bb"), an_item(3, "aa"))
+        newer: list[set[int]] = []
+
+        def ask() -> None:
+            with index.view(told) as other:
+                newer.append(set(found(other, "aa")))
+
+        asking = threading.Thread(target=ask, daemon=True)
+        asking.start()
+        asking.join(timeout=10)
+        assert set(found(view, "aa")) == {4, 8}
+        assert newer == [{8, 12}]
+
+
 def test_threads_take_turns(told: Told, an_index: Make, fill: Make, answers: Make) -> None:
     fill(told, 60)
     index, failed, done = an_index(), [], threading.Event()
