@@ -226,3 +226,40 @@ def test_a_database_of_a_newer_observer_is_left_alone(filled: Home) -> None:
     with pytest.raises(StoreUnavailable, match="this observer knows"):
         store(filled)
     assert filled.database.read_bytes() == before
+
+
+# --- a copy that a person puts in place ----------------------------------------------------------
+
+
+def put_back(home: Home) -> None:
+    """Put a copy of the first 40 events in the place of a database with 50."""
+    copy = home.root / "copy.db"
+    with closing(store(home)) as opened:
+        opened.backup(copy)
+        add(opened, range(41, 51))
+    copy.replace(home.database)
+
+
+def test_an_older_copy_in_place_of_the_database_is_no_damage(filled: Home) -> None:
+    put_back(filled)
+    with closing(SqliteStore(filled.database, read_only=True)) as looked:
+        assert looked.lost_events == 0
+    assert mend(filled) is None
+    assert recent(filled, now_ms=5_000_000) is None
+    with closing(store(filled)) as opened:
+        assert opened.lost_events == 0
+        add(opened, range(41, 43))
+    with closing(store(filled)) as again, again.read() as reader:
+        assert again.lost_events == 0
+        assert reader.totals().events == 42
+
+
+def test_what_is_lost_of_a_restored_copy_later_is_reported(filled: Home) -> None:
+    put_back(filled)
+    with closing(store(filled)) as opened:
+        opened.checkpoint()
+        older = filled.database.read_bytes()
+        add(opened, range(41, 44))
+    filled.database.write_bytes(older)
+    with closing(store(filled)) as opened:
+        assert opened.lost_events == 3

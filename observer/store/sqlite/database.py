@@ -111,7 +111,7 @@ class SqliteStore:
                     # A daemon of before the upgrade may still run, and `up` alone would leave it.
                     hint="run: observer down && observer up",
                 )
-            self.lost_events = max(0, marked.newest_seq - newest_seq(reader)) if marked else 0
+            self.lost_events = self._wal.lost(newest_seq(reader), marked)
             self._readers.put(reader)
             return None
         make_private(self._path.parent)
@@ -121,7 +121,8 @@ class SqliteStore:
         todo = needed(version, self._steps, where=str(self._path))
         # What follows the damage in the log may be saved from it, unless it is written over.
         writer.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-        self.lost_events = self._wal.lost(newest_seq(writer))
+        is_copy, marked = self._wal.is_copy(), self._wal.marked()
+        self.lost_events = self._wal.lost(newest_seq(writer), marked)
         if todo and seal(writer, self._path):
             writer = self._connect(cache_kib=WRITER_CACHE_KIB)
         _prepare_writer(writer)
@@ -129,6 +130,8 @@ class SqliteStore:
             for step in todo:
                 self._migrate(writer, step)
         self._events = count_events(writer)
+        if is_copy:  # what was committed to the database that it replaces no longer counts
+            self._wal.note(newest_seq(writer), self._events)
         writer.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(self.lost_events > 0))
         return writer
 

@@ -41,6 +41,7 @@ class WriteAheadLog:
     """
 
     def __init__(self, database: Path) -> None:
+        self._database = database
         self._path = database.with_name(f"{database.name}-wal")
         self._mark_path = database.with_name(f"{database.name}-newest")
         self._opened: tuple[int, int] | None = None
@@ -78,10 +79,24 @@ class WriteAheadLog:
         """Take the log that the next `is_replaced` sees for the one that was opened."""
         self._opened = None
 
-    def lost(self, newest_seq: int) -> int:
-        """Return how many events were committed after the newest one that is there."""
-        marked = self.marked()
-        return max(0, marked.newest_seq - newest_seq) if marked else 0
+    def lost(self, newest_seq: int, marked: Mark | None) -> int:
+        """Return how many events were committed until a mark after the newest one that is there.
+
+        None is lost where a copy was put in the place of the database: that was wanted.
+        """
+        if marked is None or self.is_copy():
+            return 0
+        return max(0, marked.newest_seq - newest_seq)
+
+    def is_copy(self) -> bool:
+        """Return True if the file is a backup that nobody has written to yet.
+
+        `VACUUM INTO` leaves the format versions (bytes 18 and 19) of a database without a
+        write-ahead log; whoever opens one for writing changes them first.
+        """
+        with suppress(OSError), self._database.open("rb") as file:
+            return file.read(20)[18:] == b"\x01\x01"
+        return False
 
     def marked(self) -> Mark | None:
         """Return what was written down last; None if nothing was that can be read."""
