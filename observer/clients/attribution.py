@@ -12,12 +12,10 @@ from typing import Literal, NamedTuple
 
 from observer.clients.registry import clients
 
-_OTHER_SESSIONS = ()
 _OTHER_MARKERS = (
     ("ANTIGRAVITY_AGENT", "antigravity"),
     ("CLINE_ACTIVE", "cline"),
     ("CLINE_NO_INTERACTIVE", "cline"),
-    ("PI_CODING_AGENT", "pi"),
     ("DEVIN_PROJECT_DIR", "devin"),
 )
 """Agents whose hooks we do not read, but whose shells we meet."""

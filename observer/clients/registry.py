@@ -19,6 +19,7 @@ from observer.clients import (
     git,
     kiro,
     opencode,
+    pi,
     qwen,
     shells,
 )
@@ -40,6 +41,7 @@ BUILT_IN: tuple[Client, ...] = (
     droid.CLIENT,
     copilot.CLIENT,
     *opencode.CLIENTS,
+    pi.CLIENT,
     Client("generic", "observer.clients.generic:read"),
 )
 

@@ -34,6 +34,19 @@ for (const [name, input, output] of JSON.parse(readFileSync(0, "utf8"))) {
 }
 process.stdout.write(JSON.stringify(answers))
 """
+PI_DRIVER = """
+import { readFileSync } from "node:fs"
+import extend from %(plugin)s
+const handlers = {}
+extend({ on: (event, handler) => (handlers[event] = handler) })
+const ctx = { cwd: %(folder)s, sessionManager: { getSessionId: () => "s1" } }
+const answers = []
+for (const [name, event] of JSON.parse(readFileSync(0, "utf8"))) {
+  answers.push((await handlers[name]({ type: name, ...event }, ctx)) ?? null)
+}
+answers.push(process.env.PI_SESSION_ID ?? null)
+process.stdout.write(JSON.stringify(answers))
+"""
 CHILD = {"id": "c1", "parentID": "s1"}
 
 Run = Callable[..., list[Any]]
@@ -41,13 +54,14 @@ Run = Callable[..., list[Any]]
 
 @pytest.fixture
 def folder(tmp_path: Path, context: InstallContext) -> Path:
-    """A project with context for OpenCode."""
+    """A project with context for OpenCode and Pi."""
     folder = tmp_path / "my project"
     folder.mkdir()
     mirror = context.home.context / "by-path" / folder.relative_to("/")
     mirror.mkdir(parents=True)
     (mirror / "CONTEXT.md").write_text("for anyone")
     (mirror / "CONTEXT.opencode.md").write_text("what was done")
+    (mirror / "CONTEXT.pi.md").write_text("what Pi did")
     return folder
 
 
@@ -56,24 +70,34 @@ def run(context: InstallContext, folder: Path, put: Callable[[str], InstallPlan]
     """Call hooks of the installed plugin in their order; return what they made of their outputs."""
     put("opencode")
     plugin = context.user_home / ".config" / "opencode" / "plugins" / "observer.js"
+    return lambda *calls: driven(DRIVER, plugin, folder, calls, context)
 
-    def call(*calls: tuple[str, Any, Any]) -> list[Any]:
-        module = plugin.with_suffix(".mjs")
-        module.write_bytes(plugin.read_bytes())
-        names = {"plugin": json.dumps(str(module)), "folder": json.dumps(str(folder))}
-        done = subprocess.run(
-            ["node", "--input-type=module", "-e", DRIVER % names],
-            input=json.dumps(calls),
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
-            env={**os.environ, "OBSERVER_HOME": str(context.home.root)},
-        )
-        assert done.stderr == ""
-        return list(json.loads(done.stdout))
 
-    return call
+@pytest.fixture
+def run_pi(context: InstallContext, folder: Path, put: Callable[[str], InstallPlan]) -> Run:
+    """Call handlers of the installed extension; return their answers and then `PI_SESSION_ID`."""
+    put("pi")
+    extension = context.user_home / ".pi" / "agent" / "extensions" / "observer.js"
+    return lambda *calls: driven(PI_DRIVER, extension, folder, calls, context)
+
+
+def driven(
+    driver: str, plugin: Path, folder: Path, calls: object, context: InstallContext
+) -> list[Any]:
+    module = plugin.with_suffix(".mjs")
+    module.write_bytes(plugin.read_bytes())
+    names = {"plugin": json.dumps(str(module)), "folder": json.dumps(str(folder))}
+    done = subprocess.run(
+        ["node", "--input-type=module", "-e", driver % names],
+        input=json.dumps(calls),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+        env={**os.environ, "OBSERVER_HOME": str(context.home.root)},
+    )
+    assert done.stderr == ""
+    return list(json.loads(done.stdout))
 
 
 def reported(context: InstallContext) -> list[Event]:
@@ -185,13 +209,45 @@ def test_nothing_is_thrown_where_the_home_is_gone(run: Run, context: InstallCont
     assert len(answers[1]["parts"]) == 1
 
 
-def test_an_event_of_another_shape_is_survived(run: Run) -> None:
+def test_an_event_of_another_shape_is_survived(run: Run, context: InstallContext) -> None:
     run(
         bus("session.created"),
         bus("message.part.updated", part=None),
         ("event", {"event": {"type": "session.idle"}}, None),
         ("tool.execute.after", {"tool": "bash"}, {}),
     )
+    assert [event.body for event in reported(context)] == [Command(command="", failed=False)]
+
+
+def test_pi_reports_a_session(run_pi: Run, context: InstallContext, folder: Path) -> None:
+    said = {"role": "assistant", "content": [{"type": "text", "text": "Two lines."}]}
+    call = {"toolName": "bash", "toolCallId": "1", "input": {"command": "wc -l calc.py"}}
+    answers = run_pi(
+        ("session_start", {"reason": "startup"}),
+        ("before_agent_start", {"prompt": "count the lines", "systemPrompt": "You are Pi."}),
+        ("tool_result", {**call, "content": [{"type": "text", "text": "2"}], "isError": False}),
+        ("agent_end", {"messages": [{"role": "user", "content": []}, said]}),
+        ("session_shutdown", {"reason": "quit"}),
+    )
+    assert answers[1] == {"systemPrompt": "You are Pi.\n\nwhat Pi did"}
+    assert answers[2:] == [None, None, None, "s1"]
+    events = reported(context)
+    assert {(event.client, event.session, event.cwd) for event in events} == {
+        ("pi", "s1", str(folder))
+    }
+    assert [type(event.body) for event in events] == [
+        *(SessionStart, Prompt, Command, Reply, SessionEnd)
+    ]
+
+
+def test_pi_goes_on_where_the_home_is_gone(run_pi: Run, context: InstallContext) -> None:
+    shutil.rmtree(context.home.root)
+    answers = run_pi(
+        ("before_agent_start", {"prompt": "hello", "systemPrompt": "You are Pi."}),
+        ("agent_end", {"messages": []}),
+        ("session_shutdown", {}),
+    )
+    assert answers[:3] == [{}, None, None]
 
 
 @pytest.mark.parametrize("name", ["opencode", "kilo"])

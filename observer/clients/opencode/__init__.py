@@ -11,6 +11,7 @@ CLIENTS = (
         programs=("kilo",),
         folders=(".config/kilo", ".local/share/kilo"),
         transcripts=(".local/share/kilo",),
+        tried="7.7.7",
         session_variable="KILO_SESSION_ID",
         marker_variables=("KILO",),
         context_file="CONTEXT.kilo.md",
