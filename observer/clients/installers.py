@@ -59,7 +59,7 @@ def installed_parts(name: str, context: InstallContext) -> tuple[str, ...]:
     except ObserverError:  # what cannot be read runs nothing
         return ()
     scripts = re.escape(os.fsencode(context.home.hooks))
-    marks = {"hooks": scripts + b"/", "MCP": rb"\bmcp\b(?!/)"}
+    marks = {"hooks": scripts + b"[/\"']", "MCP": rb"\bmcp\b(?!/)"}
     return tuple(
         part for part, mark in marks.items() if any(_takes_out(edit, mark) for edit in edits)
     )

@@ -135,15 +135,15 @@ def _registered(probe: Probe, *words: str) -> str:
         ObserverError: it stands in none.
     """
     line = command(probe.context.home, *words)
-    script, of_client = (command(probe.context.home, *words[:count]) for count in (1, 2))
+    hooks = str(probe.context.home.hooks)
     plan = install(probe.client.name, probe.context)
     text = b"\n".join(edit.before or b"" for edit in plan.edits if not edit.is_ours)
 
     def has(form: str) -> bool:
         return orjson.dumps(form)[1:-1] in text
 
-    # A plug-in has the script alone, and starts it with arguments of its own.
-    if has(line) or (has(script) and not has(of_client)):
+    # A plug-in has the folder alone, and starts the scripts in it itself.
+    if has(line) or (has(hooks) and not has(f"{hooks}/")):
         return line
     raise ObserverError(
         f"its configuration does not call {' '.join(words)}",

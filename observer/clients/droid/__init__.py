@@ -1,6 +1,6 @@
 """Droid, the agent of Factory: its hook payloads, and its configuration."""
 
-from observer.clients.client import Client
+from observer.clients.client import Client, prompt_sample
 
 CLIENT = Client(
     name="droid",
@@ -10,5 +10,6 @@ CLIENT = Client(
     folders=(".factory",),
     transcripts=(".factory/sessions",),
     tried="0.225.2",
+    sample=prompt_sample("UserPromptSubmit"),
     context_file="CONTEXT.droid.md",
 )
