@@ -159,10 +159,11 @@ def _stop(payload: Object) -> AnyBody:
     return Reply(text=text(payload, "last_assistant_message"))
 
 
-def _subagent(payload: Object) -> AnyBody:
-    return Delegation(
-        agent=text(payload, "agent_type"), result=text(payload, "last_assistant_message")
-    )
+def _subagent(payload: Object) -> AnyBody | None:
+    agent = text(payload, "agent_type")
+    if payload.get("agent_type") == "":
+        return None  # the client's own helper, which writes the summary of a compaction
+    return Delegation(agent=agent, result=text(payload, "last_assistant_message"))
 
 
 def _compaction(payload: Object) -> AnyBody:

@@ -303,11 +303,12 @@ def _searched(call: ToolCall, where: _Where, *, query: str, path: str = "") -> S
 
 
 def delegate(call: ToolCall) -> Delegation:
-    """Return work handed to a sub-agent, with what came back."""
+    """Return work handed to a sub-agent, with what came back; in the background nothing yet."""
+    answer = call.response if isinstance(call.response, dict) else {}
     return Delegation(
         task=joined(text(call.given, "description"), text(call.given, "prompt", "task")),
         agent=text(call.given, "subagent_type", "agent", "agent_name"),
-        result=said(call),
+        result="" if flag(answer, "isAsync") else said(call),
     )
 
 

@@ -124,7 +124,10 @@ class EventAppender:
         if not event.session:
             return None
         session = self._session(event, project_id)
-        return session.id if session and continues(session, event) else self._seq
+        if session and continues(session, event):
+            return session.id
+        # An end begins no session: of this one nothing was reported, or nothing is recorded.
+        return None if isinstance(event.body, SessionEnd) else self._seq
 
     def _session(self, event: Event, project_id: int) -> Session | None:
         session_id = self._latest.get((event.client, event.session, project_id))

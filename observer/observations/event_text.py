@@ -11,6 +11,7 @@ from observer.core import json_text
 from observer.core.events import (
     Checkout,
     Commit,
+    Compaction,
     Custom,
     Delegation,
     FileChange,
@@ -30,7 +31,7 @@ from observer.core.text import (
     relative,
     word_set,
 )
-from observer.observations import concepts, prompts, todos
+from observer.observations import concepts, prompts, replies, todos
 from observer.observations.drafts import (
     FACT,
     FACTS,
@@ -128,6 +129,21 @@ def delegation(delegation: Delegation) -> ObservationDraft | None:
         narrative=one_line(" ".join(said), NARRATIVE),
         concepts=concepts.of_text(f"{delegation.task}\n{delegation.result}", 6),
         chars=len(delegation.task) + len(delegation.result),
+    )
+
+
+def compaction(compaction: Compaction) -> ObservationDraft | None:
+    """Return the draft of a compaction: the summary that the client went on with, if it said so."""
+    lead = replies.read(compaction.summary).lead or first_line(compaction.summary, TITLE)
+    if not lead:
+        return None
+    return ObservationDraft(
+        type="compaction",
+        title=one_line(lead, TITLE),
+        subtitle=one_line(f"context compacted {compaction.trigger}", SUBTITLE),
+        narrative=block(compaction.summary, PROMPT_CHARS),
+        concepts=concepts.of_text(compaction.summary, 6),
+        chars=len(compaction.summary),
     )
 
 

@@ -240,9 +240,10 @@ def _custom(before: SessionState, recorded: Recorded, body: Custom) -> Step:
     return replace(before, customs=session_state.added(before.customs, said)), _plain(recorded)
 
 
-def _compaction(before: SessionState, _recorded: Recorded, body: Compaction) -> Step:
+def _compaction(before: SessionState, recorded: Recorded, body: Compaction) -> Step:
     said = replies.read(body.summary).lead
-    return replace(before, compactions=session_state.added(before.compactions, said)), ()
+    after = replace(before, compactions=session_state.added(before.compactions, said))
+    return after, _plain(recorded)
 
 
 def _remember(before: SessionState, _recorded: Recorded, body: Remember) -> Step:

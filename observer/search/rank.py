@@ -91,7 +91,7 @@ answer."""
 
 TYPE_WEIGHTS: tuple[tuple[float, tuple[str, ...]], ...] = (
     (0.5, ("prompt", "research", "file-read", "tool-use", "checkout")),
-    (0.7, ("command", "delegation")),
+    (0.7, ("command", "delegation", "compaction")),
 )
 """What is left of the score of items that seldom answer a query: what was asked is found below
 what was done about it. Of the five best hits at 132 real prompts, 64 % were older prompts without

@@ -340,6 +340,18 @@ def test_a_session_goes_on_over_batches_and_ends(
     assert (session.status, session.events, session.prompts) == ("ended", 3, 1)
 
 
+def test_an_end_of_which_nothing_else_is_known_makes_no_session(
+    pipeline: Pipeline, store: Store
+) -> None:
+    pipeline.ingest([an_event("a", session="s1", body=SessionEnd(reason="other"))])
+    with store.read() as reader:
+        assert reader.sessions() == []
+    pipeline.ingest([an_event("b", session="s1", body=Prompt("go on"))])
+    pipeline.ingest([an_event("c", session="s1", body=SessionEnd(reason="other"))])
+    with store.read() as reader:
+        assert [session.status for session in reader.sessions()] == ["ended"]
+
+
 def test_process_ids_of_two_runs_are_two_sessions_even_in_one_batch(
     pipeline: Pipeline, store: Store
 ) -> None:

@@ -214,7 +214,7 @@ SILENT: list[AnyBody] = [
     SessionStart(source="startup", model="m"),
     SessionEnd(reason="exit"),
     Reply(text="Done, because it was easy to do."),
-    Compaction(summary="We fixed the cart and its tests."),
+    Compaction(trigger="auto"),
     Prompt(text=" \n"),
     Search(query=""),
     Delegation(),

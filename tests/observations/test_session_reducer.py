@@ -12,6 +12,7 @@ from observer.core.events import (
     Checkout,
     Command,
     Commit,
+    Compaction,
     Delegation,
     Edit,
     FileRead,
@@ -207,6 +208,14 @@ def test_what_a_sub_agent_brings_back_joins_its_task(feed: Feed) -> None:
         "Handed to Explore: Find callers. Explore came back with: Three",
         "Handed to Explore: Read docs. Explore came back with: Nothing",
     ]
+
+
+def test_what_a_client_kept_of_a_compacted_context_is_an_item(feed: Feed) -> None:
+    summary = "1. Primary request: mend the retries.\n2. Backoff doubled twice, so we halved it."
+    fed = feed(Compaction(trigger="auto"), Compaction(trigger="auto", summary=summary))
+    (item,) = fed.items.values()
+    assert (item.type, item.subtitle) == ("compaction", "context compacted auto")
+    assert item.narrative == summary
 
 
 def test_a_delegation_reported_by_agent_and_tool_is_one(feed: Feed) -> None:
