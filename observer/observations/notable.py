@@ -45,6 +45,8 @@ _SLIPS = (
 )  # fmt: skip
 """Beginnings of the answer to an invalid tool call."""
 _SLIP_CHARS = 200
+_LOADERS = word_set("ToolSearch tool_search")
+"""Tools by which a client loads the definitions of others."""
 _IMPORT = re.compile(
     r"import\b|from\s+\S+\s+import\b|use\s+[\w:]+|(?:const|var|let)\s.*=\s*require\("
 )
@@ -127,8 +129,8 @@ def _is_edit_notable(made: Item, change: ChangeSummary) -> bool:
 
 
 def _is_tool_notable(made: Item, use: ToolUse) -> bool:
-    """Return False for to-do lists, whose open points are in the summary, and invalid calls."""
-    if made.title.startswith(todos.TITLED):
+    """Return False for to-do lists, whose open points are in the summary, and what is no work."""
+    if made.title.startswith(todos.TITLED) or use.tool in _LOADERS:
         return False
     is_slip = use.output[:_SLIP_CHARS].lower().startswith(_SLIPS) or _LOOKS.match(use.tool)
     return not (use.failed and is_slip)

@@ -277,6 +277,18 @@ def test_a_coming_edit_is_foreseen() -> None:
     assert (event.body.path, event.body.edits[0].new) == ("/app/a.py", "b")
 
 
+def test_a_coming_patch_has_not_failed() -> None:
+    told = {
+        "hook_event_name": "PreToolUse",
+        "session_id": "s",
+        "tool_name": "apply_patch",
+        "tool_input": {"command": "*** Begin Patch\n*** Delete File: a.py\n*** End Patch"},
+    }
+    data = sealed("codex", "PreToolUse", msgspec.json.encode(told))
+    (event,) = decode_upcoming("e", data, AT_MS, cap_bytes=CAP)
+    assert event.body == FileWrite(path="a.py", operation="delete", tool="apply_patch")
+
+
 def test_what_is_no_coming_call_is_not_foreseen() -> None:
     assert ahead("PostToolUse", **RUN) == ()
     assert (

@@ -73,6 +73,8 @@ DROPPED = [
     Command(command="gh api repos/a/b", output='{"id": 1}'),
     Command(command="python3 -c \"print(open('a.txt').read())\"", output="x"),
     ToolUse(tool="Skill", output="Unknown skill: commit", failed=True),
+    ToolUse(tool="tool_search", input='{"query": "select:deploy"}', output="<functions>"),
+    ToolUse(tool="ToolSearch", input='{"query": "select:deploy"}', output="<functions>"),
     ToolUse(tool="TodoWrite", input=TODO.format(", ".join(map(POINT.format, range(3))))),
     ToolUse(tool="Read", output="EISDIR: illegal operation on a directory", failed=True),
     FileWrite(path="a.py", edits=(Edit(old="x=1", new="x = 1"),)),

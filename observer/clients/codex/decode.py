@@ -41,7 +41,7 @@ def _correct(call: tools.ToolCall) -> tools.ToolCall:
 
 
 def _failed(call: tools.ToolCall) -> bool | None:
-    if call.tool in patch.TOOLS:
+    if call.tool in patch.TOOLS and call.response is not None:
         return not tools.said(call).startswith("Exit code: 0\n")
     return flag(call.response, "isError") if isinstance(call.response, dict) else None
 

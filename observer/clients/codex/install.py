@@ -26,7 +26,11 @@ HOOKS = OurHooks(
         "PostCompact": {"timeout": 5},
         "SessionEnd": {"timeout": 3},
     },
-    recalling={"UserPromptSubmit": {}, "PostToolUse": {"matcher": "^Bash$"}},
+    recalling={
+        "UserPromptSubmit": {},
+        "PreToolUse": {"matcher": "^(Bash|apply_patch)$"},
+        "PostToolUse": {"matcher": "^Bash$"},
+    },
     asking={"timeout": 5},
     matchers={},
 )

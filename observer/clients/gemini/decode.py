@@ -6,13 +6,14 @@ payloads of 0.61.0.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from observer.clients import claude_events, gemini_tools
 from observer.clients.claude_events import Dialect
 from observer.clients.envelope import Envelope, Object
 from observer.clients.payload import text
-from observer.core.events import AnyBody, Event, Reply
+from observer.core.events import AnyBody, Event, Prompt, Reply
 
 NOISE: Mapping[str, str] = {
     "BeforeTool": "AfterTool repeats the input and knows the end",
@@ -24,10 +25,17 @@ NOISE: Mapping[str, str] = {
 }
 """Events of which nothing is kept, and why."""
 
+_CONTEXT = re.compile(r"\A<hook_context>[^<>]*</hook_context>\s*")
+"""What the client puts before a prompt without a terminal: the context that hooks have printed."""
+
 
 def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     """Turn one hook call into the event it reports, or into none."""
     return claude_events.read(envelope, payload, _DIALECT)
+
+
+def _prompt(payload: Object) -> AnyBody:
+    return Prompt(text=_CONTEXT.sub("", text(payload, "prompt")))
 
 
 def _reply(payload: Object) -> AnyBody:
@@ -39,7 +47,7 @@ _DIALECT = Dialect(
     tools=gemini_tools.TOOLS,
     noise=NOISE,
     aliases={"BeforeAgent": "UserPromptSubmit", "AfterAgent": "Stop", "AfterTool": "PostToolUse"},
-    readers={"Stop": _reply},
+    readers={"UserPromptSubmit": _prompt, "Stop": _reply},
     correct=gemini_tools.correct,
     session_variable="GEMINI_SESSION_ID",
 )

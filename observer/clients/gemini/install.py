@@ -10,9 +10,9 @@ from pathlib import Path
 from observer.clients.hook_groups import OurHooks, SettingsFile
 from observer.config_files.context import InstallContext
 
-# Milliseconds. The name is what the client shows of a hook.
-_LONG = {"name": "observer", "timeout": 10_000}
-_SHORT = {"name": "observer", "timeout": 5_000}
+# Milliseconds.
+_LONG = {"timeout": 10_000}
+_SHORT = {"timeout": 5_000}
 
 HOOKS = OurHooks(
     client="gemini",

@@ -7,9 +7,9 @@ from pathlib import Path
 from observer.clients.hook_groups import OurHooks, SettingsFile
 from observer.config_files.context import InstallContext
 
-# Seconds. The name is what the client shows of a hook.
-_LONG = {"name": "observer", "timeout": 10}
-_SHORT = {"name": "observer", "timeout": 5}
+# Seconds. No names: two handlers with one name are one to Qwen Code.
+_LONG = {"timeout": 10}
+_SHORT = {"timeout": 5}
 
 HOOKS = OurHooks(
     client="qwen",
