@@ -244,6 +244,7 @@ class Daemon:
             embedder=model,
             tombstones=Tombstones(self._home.tombstones),
             probes=self._home.probes,
+            index=self._index,
             give_way=lambda: self._mcp.give_way(self._writer.is_awaited),
         )
 

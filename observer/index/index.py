@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import product, takewhile
 from pathlib import Path
@@ -100,6 +100,38 @@ class Index:
                 self._merge_all(LAZY)
                 self._settle()
 
+    def prepare(
+        self, feed: Feed, *, pause: Callable[[], None] = lambda: None
+    ) -> Callable[[], None]:
+        """Index what a transaction has changed, and return what takes it up once it is committed.
+
+        Whoever asks then need not wait for it. Nobody waits for this: `pause`, which is called
+        before each item, may take its time. Very many changes are left to `refresh`.
+        """
+        with self._lock:
+            epoch, model, dimensions = self._epoch, self._model, self._dimensions
+            last, mean = self._last, mean_length(self._segments)
+        if epoch != f"{feed.epoch()} {model}":
+            return lambda: None
+        changes = feed.changes(after=last, model=model, limit=BATCH)
+        if not 0 < len(changes) < BATCH:
+            return lambda: None
+        new = segment(
+            changes,
+            self._codes,
+            model=model,
+            dimensions=dimensions,
+            mean_length=mean,
+            pause=pause,
+        )
+
+        def take_up() -> None:
+            with self._lock:
+                if (self._epoch, self._model, self._last) == (epoch, model, last):
+                    self._append(new, mean)
+
+        return take_up
+
     def tidy(self) -> None:
         """Make few segments of many, for the next questions, and let go of what that took."""
         with self._keeping:
@@ -169,6 +201,9 @@ class Index:
             dimensions=self._dimensions,
             mean_length=mean,
         )
+        self._append(new, mean)
+
+    def _append(self, new: Segment, mean: float) -> None:
         for older in self._segments:
             older.mark_deleted(new.ids)
         self._segments.append(new)

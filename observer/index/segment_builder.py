@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -32,7 +32,13 @@ class FileFacts(Value):
 
 
 def segment(
-    changes: Sequence[ItemChange], codes: Codes, *, model: str, dimensions: int, mean_length: float
+    changes: Sequence[ItemChange],
+    codes: Codes,
+    *,
+    model: str,
+    dimensions: int,
+    mean_length: float,
+    pause: Callable[[], None] = lambda: None,
 ) -> Segment:
     """Return the rows of changed items.
 
@@ -42,10 +48,11 @@ def segment(
         model: the model that made the vectors.
         dimensions: of each vector.
         mean_length: words of a row, of all rows there are; 0 if there are none.
+        pause: called before each item.
     """
     newest = {change.id: change for change in changes}
     ordered = [newest[item_id] for item_id in sorted(newest)]
-    streams = [codes.of_item(one.item) if one.item else _EMPTY for one in ordered]
+    streams = [_stream(one, codes, pause) for one in ordered]
     starts = np.cumsum([0, *map(len, streams)], dtype=np.int64)
     mean_length = mean_length or float(starts[-1]) / len(ordered) - COLUMNS
     tokens = np.frombuffer(b"".join(streams), np.uint32)
@@ -56,6 +63,11 @@ def segment(
         "tokens": tokens,
     }
     return _segment(arrays, FileFacts(last_change=changes[-1].change, model=model), mean_length)
+
+
+def _stream(change: ItemChange, codes: Codes, pause: Callable[[], None]) -> array[int]:
+    pause()
+    return codes.of_item(change.item) if change.item else _EMPTY
 
 
 def merged(

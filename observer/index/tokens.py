@@ -48,18 +48,20 @@ def pieces(word: str) -> list[str]:
 
 
 class Codes(dict[str, tuple[int, ...]]):
-    """The codes of each word met so far: its stems', then those of its parts.
+    """The codes of each word met so far: its stems', then those of its parts; for any thread.
 
     Args:
         stem: asked once for a word.
     """
 
     def __init__(self, stem: Stem) -> None:
-        super().__init__({_COLUMN_END: (SEPARATOR,)})
+        super().__init__()
         self._stem = stem
 
     def __missing__(self, word: str) -> tuple[int, ...]:
         self.shrink(MOST_KNOWN)
+        if word == _COLUMN_END:
+            return self.setdefault(word, (SEPARATOR,))
         found = self.whole(word)
         inside = pieces(word[:WORD_CHARS])
         if len(inside) > 1:
@@ -71,7 +73,6 @@ class Codes(dict[str, tuple[int, ...]]):
         """Forget all words where there are more than so many; they are soon learnt again."""
         if len(self) > most:
             self.clear()
-            self[_COLUMN_END] = (SEPARATOR,)
 
     def whole(self, word: str) -> tuple[int, ...]:
         """Return the codes of a word without those of its parts."""

@@ -16,6 +16,7 @@ from observer.core.errors import ObserverError, StoreUnavailable, Undecodable, r
 from observer.core.events import Event, SessionEnd
 from observer.core.model import Place, Receipt, Session
 from observer.core.value import Value
+from observer.index import Index
 from observer.ingest.append import EventAppender
 from observer.ingest.prefetch import BACKLOG, Prefetcher
 from observer.ingest.prepare import EventPreparer, PreparedEvent
@@ -33,6 +34,9 @@ BATCH = 500
 """Entries of one commit: enough to share its fsync, few enough to be searchable soon."""
 FIRST_BATCH = 32
 """Entries of the first commit: even who is killed soon after each start gets on."""
+INDEXED = 50
+"""Events of a batch from which on it is indexed before its commit; of fewer, whoever asks first
+indexes what there is in a few milliseconds."""
 
 _log = logging.getLogger(__name__)
 
@@ -63,6 +67,7 @@ class Pipeline:
         embedder: makes the vectors of what is stored; None stores none.
         tombstones: what was purged and is not stored again.
         probes: what happens below this folder is a probe, and never committed; see `probe`.
+        index: gets large batches before they are committed, so that no search has to take them up.
         give_way: called before each event is stored; it may block while somebody waits for an
             answer.
     """
@@ -79,6 +84,7 @@ class Pipeline:
         embedder: Embedder | None = None,
         tombstones: Tombstones | None = None,
         probes: Path | None = None,
+        index: Index | None = None,
         give_way: Callable[[], None] = lambda: None,
     ) -> None:
         self._store = store
@@ -90,6 +96,7 @@ class Pipeline:
         self._embedder = embedder
         self._tombstones = tombstones
         self._probes = probes
+        self._index = index
         self._give_way = give_way
         self._at_most = FIRST_BATCH
 
@@ -244,11 +251,19 @@ class Pipeline:
                 self._give_way()
                 receipts.append(appender.append(one))
             appender.finish()
+            take_up = self._indexed(writer, len(receipts))
+        take_up()
         if purged := sum(receipt.is_purged for receipt in receipts):
             _log.info("%d events were left out that had been purged", purged)
         if expired := sum(receipt.is_expired for receipt in receipts):
             _log.info("%d events were left out that are older than is kept", expired)
         return frozenset(appender.touched)
+
+    def _indexed(self, writer: Writer, events: int) -> Callable[[], None]:
+        """Index what was stored; returns what makes it count after the commit."""
+        if self._index is None or events < INDEXED:
+            return lambda: None
+        return self._index.prepare(writer, pause=self._give_way)
 
     def _appender(self, writer: Writer) -> EventAppender:
         return EventAppender(

@@ -624,3 +624,76 @@ def test_what_is_new_is_not_merged_into_what_is_large(
         fill(told, 1, seed=seed)
         index.refresh(told)
         assert index._segments[0] is large
+
+
+@pytest.fixture
+def prepared(
+    told: Told, an_index: Make, an_item: Make
+) -> tuple[Index, Callable[..., Callable[[], None]]]:
+    """Return an index of two items, and how it prepares what a change of them brings."""
+    told.put(an_item(1, "aa"), an_item(2, "bb"))
+    index = an_index()
+    index.refresh(told)
+
+    def prepare(**options: Any) -> Callable[[], None]:
+        told.put(an_item(1, "bb"), an_item(3, "aa"))
+        take_up: Callable[[], None] = index.prepare(told, **options)
+        return take_up
+
+    return index, prepare
+
+
+def test_nobody_waits_for_what_was_prepared(prepared: Any, told: Told, found: Make) -> None:
+    index, prepare = prepared
+    pauses: list[None] = []
+    take_up = prepare(pause=lambda: pauses.append(None))
+    take_up()
+    told.asked_after.clear()
+    with index.view(told) as view:
+        assert set(found(view, "aa")) == {12}
+        assert set(found(view, "bb")) == {4, 8}
+    assert told.asked_after == []
+    assert len(pauses) == 2
+
+
+def test_what_was_prepared_and_not_committed_leaves_no_trace(
+    prepared: Any, told: Told, found: Make
+) -> None:
+    index, prepare = prepared
+    before = told.upto(2)
+    prepare()
+    with index.view(before) as view:
+        assert set(found(view, "aa")) == {4}
+
+
+def test_what_somebody_took_up_meanwhile_is_not_taken_up_twice(
+    prepared: Any, told: Told, fresh: Make, answers: Make, found: Make
+) -> None:
+    index, prepare = prepared
+    take_up = prepare()
+    with index.view(told) as view:
+        size = view.size
+    take_up()
+    with index.view(told) as view:
+        assert view.size == size
+        assert set(found(view, "aa")) == {12}
+    assert answers(index, told) == fresh(told)
+
+
+@pytest.mark.parametrize("how", ["nothing new", "very much new", "begun anew", "not begun"])
+def test_what_is_not_for_one_batch_is_not_prepared(
+    how: str, told: Told, an_index: Make, an_item: Make, answers: Make, fresh: Make
+) -> None:
+    told.put(an_item(1, "aa"))
+    index = an_index()
+    if how != "not begun":
+        index.refresh(told)
+    if how == "very much new":
+        told.put(*(an_item(n, "bb") for n in range(2, 60)))
+    if how == "begun anew":
+        told.begin_anew("second")
+        told.put(an_item(7, "cc"))
+    pauses: list[None] = []
+    index.prepare(told, pause=lambda: pauses.append(None))()
+    assert pauses == []
+    assert answers(index, told) == fresh(told)

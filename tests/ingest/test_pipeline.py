@@ -26,12 +26,14 @@ from observer.core.events import (
     SessionEnd,
 )
 from observer.core.filters import Filters
-from observer.core.model import UNASSIGNED, Item, Place, Receipt, item_id
+from observer.core.model import UNASSIGNED, Item, ItemChange, Place, Receipt, item_id
 from observer.core.paths import Home
+from observer.index import Index
 from observer.ingest.pipeline import FIRST_BATCH, Drained, Pipeline
 from observer.projects import PlaceCache, known_project_at
 from observer.spool.spool import Spool
 from observer.store.interface import Store
+from observer.store.sqlite.stemmer import stemmer
 
 Post = Callable[..., str]
 Run = Callable[..., dict[str, Any]]
@@ -539,3 +541,42 @@ def test_whoever_asks_goes_before_each_event(
         post("PostToolUse", run(f"make step-{number}"))
     assert make_pipeline(give_way=lambda: asked.append(None)).drain().entries == 3
     assert len(asked) == 3
+
+
+@pytest.mark.parametrize("is_long", [True, False])
+def test_a_long_batch_is_indexed_before_it_is_committed(
+    make_pipeline: Callable[..., Pipeline],
+    store: Store,
+    post: Callable[..., None],
+    run: Callable[..., dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    is_long: bool,
+) -> None:
+    monkeypatch.setattr("observer.ingest.pipeline.INDEXED", 3 if is_long else 4)
+    index = Index(Path("/nowhere"), stem=stemmer(), is_owner=False)
+    with store.read() as reader:
+        index.refresh(reader)
+    for number in range(3):
+        post("PostToolUse", run(f"make step-{number}"))
+    make_pipeline(index=index).drain()
+    with store.read() as reader:
+        unchanged = NothingNew(reader.epoch())
+    with index.view(unchanged) as view:
+        assert (view.size > 0) is is_long
+
+
+class NothingNew:
+    """A feed without any change."""
+
+    def __init__(self, epoch: str) -> None:
+        self._epoch = epoch
+
+    def epoch(self) -> str:
+        return self._epoch
+
+    def newest_change(self) -> int:
+        return 0
+
+    def changes(self, *, after: int, model: str, limit: int) -> list[ItemChange]:
+        raise AssertionError((after, model, limit))
