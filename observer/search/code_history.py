@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from observer.core.events import FileWrite
 from observer.core.filters import Filters, touches
 from observer.core.model import Item, Session
 from observer.core.value import Value
 from observer.git.blame import UNCOMMITTED, BlamedCommit
+from observer.observations.drafts import FAILED
 from observer.store.interface import StoreReader
 
 EDITS = 200
@@ -42,7 +43,7 @@ class CodeChange(Value):
     """One commit, or what is not committed yet, and what is remembered of how it came about.
 
     `asked` are prompts, `edits` file writes, `tried` fixes and rejected attempts, `checks` runs of
-    tests and other tools that judge the code; oldest first.
+    tests and other tools that judge the code, failures that passed later left out; oldest first.
     """
 
     origin: BlamedCommit
@@ -108,7 +109,7 @@ def _change(reader: StoreReader, piece: CodeTarget, origin: BlamedCommit) -> Cod
         asked=_last(asked),
         edits=_last(edits),
         tried=_last(each for each in around if each.type in ATTEMPTS),
-        checks=_last(each for each in around if _is_check(each)),
+        checks=_last(_standing(around)),
     )
 
 
@@ -242,6 +243,19 @@ def _moments(
         until_ms=until_ms,
     )
     return reader.recent(wanted, limit=MOMENTS)
+
+
+def _standing(around: Sequence[Item]) -> Iterator[Item]:
+    """Yield the checks, without failures that passed later: by a run of their own, or in a fix."""
+    links = (link for each in around if each.type == "fix" for link in each.links)
+    fixed = {link.target for link in links if link.kind == "fixes"}
+    checks = sorted(filter(_is_check, around), key=lambda each: each.created_ms)
+    # The first fact is the command.
+    passed_ms = {each.facts[:1]: each.created_ms for each in checks if each.category != FAILED}
+    for each in checks:
+        is_over = each.id in fixed or passed_ms.get(each.facts[:1], 0) > each.created_ms
+        if each.category != FAILED or not is_over:
+            yield each
 
 
 def _is_check(item: Item) -> bool:

@@ -154,9 +154,19 @@ def test_a_line_leads_to_its_commit_session_and_prompt(work: Work, told: Told) -
 
 def test_what_was_tried_and_checked_is_told(work: Work, told: Told) -> None:
     (change,) = work.why("auth.py:5").changes
-    assert ids(change, "checks") == [told.red]  # the fix tells the pass that it ends with
+    assert ids(change, "checks") == []  # what failed passes in the fix
     assert [item.type for item in change.tried] == ["fix"]
     assert "passes (3 passed" in change.tried[0].narrative
+
+
+def test_a_failure_that_passed_later_is_no_check_of_the_change(work: Work) -> None:
+    work.write(FIRST)
+    red = work.tell(Command(command="pytest", output=FAILED, exit_code=1))
+    other = work.tell(Command(command="mypy", output="a.py:1: error: no", exit_code=1))
+    work.commit("Add login")
+    assert ids(work.why("auth.py:1").changes[0], "checks") == [red, other]
+    green = work.tell(Command(command="pytest", output=PASSED, exit_code=0))
+    assert ids(work.why("auth.py:1").changes[0], "checks") == [other, green]
 
 
 def test_a_fix_is_told_to_its_end(work: Work) -> None:
@@ -381,7 +391,7 @@ def test_the_text_names_what_can_be_fetched(work: Work, told: Told) -> None:
     lines = code_history.why(work.why("auth.py:5")).splitlines()
     assert lines[0] == "auth.py:5 login in shop"
     assert lines[2].startswith(f"#{told.second} commit {work.head()[:10]} Refuse expired tokens · ")
-    for label, item in (("asked", told.asked), ("edited", told.edited), ("checked", told.red)):
+    for label, item in (("asked", told.asked), ("edited", told.edited)):
         assert any(line.startswith(f"  {label:9} #{item} ") for line in lines)
 
 
