@@ -9,7 +9,7 @@ from observer.cli.output import emit, json_option, note, say
 from observer.core.clock import now_ms
 from observer.core.errors import DaemonUnavailable
 from observer.core.paths import home
-from observer.core.text import age_text
+from observer.core.text import age_text, counted
 from observer.daemon import home_guard
 from observer.daemon.status import Status, current, paused_text, spent_text
 from observer.views.moment import minute
@@ -80,6 +80,10 @@ def _described(status: Status) -> list[tuple[str, str]]:
     if status.llm:
         lines.append(("llm", f"{status.llm.model}: {spent_text(status.llm)}"))
     lines += [("watched" if one.folders else "not watched", str(one)) for one in status.watched]
+    lines += [
+        ("kept unread", f"{counted(count, 'event')} of {client}, which observer does not know yet")
+        for client, count in status.unknown_clients.items()
+    ]
     lines += [("paused", paused_text(one)) for one in status.paused]
     lines += [("not recorded", f"{one}; {one.hint}") for one in status.policies]
     if status.http:

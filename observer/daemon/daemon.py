@@ -56,6 +56,7 @@ from observer.daemon.worker import Services, begin, end
 from observer.daemon.writer import WriterThread
 from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import chosen
+from observer.ingest.decode import decoders
 from observer.ingest.pipeline import Pipeline
 from observer.ingest.prefetch import Prefetcher
 from observer.memory.api import Memory
@@ -189,7 +190,7 @@ class Daemon:
     async def live(self, http_listener: socket.socket, mcp_listener: socket.socket) -> int:
         """Serve until asked to stop or until a worker fails; return the exit code."""
         self._obey_signals()
-        self._spool.prepare(reader=__version__)
+        self._spool.prepare(reader=decoders())
         servers = self._servers(http_listener)
         folders = (self._home.spool / "new", self._home.spool / "shell")
         chores = begin(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from observer.core.errors import DaemonUnavailable, StoreUnavailable
 from observer.core.model import LlmUsage, iso
 from observer.core.paths import Home
 from observer.core.text import counted
+from observer.ingest.decode import unknown_client
 from observer.policy import Policies
 from observer.policy.parse import PolicyProblem
 from observer.purge import size_cap
@@ -80,11 +82,12 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """What `observer status --json` prints and `GET /status` answers, always with every field.
 
     `spool_depth` counts events that wait to be stored, `bad_events` those that no decoder could
-    read, `refused_events` those that hooks could not write in the last seven days. `vectors` counts
-    the items that `model` has embedded, 0 while the daemon is down. `policies` are the repository
-    policies that cannot be used, where nothing is recorded. `paused` is where recording is paused.
-    `degraded` describes what does not work, null if all does. `llm` is null if no language model is
-    configured, and while the daemon is down.
+    read, `unknown_clients` how many of them are of clients that no decoder knows (of the first
+    1,000), by name, `refused_events` those that hooks could not write in the last seven days.
+    `vectors` counts the items that `model` has embedded, 0 while the daemon is down.
+    `policies` are the repository policies that cannot be used, where nothing is recorded. `paused`
+    is where recording is paused. `degraded` describes what does not work, null if all does. `llm`
+    is null if no language model is configured, and while the daemon is down.
     """
 
     pid: int | None = None
@@ -99,6 +102,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     spool_depth: int = 0
     oldest_spooled_ms: int | None = None
     bad_events: int = 0
+    unknown_clients: dict[str, int] = {}
     refused_events: int = 0
     last_stored_ms: int | None = None
     degraded: str | None = None
@@ -237,6 +241,7 @@ def with_spool(status: Status, home: Home) -> Status:
             spool_depth=spool.depth(),
             oldest_spooled_ms=spool.oldest_ms(),
             bad_events=spool.bad(),
+            unknown_clients=dict(Counter(filter(None, map(unknown_client, spool.bad_reasons())))),
             spool_bytes=sum(map(_size_bytes, (home.spool / "tmp", home.spool / "shell"))),
         )
     except OSError as error:

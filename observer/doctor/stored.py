@@ -135,6 +135,15 @@ def _spool(status: Status) -> Diagnosis:
         return Diagnosis(
             "spool", is_well=False, found=found, hint="store them with: observer up", fix="daemon"
         )
+    if status.unknown_clients:
+        names = ", ".join(status.unknown_clients)
+        return Diagnosis(
+            "spool",
+            is_well=False,
+            found=f"{found}, of clients that are not known: {names}",
+            hint="they are kept; an observer or a plug-in that knows these clients reads them when "
+            "the daemon starts: upgrade, or install the plug-in, then observer down, observer up",
+        )
     if status.bad_events:
         hint = f"read why in {status.home}/spool/bad; read again with: observer retry; or delete it"
         return Diagnosis("spool", is_well=False, found=found, hint=hint)

@@ -7,10 +7,12 @@ else is ever raised.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 
 from msgspec import structs
 
+from observer import __version__
 from observer.clients.client import Client
 from observer.clients.envelope import Envelope, Object, parse
 from observer.clients.payload import NOTHING, quoted
@@ -33,6 +35,7 @@ UPCOMING: Mapping[str, str] = {"PreToolUse": "PostToolUse"}
 """Events that come before a call, and what reports its end."""
 _ENDINGS = frozenset({"tool_response", "error"})
 _WORDLESS = (SessionStart, SessionEnd, Reply, Compaction, Custom)
+_UNKNOWN = re.compile(r"unknown client ['\"](.{1,80}?)['\"] \(")
 _TOO_DEEP = "the payload is nested too deep"
 
 
@@ -53,6 +56,17 @@ def decode(entry_id: str, data: bytes, at_ms: int, *, cap_bytes: int) -> tuple[E
     if len(data) > SLACK * cap_bytes:
         return tuple(cut_texts(event, SLACK * cap_bytes) for event in events)
     return events
+
+
+def decoders() -> str:
+    """Return a name for all that decodes: it changes with the version and with each client."""
+    return " ".join((__version__, *sorted(clients())))
+
+
+def unknown_client(reason: str) -> str:
+    """Return the client for which an entry could not be decoded, "" if that was not the reason."""
+    found = _UNKNOWN.match(reason)
+    return found[1] if found else ""
 
 
 def decode_upcoming(entry_id: str, data: bytes, at_ms: int, *, cap_bytes: int) -> tuple[Event, ...]:
@@ -103,7 +117,7 @@ def _read(envelope: Envelope) -> Iterable[Event]:
 def _client(name: str) -> Client:
     client = clients().get(name)
     if client is None:
-        raise Undecodable(f"unknown client {quoted(name)}", hint="one of: " + ", ".join(clients()))
+        raise Undecodable(f"unknown client {quoted(name)}", hint=f"known: {', '.join(clients())}")
     return client
 
 

@@ -40,6 +40,8 @@ from observer.spool.logs import ShellLogs
 from observer.spool.pauses import Pauses
 
 BATCH_BYTES = 32 << 20
+MOST_REASONS = 1_000
+"""Reasons that are read at once."""
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _REASON = ".reason"
@@ -208,6 +210,13 @@ class Spool:
         with suppress(FileNotFoundError), os.scandir(self._bad) as found:
             return sum(1 for item in found if item.name.endswith(_REASON))
         return 0
+
+    def bad_reasons(self) -> Iterator[str]:
+        """Yield why entries are in `bad/`, for up to `MOST_REASONS` of them."""
+        names = (item for item in _scan(self._bad) if item.name.endswith(_REASON))
+        for item in islice(names, MOST_REASONS):
+            with suppress(OSError, UnexpectedFile):
+                yield read(item.path)[0].decode("utf-8", "replace")
 
     def oldest_ms(self) -> int | None:
         """Return the time of the entry that waits longest, None if none does."""

@@ -10,7 +10,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
+from observer.core.errors import Undecodable
 from observer.core.paths import Home
+from observer.ingest.decode import decode
 from observer.spool.spool import Spool
 
 Run = Callable[..., Any]
@@ -50,6 +54,22 @@ def test_what_was_not_understood_is_read_again(run: Run, home: Home) -> None:
     assert run("retry").out == "1 event put back into the queue\n"
     assert json.loads(run("retry", "--json").out) == {"events": 0}
     assert (spool.depth(), spool.bad()) == (1, 0)
+
+
+def test_events_of_an_unknown_client_are_kept_and_named(run: Run, home: Home) -> None:
+    spool = Spool(home.spool)
+    spool.prepare()
+    for client in ("gloop", "gloop"):
+        spool.append({"client": client, "event": "none"})
+    for entry in spool.claim(at_most=5):
+        with pytest.raises(Undecodable) as raised:
+            decode(entry.id, entry.data, entry.at_ms, cap_bytes=1000)
+        spool.quarantine(entry, reason=str(raised.value), kept=entry.data)
+    assert "kept unread   2 events of gloop, which observer does not know yet" in run("status").out
+    assert json.loads(run("status", "--json").out)["unknown_clients"] == {"gloop": 2}
+    (line,) = [row for row in run("doctor").out.splitlines() if row.split()[1:2] == ["spool"]]
+    assert "gloop" in line
+    assert "delete" not in run("doctor").out.partition(line)[2].partition("\n")[0]
 
 
 def test_a_rebuild_shows_no_progress_to_a_script(run: Run, filled: Home) -> None:
