@@ -93,4 +93,4 @@ def test_a_copy_that_was_made_outlasts_a_power_cut(name: str, tmp_path: Path) ->
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_no_fault_does_at_many_steps(campaign: Campaign, way: Way, fault: Fault) -> None:
-    assert_harmless(campaign.run(way, fault, spread(6)))
+    assert_harmless(campaign.run(way, fault, spread(3)))
