@@ -14,8 +14,6 @@ from observer.clients.registry import clients
 
 _OTHER_MARKERS = (
     ("ANTIGRAVITY_AGENT", "antigravity"),
-    ("CLINE_ACTIVE", "cline"),
-    ("CLINE_NO_INTERACTIVE", "cline"),
     ("DEVIN_PROJECT_DIR", "devin"),
 )
 """Agents whose hooks we do not read, but whose shells we meet."""

@@ -11,6 +11,7 @@ from functools import cache
 
 from observer.clients import (
     claude_code,
+    cline,
     codex,
     copilot,
     cursor,
@@ -42,6 +43,7 @@ BUILT_IN: tuple[Client, ...] = (
     copilot.CLIENT,
     *opencode.CLIENTS,
     pi.CLIENT,
+    cline.CLIENT,
     Client("generic", "observer.clients.generic:read"),
 )
 

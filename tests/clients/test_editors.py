@@ -313,3 +313,38 @@ def test_hooks_that_kiro_converted_itself_are_not_left_twice(
 def test_uninstalling_without_git_or_editors_finds_nothing(context: InstallContext) -> None:
     for name in ("claude-code", "cursor", "kiro"):
         assert not uninstall(name, context).is_change
+
+
+# --- Cline ---------------------------------------------------------------------------------------
+
+
+def test_cline_runs_one_program_for_an_event(context: InstallContext, put: Run) -> None:
+    put("cline")
+    path = context.user_home / ".cline" / "hooks" / "PostToolUse"
+    assert os.access(path, os.X_OK)
+    (context.home.hooks / "cline").write_text('#!/bin/sh\necho "$@"\n')
+    printed = subprocess.run([path], capture_output=True, check=True, text=True).stdout
+    assert printed == "PostToolUse\n"
+    (context.home.hooks / "cline").unlink()
+    assert subprocess.run([path], capture_output=True, check=True).stdout == b""
+
+
+def test_cline_has_the_server_in_a_transport(context: InstallContext, put: Run, drop: Run) -> None:
+    path = ".cline/data/settings/cline_mcp_settings.json"
+    put("cline")
+    (entry,) = loaded(context, path)["mcpServers"].values()
+    assert entry == {"transport": {"type": "stdio", "command": context.observer, "args": ["mcp"]}}
+    # What Cline or its user adds to the entry stays where it is.
+    write(context, path, {"mcpServers": {"observer": {**entry, "disabled": True}}})
+    assert not any(edit.is_change for edit in install("cline", context).edits)
+    drop("cline")
+    assert not (context.user_home / path).exists()
+
+
+def test_a_hook_of_somebody_else_for_an_event_of_cline_is_refused(context: InstallContext) -> None:
+    theirs = context.user_home / ".cline" / "hooks" / "PostToolUse"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("#!/bin/sh\necho {}\n")
+    with pytest.raises(ConfigInvalid, match="somebody else") as refused:
+        install("cline", context)
+    assert f"{context.home.hooks}/cline PostToolUse" in refused.value.hint

@@ -101,6 +101,10 @@ FOREIGN = {
         ".config/opencode/plugins/mine.js": b"export const Mine = async () => ({})",
     },
     "kilo": {".config/kilo/kilo.json": KILO},
+    "cline": {
+        ".cline/hooks/PreCompact": b"#!/bin/sh\necho {}\n",
+        ".cline/data/settings/cline_mcp_settings.json": SERVERS,
+    },
     "pi": {".pi/agent/extensions/mine.ts": b"export default function (pi) {}"},
     "bash": {".bashrc": RC},
     "zsh": {".zshrc": RC},
@@ -118,6 +122,7 @@ OTHERS_MARKS = {
     "codex": ["say done", "# mine", "# the large one", "command = 'x'", "trust_level"],
     "opencode": ["// theirs", "http://127.0.0.1:1/mcp", "const Mine"],
     "kilo": ['"mine/best"'],
+    "cline": ["echo {}", "http://127.0.0.1:1/mcp"],
     "pi": ["export default function (pi) {}"],
     "bash": ["alias ll"],
     "zsh": ["alias ll"],
@@ -135,6 +140,7 @@ BROKEN = {
     "codex": (".codex/config.toml", b"[mcp_servers\n"),
     "opencode": (".config/opencode/opencode.json", b"not json"),
     "kilo": (".config/kilo/plugins/observer.js", b"export const Mine = async () => ({})"),
+    "cline": (".cline/data/settings/cline_mcp_settings.json", b"not json"),
     "pi": (".pi/agent/extensions/observer.js", b"export default function (pi) {}"),
     "bash": (".bashrc", b"# >>> observer >>>\nexport B=1\n"),
     "zsh": (".zshrc", b"# >>> observer >>>\n"),
@@ -153,6 +159,7 @@ AGENTS = (
     "droid",
     "opencode",
     "kilo",
+    "cline",
 )
 """Clients whose configuration has the MCP server in it."""
 

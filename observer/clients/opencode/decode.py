@@ -10,12 +10,12 @@ Source: payloads of OpenCode 1.18.33 and Kilo 7.7.9; the types of the plugin API
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from msgspec import structs
 
-from observer.clients import tools
+from observer.clients import patch, tools
 from observer.clients.envelope import Envelope, Json, Object
 from observer.clients.payload import inner, joined, rest, rows, text
 from observer.core.events import (
@@ -46,6 +46,7 @@ TOOLS: Mapping[str, tools.Maker] = {
 }
 
 Reader: TypeAlias = Callable[[Object], AnyBody]
+CallReader: TypeAlias = Callable[[Object], tools.ToolCall]
 
 _BASE = frozenset({"id", "type", "directory"})
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"\s*', re.DOTALL)
@@ -55,13 +56,25 @@ _HUNK = re.compile(r"^@@ -(\d{1,9})(?:,\d{1,9})? \+(\d{1,9})(?:,\d{1,9})? @@.*\n
 
 
 def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
-    """Turn one call of the plugin into the event that it reports."""
-    reader = _READERS.get(envelope.event)
-    body = reader(payload) if reader else _other(envelope, payload)
+    """Turn one call of the plugin into the events that it reports."""
+    for body in _bodies(envelope, payload):
+        yield _event(envelope, payload, body)
+
+
+def _bodies(envelope: Envelope, payload: Object) -> Iterator[AnyBody]:
+    if read_call := _CALLS.get(envelope.event):
+        call = read_call(payload)
+        yield from patch.writes(call) if call.tool in patch.TOOLS else (tools.make(call, TOOLS),)
+    else:
+        reader = _READERS.get(envelope.event)
+        yield reader(payload) if reader else _other(envelope, payload)
+
+
+def _event(envelope: Envelope, payload: Object, body: AnyBody) -> Event:
     session = _session(payload)
     is_childs_prompt = isinstance(body, Delegation) and envelope.event == "chat.message"
     call = text(inner(payload, "input"), "callID") or text(_part(payload), "callID")
-    yield Event(
+    return Event(
         id=envelope.id,
         at_ms=envelope.at_ms,
         client=envelope.client,
@@ -126,7 +139,7 @@ def _disposed(_: Object) -> AnyBody:
     return SessionEnd(reason="exit")
 
 
-def _tool(payload: Object) -> AnyBody:
+def _call(payload: Object) -> tools.ToolCall:
     given, output = inner(payload, "input"), inner(payload, "output")
     metadata = inner(output, "metadata")
     said: Json = output.get("output", output.get("content"))
@@ -145,19 +158,18 @@ def _tool(payload: Object) -> AnyBody:
         call = structs.replace(call, response={"type": "create", "text": said})
     elif diff := text(metadata, "diff"):
         call = structs.replace(call, response={"structuredPatch": _patch(diff)})
-    return tools.make(call, TOOLS)
+    return call
 
 
-def _failed_tool(payload: Object) -> AnyBody:
+def _failed_call(payload: Object) -> tools.ToolCall:
     part = _part(payload)
     state = inner(part, "state")
-    call = tools.ToolCall(
+    return tools.ToolCall(
         tool=text(part, "tool"),
         given=inner(state, "input"),
         error=text(state, "error"),
         failed=True,
     )
-    return tools.make(call, TOOLS)
 
 
 def _patch(diff: str) -> list[Json]:
@@ -185,7 +197,6 @@ _READERS: Mapping[str, Reader] = {
     "session.idle": _idle,
     "session.compacted": _compacted,
     "chat.message": _message,
-    "tool.execute.after": _tool,
-    "tool.error": _failed_tool,
     "dispose": _disposed,
 }
+_CALLS: Mapping[str, CallReader] = {"tool.execute.after": _call, "tool.error": _failed_call}

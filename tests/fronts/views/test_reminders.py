@@ -358,8 +358,8 @@ def test_a_command_that_cannot_be_told_whole_is_not_told(known: Reminder) -> Non
     assert hook_output.text(known) == ""
 
 
-@pytest.mark.parametrize("client", ["kiro", "kiro-cli"])
-def test_kiro_is_told_in_plain_words(client: str) -> None:
+@pytest.mark.parametrize("client", ["kiro", "kiro-cli", "opencode", "kilo", "pi"])
+def test_some_clients_get_plain_text(client: str) -> None:
     told = hook_output.printed(RULE, client=client, event="UserPromptSubmit").decode()
     assert told == hook_output.text(RULE)
 
@@ -367,6 +367,17 @@ def test_kiro_is_told_in_plain_words(client: str) -> None:
 def test_cursor_is_told_in_its_dialect() -> None:
     told = json.loads(hook_output.printed(RULE, client="cursor", event="postToolUse"))
     assert told == {"continue": True, "additional_context": hook_output.text(RULE)}
+
+
+@pytest.mark.parametrize(
+    ("client", "form"),
+    [
+        ("copilot", {"additionalContext": hook_output.text(RULE)}),
+        ("cline", {"cancel": False, "contextModification": hook_output.text(RULE)}),
+    ],
+)
+def test_a_client_gets_its_own_json(client: str, form: dict[str, object]) -> None:
+    assert json.loads(hook_output.printed(RULE, client=client, event="PostToolUse")) == form
 
 
 def test_what_is_told_stays_one_line_of_data() -> None:

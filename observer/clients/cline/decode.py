@@ -1,0 +1,220 @@
+"""Cline: an executable for each event, one JSON object on standard input.
+
+Its CLI describes a call as `tool_call` or `tool_result`, its editor extension as `preToolUse` or
+`postToolUse`, whose arguments are all text. A call of `run_commands` runs several commands, each
+with a result of its own. No hook of the CLI carries the prompt. Source: payloads of the CLI 3.0.65;
+the code of the extension.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeAlias
+
+from msgspec import structs
+
+from observer.clients import patch, tools
+from observer.clients.envelope import Envelope, Json, Object
+from observer.clients.payload import inner, prose, rest, rows, span_ms, text, words
+from observer.core.events import (
+    AnyBody,
+    Custom,
+    Delegation,
+    Edit,
+    Event,
+    FileRead,
+    FileWrite,
+    Prompt,
+    Reply,
+    SessionEnd,
+    SessionStart,
+)
+
+NAME = "cline"
+
+NOISE: Mapping[str, str] = {
+    "PreToolUse": "PostToolUse repeats the input and knows the end",
+    "Notification": "the client waiting for somebody is not an event",
+}
+"""Events of which nothing is kept, and why."""
+
+Bodies: TypeAlias = Iterator[AnyBody]
+
+_BASE = frozenset(
+    {"clineVersion", "timestamp", "taskId", "sessionContext", "workspaceRoots", "workspaceInfo"}
+    | {"userId", "agent_id", "parent_agent_id", "hookName", "model"}
+)
+_EXIT = re.compile(r"\[Command exited with code (-?\d{1,9})\]\n?")
+_BLOCK = re.compile(
+    r"^-{3,} SEARCH>?\n(.*?)^={3,}\n(.*?)^\+{3,} REPLACE>?", re.MULTILINE | re.DOTALL
+)
+_CREATED = "File created successfully"
+
+
+def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
+    """Turn one hook call into the events it reports."""
+    name = envelope.event
+    if name in NOISE:
+        return
+    reader = _READERS.get(name)
+    unknown = Custom(name=f"{NAME}:{name}", text=rest(payload, beside=_BASE))
+    call = text(inner(payload, "tool_result"), "id")
+    session = text(inner(payload, "sessionContext"), "rootSessionId") or text(payload, "taskId")
+    roots = words(payload, "workspaceRoots")
+    for body in reader(payload) if reader else (unknown,):
+        yield Event(
+            id=envelope.id,
+            at_ms=envelope.at_ms,
+            client=NAME,
+            body=body,
+            session=session or envelope.stand_in_session,
+            agent=text(payload, "agent_id") if _is_sub_agent(payload) else "",
+            cwd=text(inner(payload, "workspaceInfo"), "rootPath") or envelope.cwd,
+            roots=roots,
+            host=envelope.host,
+            route=f"{envelope.client}/{name}",
+            dedup=f"tool:{session}:{call}:after" if call else "",
+            author="person" if isinstance(body, Prompt) else "agent",
+        )
+
+
+def _is_sub_agent(payload: Object) -> bool:
+    return bool(text(payload, "parent_agent_id"))
+
+
+def _start(payload: Object) -> Bodies:
+    if not _is_sub_agent(payload):
+        yield SessionStart(source="startup")
+
+
+def _resume(payload: Object) -> Bodies:
+    if not _is_sub_agent(payload):
+        yield SessionStart(source="resume")
+
+
+def _prompt(payload: Object) -> Bodies:
+    yield Prompt(text=text(inner(payload, "userPromptSubmit"), "prompt"))
+
+
+def _complete(payload: Object) -> Bodies:
+    said = text(inner(payload, "turn"), "outputText")
+    yield Delegation(result=said) if _is_sub_agent(payload) else Reply(text=said)
+
+
+def _shutdown(payload: Object) -> Bodies:
+    yield SessionEnd(reason=text(payload, "reason"))
+
+
+def _tool(payload: Object) -> Bodies:
+    call = _call(payload)
+    if call.tool == "run_commands":
+        yield from _commands(call)
+    elif call.tool == "read_files":
+        yield _read_files(call)
+    elif call.tool in patch.TOOLS:
+        yield from patch.writes(call)
+    else:
+        yield tools.make(call, TOOLS)
+
+
+def _call(payload: Object) -> tools.ToolCall:
+    result = inner(payload, "tool_result")
+    if result:
+        answer = result.get("output")
+        error = text(result, "error")
+        outcome = inner(result, "output")
+        failed = bool(error) or outcome.get("success") is False or outcome.get("isError") is True
+        return tools.ToolCall(
+            tool=text(result, "name"),
+            given=inner(result, "input"),
+            response=answer,
+            error=(error or prose(answer)) if failed else "",
+            failed=failed,
+            duration_ms=span_ms(result, "durationMs"),
+        )
+    used = inner(payload, "postToolUse")
+    failed = used.get("success") is False
+    said = text(used, "result")
+    return tools.ToolCall(
+        tool=text(used, "toolName"),
+        given=inner(used, "parameters"),
+        response=said,
+        error=said if failed else "",
+        failed=failed,
+        duration_ms=span_ms(used, "executionTimeMs"),
+    )
+
+
+def _commands(call: tools.ToolCall) -> Bodies:
+    """Yield each command of a call; they share its time, so that only a single one has it."""
+    asked = call.given.get("commands")
+    lines = (
+        [one if isinstance(one, str) else prose(one) for one in asked or ()]
+        if isinstance(asked, list)
+        else [text(call.given, "commands")]
+    )
+    results = list(rows({"results": call.response}, "results"))
+    for number, line in enumerate(lines):
+        result = results[number] if number < len(results) else {}
+        said = text(result, "result", "error")
+        code = _EXIT.match(said)
+        yield tools.command(
+            structs.replace(
+                call,
+                given={"command": line},
+                response=said[code.end() :] if code else said,
+                error="",
+                exit_code=int(code[1]) if code else None,
+                failed=None if "success" not in result else result["success"] is not True,
+                duration_ms=call.duration_ms if len(lines) == 1 else None,
+            )
+        )
+
+
+def _read_files(call: tools.ToolCall) -> AnyBody:
+    paths = tuple(filter(None, (text(file, "path") for file in rows(call.given, "files"))))
+    return tools.other(call) if call.failed else FileRead(paths=paths, tool=call.tool)
+
+
+def _editor(call: tools.ToolCall) -> FileWrite:
+    """Return what the CLI's only editing tool did; without an old text it wrote the whole file."""
+    if text(call.given, "old_text"):
+        return tools.edit(call)
+    said = tools.said(call)
+    response: Json = {"type": "create"} if said.startswith(_CREATED) else said
+    given = {"path": call.given.get("path"), "content": call.given.get("new_text")}
+    return tools.write(structs.replace(call, given=given, response=response))
+
+
+def _replace_in_file(call: tools.ToolCall) -> FileWrite:
+    blocks = _BLOCK.findall(text(call.given, "diff"))
+    edits = tuple(Edit(old=old.rstrip("\n"), new=new.rstrip("\n")) for old, new in blocks)
+    path = text(call.given, "path")
+    return FileWrite(path=path, operation="edit", edits=edits, tool=call.tool, error=call.error)
+
+
+TOOLS: Mapping[str, tools.Maker] = {
+    "editor": _editor,
+    "search_codebase": tools.grep,
+    "fetch_web_content": tools.fetch,
+    "spawn_agent": tools.delegate,
+    "execute_command": tools.command,
+    "read_file": tools.read,
+    "write_to_file": tools.write,
+    "replace_in_file": _replace_in_file,
+    "search_files": tools.grep,
+    "list_files": tools.find,
+    "web_fetch": tools.fetch,
+    "web_search": tools.ask_web,
+}
+"""Tools of the CLI, then those of the extension."""
+
+_READERS: Mapping[str, Callable[[Object], Bodies]] = {
+    "TaskStart": _start,
+    "TaskResume": _resume,
+    "UserPromptSubmit": _prompt,
+    "PostToolUse": _tool,
+    "TaskComplete": _complete,
+    "SessionShutdown": _shutdown,
+}
