@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from observer.clients.registry import clients
 from observer.core.config import Settings
 from observer.core.events import AnyBody, Command, Event, FileWrite, Prompt, Reply
 from observer.core.model import Item, Project, Session, Validity, item_id, item_uuid
@@ -27,7 +28,9 @@ from observer.views import hook_output, render
 from observer.views.hook_output import ANYONES, mirror, shown, sweep, write
 
 CURSORS = "CONTEXT.cursor.json"
-NAMES = (ANYONES, CURSORS, "CONTEXT.claude-code.md")
+WRAPPED = tuple(one.context_file for one in clients().values() if one.wrap_context)
+"""Files of clients that take no plain text, which are always there."""
+NAMES = (ANYONES, *WRAPPED, "CONTEXT.claude-code.md")
 NOW_MS = 1_742_050_000_000
 SESSION = Session(id=14, external="session-abc", client="claude-code", project_id=2, status="ended")
 
@@ -85,7 +88,7 @@ def test_nobody_else_can_read_any_of_it(
     for path in [folder, *folder.parents]:
         if home.root in path.parents:
             assert stat.S_IMODE(path.stat().st_mode) == 0o700
-    assert [stat.S_IMODE((folder / name).stat().st_mode) for name in NAMES] == [0o600] * 3
+    assert [stat.S_IMODE((folder / name).stat().st_mode) for name in NAMES] == [0o600] * len(NAMES)
 
 
 def test_nothing_is_written_while_nothing_changed(
@@ -230,7 +233,7 @@ def test_nothing_is_shown_where_nothing_is_known_or_asked_for(
     memory: Memory, project: Project, home: Home, tmp_path: Path
 ) -> None:
     write(memory, project, home, Settings())
-    assert shown(home, project.roots[0], "codex") == []
+    assert shown(home, project.roots[0], "quill") == []
     assert shown(home, str(tmp_path / "nowhere"), "kiro") == []
 
 
