@@ -15,6 +15,7 @@ from observer.clients.client import Installer
 from observer.clients.registry import clients
 from observer.config_files.context import InstallContext, InstallPlan, hook_files
 from observer.config_files.file_edits import FileEdit, apply
+from observer.config_files.former_text import as_it_was
 from observer.core.errors import BadInput, ObserverError
 from observer.core.paths import Home, make_private
 from observer.spool import refusals
@@ -44,7 +45,10 @@ def uninstall(name: str, context: InstallContext) -> InstallPlan:
         BadInput: no such client, or it cannot be installed for one repository.
         ConfigInvalid: a file of the client cannot be used as it is; the message names it.
     """
-    return _installer(name, context).uninstall(context)
+    plan = _installer(name, context).uninstall(context)
+    ours = (os.fsencode(context.home.hooks), b"/observer")  # the command may have moved
+    backups = context.home.backups
+    return replace(plan, edits=tuple(as_it_was(edit, backups, ours=ours) for edit in plan.edits))
 
 
 def installed(context: InstallContext) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import hashlib
 import os
 import stat
 import tempfile
@@ -103,7 +104,7 @@ def apply(edits: Sequence[FileEdit], backups: Path, *, at_ms: int) -> list[Path]
 
 
 def _has_others_text(edit: FileEdit) -> bool:
-    return bool(edit.before) and not edit.is_ours
+    return edit.before is not None and not edit.is_ours
 
 
 def _take_back(done: Sequence[tuple[FileEdit, int | None]]) -> None:
@@ -132,9 +133,21 @@ def _lines(content: bytes | None) -> list[str]:
     return (content or b"").decode("utf-8", "replace").splitlines(keepends=True)
 
 
+def digest(content: bytes | None) -> str:
+    """Return what stands for a content in the name of a copy."""
+    return hashlib.sha256(content or b"").hexdigest()[:16]
+
+
+def copy_name(path: Path, made: bytes | None) -> str:
+    """Return the end of the name of a copy: what was made of the file, and whose copy it is."""
+    name = str(path).strip("/").replace("%", "%25").replace("/", "%2F")
+    return f"{digest(made)}-{name[-160:]}"
+
+
 def _back_up(edit: FileEdit, backups: Path, at_ms: int) -> Path:
-    name = str(edit.path).strip("/").replace("%", "%25").replace("/", "%2F")
-    copy = make_private(backups) / f"{at_ms}-{name[-180:]}"
+    copy = make_private(backups) / (
+        f"{at_ms}-{digest(edit.before)}-{copy_name(edit.path, edit.after)}"
+    )
     _write(copy, edit.before, 0o600)
     return copy
 
