@@ -45,9 +45,7 @@ def install(context: InstallContext) -> InstallPlan:
                 _file(context, "config.toml"), lambda text: toml_servers.put_server(text, context)
             ),
         ),
-        notes=(
-            "Start Codex and approve the hooks under /hooks: until then it skips them silently.",
-        ),
+        notes=("Start Codex and trust the hooks under /hooks: until then it skips them silently.",),
     )
 
 
