@@ -11,6 +11,7 @@ import click
 from observer.cli import setup
 from observer.cli.output import F, emit, json_option, say
 from observer.clients.installers import install, installable, perform, uninstall
+from observer.clients.services import SERVICES
 from observer.config_files.context import InstallContext, InstallPlan, current_context
 from observer.config_files.file_edits import diff
 from observer.config_files.json_entries import snippets
@@ -22,7 +23,7 @@ Planner = Callable[[str, InstallContext], InstallPlan]
 
 def targets_argument(*, required: bool) -> Callable[[F], F]:
     """Return the argument with the names of clients."""
-    choice = click.Choice(installable())
+    choice = click.Choice((*installable(), *SERVICES))
     metavar = "CLIENT..." if required else "[CLIENT]..."
     return click.argument("targets", nargs=-1, required=required, type=choice, metavar=metavar)
 

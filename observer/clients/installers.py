@@ -13,6 +13,7 @@ from pathlib import Path
 
 from observer.clients.client import Installer
 from observer.clients.registry import clients
+from observer.clients.services import SERVICES
 from observer.config_files.context import InstallContext, InstallPlan, hook_files
 from observer.config_files.file_edits import FileEdit, apply
 from observer.config_files.former_text import as_it_was
@@ -88,11 +89,11 @@ def perform(plan: InstallPlan, home: Home, *, at_ms: int) -> list[Path]:
 
 def _installer(name: str, context: InstallContext) -> Installer:
     client = clients().get(name)
-    installer = client.load_installer() if client else None
-    if client is None or installer is None:
-        names = ", ".join(installable())
+    installer = client.load_installer() if client else SERVICES.get(name)
+    if installer is None:
+        names = ", ".join((*installable(), *SERVICES))
         raise BadInput(f"no client is called {name!r}", hint=f"one of: {names}")
-    if context.project and not client.per_project:
+    if context.project and not (client and client.per_project):
         raise BadInput(
             f"{name} has no settings for one repository", hint="install it without --project"
         )
