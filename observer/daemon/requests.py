@@ -184,10 +184,10 @@ def remind(
     asked = parse(_ENTRY, envelope, at_ms)
     is_coming = asked.event in UPCOMING
     read = decode_upcoming if is_coming else decode
-    for event in read(_ENTRY, envelope, at_ms, cap_bytes=CAP_BYTES):
-        known = memory.remind(redact(event), is_coming=is_coming)
-        answer = printed(known, client=asked.client, event=asked.event)
-        if answer and reminded.is_first(event, known.about):
-            is_withheld = trials and trials.withhold(event.client, event.session, at_ms=at_ms)
-            return b"" if is_withheld else answer
+    for event in map(redact, read(_ENTRY, envelope, at_ms, cap_bytes=CAP_BYTES)):
+        for known in memory.reminders(event, is_coming=is_coming):
+            answer = printed(known, client=asked.client, event=asked.event)
+            if answer and reminded.is_first(event, known.about):
+                is_withheld = trials and trials.withhold(event.client, event.session, at_ms=at_ms)
+                return b"" if is_withheld else answer
     return b""

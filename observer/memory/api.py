@@ -13,7 +13,7 @@ from copy import copy
 import msgspec
 
 from observer.core.errors import BadInput, NotFound
-from observer.core.events import Event, Prompt
+from observer.core.events import Event
 from observer.core.filters import Filters, is_visible
 from observer.core.model import Item, Project, Recorded, Session, item_id
 from observer.index import Index
@@ -33,7 +33,8 @@ from observer.search.context import CARD_TOKENS, pack
 from observer.search.find import SearchHits, search
 from observer.search.handles import LARGEST_ID, SearchOptions, around, meant, named, session_id
 from observer.search.recent_sessions import Uncommitted
-from observer.search.reminder import NOTHING, Reminder, after, before, decided, harmless
+from observer.search.reminder import Reminder
+from observer.search.reminders import reminders
 from observer.search.resume_card import CardFact
 from observer.search.start import Exists, Start, StartRequest, start
 from observer.search.timeline import Timeline, timeline
@@ -197,17 +198,15 @@ class Memory:
         with self._store.read() as reader:
             return why(reader, target, folder, owner=self._owner)
 
-    def remind(self, event: Event, *, is_coming: bool = False) -> Reminder:
-        """Return the reminder for an event that is about to happen, or has just happened."""
+    def reminders(self, event: Event, *, is_coming: bool = False) -> Iterator[Reminder]:
+        """Return reminders for an event that is about to happen, or has; see `reminders`."""
         project = self.project_at(event_folder(event))
         if project is None:
-            return NOTHING
-        here = Filters(project_id=project.id, owner=self._owner)
-        if isinstance(event.body, Prompt):
-            with self._sources() as sources:
-                return harmless(decided(sources, event.body.text, here, now_ms=self._now_ms()))
-        with self._store.read() as reader:
-            return harmless((before if is_coming else after)(reader, event, here))
+            return iter(())
+        here, now_ms = Filters(project_id=project.id, owner=self._owner), self._now_ms()
+        return reminders(
+            self._store, self._sources, event, here, now_ms=now_ms, is_coming=is_coming
+        )
 
     def observations(self, ids: Sequence[int]) -> Fetched:
         """Return items in the order of `ids`, and name those that do not exist.

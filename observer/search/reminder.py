@@ -47,11 +47,12 @@ class Reminder(Value):
 
     `instead` is what to do: the form of a command that works where `failed` does not (`form`), the
     command that fixes a failure of `failed` (`remedy`); or what is known: how an edit of `failed`
-    went (`returned`), what a person decided (`rule`). `why` and `times` say how sure that is, and
+    went (`returned`), what a person decided (`rule`), what a compaction left out, a line each
+    (`dropped`). `why` and `times` say how sure that is, and
     `item` has the whole.
     """
 
-    sort: Literal["form", "remedy", "returned", "rule"] = "form"
+    sort: Literal["form", "remedy", "returned", "rule", "dropped"] = "form"
     instead: str = ""
     failed: str = ""
     why: str = ""
@@ -61,7 +62,9 @@ class Reminder(Value):
     @property
     def about(self) -> str:
         """Key of the reminder: a session is shown it once."""
-        causes = {"form": self.why or self.failed, "remedy": self.instead, "rule": str(self.item)}
+        item = str(self.item)
+        causes = {"form": self.why or self.failed, "remedy": self.instead}
+        causes |= {"rule": item, "dropped": item}
         return f"{self.sort} {causes.get(self.sort, f'{self.failed} {self.instead}')}"
 
 

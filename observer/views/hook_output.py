@@ -199,7 +199,13 @@ def printed(known: Reminder, *, client: str, event: str) -> bytes:
 
 
 def text(known: Reminder) -> str:
-    """Return a reminder as one labelled line; "" where it would have to cut a command."""
+    """Return a reminder as one labelled line; "" where it would have to cut a command.
+
+    What a compaction left out is a line each.
+    """
+    if known.sort == "dropped" and known.instead:
+        head = f"{LABEL} the summary of the compacted context leaves out of this session:"
+        return f"{head}\n{known.instead}".replace("```", "'''")
     said = _SAYING[known.sort](known) if known.instead else ""
     if not said:
         return ""

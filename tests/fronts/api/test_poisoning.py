@@ -207,8 +207,9 @@ class World:
                 cwd=place.project.roots[0],
                 body=body,
             )
-            if told := hook_output.text(self.memory.remind(event, is_coming=is_coming)):
-                yield told
+            for known in self.memory.reminders(event, is_coming=is_coming):
+                if told := hook_output.text(known):
+                    yield told
 
     def call(self, tool: str, arguments: dict[str, Any]) -> str:
         """Return the text of an answer, after a look at its JSON."""
