@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 import textwrap
 import tomllib
@@ -26,6 +27,7 @@ from observer.cli.app import observer
 from observer.cli.commands import PURPOSES
 from observer.clients import generic
 from observer.clients.installers import installable
+from observer.clients.registry import clients as known_clients
 from observer.core import config, errors
 from observer.daemon.status import Status
 from observer.store.migrations import migrations
@@ -167,6 +169,24 @@ def routes() -> None:
 def clients() -> None:
     """Print what can be installed."""
     print(", ".join(f"`{name}`" for name in installable()) + ".")
+
+
+def client_runs() -> None:
+    """Print what was seen of each agent and editor: in a recorded session, or by hand."""
+    rows = []
+    for client in known_clients().values():
+        if not (client.installer and client.is_agent):
+            continue
+        file = ROOT / "tests" / "data" / "recorded" / f"{client.name}.json"
+        if not file.exists():
+            rows.append((f"`{client.name}`", client.tried or "none", "no", "", "", ""))
+            continue
+        seen = json.loads(file.read_text(encoding="utf-8"))
+        events = ", ".join(dict.fromkeys(report["event"] for report in seen["reports"]))
+        reached = ("yes" if seen[what] else "no" for what in ("context", "search"))
+        rows.append((f"`{client.name}`", seen["version"], "yes", events, *reached))
+    head = ("client", "version run", "recorded", "events seen", "context", "memory searched")
+    table(head, rows)
 
 
 def schema() -> None:

@@ -1,0 +1,1 @@
+"""Records what the hooks of clients report in a session with a scripted model."""

@@ -1,0 +1,79 @@
+"""`scripts/record CLIENT…`: run real clients and write what they reported to `tests/data/recorded`.
+
+Each is installed from npm into a folder of the cache (`OBSERVER_CLIENTS` names another), and runs
+with a stand-in for its model; nothing but npm is reached over the network.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from recording import session
+from recording.programs import PROGRAMS
+from recording.scenario import CONTEXT
+
+RECORDED = session.ROOT / "tests" / "data" / "recorded"
+
+
+def main() -> None:
+    """Record the clients that the command line names."""
+    parser = argparse.ArgumentParser(prog="scripts/record", description=__doc__.split("\n\n")[0])
+    parser.add_argument("clients", nargs="+", choices=PROGRAMS, metavar="CLIENT")
+    parser.add_argument("--version", default="latest", help="version at npm")
+    options = parser.parse_args()
+    for client in options.clients:
+        command = installed(client, options.version)
+        with session.place() as at:
+            print(f"{client} {version(command)}: {record(client, command, at)}")
+
+
+def cache() -> Path:
+    """Return the folder of installed clients."""
+    usual = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "observer-clients"
+    return Path(os.environ.get("OBSERVER_CLIENTS") or usual)
+
+
+def installed(client: str, version: str) -> Path:
+    """Install a client from npm, unless it is there, and return its command."""
+    program = PROGRAMS[client]
+    folder = cache() / client
+    folder.mkdir(parents=True, exist_ok=True)
+    command = folder / "node_modules" / ".bin" / program.command
+    if version != "latest" or not command.exists():
+        words = ["npm", "install", "--no-audit", "--no-fund", f"{program.package}@{version}"]
+        subprocess.run([*words, "--prefix", str(folder)], check=True)
+    return command
+
+
+def version(command: Path) -> str:
+    """Return the version that a client says of itself."""
+    said = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
+    found = re.search(r"\d+\.\d+\.\d+", said.stdout)
+    return found[0] if found else said.stdout.strip()
+
+
+def record(client: str, command: Path, at: session.Place) -> str:
+    """Run a session, write its recording, and say what it holds."""
+    session.install(client, at)
+    session.offer_context(client, at)
+    model = session.run(client, command, at)
+    reports = [session.scrubbed(report, at) for report in session.reports(at)]
+    shown = {
+        "version": version(command),
+        "context": model.shows(CONTEXT),
+        "search": model.searched(),
+        "reports": reports,
+    }
+    RECORDED.mkdir(exist_ok=True)
+    text = json.dumps(shown, indent=1, ensure_ascii=False)
+    (RECORDED / f"{client}.json").write_text(f"{text}\n", encoding="utf-8")
+    return f"{len(reports)} reports, context {shown['context']}, search {shown['search']}"
+
+
+if __name__ == "__main__":
+    main()

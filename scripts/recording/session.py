@@ -1,0 +1,155 @@
+"""One session of a real client in a home of its own, and what its hooks reported."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from observer.clients.envelope import Envelope, parse
+from observer.clients.registry import clients
+from observer.core.paths import Home
+from observer.spool.spool import Spool
+from recording import standin
+from recording.programs import PROGRAMS
+from recording.scenario import CONTEXT, FILES, PROMPT
+
+MOST_S = 300
+ROOT = Path(__file__).parents[2]
+USER_HOME, PROJECT = "/home/ana", "/home/ana/till"
+"""What stands in a recording for the folders of the machine that made it."""
+
+
+class Place(NamedTuple):
+    """Where a session runs.
+
+    Hooks and MCP server are of `home`, which has a daemon; what hooks report goes to `recording`.
+    """
+
+    user_home: Path
+    project: Path
+    home: Home
+    recording: Home
+
+
+@contextmanager
+def place() -> Iterator[Place]:
+    """Make a user's home with a project that is a git repository, and remove both at the end."""
+    with tempfile.TemporaryDirectory(prefix="recording-") as folder:
+        user = Path(folder).resolve() / "user"
+        made = Place(user, user / "till", Home(user / "memory"), Home(user / "recorded"))
+        made.project.mkdir(parents=True)
+        for name, text in FILES.items():
+            (made.project / name).write_text(text)
+        for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "Add a till")):
+            subprocess.run(["git", *words], cwd=made.project, env=environ(made), check=True)
+        try:
+            yield made
+        finally:
+            observer(made, "down")
+
+
+def observer(at: Place, *words: str) -> None:
+    """Run our command on the home that serves the memory."""
+    here = {**environ(at), "PYTHONPATH": str(ROOT), "OBSERVER_HOME": str(at.home.root)}
+    argv = [sys.executable, "-m", "observer", *words]
+    subprocess.run(argv, env=here, check=True, capture_output=True)
+
+
+def environ(at: Place) -> dict[str, str]:
+    """Return the environment of the client: nothing of an agent that runs this."""
+    kept = {name: os.environ[name] for name in ("LANG", "SSL_CERT_FILE") if name in os.environ}
+    author = {f"GIT_{role}_NAME": "Ana" for role in ("AUTHOR", "COMMITTER")}
+    address = {f"GIT_{role}_EMAIL": "ana@example.com" for role in ("AUTHOR", "COMMITTER")}
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return {**kept, **author, **address, "PATH": path, "HOME": str(at.user_home)}
+
+
+def install(client: str, at: Place) -> None:
+    """Install our hooks and MCP server for a client, and start the daemon.
+
+    Without it a client may ask its model before the memory's tools are there.
+    """
+    observer(at, "install", client)
+    observer(at, "up")
+
+
+def offer_context(client: str, at: Place) -> None:
+    """Write what the session-start hook prints into `at.recording`, as the daemon would."""
+    Spool(at.recording.spool).prepare()
+    folder = at.recording.root / "context" / "by-path"
+    folder.mkdir(parents=True)
+    (folder / "CONTEXT.md").write_text(CONTEXT)
+    record = clients()[client]
+    if record.context_file:
+        wrap = record.wrap_context or str.encode
+        (folder / record.context_file).write_bytes(wrap(CONTEXT))
+
+
+def run(client: str, command: Path, at: Place) -> standin.StandIn:
+    """Lead a client through the session and return the model that it asked.
+
+    Raises:
+        subprocess.CalledProcessError: the client failed; holds what it printed.
+    """
+    program = PROGRAMS[client]
+    with standin.serving(at.project) as model:
+        if program.configure:
+            program.configure(at.user_home, model.url)
+        here = environ(at)
+        given = {name: text.format(url=model.url) for name, text in program.environ.items()}
+        # What npm has put beside the client, such as a Node.js of its own, comes first.
+        given["PATH"] = f"{command.parent}:{here['PATH']}"
+        subprocess.run(
+            [
+                str(command),
+                *(word.format(prompt=PROMPT, url=model.url) for word in program.arguments),
+            ],
+            cwd=at.project,
+            env={**here, **given, "OBSERVER_HOME": str(at.recording.root)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=True,
+            timeout=MOST_S,
+        )
+    return model
+
+
+def reports(at: Place) -> Iterator[Envelope]:
+    """Yield what hooks have spooled into `at.recording`, in its order."""
+    for entry in Spool(at.recording.spool).claim(at_most=10_000):
+        yield parse(entry.id, entry.data, entry.at_ms)
+
+
+def scrubbed(report: Envelope, at: Place) -> Mapping[str, Any]:
+    """Return a report as JSON, with nothing of the machine in it that made it."""
+    shown = {
+        "event": report.event,
+        "cwd": report.cwd,
+        "args": list(report.args),
+        "env": dict(report.env),
+        "payload": orjson.loads(report.payload or b"{}"),
+    }
+    text = orjson.dumps(shown).decode()
+    for folder, stand_in in (
+        (at.project, PROJECT),
+        (at.user_home, USER_HOME),
+        (Path(sys.executable).parent, f"{USER_HOME}/.observer/venv/bin"),
+    ):
+        text = text.replace(str(folder), stand_in)
+        # Claude Code and others make a name of a path.
+        text = text.replace(_as_name(str(folder)), _as_name(stand_in))
+    found: Mapping[str, Any] = orjson.loads(text)
+    return found
+
+
+def _as_name(path: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]", "-", path)

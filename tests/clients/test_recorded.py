@@ -1,0 +1,115 @@
+"""What real clients reported in the session of `scripts/record`, from the hooks to the memory."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from recording.programs import PROGRAMS
+from recording.scenario import CLOSING, PROMPT, TEST
+from recording.session import PROJECT
+
+from observer.clients.registry import clients
+from observer.core.config import Settings
+from observer.core.events import Command, Event, FileWrite, Prompt, Reply, Search, SessionStart
+from observer.core.model import Item
+from observer.core.paths import Home
+from observer.ingest.pipeline import Pipeline
+from observer.projects import PlaceCache
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
+
+RECORDED = {
+    path.stem: json.loads(path.read_text(encoding="utf-8"))
+    for path in sorted((Path(__file__).parents[1] / "data" / "recorded").glob("*.json"))
+}
+WORDLESS = {"copilot"}
+"""Clients whose last event does not hold what the agent said."""
+NOW_MS = 1_790_000_000_000
+
+Recording = Mapping[str, Any]
+every_client = pytest.mark.parametrize("client", RECORDED)
+
+
+@pytest.fixture
+def stored(client: str, home: Home) -> tuple[list[Event], list[Item]]:
+    """Store a recording and return its events and what was derived from them."""
+    spool = Spool(home.spool)
+    spool.prepare()
+    for second, report in enumerate(RECORDED[client]["reports"]):
+        fields = {"client": client, "event": report["event"], "cwd": report["cwd"]}
+        fields["at"] = str(NOW_MS + 1000 * second)
+        fields |= {f"env.{name}": value for name, value in report["env"].items()}
+        spool.append(fields, json.dumps(report["payload"]).encode())
+    with closing(SqliteStore(home.database)) as store:
+        pipeline = Pipeline(
+            store, spool, settings=Settings(), places=PlaceCache(), now_ms=lambda: NOW_MS
+        )
+        while pipeline.drain().entries:
+            pass
+        assert spool.bad() == 0
+        with store.read() as reader:
+            return [recorded.event for recorded in reader.log()], list(reader.all_items())
+
+
+def bodies(events: list[Event], kind: type) -> list[Any]:
+    return [event.body for event in events if isinstance(event.body, kind)]
+
+
+@every_client
+def test_the_session_is_stored_as_it_was(client: str, stored: Any) -> None:
+    events, _ = stored
+    assert {event.client for event in events} == {client}
+    assert len({event.session for event in events}) == 1
+    assert len(bodies(events, SessionStart)) == 1
+    assert [body.text for body in bodies(events, Prompt)] == [PROMPT]
+    commands = [body.command for body in bodies(events, Command)]
+    assert commands[:3] == [TEST] * 3
+    assert commands[3].startswith("git commit")
+    assert [body.path for body in bodies(events, FileWrite)] == [f"{PROJECT}/till.py"] * 2
+    said = [body.text for body in bodies(events, Reply)]
+    assert said == ([""] if client in WORDLESS else [CLOSING])
+
+
+@every_client
+def test_the_memory_knows_what_failed_and_what_fixed_it(client: str, stored: Any) -> None:
+    _, items = stored
+    failed = [
+        item for item in items if item.type == "command" and "test_total failed" in item.title
+    ]
+    assert len(failed) == 2
+    (fix,) = (item for item in items if item.type == "fix")
+    assert "test_total" in fix.title
+
+
+@every_client
+def test_a_search_of_the_memory_is_kept_without_its_answer(client: str, stored: Any) -> None:
+    events, _ = stored
+    (search,) = bodies(events, Search)
+    assert (search.where, search.query, search.output) == ("memory", "till total", "")
+
+
+@every_client
+def test_context_and_tools_have_reached_the_model(client: str) -> None:
+    assert RECORDED[client]["context"]
+    assert RECORDED[client]["search"]
+
+
+@every_client
+def test_a_recording_is_of_the_version_that_the_table_of_clients_names(client: str) -> None:
+    assert RECORDED[client]["version"] == clients()[client].tried
+
+
+@every_client
+def test_nothing_of_a_machine_is_in_a_recording(client: str) -> None:
+    text = json.dumps(RECORDED[client])
+    assert not re.search(r"(?<!\w)/(?:root|tmp|var|opt|work|Users|home/(?!ana/))", text)
+
+
+def test_every_client_that_can_be_recorded_is() -> None:
+    assert set(RECORDED) == set(PROGRAMS)
