@@ -33,8 +33,8 @@ _STEM = 5
 """Letters by which two words count as one: "retries" and "retry", "decided" and "decision"."""
 _EMPTY = word_set(
     """
-    and are because but for from has have into its let lets not now our out should than that the their
-    them then there these they this use uses using was were what when which will with you
+    and are because but for from has have into its let lets not now our out should than that the
+    their them then there these they this use uses using was were what when which will with you
     """
 )
 
