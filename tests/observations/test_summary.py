@@ -275,6 +275,11 @@ def test_commits_files_tests_and_customs_were_completed(feed: Feed) -> None:
     )
 
 
+def test_the_raw_payload_of_an_unknown_event_was_not_completed(feed: Feed) -> None:
+    fields = summary(feed, WRITE, Custom(name="pi:turn_start", text='{"turnIndex":1}'))
+    assert fields.completed == "Changed api/cart.py (a) +1 -1."
+
+
 @pytest.mark.parametrize(
     ("bodies", "completed"),
     [
