@@ -61,6 +61,24 @@ def samples() -> Iterator[Any]:
                 yield pytest.param(plugin, line, known[event], id=f"{plugin.client}-{event}")
 
 
+PROMPTS = {"cursor": "beforeSubmitPrompt", "gemini": "BeforeAgent"}
+"""What clients call the event of a prompt, where it is not `UserPromptSubmit`."""
+
+
+def report(command: str, payload: Any) -> None:
+    subprocess.run(["sh", "-c", command], input=json.dumps(payload).encode(), check=True)
+
+
+def begun(sample: Any, client: str, reporting: dict[str, str], store: Store) -> int:
+    """Report a prompt before the end of a session, and return the number of events stored."""
+    if not sample["fields"]["event"].endswith("essionEnd"):
+        return 0
+    event = PROMPTS.get(client, "UserPromptSubmit")
+    prompt = {**sample["payload"], "hook_event_name": event, "prompt": "go on"}
+    report(reporting[event], prompt)
+    return store()
+
+
 Store = Callable[[], int]
 
 
@@ -109,10 +127,10 @@ def test_an_event_of_both_is_one(
         json.loads(edit.path.read_text()) for edit in plan.edits if edit.path.suffix == ".json"
     ]
     (hooks,) = (each for each in written if "hooks" in each)
+    before = begun(sample, plugin.client, posts(hooks), store)
     root = str(ROOT / "plugins" / plugin.client)
     lines = [line.replace(plugin.root, root), posts(hooks)[sample["fields"]["event"]]]
     for command in lines if is_plugin_first else reversed(lines):
-        payload = json.dumps(sample["payload"]).encode()
-        subprocess.run(["sh", "-c", command], input=payload, check=True)
+        report(command, sample["payload"])
     assert len(list(home.spool.joinpath("new").iterdir())) == 2
-    assert store() == len(sample["becomes"])
+    assert store() == before + len(sample["becomes"])
