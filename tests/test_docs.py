@@ -41,7 +41,10 @@ ERRORS = [
     for error in vars(errors).values()
     if isinstance(error, type) and error.__module__ == errors.__name__
 ]
-GUIDES = {"bash": "shells", "zsh": "shells", "fish": "shells"}
+GUIDES = {"bash": "shells", "zsh": "shells", "fish": "shells"} | {
+    "vscode": "mcp-clients",
+    "zed": "mcp-clients",
+}
 """Guides that are not called as their client is."""
 DOCUMENTS = sorted(
     path

@@ -23,6 +23,8 @@ from observer.clients import (
     pi,
     qwen,
     shells,
+    vscode,
+    zed,
 )
 from observer.clients.client import Client
 from observer.core.plugins import with_plugins
@@ -44,6 +46,8 @@ BUILT_IN: tuple[Client, ...] = (
     *opencode.CLIENTS,
     pi.CLIENT,
     cline.CLIENT,
+    vscode.CLIENT,
+    zed.CLIENT,
     Client("generic", "observer.clients.generic:read"),
 )
 

@@ -85,6 +85,14 @@ OPENCODE = b"""{
 }
 """
 KILO = b'{"$schema": "https://app.kilo.ai/config.json", "model": "mine/best"}'
+VSCODE = b'{\n\t"servers": {\n\t\t"other": {"type": "http", "url": "http://h/mcp"}\n\t}\n}\n'
+ZED = b"""{
+  "theme": "One", // theirs
+  "context_servers": {
+    "other": {"url": "http://127.0.0.1:1/mcp"},
+  },
+}
+"""
 RC = b"alias ll='ls -l'\nexport A=\xff\n"
 
 FOREIGN = {
@@ -105,6 +113,8 @@ FOREIGN = {
         ".cline/hooks/PreCompact": b"#!/bin/sh\necho {}\n",
         ".cline/data/settings/cline_mcp_settings.json": SERVERS,
     },
+    "vscode": {".config/Code/User/mcp.json": VSCODE},
+    "zed": {".config/zed/settings.json": ZED},
     "pi": {".pi/agent/extensions/mine.ts": b"export default function (pi) {}"},
     "bash": {".bashrc": RC},
     "zsh": {".zshrc": RC},
@@ -123,6 +133,8 @@ OTHERS_MARKS = {
     "opencode": ["// theirs", "http://127.0.0.1:1/mcp", "const Mine"],
     "kilo": ['"mine/best"'],
     "cline": ["echo {}", "http://127.0.0.1:1/mcp"],
+    "vscode": ["http://h/mcp"],
+    "zed": ["// theirs", "http://127.0.0.1:1/mcp"],
     "pi": ["export default function (pi) {}"],
     "bash": ["alias ll"],
     "zsh": ["alias ll"],
@@ -141,6 +153,8 @@ BROKEN = {
     "opencode": (".config/opencode/opencode.json", b"not json"),
     "kilo": (".config/kilo/plugins/observer.js", b"export const Mine = async () => ({})"),
     "cline": (".cline/data/settings/cline_mcp_settings.json", b"not json"),
+    "vscode": (".config/Code/User/mcp.json", b"not json"),
+    "zed": (".config/zed/settings.json", b"not json"),
     "pi": (".pi/agent/extensions/observer.js", b"export default function (pi) {}"),
     "bash": (".bashrc", b"# >>> observer >>>\nexport B=1\n"),
     "zsh": (".zshrc", b"# >>> observer >>>\n"),
@@ -160,8 +174,13 @@ AGENTS = (
     "opencode",
     "kilo",
     "cline",
+    "vscode",
+    "zed",
 )
 """Clients whose configuration has the MCP server in it."""
+
+MCP_ONLY = ("vscode", "zed")
+"""Clients that have the MCP server and no hooks of their own."""
 
 every_target = pytest.mark.parametrize("name", installable())
 
@@ -211,7 +230,7 @@ def test_what_others_have_stays(name: str, context: InstallContext, files: Files
     make(install(name, context), context)
     text = b"\n".join(files().values()).decode("utf-8", "replace")
     assert [mark for mark in OTHERS_MARKS[name] if mark not in text] == []
-    assert str(context.home.hooks) in text
+    assert (context.observer if name in MCP_ONLY else str(context.home.hooks)) in text
 
 
 @every_target

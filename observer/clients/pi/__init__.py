@@ -1,6 +1,12 @@
 """Pi: what our extension in it reports, and where that is put."""
 
-from observer.clients.client import Client, plain_text
+from observer.clients.client import Client, HookSample, plain_text
+
+_SAMPLE = HookSample(
+    "before_agent_start",
+    '{"event":{"type":"before_agent_start","prompt":"@TEXT@"},'
+    '"cwd":"@FOLDER@","sessionId":"@SESSION@"}',
+)
 
 CLIENT = Client(
     name="pi",
@@ -10,6 +16,7 @@ CLIENT = Client(
     folders=(".pi",),
     transcripts=(".pi/agent/sessions",),
     tried="0.74.2",
+    sample=_SAMPLE,
     session_variable="PI_SESSION_ID",
     marker_variables=("PI_CODING_AGENT",),
     context_file="CONTEXT.pi.md",
