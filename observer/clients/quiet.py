@@ -20,7 +20,7 @@ QUIET_MS = 86_400_000
 RECENT_MS = 7 * 86_400_000
 """What was used before then may have been used without hooks."""
 MOST_ENTRIES = 20_000
-"""So many files and folders of a client are looked at."""
+"""So many files of a client are looked at."""
 
 
 class Quiet(NamedTuple):

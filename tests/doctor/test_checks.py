@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from observer.clients import quiet
 from observer.clients.quiet import find_quiet
 from observer.clients.registry import clients
 from observer.config_files.context import InstallContext
@@ -237,3 +239,19 @@ def test_only_plain_files_of_the_client_count(put: Put, context: InstallContext)
     (context.user_home / "other.jsonl").touch()
     at_ms = int(time.time() * 1000)
     assert find_quiet(clients()["claude-code"], context, {}, at_ms=at_ms) is None
+
+
+def test_a_client_with_very_many_files_is_looked_at_in_part(
+    put: Put, context: InstallContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quiet, "MOST_ENTRIES", 2)
+    put("claude-code")
+    shutil.rmtree(context.home.hooks)  # whoever has none has had them for ever
+    folder = context.user_home / ".claude" / "projects"
+    folder.mkdir()
+    for number in range(4):
+        (folder / f"{number}.jsonl").touch()
+    at_ms = int(time.time() * 1000) + 1000
+    found = quiet.find_quiet(clients()["claude-code"], context, {}, at_ms=at_ms)
+    assert found is not None
+    assert "sent nothing so far" in str(found)
