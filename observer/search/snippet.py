@@ -80,7 +80,8 @@ def _densest(low: str, words: Iterable[str], limit: int) -> int:
         if held_here > best + _EVEN:
             best, begin = held_here, place
         inside[form] -= 1
-        inside += Counter()  # forgets what is not inside any more
+        if not inside[form]:
+            del inside[form]
     return begin
 
 

@@ -69,10 +69,16 @@ def run(options: Options) -> Iterator[Figure]:
         place.down()
         yield from _kept(place, length_s, f"{waiting:,} waited at the end, for {late_s:.0f} s")
     yield Figure("load: search over MCP", took, " ms", (SEARCHED,))
+    for what, aims in (("RssAnon", (FLAT,)), ("RssFile", ())):
+        yield _growth(what, [each[what] for each in grown], aims)
+
+
+def _growth(what: str, grown: Sequence[float], aims: tuple[Aim, ...]) -> Figure:
+    """Compare what the daemon held at the end with what it held at the beginning."""
     tenth = max(1, len(grown) // 10)
     first, last = sum(grown[:tenth]) / tenth, sum(grown[-tenth:]) / tenth
     remark = f"{first:.0f} MiB in the first tenth, {last:.0f} in the last, {max(grown):.0f} at most"
-    yield Figure("load: resident memory, last tenth to first", [last / first], "x", (FLAT,), remark)
+    return Figure(f"load: {what}, last tenth to first", [last / first], "x", aims, remark)
 
 
 def _tellers(
@@ -123,8 +129,13 @@ def _hooked(home: Home, _name: str, report: HookReport) -> None:
     subprocess.run(post, input=report.payload, check=True, cwd=report.cwd)
 
 
-def _asked(asked: Sequence[Wire], daemon: int, length_s: int) -> tuple[list[float], list[float]]:
-    """Ask from all readers until the time is up; return what each took, and the memory by time."""
+def _asked(
+    asked: Sequence[Wire], daemon: int, length_s: int
+) -> tuple[list[float], list[dict[str, float]]]:
+    """Ask from all readers until the time is up; return what each took, and the memory by time.
+
+    The memory is parted into the daemon's own and the files of the index that it has mapped.
+    """
     chance = random.Random(3)  # noqa: S311 - the same questions each time
     words = sorted({word for lines in sources().values() for word in " ".join(lines).split()})
     texts = [" ".join(chance.sample(words, 3)) for _ in range(1_000)]
@@ -144,7 +155,7 @@ def _asked(asked: Sequence[Wire], daemon: int, length_s: int) -> tuple[list[floa
     try:
         for _ in range(length_s):
             time.sleep(1)
-            grown.append(rss_mib(daemon))
+            grown.append({what: rss_mib(daemon, what) for what in ("RssAnon", "RssFile")})
     finally:
         over.set()
         for thread in threads:

@@ -196,6 +196,17 @@ def test_in_times_of_quiet_the_index_is_made_quick_to_ask_and_memory_given_back(
     assert given == [1]
 
 
+def test_memory_is_given_back_though_it_is_never_quiet(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[None] = []
+    monkeypatch.setattr("observer.daemon.index.QUIET_S", 60.0)
+    monkeypatch.setattr("observer.daemon.index.GIVE_BACK_S", 0.0)
+    monkeypatch.setattr("observer.daemon.index.give_memory_back", lambda: given.append(None))
+    bench.run(bench.tasks.run, until=lambda: given)
+    assert given
+
+
 def test_a_store_that_cannot_be_opened_ends_no_task(
     home: Home, tmp_path: Path, info: ModelInfo
 ) -> None:

@@ -91,10 +91,10 @@ def first_answer_ms(launcher: Sequence[str], cwd: Path, era: Era) -> float:
         return (time.perf_counter() - begun) * 1000
 
 
-def rss_mib(pid: int) -> float:
-    """Return the memory that a process holds right now (Linux: VmRSS)."""
+def rss_mib(pid: int, field: str = "VmRSS") -> float:
+    """Return the memory that a process holds right now (Linux: VmRSS, RssAnon, RssFile)."""
     lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:")) / 1024
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:")) / 1024
 
 
 def processor_s(pid: int) -> float:
