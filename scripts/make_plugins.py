@@ -67,6 +67,7 @@ HOOKED = (
         {"skills": "./skills/", "mcpServers": "./.mcp.json", "hooks": "./hooks/hooks.json"},
         fills_root=False,
     ),
+    Hooked("gemini", "gemini-extension.json", "${extensionPath}", ""),
 )
 
 
@@ -129,6 +130,7 @@ def _hooks(plugin: Hooked) -> object:
         edits = install(plugin.client, context).edits
         written = [json.loads(edit.after or b"{}") for edit in edits if edit.path.suffix == ".json"]
     (found,) = (each for each in written if "hooks" in each)
+    found.pop("mcpServers", None)
     return _with_script(found, context.home, plugin.root)
 
 

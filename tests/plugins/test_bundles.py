@@ -16,7 +16,9 @@ from observer.clients.registry import clients
 
 ROOT = Path(__file__).parents[2]
 FILES = make_plugins.files()
-MANIFESTS = [name for name in FILES if name.endswith(("plugin.json", "manifest.json"))]
+MANIFESTS = [
+    name for name in FILES if name.endswith(("plugin.json", "manifest.json", "extension.json"))
+]
 MCP = (ROOT / "plugins" / "source" / "mcp").read_text(encoding="utf-8")
 SCHEMAS = "https://agent-plugins.org/schemas/1.0.0"
 AGENT_PLUGIN_FIELDS = {

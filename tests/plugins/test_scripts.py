@@ -24,7 +24,7 @@ HOOK = ROOT / "plugins" / "source" / "hook"
 MCP = ROOT / "plugins" / "source" / "mcp"
 SHELLS = [["dash"], ["bash"], ["busybox", "ash"]]
 CLIENTS = [plugin.client for plugin in make_plugins.HOOKED]
-NOTHING = {"claude-code": b"", "cursor": b"{}", "codex": b""}
+NOTHING = {"claude-code": b"", "cursor": b"{}", "codex": b"", "gemini": b""}
 """What each client's session-start hook prints where there is nothing to say."""
 NOW_MS = 1_790_000_000_000
 DEADLINE_S = 20

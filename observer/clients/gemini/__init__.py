@@ -18,6 +18,7 @@ CLIENT = Client(
     sample=prompt_sample("BeforeAgent"),
     session_variable="GEMINI_SESSION_ID",
     marker_variables=("GEMINI_CLI",),
+    has_plugin=True,
     context_file="CONTEXT.gemini.json",  # plain text would be shown to the person
     wrap_context=_wrap_context,
 )
