@@ -25,6 +25,7 @@ HOOKS = OurHooks(
     },
     recalling={
         "UserPromptSubmit": {},
+        "PostToolUse": {"matcher": "run_shell_command"},
         "PostToolUseFailure": {"matcher": "run_shell_command"},
     },
     asking=_SHORT,
