@@ -83,6 +83,8 @@ class Client(NamedTuple):
             the client that really ran the hook; "" where no other one runs these hooks.
         installer: an `Installer`, as `module` or `module:object`; "" if there is none.
         per_project: True if it has settings in a repository, and its installer honours `project`.
+        hooks_check: a function of the install context, as `module:function`, that raises
+            `ConfigInvalid` where its settings keep it from running our hooks; "" if none can.
         programs: names of its commands in `PATH`; one of them shows that it is on the machine.
         folders: folders or files below the user's home; one of them shows the same.
         transcripts: folders below the user's home that it writes to while an agent works, and
@@ -105,6 +107,7 @@ class Client(NamedTuple):
     host: str = ""
     installer: str = ""
     per_project: bool = False
+    hooks_check: str = ""
     programs: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     transcripts: tuple[str, ...] = ()
@@ -136,3 +139,12 @@ class Client(NamedTuple):
     def load_installer(self) -> Installer | None:
         """Return the installer; None if the client has none."""
         return cast("Installer", _resolve(self.installer)) if self.installer else None
+
+    def check_hooks(self, context: InstallContext) -> None:
+        """Look whether the client's settings let it run our hooks, as far as they are there.
+
+        Raises:
+            ConfigInvalid: they do not; says which, and what to do.
+        """
+        if self.hooks_check:
+            cast("Callable[[InstallContext], None]", _resolve(self.hooks_check))(context)

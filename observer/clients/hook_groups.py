@@ -7,13 +7,15 @@ its place, and a group that moves would move those of others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from observer.config_files import jsonc
 from observer.config_files.context import InstallContext, InstallPlan, command, is_ours
+from observer.config_files.file_edits import read
 from observer.config_files.json_entries import drop_server, edit_json, merge, put_server
+from observer.core.errors import ConfigInvalid
 
 Options: TypeAlias = Mapping[str, object]
 
@@ -63,6 +65,29 @@ class SettingsFile(NamedTuple):
         """Plan the removal of both."""
         edit = edit_json(self.path(context), lambda text: drop(drop_server(text, context), context))
         return InstallPlan(edits=(edit,))
+
+
+def our_handlers(text: str, context: InstallContext) -> Iterator[tuple[str, int, int]]:
+    """Yield event, place of the group and place in the group of each handler of ours."""
+    for event in _events_in(text):
+        groups = jsonc.at(text, ("hooks", event))
+        for place, group in enumerate(groups if isinstance(groups, list) else []):
+            for number, handler in enumerate(_handlers(group)):
+                if _is_ours(context, handler):
+                    yield event, place, number
+
+
+def check_switch(path: Path, key: jsonc.Path, *, off: bool) -> None:
+    """Look at the setting of a JSON file by which a client runs no hooks at all.
+
+    Raises:
+        ConfigInvalid: it is set so.
+    """
+    if jsonc.at((read(path) or b"").decode(errors="replace"), key) is off:
+        name = ".".join(map(str, key))
+        raise ConfigInvalid(
+            f"hooks are switched off by {name} in {path}", hint=f"remove {name} from that file"
+        )
 
 
 def put(text: str, hooks: OurHooks, context: InstallContext) -> str:

@@ -49,6 +49,10 @@ def _client(
         return wrong(name, error.message, error.hint)
     if any(edit.is_change for edit in changes):
         return wrong(name, f"{parts}, not all of it", again, fix=f"install {name}")
+    try:
+        client.check_hooks(context)
+    except ObserverError as error:
+        return wrong(name, error.message, error.hint)
     if quiet := find_quiet(client, context, last, at_ms=now_ms()):
         return wrong(name, str(quiet), quiet.hint)
     at_ms = last_report(client, last)

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from observer.clients.installers import install, perform
+from observer.clients.registry import clients
 from observer.config_files.context import InstallContext, InstallPlan
+from observer.core.errors import ConfigInvalid
 
 Run = Callable[[str], InstallPlan]
 
@@ -101,3 +103,84 @@ def test_a_variable_moves_the_settings(
     perform(install(client, moved), moved.home, at_ms=1)
     there = tmp_path / "there"
     assert {str(path.relative_to(there)) for path in there.rglob("*") if path.is_file()} == files
+
+
+def state(context: InstallContext, *handlers: str) -> str:
+    """Return what Codex CLI writes down of handlers that its user has trusted."""
+    path = context.user_home / ".codex" / "hooks.json"
+    return "".join(
+        f'\n[hooks.state."{path}:{one}"]\ntrusted_hash = "sha256:0"\n' for one in handlers
+    )
+
+
+OURS_IN_CODEX = [
+    *("session_start:0:0", "session_start:0:1", "user_prompt_submit:0:0"),
+    *("user_prompt_submit:1:0", "pre_tool_use:0:0", "post_tool_use:0:0", "post_tool_use:1:0"),
+    *("stop:0:0", "subagent_stop:0:0", "post_compact:0:0", "session_end:0:0"),
+]
+
+
+@pytest.mark.parametrize(
+    ("trusted", "found"),
+    [
+        pytest.param([], "11 of 11 hooks are not trusted", id="new"),
+        pytest.param(OURS_IN_CODEX[1:], "1 of 11 hooks are not trusted", id="one"),
+    ],
+)
+def test_hooks_that_codex_skips_are_found(
+    trusted: list[str], found: str, context: InstallContext, put: Run
+) -> None:
+    put("codex")
+    with (context.user_home / ".codex" / "config.toml").open("a") as file:
+        file.write(state(context, *trusted))
+    with pytest.raises(ConfigInvalid, match=found) as untrusted:
+        clients()["codex"].check_hooks(context)
+    assert "/hooks" in untrusted.value.hint
+
+
+def test_hooks_that_codex_runs_are_well(context: InstallContext, put: Run) -> None:
+    put("codex")
+    with (context.user_home / ".codex" / "config.toml").open("a") as file:
+        file.write(state(context, *OURS_IN_CODEX))
+    clients()["codex"].check_hooks(context)
+
+
+@pytest.mark.parametrize(
+    ("client", "path", "text"),
+    [
+        pytest.param(
+            "claude-code", ".claude/settings.json", '{"disableAllHooks": true}', id="claude-code"
+        ),
+        pytest.param("qwen", ".qwen/settings.json", '{"disableAllHooks": true}', id="qwen"),
+        pytest.param(
+            "gemini", ".gemini/settings.json", '{"hooksConfig": {"enabled": false}}', id="gemini"
+        ),
+        pytest.param("codex", ".codex/config.toml", "[features]\nhooks = false\n", id="codex"),
+    ],
+)
+def test_hooks_that_are_switched_off_are_found(
+    client: str, path: str, text: str, context: InstallContext, put: Run
+) -> None:
+    (context.user_home / path).parent.mkdir(parents=True)
+    (context.user_home / path).write_text(text)
+    put(client)
+    with pytest.raises(ConfigInvalid, match="switched off") as off:
+        clients()[client].check_hooks(context)
+    assert str(context.user_home / path) in off.value.message
+
+
+@pytest.mark.parametrize("client", ["claude-code", "qwen", "gemini", "cursor"])
+def test_settings_that_say_nothing_of_it_let_hooks_run(
+    client: str, context: InstallContext
+) -> None:
+    clients()[client].check_hooks(context)
+
+
+def test_a_configuration_of_codex_that_does_not_parse_is_named(
+    context: InstallContext, put: Run
+) -> None:
+    put("codex")
+    (context.user_home / ".codex" / "config.toml").write_text("[features\n")
+    with pytest.raises(ConfigInvalid, match=r"\.codex") as broken:
+        clients()["codex"].check_hooks(context)
+    assert broken.value.hint

@@ -255,3 +255,11 @@ def test_a_client_with_very_many_files_is_looked_at_in_part(
     found = quiet.find_quiet(clients()["claude-code"], context, {}, at_ms=at_ms)
     assert found is not None
     assert "sent nothing so far" in str(found)
+
+
+def test_hooks_that_a_client_skips_silently_are_found(context: InstallContext, put: Put) -> None:
+    put("codex")
+    (found,) = (one for one in client_checks(context) if one.name == "codex")
+    assert not found.is_well
+    assert "not trusted" in found.found
+    assert "/hooks" in found.hint

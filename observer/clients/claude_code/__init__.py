@@ -7,6 +7,7 @@ CLIENT = Client(
     decoder="observer.clients.claude_code.decode:read",
     host="observer.clients.claude_code.decode:host",
     installer="observer.clients.claude_code.install",
+    hooks_check="observer.clients.claude_code.install:check_hooks",
     per_project=True,
     programs=("claude",),
     folders=(".claude", ".claude.json"),

@@ -71,6 +71,11 @@ def uninstall(context: InstallContext) -> InstallPlan:
     )
 
 
+def check_hooks(context: InstallContext) -> None:
+    """Raise ConfigInvalid if the settings switch all hooks off."""
+    hook_groups.check_switch(_settings(context), ("disableAllHooks",), off=True)
+
+
 def _settings(context: InstallContext) -> Path:
     if context.project:
         # What names paths of this machine stands in the settings that are not committed.

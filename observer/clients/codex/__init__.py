@@ -6,6 +6,7 @@ CLIENT = Client(
     name="codex",
     decoder="observer.clients.codex.decode:read",
     installer="observer.clients.codex.install",
+    hooks_check="observer.clients.codex.trust:check_hooks",
     programs=("codex",),
     folders=(".codex",),
     transcripts=(".codex/sessions",),

@@ -11,6 +11,7 @@ CLIENT = Client(
     name="gemini",
     decoder="observer.clients.gemini.decode:read",
     installer="observer.clients.gemini.install:INSTALLER",
+    hooks_check="observer.clients.gemini.install:check_hooks",
     programs=("gemini",),
     folders=(".gemini/settings.json", ".gemini/tmp"),
     transcripts=(".gemini/tmp",),

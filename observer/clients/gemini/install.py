@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from observer.clients.hook_groups import OurHooks, SettingsFile
+from observer.clients.hook_groups import OurHooks, SettingsFile, check_switch
 from observer.config_files.context import InstallContext
 
 # Milliseconds.
@@ -31,6 +31,11 @@ HOOKS = OurHooks(
 
 def _settings(context: InstallContext) -> Path:
     return context.place("GEMINI_CLI_HOME", ".") / ".gemini" / "settings.json"
+
+
+def check_hooks(context: InstallContext) -> None:
+    """Raise ConfigInvalid if the settings switch all hooks off."""
+    check_switch(_settings(context), ("hooksConfig", "enabled"), off=False)
 
 
 INSTALLER = SettingsFile(

@@ -6,6 +6,7 @@ CLIENT = Client(
     name="qwen",
     decoder="observer.clients.qwen.decode:read",
     installer="observer.clients.qwen.install:INSTALLER",
+    hooks_check="observer.clients.qwen.install:check_hooks",
     programs=("qwen",),
     folders=(".qwen",),
     transcripts=(".qwen/projects",),

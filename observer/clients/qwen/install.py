@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from observer.clients.hook_groups import OurHooks, SettingsFile
+from observer.clients.hook_groups import OurHooks, SettingsFile, check_switch
 from observer.config_files.context import InstallContext
 
 # Seconds. No names: two handlers with one name are one to Qwen Code.
@@ -35,6 +35,11 @@ HOOKS = OurHooks(
 
 def _settings(context: InstallContext) -> Path:
     return context.place("QWEN_HOME", ".qwen") / "settings.json"
+
+
+def check_hooks(context: InstallContext) -> None:
+    """Raise ConfigInvalid if the settings switch all hooks off."""
+    check_switch(_settings(context), ("disableAllHooks",), off=True)
 
 
 INSTALLER = SettingsFile(
