@@ -44,6 +44,8 @@ ERRORS = [
 GUIDES = {"bash": "shells", "zsh": "shells", "fish": "shells"} | {
     "vscode": "mcp-clients",
     "zed": "mcp-clients",
+    "antigravity": "mcp-clients",
+    "windsurf": "devin",
 }
 """Guides that are not called as their client is."""
 DOCUMENTS = sorted(

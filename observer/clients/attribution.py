@@ -12,11 +12,6 @@ from typing import Literal, NamedTuple
 
 from observer.clients.registry import clients
 
-_OTHER_MARKERS = (
-    ("ANTIGRAVITY_AGENT", "antigravity"),
-    ("DEVIN_PROJECT_DIR", "devin"),
-)
-"""Agents whose hooks we do not read, but whose shells we meet."""
 _NAMED = ("AI_AGENT", "AGENT")
 """Variables whose value is the agent's name; some agents only set them to 1."""
 _NAME = re.compile(r"[a-z][\w.@/-]*", re.ASCII | re.IGNORECASE)
@@ -58,5 +53,4 @@ def _session_variables() -> Iterator[tuple[str, str]]:
 
 
 def _marker_variables() -> Iterator[tuple[str, str]]:
-    yield from ((name, one.name) for one in clients().values() for name in one.marker_variables)
-    yield from _OTHER_MARKERS
+    return ((name, one.name) for one in clients().values() for name in one.marker_variables)

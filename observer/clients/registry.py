@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from functools import cache
 
 from observer.clients import (
+    antigravity,
     claude_code,
     cline,
     codex,
     copilot,
     cursor,
+    devin,
     droid,
     gemini,
     git,
@@ -47,6 +49,8 @@ BUILT_IN: tuple[Client, ...] = (
     pi.CLIENT,
     cline.CLIENT,
     vscode.CLIENT,
+    *devin.CLIENTS,
+    antigravity.CLIENT,
     zed.CLIENT,
     Client("generic", "observer.clients.generic:read"),
 )

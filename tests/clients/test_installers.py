@@ -86,6 +86,7 @@ OPENCODE = b"""{
 """
 KILO = b'{"$schema": "https://app.kilo.ai/config.json", "model": "mine/best"}'
 VSCODE = b'{\n\t"servers": {\n\t\t"other": {"type": "http", "url": "http://h/mcp"}\n\t}\n}\n'
+WINDSURF = b'{"hooks": {"post_write_code": [{"command": "fmt", "show_output": true}]}}'
 ZED = b"""{
   "theme": "One", // theirs
   "context_servers": {
@@ -114,6 +115,12 @@ FOREIGN = {
         ".cline/data/settings/cline_mcp_settings.json": SERVERS,
     },
     "vscode": {".config/Code/User/mcp.json": VSCODE},
+    "devin": {".config/devin/config.json": GROUPS},
+    "windsurf": {
+        ".codeium/windsurf/hooks.json": WINDSURF,
+        ".codeium/windsurf/mcp_config.json": SERVERS,
+    },
+    "antigravity": {".gemini/config/mcp_config.json": SERVERS},
     "zed": {".config/zed/settings.json": ZED},
     "pi": {".pi/agent/extensions/mine.ts": b"export default function (pi) {}"},
     "bash": {".bashrc": RC},
@@ -134,6 +141,9 @@ OTHERS_MARKS = {
     "kilo": ['"mine/best"'],
     "cline": ["echo {}", "http://127.0.0.1:1/mcp"],
     "vscode": ["http://h/mcp"],
+    "devin": ["say done"],
+    "windsurf": ['"fmt"', "http://127.0.0.1:1/mcp"],
+    "antigravity": ["http://127.0.0.1:1/mcp"],
     "zed": ["// theirs", "http://127.0.0.1:1/mcp"],
     "pi": ["export default function (pi) {}"],
     "bash": ["alias ll"],
@@ -154,6 +164,9 @@ BROKEN = {
     "kilo": (".config/kilo/plugins/observer.js", b"export const Mine = async () => ({})"),
     "cline": (".cline/data/settings/cline_mcp_settings.json", b"not json"),
     "vscode": (".config/Code/User/mcp.json", b"not json"),
+    "devin": (".config/devin/config.json", b'{"hooks": {'),
+    "windsurf": (".codeium/windsurf/hooks.json", b"not json"),
+    "antigravity": (".gemini/config/mcp_config.json", b"not json"),
     "zed": (".config/zed/settings.json", b"not json"),
     "pi": (".pi/agent/extensions/observer.js", b"export default function (pi) {}"),
     "bash": (".bashrc", b"# >>> observer >>>\nexport B=1\n"),
@@ -176,10 +189,13 @@ AGENTS = (
     "cline",
     "vscode",
     "zed",
+    "devin",
+    "windsurf",
+    "antigravity",
 )
 """Clients whose configuration has the MCP server in it."""
 
-MCP_ONLY = ("vscode", "zed")
+MCP_ONLY = ("vscode", "zed", "antigravity")
 """Clients that have the MCP server and no hooks of their own."""
 
 every_target = pytest.mark.parametrize("name", installable())
