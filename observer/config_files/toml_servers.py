@@ -31,13 +31,27 @@ _LF = "\n"
 _HEADER = re.compile(r"^[ \t]*\[.*$", re.MULTILINE)
 
 
+def load(text: str) -> dict[str, Any]:
+    """Return the tables of a text.
+
+    Raises:
+        ValueError: it is not TOML, or nested beyond the interpreter's limit.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"not valid TOML: {error}") from error
+    except RecursionError as error:
+        raise ValueError("not valid TOML: nested too deep") from error
+
+
 def edit_toml(path: Path, change: Change) -> FileEdit:
     """Plan a change of a TOML file's text; a file that is left empty goes.
 
     Raises:
         ConfigInvalid: the file is not TOML, or the change failed; names the file.
     """
-    return edit_text(path, change, check=_load, is_left_over=lambda after: not after.strip())
+    return edit_text(path, change, check=load, is_left_over=lambda after: not after.strip())
 
 
 def put_server(text: str, context: InstallContext) -> str:
@@ -47,7 +61,7 @@ def put_server(text: str, context: InstallContext) -> str:
         ConfigInvalid: another server has our name.
         ValueError: the table cannot be added or changed without changing something else.
     """
-    before = _load(text)
+    before = load(text)
     present = _server(before)
     wanted = server_entry(present, context)
     if wanted == present:
@@ -71,7 +85,7 @@ def drop_server(text: str, context: InstallContext) -> str:
     Raises:
         ValueError: the table cannot be removed without changing something else.
     """
-    before = _load(text)
+    before = load(text)
     if not is_own_server(_server(before), context):
         return text
     for start, end in reversed(list(_our_tables(text))):
@@ -113,17 +127,10 @@ def _servers(document: dict[str, Any]) -> dict[str, Any]:
     return tables if isinstance(tables, dict) else {}
 
 
-def _load(text: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"not valid TOML: {error}") from error
-
-
 def _checked(text: str, expected: dict[str, Any]) -> str:
     """Return the text if it says what is expected."""
     with contextlib.suppress(ValueError):
-        if _comparable(_load(text)) == _comparable(expected):
+        if _comparable(load(text)) == _comparable(expected):
             return text
     raise ValueError(f"the table {_TABLES}.{SERVER} cannot be changed without changing others")
 

@@ -91,6 +91,7 @@ def test_the_server_of_another_home_stays(context: InstallContext) -> None:
         pytest.param('mcp_servers = { a = { command = "x" } }\n', "changing others", id="inline"),
         pytest.param("[mcp_servers\n", "not valid TOML", id="broken"),
         pytest.param('[mcp_servers.observer]\ncommand = "x"\n', "another MCP server", id="taken"),
+        pytest.param(f"a = {'[' * 20_000}", "nested too deep", id="deep"),
     ],
 )
 def test_what_cannot_be_changed_is_refused(

@@ -6,11 +6,11 @@ What is trusted stands in `config.toml` by the place of the handler, with a dige
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 from typing import Any
 
 from observer.clients import hook_groups
+from observer.config_files import toml_servers
 from observer.config_files.context import InstallContext
 from observer.config_files.file_edits import read
 from observer.core.errors import ConfigInvalid
@@ -28,7 +28,7 @@ def check_hooks(context: InstallContext) -> None:
     hooks, settings = folder / "hooks.json", folder / "config.toml"
     try:
         text = (read(hooks) or b"").decode()
-        config = tomllib.loads((read(settings) or b"").decode())
+        config = toml_servers.load((read(settings) or b"").decode())
         ours = list(hook_groups.our_handlers(text, context))
     except ValueError as error:
         raise ConfigInvalid(f"{folder}: {error}", hint="correct the file") from error
