@@ -33,6 +33,7 @@ def mcp_command(*, tools: str | None) -> int:
 @click.command("daemon", hidden=True, epilog="Example: observer daemon")
 def daemon_command() -> int:
     """Run the daemon in the foreground until it is stopped; exit silently if there is one."""
+    os.umask(0o077)
     if take(home()) is None:
         return 0
     _refresh_hooks(home())

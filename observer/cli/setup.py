@@ -188,7 +188,8 @@ def show_list(context: InstallContext, *, as_json: bool) -> None:
 
 
 def _listed(client: Client, context: InstallContext, last: Mapping[str, int]) -> Listed:
-    offers = (*(("hooks",) if client.decoder else ()), *(("MCP",) if client.is_agent else ()))
+    has_hooks = client.sample or client.context_file or not client.is_agent
+    offers = (*(("hooks",) if has_hooks else ()), *(("MCP",) if client.is_agent else ()))
     return Listed(
         client=client.name,
         found=evidence(client, context),

@@ -58,12 +58,14 @@ class HookSample(NamedTuple):
     """A prompt as a client's hook would report it, for the doctor's probes.
 
     `payload` is JSON in which @SESSION@, @FOLDER@ and @TEXT@ stand for those of the probe;
-    `environ` are variables that only the client's hooks have.
+    `environ` are variables that only the client's hooks have. `words` is the hook's command line,
+    our script first, where that is not `post CLIENT EVENT`; its context is then left alone.
     """
 
     event: str
     payload: str
     environ: tuple[tuple[str, str], ...] = ()
+    words: tuple[str, ...] = ()
 
 
 def prompt_sample(event: str, **more: str) -> HookSample:

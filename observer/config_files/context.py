@@ -105,7 +105,7 @@ def hook_files(home: Home) -> list[FileEdit]:
     for script in sorted(path for path in source.rglob("*") if path.is_file()):
         target = home.hooks / script.relative_to(source)
         content = script.read_bytes()
-        mode = 0o755 if content.startswith(b"#!") else 0o644
+        mode = 0o700 if content.startswith(b"#!") else 0o600
         edit = FileEdit(path=target, before=read(target), after=content, mode=mode, is_ours=True)
         if edit.is_change:
             edits.append(edit)

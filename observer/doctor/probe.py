@@ -75,7 +75,8 @@ def send(probe: Probe) -> Diagnosis:
         sent()
         _wait_for_answer(probe)
         took_ms = (time.monotonic() - began) * 1000
-        context = _context(probe) if probe.client.context_file else ""
+        is_shared = probe.client.sample is None or bool(probe.client.sample.words)
+        context = "" if is_shared else _context(probe)
     except (ObserverError, OSError) as error:
         hint = error.hint if isinstance(error, ObserverError) else ""
         return wrong(name, getattr(error, "message", str(error)), hint)
@@ -120,7 +121,7 @@ def _call(probe: Probe) -> None:
     """Run the command that stands in the client's configuration, with a sample of its payload."""
     sample = probe.client.sample
     assert sample is not None  # noqa: S101 - `_sender` has looked
-    line = _registered(probe, "post", probe.client.name, sample.event)
+    line = _registered(probe, *(sample.words or ("post", probe.client.name, sample.event)))
     payload = sample.payload
     values = {"@SESSION@": probe.mark, "@FOLDER@": str(probe.folder), "@TEXT@": probe.text}
     for name, value in values.items():
@@ -179,6 +180,8 @@ def _context(probe: Probe) -> str:
     Raises:
         ObserverError: it did not print what the daemon made for it.
     """
+    if not probe.client.context_file:
+        return ""
     line = _registered(probe, "context", probe.client.name)
     found = _project_with_context(probe.context.home)
     if found is None:

@@ -177,3 +177,10 @@ def test_the_list_shows_the_last_event_and_who_was_not_verified(
     assert lines["kiro"][-2] == "unverified"
     assert lines["kiro"][-1].startswith("2026-11-20")
     assert lines["cursor"][-1] == "-"
+
+
+def test_the_list_shows_who_has_no_hooks(run: Run) -> None:
+    rows = {row["client"]: row["offers"] for row in run("install", "--list", "--json").json}
+    assert rows["zed"] == ["MCP"]
+    assert rows["fish"] == ["hooks"]
+    assert rows["cline"] == ["hooks", "MCP"]

@@ -376,7 +376,7 @@ def test_a_machine_without_the_command_is_told(
 def test_the_scripts_are_installed_and_can_be_run(context: InstallContext) -> None:
     make(install("fish", context), context)
     post = context.home.hooks / "post"
-    assert post.stat().st_mode & 0o111 == 0o111
+    assert post.stat().st_mode & 0o777 == 0o700
     assert (context.home.hooks / "shell" / "observer.fish").exists()
     assert (context.home.spool / "new").is_dir()
 
@@ -390,7 +390,7 @@ def test_an_upgrade_refreshes_them_and_leaves_old_ones(context: InstallContext) 
     (context.home.hooks / "retired").write_bytes(b"#!/bin/sh\n")
     assert make(install("fish", context), context) == []
     assert post.read_bytes() == shipped
-    assert post.stat().st_mode & 0o111 == 0o111
+    assert post.stat().st_mode & 0o777 == 0o700
     assert (context.home.hooks / "retired").exists()
 
 

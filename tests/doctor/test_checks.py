@@ -263,3 +263,9 @@ def test_hooks_that_a_client_skips_silently_are_found(context: InstallContext, p
     assert not found.is_well
     assert "not trusted" in found.found
     assert "/hooks" in found.hint
+
+
+def test_every_client_with_hooks_can_be_probed() -> None:
+    """Else nobody notices when its hooks stop."""
+    shown = [one for one in clients().values() if one.installer and one.context_file]
+    assert [one.name for one in shown if not one.sample] == []

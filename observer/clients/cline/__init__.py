@@ -2,7 +2,15 @@
 
 import orjson
 
-from observer.clients.client import Client
+from observer.clients.client import Client, HookSample
+
+_EVENT = "UserPromptSubmit"
+_SAMPLE = HookSample(
+    _EVENT,
+    '{"hookName": "UserPromptSubmit", "taskId": "@SESSION@", "workspaceRoots": ["@FOLDER@"],'
+    ' "userPromptSubmit": {"prompt": "@TEXT@"}}',
+    words=("cline", _EVENT),
+)
 
 
 def _wrap_context(text: str) -> bytes:
@@ -21,6 +29,7 @@ CLIENT = Client(
     folders=(".cline",),
     transcripts=(".cline/data/sessions",),
     tried="3.0.65",
+    sample=_SAMPLE,
     marker_variables=("CLINE_ACTIVE", "CLINE_NO_INTERACTIVE"),
     context_file="CONTEXT.cline.json",
     wrap_context=_wrap_context,
