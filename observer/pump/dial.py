@@ -113,14 +113,16 @@ def socket_path(root: str) -> str:
 
 
 def working_folder() -> str:
-    """Return the folder that the client works in, empty if it is gone."""
+    """Return the folder that the client works in, empty if it is gone or not known."""
     folder = os.environ.get("CLAUDE_PROJECT_DIR", "")
     if os.path.isabs(folder):  # noqa: PTH117 - pathlib costs 8 ms here
         return folder
     try:
-        return os.getcwd()  # noqa: PTH109 - as above
+        folder = os.getcwd()  # noqa: PTH109 - as above
     except OSError:  # it was deleted under us
         return ""
+    # Some clients start a plugin's server in the plugin's folder, where nobody works.
+    return "" if folder == os.environ.get("PLUGIN_ROOT") else folder
 
 
 def hello(tools: str, folder: str) -> bytes:

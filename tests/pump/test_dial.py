@@ -46,6 +46,17 @@ def test_a_name_too_long_for_the_kernel_is_reached_through_the_link(tmp_path: Pa
     assert found(str(home.root)) == str(home.mcp_socket)
 
 
+def test_the_folder_of_a_plugin_is_not_where_somebody_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Clients of Agent Plugins start a plugin's server in its folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PLUGIN_ROOT", str(tmp_path))
+    assert working_folder() == ""
+    monkeypatch.setenv("PLUGIN_ROOT", "/elsewhere")
+    assert working_folder() == str(tmp_path)
+
+
 def test_a_folder_that_was_deleted_is_not_told(tmp_path: Path) -> None:
     here = Path.cwd()
     gone = tmp_path / "gone"
