@@ -6,13 +6,14 @@ Each as text for people and as JSON for scripts, for the command line.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from textwrap import indent
 from typing import Any
 
 import msgspec
 
 from observer.core.model import Item, Project, Session, iso
 from observer.memory.api import Memory
-from observer.search.timeline import Account, SessionRun, SessionTimeline, Share
+from observer.search.timeline import Account, SessionRun, SessionTimeline, Share, under_parents
 from observer.toolsets.rows import ProjectName, observation
 from observer.views.moment import minute, span
 from observer.views.render import answers, detail, entry, heading, one_line
@@ -48,7 +49,10 @@ def since_rows(account: Account, name: ProjectName) -> Row:
 
 
 def of_session(timeline: SessionTimeline, name: ProjectName) -> str:
-    """Return a session as text: its data, its summary, and its items in order."""
+    """Return a session as text: its data, its summary, and its items in order.
+
+    What a sub-agent did is indented, below the delegation to it.
+    """
     session = timeline.ran.session
     about = [
         f"session {session.id}",
@@ -66,7 +70,10 @@ def of_session(timeline: SessionTimeline, name: ProjectName) -> str:
         lines.append("")
     if timeline.left_out:
         lines.append(f"({timeline.left_out:,} earlier left out)")
-    return "\n".join([*lines, *(entry(item, _no_name) for item in timeline.items)])
+    for item, is_under in under_parents(timeline.items):
+        shown = entry(item, _no_name)
+        lines.append(indent(shown, "  ") if is_under else shown)
+    return "\n".join(lines)
 
 
 def session_rows(timeline: SessionTimeline, name: ProjectName) -> Row:

@@ -325,11 +325,10 @@ def kind_of(body: Body) -> str:
 class Event(Value):
     """One decoded event. Redacted from the moment it leaves `redaction.redact`.
 
-    `id` is the spool entry's name and unique for ever; `session` is the client's own session id.
-    `dedup` is equal for two reports of one event (unique within a project); `route` is the hook
-    that reported it, which distinguishes two reports without a common id. `branch` is what was
-    checked out then, "" for a detached HEAD, where the reporter knew; `since` the commit it was
-    before.
+    `id` is the spool entry's name, unique for ever; `session` is the client's own id of it. `dedup`
+    is equal for two reports of one event of a project; `route` is the hook that reported it. Where
+    it is known, `branch` was checked out ("" for a detached HEAD), `since` is the commit before,
+    `model` and `trace` (a W3C traceparent) are of the work.
     """
 
     id: str
@@ -347,3 +346,5 @@ class Event(Value):
     author: Literal["person", "agent", "system"] = "agent"
     branch: str | None = None
     since: str = ""
+    model: str = ""
+    trace: str = ""

@@ -28,7 +28,7 @@ SLACK = 4
 NAME_CHARACTERS = 200
 """A longer session, turn or dedup key is replaced by its beginning and a digest."""
 
-_NAMES = ("client", "session", "agent", "turn", "host", "route", "dedup")
+_NAMES = ("client", "session", "agent", "turn", "host", "route", "dedup", "model")
 PLUGIN = "plugin"
 """Last argument of a hook that a client's plugin runs; `observer install` adds the same hook."""
 UPCOMING: Mapping[str, str] = {"PreToolUse": "PostToolUse"}
@@ -36,6 +36,7 @@ UPCOMING: Mapping[str, str] = {"PreToolUse": "PostToolUse"}
 _ENDINGS = frozenset({"tool_response", "error"})
 _WORDLESS = (SessionStart, SessionEnd, Reply, Compaction, Custom)
 _UNKNOWN = re.compile(r"unknown client ['\"](.{1,80}?)['\"] \(")
+_TRACE = re.compile(r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 _TOO_DEEP = "the payload is nested too deep"
 
 
@@ -107,11 +108,22 @@ def _read(envelope: Envelope) -> Iterable[Event]:
     events = tuple(clients().get(host, client).read(envelope, payload))
     if not payload and not all(isinstance(event.body, _WORDLESS) for event in events):
         raise Undecodable(f"{envelope.client} {envelope.event} with an empty payload")
+    events = tuple(_correlated(event, envelope, payload) for event in events)
     if host not in clients():
         events = tuple(structs.replace(event, client=host) for event in events)
     if envelope.args[-1:] == (PLUGIN,):
         return [structs.replace(event, route=f"{event.route}/{PLUGIN}") for event in events]
     return events
+
+
+def _correlated(event: Event, envelope: Envelope, payload: Object) -> Event:
+    """Return an event with the model and the trace that its hook names."""
+    model = payload.get("model")
+    if isinstance(event.body, SessionStart) or not isinstance(model, str):
+        model = ""  # a session's start names it itself
+    trace = envelope.env.get("TRACEPARENT", "")
+    trace = trace if _TRACE.fullmatch(trace) else ""
+    return structs.replace(event, model=model, trace=trace) if model or trace else event
 
 
 def _client(name: str) -> Client:

@@ -5,7 +5,8 @@ Independent of any query.
 
 from __future__ import annotations
 
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from observer.core.errors import BadInput, NotFound
@@ -64,6 +65,8 @@ def timeline(
     return Timeline(anchor=found[0], entries=tuple(entries))
 
 
+_BY = re.compile(r"by sub-agent (.+)\Z")
+"""How an observation names the sub-agent that it is of, at the end of its subtitle."""
 MOST_SESSIONS = 1_000
 MOST_ITEMS = 5_000
 """Observations of one account, and notes likewise."""
@@ -171,6 +174,37 @@ def course(reader: StoreReader, handle: str, *, owner: str, limit: int) -> Sessi
         items=tuple(reader.items(ids[:limit][::-1])),
         left_out=len(ids[limit:]),
     )
+
+
+def under_parents(items: Sequence[Item]) -> list[tuple[Item, bool]]:
+    """Return items with what a sub-agent did behind the delegation to it, marked with True.
+
+    Where no delegation to it is among them, its work keeps its place.
+    """
+    delegations = [item for item in items if item.type == "delegation"]
+    under: defaultdict[int, list[Item]] = defaultdict(list)
+    course = []
+    for item in items:
+        agent = _BY.search(item.subtitle)
+        if agent is None or item.type == "delegation":
+            course.append(item)
+        else:
+            parent = _delegation_to(agent[1], delegations, before_ms=item.created_ms)
+            (under[parent.id] if parent else course).append(item)
+    rows = []
+    for item in course:
+        rows.append((item, item.type != "delegation" and _BY.search(item.subtitle) is not None))
+        rows += ((each, True) for each in under[item.id])
+    return rows
+
+
+def _delegation_to(agent: str, delegations: Sequence[Item], *, before_ms: int) -> Item | None:
+    """Return the delegation that this agent came back from, else the last to one of its kind."""
+    kind = agent.partition("/")[0]
+    earlier = [each for each in delegations if each.created_ms <= before_ms]
+    own = [each for each in earlier if each.subtitle.endswith(f"by sub-agent {agent}")]
+    alike = [each for each in earlier if each.subtitle == f"to {kind}"]
+    return next(iter([*own[-1:], *alike[-1:]]), None)
 
 
 def _lately(ran: Iterable[Session], items: Iterable[Item]) -> list[int | None]:

@@ -161,6 +161,25 @@ def test_an_event_that_needs_no_payload_may_have_none(event: str) -> None:
     assert only("claude-code", event, b"", "ppid=7", "host=box").session == "ppid:7@box"
 
 
+TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+
+@pytest.mark.parametrize(
+    ("payload", "field", "kept"),
+    [
+        ({"model": "gpt-5.5"}, f"env.TRACEPARENT={TRACE}", ("gpt-5.5", TRACE)),
+        ({"model": {"id": "m"}}, "env.TRACEPARENT=my-secret", ("", "")),
+        ({"model": "m" * 300}, "env.OTHER=1", ("m" * 100, "")),
+        ({}, "env.OTHER=1", ("", "")),
+    ],
+)
+def test_an_event_keeps_model_and_trace(
+    payload: dict[str, object], field: str, kept: tuple[str, str]
+) -> None:
+    event = only("claude-code", "UserPromptSubmit", {"prompt": "go on", **payload}, field)
+    assert (event.model[:100], event.trace) == kept
+
+
 def test_an_unknown_client_is_refused_naming_the_known_ones() -> None:
     with pytest.raises(Undecodable, match="claude-code, cursor, kiro"):
         decoded("emacs", "save", {})

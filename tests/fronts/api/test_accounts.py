@@ -99,6 +99,34 @@ def test_a_session_is_told_with_its_summary_and_its_items() -> None:
     ]
 
 
+def test_the_work_of_a_sub_agent_stands_under_its_delegation() -> None:
+    """Also where two of them worked at the same time, and where nobody said what for."""
+
+    def did(number: int, title: str, subtitle: str, kind: str = "command") -> Item:
+        return replace(
+            COMMIT, id=number, title=title, subtitle=subtitle, type=kind, created_ms=AT_MS + number
+        )
+
+    items = (
+        did(1, "Find callers", "to Explore, by sub-agent Explore/a1", "delegation"),
+        did(2, "Read docs", "to Plan", "delegation"),
+        did(3, "grep total", "by sub-agent Explore/a1"),
+        did(4, "cat docs", "in docs, by sub-agent Plan/b1"),
+        did(5, "make", "in shop"),
+        did(6, "ls", "by sub-agent Explore/a1"),
+        did(7, "pwd", "by sub-agent other/c1"),
+    )
+    told = accounts.of_session(
+        SessionTimeline(ran=SessionRun(session=SESSION), items=items, left_out=0), name
+    )
+    shown = [line.partition(" · ")[0] for line in told.splitlines() if line.lstrip()[:1] == "#"]
+    assert shown == [
+        *("#1 delegation", "  #3 command", "  #6 command"),
+        *("#2 delegation", "  #4 command"),
+        *("#5 command", "  #7 command"),
+    ]
+
+
 def test_a_session_that_left_nothing_is_told_in_two_lines() -> None:
     told = SessionTimeline(ran=SessionRun(session=SESSION), items=(), left_out=0)
     assert len(accounts.of_session(told, name).splitlines()) == 2
