@@ -1,6 +1,6 @@
 """Devin CLI and Windsurf, which became Devin's editor: their hooks and MCP. Neither was tried."""
 
-from observer.clients.client import Client, hook_specific_output, prompt_sample
+from observer.clients.client import Client, HookSample, hook_specific_output, prompt_sample
 
 
 def _wrap_context(text: str) -> bytes:
@@ -26,5 +26,10 @@ CLIENTS = (
         installer="observer.clients.devin.cascade_install",
         programs=("windsurf",),
         folders=(".codeium/windsurf",),
+        sample=HookSample(  # the folder is that of the hook's process
+            "pre_user_prompt",
+            '{"agent_action_name": "pre_user_prompt", "trajectory_id": "@SESSION@",'
+            ' "tool_info": {"user_prompt": "@TEXT@"}}',
+        ),
     ),
 )
