@@ -6,8 +6,14 @@ import msgspec
 
 from observer.core.events import Event, SessionEnd
 from observer.core.model import UNASSIGNED, Place, Receipt, Recorded, Session
+from observer.core.routes import is_imported
 from observer.git.status import uncommitted_paths
-from observer.ingest.duplicates import WINDOW_MS, find_duplicate, may_have_duplicate
+from observer.ingest.duplicates import (
+    WINDOW_MS,
+    find_duplicate,
+    is_covered,
+    may_have_duplicate,
+)
 from observer.ingest.prepare import PreparedEvent
 from observer.ingest.projection import Embedder, Projection
 from observer.observations.analysis import AnalyzedEvent
@@ -50,7 +56,10 @@ class EventAppender:
         if self._tombstones and self._is_purged(prepared, self._tombstones):
             return Receipt(is_purged=True)
         project_id = prepared.project_id or self._project_id(prepared.place, event.at_ms)
-        session_id = self._session_id(event, project_id)
+        session = self._session(event, project_id)
+        session_id = self._session_id(event, session)
+        if is_covered(event, session):
+            return Receipt(known=event.id)
         event = self._with_uncommitted(event, prepared.place, session_id)
         recorded = AnalyzedEvent(
             seq=self._seq,
@@ -60,7 +69,8 @@ class EventAppender:
             root=prepared.place.root,
             # The folder may have moved on to another one before the event was read.
             branch=prepared.place.branch if event.branch is None else event.branch,
-            commit=prepared.place.commit,
+            # What is checked out now says nothing of the past.
+            commit="" if is_imported(event) else prepared.place.commit,
             analysis=prepared.analysis,
         )
         data = prepared.data if event is prepared.event else ""
@@ -120,16 +130,18 @@ class EventAppender:
             self._projects[current.id] = current
         return current.id
 
-    def _session_id(self, event: Event, project_id: int) -> int | None:
+    def _session_id(self, event: Event, session: Session | None) -> int | None:
         if not event.session:
             return None
-        session = self._session(event, project_id)
         if session and continues(session, event):
             return session.id
         # An end begins no session: of this one nothing was reported, or nothing is recorded.
         return None if isinstance(event.body, SessionEnd) else self._seq
 
     def _session(self, event: Event, project_id: int) -> Session | None:
+        """Return the newest session with the event's session id, as it stands; None without."""
+        if not event.session:
+            return None
         session_id = self._latest.get((event.client, event.session, project_id))
         if session_id is not None:
             return self._projection.session(session_id)

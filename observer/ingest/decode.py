@@ -92,6 +92,19 @@ def decode_upcoming(entry_id: str, data: bytes, at_ms: int, *, cap_bytes: int) -
     return _numbered(ahead)
 
 
+def decode_call(envelope: Envelope, payload: Object, *, cap_bytes: int) -> tuple[Event, ...]:
+    """Turn a hook call whose payload is parsed, and of that client, into the events it reports.
+
+    Raises:
+        Undecodable: it is not a payload of the client.
+    """
+    try:
+        events = _number(_client(envelope.client).read(envelope, payload))
+        return tuple(cut_texts(event, SLACK * cap_bytes) for event in events)
+    except RecursionError as error:
+        raise Undecodable(_TOO_DEEP) from error
+
+
 def _numbered(envelope: Envelope) -> tuple[Event, ...]:
     try:
         return _number(_read(envelope))

@@ -29,6 +29,8 @@ from observer.core.events import (
     SessionStart,
     ToolUse,
 )
+from observer.core.model import Session
+from observer.core.routes import is_imported
 
 WINDOW_MS = 5_000
 """How far apart two hooks report one event at most: each starts processes of its own."""
@@ -40,10 +42,26 @@ def may_have_duplicate(event: Event) -> bool:
     """Return True if an earlier report of the event has to be looked for: most need no look."""
     if type(event.body) not in _SIGNATURES:
         return False
+    if is_imported(event):
+        return not event.dedup
     client, hooks = (clients().get(name) for name in (event.client, event.route.partition("/")[0]))
     # A plugin's hooks give the same ids, by which the store knows a duplicate itself.
     by_plugin = hooks is not None and hooks.has_plugin and not event.dedup
     return by_plugin or (client is not None and client.reports_twice)
+
+
+def is_covered(event: Event, session: Session | None) -> bool:
+    """Return True if an imported beginning or end is one that hooks have reported.
+
+    A client's records begin with the first prompt, perhaps minutes after the client was started,
+    and end with the last answer, perhaps hours before it was closed.
+    """
+    if session is None or not is_imported(event):
+        return False
+    if isinstance(event.body, SessionStart):
+        return event.body.source == "startup" and session.started_ms <= event.at_ms
+    ended_ms = session.ended_ms if isinstance(event.body, SessionEnd) else None
+    return ended_ms is not None and ended_ms >= event.at_ms - WINDOW_MS
 
 
 def find_duplicate(event: Event, near: Sequence[Event]) -> Event | None:

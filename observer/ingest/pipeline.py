@@ -15,6 +15,7 @@ from observer.core.config import Settings
 from observer.core.errors import ObserverError, StoreUnavailable, Undecodable, remedy
 from observer.core.events import Event, SessionEnd
 from observer.core.model import Place, Receipt, Session
+from observer.core.routes import is_imported
 from observer.core.value import Value
 from observer.index import Index
 from observer.ingest.append import EventAppender
@@ -37,6 +38,8 @@ FIRST_BATCH = 32
 INDEXED = 50
 """Events of a batch from which on it is indexed before its commit; of fewer, whoever asks first
 indexes what there is in a few milliseconds."""
+IMPORT_PAUSE_S = 60.0
+"""An import that sent nothing for so long is over."""
 
 _log = logging.getLogger(__name__)
 
@@ -99,6 +102,7 @@ class Pipeline:
         self._index = index
         self._give_way = give_way
         self._at_most = FIRST_BATCH
+        self._importing_until = 0.0
 
     def drain(self) -> Drained:
         """Store some of the oldest spooled entries; `entries` is 0 when the spool is empty.
@@ -148,6 +152,9 @@ class Pipeline:
         prepared = [
             self._preparer.prepare_reported(event, project_id=project_id) for event in events
         ]
+        if any(map(is_imported, events)):
+            self._importing_until = time.monotonic() + IMPORT_PAUSE_S
+            self._give_way()
         with self._store.write() as writer:
             appender = self._appender(writer)
             receipts = [appender.append(one) if one else Receipt() for one in prepared]
@@ -155,7 +162,12 @@ class Pipeline:
         return receipts
 
     def close_idle(self) -> frozenset[int]:
-        """End the sessions that have been silent for too long; returns their projects."""
+        """End the sessions that have been silent for too long; returns their projects.
+
+        None while an import goes on, which may bring more of them.
+        """
+        if time.monotonic() < self._importing_until:
+            return frozenset()
         with self._store.read() as reader:
             silent = reader.idle_sessions(before_ms=self._now_ms() - self._idle_ms)
         if not silent:

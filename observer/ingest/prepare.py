@@ -16,6 +16,7 @@ from observer.core.config import Settings
 from observer.core.errors import NotFound, Undecodable
 from observer.core.events import Commit, Event, FileWrite, Intent, Remember, Revise, kind_of
 from observer.core.model import Place
+from observer.core.routes import is_imported
 from observer.core.value import Value
 from observer.git.log import read_commit
 from observer.ingest.commits import incoming_commits, is_reported, without_owner
@@ -108,9 +109,10 @@ class EventPreparer:
     ) -> PreparedEvent | None:
         """Return what `prepare` does of an event that a front reports; None while that is paused.
 
-        When it happened does not matter: an import asks for the past.
+        When it happened does not matter, but for what a client kept of its sessions: what was
+        paused then is left out.
         """
-        at_ms = self._now_ms()
+        at_ms = event.at_ms if is_imported(event) else self._now_ms()
         is_paused = is_captured(event.body) and self._is_paused(event, at_ms=at_ms)
         return None if is_paused else self.prepare(event, project_id=project_id)
 

@@ -22,8 +22,16 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from observer.core.events import AnyBody, Checkout, Command, Commit, FileWrite, Rewrite
+from observer.core.events import (
+    AnyBody,
+    Checkout,
+    Command,
+    Commit,
+    FileWrite,
+    Rewrite,
+)
 from observer.core.model import Item, Link, Recorded
+from observer.core.routes import is_imported
 from observer.core.text import distinct, one_line, relative
 from observer.observations import (
     failure_tracker,
@@ -163,7 +171,7 @@ class ProjectReducer:
     """Reduces one project's events within a batch; `data` is its state as stored."""
 
     def __init__(self, data: bytes) -> None:
-        self._state = project_state.decode(data)
+        self._state = self._then = project_state.decode(data)
         self._stored = self._state
 
     def add(self, recorded: Recorded, made: Items) -> Items:
@@ -173,25 +181,32 @@ class ProjectReducer:
             The items to insert or replace besides those: fixes, rejected attempts, and the
             observations that have gained links.
         """
-        step = _STEPS.get(type(recorded.event.body))
+        event = recorded.event
+        is_past = is_imported(event)
+        self._then = project_state.at_time(self._state, event.at_ms) if is_past else self._state
+        step = _STEPS.get(type(event.body))
         if step is None or not made:
             return ()
-        known = _with_first_branch(self._state, recorded)
+        known = _with_first_branch(self._then, recorded)
         known = _with_failures(known, recorded, made[0])
-        after, items = step(known, recorded, recorded.event.body, made[0])
-        self._state, items = _keep_links(after, made[0], items)
+        after, items = step(known, recorded, event.body, made[0])
+        after, items = _keep_links(after, made[0], items)
+        if event.session and event.at_ms > after.last_ms:
+            after = replace(after, last_ms=event.at_ms)
+        before, self._then = self._state, after
+        self._state = project_state.with_past(before, event.at_ms, after) if is_past else after
         return items
 
     @property
     def failures(self) -> tuple[OpenFailure, ...]:
-        """The checks of the project that are red now."""
-        return self._state.failures
+        """The checks of the project that were red after the last event that was added."""
+        return self._then.failures
 
     def is_known(self, recorded: Recorded) -> bool:
         """Return True if a command could not run, and an earlier fix says what works instead."""
         result = analysis_of(recorded).result
         return result.ok is False and any(
-            one.reason and one.error == result.first_error for one in self._state.alternatives
+            one.reason and one.error == result.first_error for one in self._then.alternatives
         )
 
     def changed_state(self) -> bytes | None:
