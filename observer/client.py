@@ -54,7 +54,7 @@ agent session, git hook or virtual environment of whoever happened to start it."
 
 
 def call(home: Home, method: str, path: str, body: object = None, *, wait_s: float = 30.0) -> Any:  # noqa: ANN401 - JSON as the daemon sent it; callers convert it to a value
-    """Send one request to the daemon and return the JSON it answered.
+    """Send one request, with a body of JSON text or values, and return the JSON it answered.
 
     Raises:
         DaemonUnavailable: nobody listens, or no answer came within `wait_s`.
@@ -63,9 +63,10 @@ def call(home: Home, method: str, path: str, body: object = None, *, wait_s: flo
     """
     connection = _Connection(home, wait_s)
     try:
-        data = None if body is None else json.dumps(body, ensure_ascii=False).encode()
+        if not isinstance(body, bytes | None):
+            body = json.dumps(body, ensure_ascii=False).encode()
         with suppress(BrokenPipeError):  # refused before it was read: the answer says why
-            connection.request(method, path, data, {"Content-Type": "application/json"})
+            connection.request(method, path, body, {"Content-Type": "application/json"})
         response = connection.getresponse()
         status, answer = response.status, response.read()
     except TimeoutError as error:

@@ -78,6 +78,20 @@ class PostReceipt(Value):
     expired: bool = False
 
 
+class ImportReceipt(Value):
+    """The outcome for the events of an import, in numbers of them.
+
+    `known` were stored before, `purged` taken out for good, `expired` are older than is kept, and
+    `excluded` by settings, a policy or a pause.
+    """
+
+    stored: int = 0
+    known: int = 0
+    purged: int = 0
+    expired: int = 0
+    excluded: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Handlers:
     """The daemon's side of the routes; all but `stop` may block and run in threads.
@@ -85,6 +99,7 @@ class Handlers:
     Args:
         status: returns a value that becomes the answer of GET /status.
         post: takes the JSON of POST /events, returns a receipt each, after the commit.
+        take_past: takes the events of POST /import, returns what became of them, after the commit.
         schema: returns the JSON Schema of POST /events.
         openapi: returns the OpenAPI document of these routes.
         ask: takes the JSON of POST /ask, a question of the command line, returns its answer.
@@ -95,6 +110,7 @@ class Handlers:
     memory: Memory
     status: Callable[[], object]
     post: Callable[[bytes], Sequence[PostReceipt]]
+    take_past: Callable[[bytes], ImportReceipt]
     schema: Callable[[], Mapping[str, Any]]
     openapi: Callable[[], Mapping[str, Any]]
     ask: Callable[[bytes], object]
@@ -155,6 +171,7 @@ def app(handlers: Handlers, mcp: Mounted, *, guard: Guard | None = None) -> Star
     ]
     if guard is None:
         listed.append(Route("/ask", routes.ask, methods=["POST"]))
+        listed.append(Route("/import", routes.import_events, methods=["POST"]))
         listed.append(Route("/shutdown", routes.shutdown, methods=["POST"]))
 
     @asynccontextmanager
@@ -192,6 +209,10 @@ class _Routes:
     async def post_events(self, request: Request) -> Response:
         body = await _body(request)
         return _json(await _written(partial(self._handlers.post, body)))
+
+    async def import_events(self, request: Request) -> Response:
+        body = await _body(request)
+        return _json(await _written(partial(self._handlers.take_past, body)))
 
     async def remember(self, request: Request) -> Response:
         body = await _body(request)

@@ -21,8 +21,8 @@ def refuse_agents(message: str) -> None:
         raise CapturedUserOnly(message, hint="ask the person to run it")
 
 
-def confirm_for_good(question: str, *, refusal: str, as_json: bool) -> None:
-    """Ask whether to go on with what cannot be taken back.
+def confirm_once(question: str, *, refusal: str, as_json: bool) -> None:
+    """Ask whether to go on with what was shown.
 
     Raises:
         BadInput: there is nobody to ask, with the refusal.

@@ -12,7 +12,9 @@ import msgspec
 
 from observer import client
 from observer.cli.commands import Group
-from observer.cli.output import emit, json_option, say
+from observer.cli.import_sessions import Choice, import_sessions
+from observer.cli.options import named_project
+from observer.cli.output import F, emit, json_option, say
 from observer.cli.terminal import progress
 from observer.core.clock import now_ms
 from observer.core.errors import DaemonUnavailable
@@ -21,6 +23,8 @@ from observer.core.paths import home, working_folder
 from observer.core.text import counted
 from observer.git.log import count_commits
 from observer.importers import git
+from observer.importers.registry import SOURCES
+from observer.importers.source import SessionSource
 
 BATCH = 200
 """Commits in one request, stored in one transaction."""
@@ -28,9 +32,65 @@ EARLIEST_MS = 10**11
 """`POST /events` reads times before 1973 as seconds; clocks of old commits may say 1970."""
 
 
-@click.group("import", cls=Group, epilog="Example: observer import git ~/src/app")
-def import_command() -> None:
-    """Bring in what happened earlier; importing again stores nothing twice."""
+def choice_options(command: F) -> F:
+    """Add the options that say which sessions are imported, and how."""
+    for option in (
+        json_option,
+        click.option("--dry-run", is_flag=True, help="Show what would be read, import nothing."),
+        named_project("Only sessions in this folder."),
+        click.option("--since", default="", help="Only sessions since: 2026-11-21, or 7d for ago."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.group(
+    "import",
+    cls=Group,
+    invoke_without_command=True,
+    epilog="Example: observer import --since 90d --dry-run",
+)
+@choice_options
+@click.option("--yes", "-y", is_flag=True, help="Do not ask before importing what was found.")
+@click.pass_context
+def import_command(
+    context: click.Context,
+    /,
+    *,
+    yes: bool,
+    since: str,
+    project: str,
+    **options: Any,  # noqa: ANN401 - the options above
+) -> None:
+    """Import the sessions that clients keep, after asking once; again stores nothing twice."""
+    if context.invoked_subcommand is None:
+        choice = Choice(since=since, project=project)
+        import_sessions(home(), SOURCES.values(), choice, asks=not yes, **options)
+
+
+def _source_command(source: SessionSource) -> click.Command:
+    """Return the command that imports the sessions of one source."""
+
+    @click.command(source.name, epilog=f"Example: observer import {source.name} --since 30d")
+    @click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
+    @choice_options
+    def command(
+        *,
+        paths: tuple[Path, ...],
+        since: str,
+        project: str,
+        **options: Any,  # noqa: ANN401 - the options above
+    ) -> None:
+        choice = Choice(paths=paths, since=since, project=project)
+        import_sessions(home(), [source], choice, asks=False, **options)
+
+    folders = " and ".join(f"~/{folder}" for folder in source.folders)
+    command.help = f"Import sessions from files or folders, or from {folders}; newest first."
+    return command
+
+
+for _source in SOURCES.values():
+    import_command.add_command(_source_command(_source))
 
 
 @import_command.command("git", epilog="Example: observer import git ~/src/app")

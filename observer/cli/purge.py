@@ -13,7 +13,7 @@ from typing import Any
 import click
 from msgspec.structs import asdict
 
-from observer.cli.consent import confirm_for_good, refuse_agents
+from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.exclusive import alone_and_drained
 from observer.cli.options import named_project
 from observer.cli.output import breakdown, emit, json_option, note, say
@@ -79,7 +79,7 @@ def purge_command(
             emit({"dry_run": dry_run, **asdict(shown)})
         return
     if not yes:
-        confirm_for_good("Purge it for good?", refusal="nothing was purged", as_json=as_json)
+        confirm_once("Purge it for good?", refusal="nothing was purged", as_json=as_json)
     receipt = _purged(here, asked)
     if as_json:
         emit(asdict(receipt))

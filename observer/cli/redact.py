@@ -10,7 +10,7 @@ from contextlib import closing
 import click
 from msgspec.structs import asdict
 
-from observer.cli.consent import confirm_for_good, refuse_agents
+from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.exclusive import alone_and_drained
 from observer.cli.output import breakdown, emit, json_option, note, say
 from observer.cli.terminal import progress
@@ -49,7 +49,7 @@ def redact_command(*, dry_run: bool, yes: bool, as_json: bool) -> None:
             emit({"dry_run": True, **asdict(shown)})
         return
     if not yes:
-        confirm_for_good("Redact it for good?", refusal="nothing was redacted", as_json=as_json)
+        confirm_once("Redact it for good?", refusal="nothing was redacted", as_json=as_json)
     with alone_and_drained(here):
         receipt = redacted(here)
     if as_json:

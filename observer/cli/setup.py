@@ -148,6 +148,7 @@ def _report(found: list[Setup], done: list[Setup], probes: list[Diagnosis]) -> N
         for text in one.plan.notes:
             say(f"  {one.client.name:<18} {text}")
     say(f"\nUndo with: observer uninstall {' '.join(one.client.name for one in done)}")
+    say("Read earlier sessions with: observer import")
 
 
 def _outcome(one: Setup, *, dry_run: bool) -> dict[str, Any]:

@@ -68,6 +68,11 @@ class Home:
         return self.root / "trials"
 
     @property
+    def imports(self) -> Path:
+        """Which sessions were imported from files, with the sizes and times of these."""
+        return self.root / "imports.json"
+
+    @property
     def tombstones(self) -> Path:
         """What was purged, as keyed hashes, with their key; see `store.tombstones`."""
         return self.root / "tombstones"

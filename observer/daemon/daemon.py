@@ -269,6 +269,7 @@ class Daemon:
             memory=self._memory,
             status=self._status,
             post=lambda body: requests.post_events(body, self._record),
+            take_past=lambda body: requests.import_events(body, self._record),
             schema=generic.schema,
             openapi=lambda: document(generic.schema(), Status),
             ask=self._commands.answer,

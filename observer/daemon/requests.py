@@ -15,7 +15,7 @@ import orjson
 
 from observer.api.asking import CommandReply as Reply
 from observer.api.asking import CommandRequest, surroundings
-from observer.api.http import PostReceipt
+from observer.api.http import ImportReceipt, PostReceipt
 from observer.api.questions import reply
 from observer.clients import generic
 from observer.clients.envelope import parse
@@ -24,6 +24,7 @@ from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.errors import BadInput
 from observer.core.events import Event
+from observer.core.model import Receipt
 from observer.core.paths import Home
 from observer.ingest.decode import UPCOMING, decode, decode_upcoming
 from observer.memory.api import Memory
@@ -108,6 +109,30 @@ def post_events(body: bytes, record: Record) -> Sequence[PostReceipt]:
         )
         for report, event, receipt in zip(reports, events, receipts, strict=True)
     ]
+
+
+_events = msgspec.json.Decoder(list[Event]).decode
+
+
+def import_events(body: bytes, record: Record) -> ImportReceipt:
+    """Store the events of an import, all or none; return how many were stored, and why not others.
+
+    Raises:
+        BadInput: it is not a list of events.
+        StoreUnavailable: the store cannot be written.
+    """
+    try:
+        events = _events(body)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise BadInput(f"this is not a list of events: {error}") from error
+    receipts = record(events, None)
+    return ImportReceipt(
+        stored=sum(receipt.seq is not None for receipt in receipts),
+        known=sum(bool(receipt.known) for receipt in receipts),
+        purged=sum(receipt.is_purged for receipt in receipts),
+        expired=sum(receipt.is_expired for receipt in receipts),
+        excluded=sum(receipt == Receipt() for receipt in receipts),
+    )
 
 
 CAP_BYTES = 65_536

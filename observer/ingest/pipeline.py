@@ -7,6 +7,7 @@ it; whatever dies in between is replayed, and the event's id makes the replay a 
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple

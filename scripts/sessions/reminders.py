@@ -19,8 +19,7 @@ import msgspec
 
 from sessions.kept import Kept, Recalled
 from sessions.measures import Measure, Scored, count, line, share
-from sessions.records import Json
-from sessions.transcript import HookEvent
+from sessions.transcript import HookEvent, Json
 
 _GROUP = "reminders"
 _ACTIONS = frozenset({"PostToolUse", "PostToolUseFailure"})

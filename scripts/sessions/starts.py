@@ -16,8 +16,7 @@ from sessions.corpus import Repository
 from sessions.history import git
 from sessions.kept import Kept, Start
 from sessions.measures import Measure, Scored, count, line, mean
-from sessions.records import Json
-from sessions.transcript import HookEvent, Transcript
+from sessions.transcript import HookEvent, Json, Transcript
 
 FIRST_CALLS = 20
 KNOWN_AFTER = 10

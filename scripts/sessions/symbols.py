@@ -13,7 +13,7 @@ from observer.observations.drafts import Where
 from sessions.declarations import Touched, is_known, touched
 from sessions.kept import Kept, call_key
 from sessions.measures import Measure, Scored, count, line, share
-from sessions.records import Json
+from sessions.transcript import Json
 from sessions.worktree import edited
 
 _GROUP = "symbols"

@@ -14,9 +14,9 @@ from typing import Literal, NamedTuple
 from sessions.checks import Check, checks
 from sessions.kept import Kept
 from sessions.outputs import failed, plain, shown_code
-from sessions.records import Json
 from sessions.shell import Part, parts
 from sessions.timeline import Step
+from sessions.transcript import Json
 
 Verdict = Literal["passed", "failed", "unknown", "undecided"]
 """`unknown` never ran, or nobody can know how it ended; `undecided` is what the oracle

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sessions.history import History, git
-from sessions.records import Json
+from sessions.transcript import Json
 
 
 class Moved(NamedTuple):

@@ -40,7 +40,7 @@ def test_a_group_that_lists_speaks_json_too(run: Run, name: str) -> None:
     assert run(name, "--json").code == 0
 
 
-@pytest.mark.parametrize("words", [(), ("note",), ("import",)], ids=" ".join)
+@pytest.mark.parametrize("words", [(), ("note",)], ids=" ".join)
 def test_without_a_command_its_help_is_shown(run: Run, words: tuple[str, ...]) -> None:
     ran = run(*words)
     assert (ran.code, ran.out) == (2, "")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from observer.api.http import ImportReceipt
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, StoreUnavailable
 from observer.core.model import Receipt
@@ -19,7 +20,7 @@ from observer.core.paths import Home
 from observer.daemon.health import Health
 from observer.daemon.lazy_store import LazyStore
 from observer.daemon.log import DaemonLog, SecretlessFormatter
-from observer.daemon.requests import post_events
+from observer.daemon.requests import import_events, post_events
 from observer.daemon.spool_watch import watch
 from observer.daemon.status import REMEMBERED_MS, current, from_disk
 from observer.spool.spool import Spool
@@ -122,6 +123,24 @@ def test_every_event_has_its_receipt() -> None:
     receipts = post_events(body, lambda _events, _project: [Receipt(seq=1), Receipt(known="a")])
     assert [receipt.stored for receipt in receipts] == [True, False]
     assert receipts[1].id == "a"
+
+
+def test_an_import_counts_what_became_of_its_events() -> None:
+    fates = [
+        Receipt(seq=1),
+        Receipt(known="a"),
+        Receipt(is_purged=True),
+        Receipt(is_expired=True),
+        Receipt(),
+    ]
+    found = import_events(b"[]", lambda _events, _project: fates)
+    assert found == ImportReceipt(stored=1, known=1, purged=1, expired=1, excluded=1)
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b'[{"id": 1}]', b"[" * 9999])
+def test_an_import_of_anything_else_is_refused(body: bytes) -> None:
+    with pytest.raises(BadInput):
+        import_events(body, lambda _events, _project: [])
 
 
 def test_a_receipt_names_the_fields_that_nothing_is_kept_of() -> None:

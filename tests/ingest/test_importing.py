@@ -127,6 +127,7 @@ def test_the_commit_of_now_is_not_that_of_the_past(
 def test_an_end_is_imported_if_no_later_one_is_known(
     pipeline: Pipeline, event: Callable[..., Event], ends_ms: int, is_stored: bool
 ) -> None:
+    pipeline.ingest([event(Prompt(text="go"), "s", 2 * DAY_MS, imported=False)])
     pipeline.ingest([event(SessionEnd(reason="other"), "s", ends_ms, imported=False)])
     (receipt,) = pipeline.ingest([event(SessionEnd(reason="other"), "s", 2 * HOUR_MS)])
     assert (receipt.seq is not None) == is_stored

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from observer.api.http import BODY_BYTES, Guard, Handlers, PostReceipt, app
+from observer.api.http import BODY_BYTES, Guard, Handlers, ImportReceipt, PostReceipt, app
 from observer.api.mcp.server import McpFront, McpHttp
 from observer.core.errors import Ambiguous, BadInput, StoreUnavailable
 from observer.memory.api import Memory
@@ -37,6 +37,9 @@ class Daemon:
         self.posted.append(body)
         return (PostReceipt(id="a", stored=True), PostReceipt(id="b", stored=False))
 
+    def take_past(self, body: bytes) -> ImportReceipt:
+        return ImportReceipt(stored=len(body))
+
     def schema(self) -> Mapping[str, Any]:
         return {"type": "object"}
 
@@ -61,6 +64,7 @@ def doings(daemon: Daemon, memory: Memory) -> Handlers:
         memory=memory,
         status=daemon.status,
         post=daemon.post,
+        take_past=daemon.take_past,
         schema=daemon.schema,
         openapi=daemon.schema,
         ask=daemon.ask,
@@ -96,6 +100,11 @@ def test_a_question_is_answered_on_the_socket_alone(
 ) -> None:
     assert client.post("/ask", content=b"why?").json() == {"text": "why?"}
     assert guarded.post("/ask", content=b"why?", headers=LOCAL).status_code == 404
+
+
+def test_an_import_comes_through_the_socket_only(client: TestClient, guarded: TestClient) -> None:
+    assert client.post("/import", content=b"[]").json()["stored"] == 2
+    assert guarded.post("/import", content=b"[]", headers=LOCAL).status_code == 404
 
 
 def test_status_is_told(client: TestClient) -> None:

@@ -18,7 +18,7 @@ import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from observer.api.http import Guard, Handlers, app
+from observer.api.http import Guard, Handlers, ImportReceipt, app
 from observer.api.mcp.server import McpFront, McpHttp
 from observer.memory.api import Memory
 from observer.toolsets.registry import tools_of, toolsets
@@ -47,6 +47,7 @@ def listen(memory: Memory) -> Callable[..., Listener]:
             memory=memory,
             status=dict,
             post=lambda _: (),
+            take_past=lambda _: ImportReceipt(),
             schema=dict,
             openapi=dict,
             ask=lambda _: {},

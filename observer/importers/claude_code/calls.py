@@ -1,0 +1,334 @@
+"""A session's records as the hook calls that the client made, or would have made.
+
+What hooks do not report is left out: calls that the person refused, thinking, interrupts. What a
+transcript does not say is not made up: a call of which the person was asked has no duration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import takewhile
+from typing import NamedTuple
+
+from observer.clients.envelope import Json, Object
+from observer.clients.payload import inner, text
+from observer.importers.claude_code.records import (
+    REFUSED,
+    Head,
+    Record,
+    Records,
+    Row,
+    blocks,
+    is_hook,
+    prompt_of,
+    summary_of,
+    text_of,
+    time_of,
+    typed_prompt,
+)
+
+_SAME_START_MS = 5_000
+"""Two reports of a session's start within this time are one."""
+_SHELLS = frozenset({"Bash", "PowerShell"})
+_AGENTS = frozenset({"Agent", "Task"})
+_DEFAULT_AGENT = "general-purpose"
+"""The type of a sub-agent where the call names none."""
+_UNNAMED = "-"
+"""Stands for the sub-agents of versions that gave them no id and reported them as the agent."""
+_INTERRUPTED = "[Request interrupted"
+
+
+class HookCall(NamedTuple):
+    """One hook call: its time, event and payload, and the branch that was checked out.
+
+    `key` is the same however often the session is read, and unique within it.
+    """
+
+    at_ms: int
+    event: str
+    payload: dict[str, Json]
+    branch: str
+    key: str
+
+
+class _Call(NamedTuple):
+    name: str
+    given: Json
+    id: str
+    at_ms: int
+
+
+class _Said(NamedTuple):
+    words: str
+    head: Head
+
+
+class HookCalls:
+    """The hook calls of one session; those of a turn's end may come after later ones.
+
+    Args:
+        records: its records.
+        session: its id.
+        agents: types of sub-agents by their ids, where files beside their transcripts say them.
+    """
+
+    def __init__(self, records: Records, session: str, agents: Mapping[str, str]) -> None:
+        self.session = session
+        self._records = records
+        self._types = dict(agents)
+        self._last = {head.agent: head for head in records.heads if head.agent}
+        self._begun: set[str] = set()
+        self._cwd = self._branch = self._turn = ""
+        self._calls: dict[str, _Call] = {}
+        self._said: dict[str, _Said] = {}
+        self._started_ms = 0
+
+    def __iter__(self) -> Iterator[HookCall]:
+        """Yield the hook calls."""
+        readers: Mapping[str, Callable[[Row], Iterator[HookCall]]] = {
+            "progress": self._progress,
+            "system": self._system,
+            "assistant": self._assistant,
+            "user": self._user,
+        }
+        handed_over = self._handed_over()
+        last = None
+        for row in self._records:
+            if last is None:
+                yield from self._started(row)
+            last = row
+            self._cwd = text(row.record, "cwd") or self._cwd
+            self._branch = text(row.record, "gitBranch") or self._branch
+            if row.head in handed_over:
+                typed: Object = {"prompt": handed_over[row.head], "queued": True}
+                yield self._call(row, "UserPromptSubmit", typed)
+            elif row.head.kind in readers:
+                yield from readers[row.head.kind](row)
+            if self._last.get(row.head.agent) == row.head:
+                yield from self._stopped(row, row.head.agent)
+        if last is not None:
+            yield from self._stopped(last, "")
+            yield self._call(last, "SessionEnd", {"reason": "other"}, at_ms=last.at_ms + 1000)
+
+    def _call(
+        self, row: Row, event: str, fields: Object, *, at_ms: int | None = None, key: str = ""
+    ) -> HookCall:
+        turn = {"prompt_id": self._turn} if self._turn else {}
+        payload: dict[str, Json] = {
+            "session_id": self.session,
+            "transcript_path": "",
+            "cwd": text(row.record, "cwd") or self._cwd,
+            "permission_mode": text(row.record, "permissionMode") or "default",
+            "hook_event_name": event,
+            **turn,
+            **fields,
+        }
+        branch = text(row.record, "gitBranch") or self._branch
+        at_ms = row.at_ms if at_ms is None else at_ms
+        return HookCall(at_ms, event, payload, branch, f"{event}/{key or row.head.key}")
+
+    def _started(self, first: Row) -> Iterator[HookCall]:
+        self._started_ms = first.at_ms
+        self._cwd, self._branch = self._records.folder()
+        soon = takewhile(
+            lambda head: head.at_ms - first.at_ms < _SAME_START_MS, self._records.heads
+        )
+        reports = self._records.of(head for head in soon if head.kind == "progress")
+        hook = next((row for row in reports if is_hook(row.record, "SessionStart")), None)
+        source = (_source(hook.record) if hook else "") or "startup"
+        yield self._call(first, "SessionStart", {"source": source, "model": self._model()})
+
+    def _model(self) -> str:
+        answers = (head for head in self._records.heads if head.kind == "assistant")
+        models = (text(inner(row.record, "message"), "model") for row in self._records.of(answers))
+        return next(models, "")
+
+    def _handed_over(self) -> dict[Head, str]:
+        """Return prompts that were typed while the agent worked and given to it in a turn.
+
+        Those that waited for the turn's end are records of their own.
+        """
+        queue = [head for head in self._records.heads if head.kind == "queue-operation"]
+        if not queue:
+            return {}
+        users = self._records.of(head for head in self._records.heads if head.kind == "user")
+        typed = {prompt_of(row.record) for row in users}
+        following = dict(zip(queue, [head.operation for head in queue[1:]], strict=False))
+        found: dict[Head, str] = {}
+        for row in self._records.of(head for head in queue if head.operation == "enqueue"):
+            prompt = typed_prompt(text(row.record, "content"))
+            is_taken = following.get(row.head) in {"remove", "dequeue"}
+            if prompt and is_taken and prompt not in typed:
+                found[row.head] = prompt
+        return found
+
+    def _progress(self, row: Row) -> Iterator[HookCall]:
+        if is_hook(row.record, "SessionStart"):
+            if row.at_ms - self._started_ms > _SAME_START_MS:
+                self._started_ms = row.at_ms
+                source = _source(row.record) or "resume"
+                fields: Object = {"source": source, "model": self._model()}
+                yield self._call(row, "SessionStart", fields)
+        elif inner(row.record, "data").get("type") == "agent_progress":
+            yield from self._of_agent(row)
+
+    def _system(self, row: Row) -> Iterator[HookCall]:
+        if row.record.get("subtype") == "compact_boundary":
+            trigger = text(inner(row.record, "compactMetadata"), "trigger") or "auto"
+            yield self._call(row, "PreCompact", {"trigger": trigger, "custom_instructions": ""})
+
+    def _triggers(self) -> dict[str, str]:
+        """Return what began each compaction, by the id of the record that the summary follows."""
+        found = self._records.of(head for head in self._records.heads if head.kind == "system")
+        rows = (row.record for row in found if row.record.get("subtype") == "compact_boundary")
+        return {
+            text(record, "uuid"): text(inner(record, "compactMetadata"), "trigger")
+            for record in rows
+        }
+
+    def _assistant(self, row: Row) -> Iterator[HookCall]:
+        agent = _agent_of(row)
+        yield from self._agent_began(row, agent)
+        if agent in self._said:
+            # Stop comes after all that an answer consists of, calls included.
+            self._said[agent] = self._said[agent]._replace(head=row.head)
+        for block in blocks(row.record):
+            if block.get("type") == "tool_use":
+                self._note(block, row.at_ms)
+            elif block.get("type") == "text" and text(block, "text").strip():
+                self._said[agent] = _Said(text(block, "text"), row.head)
+
+    def _note(self, block: Object, at_ms: int) -> None:
+        call = _Call(text(block, "name"), block.get("input") or {}, text(block, "id"), at_ms)
+        self._calls[call.id] = call
+
+    def _user(self, row: Row) -> Iterator[HookCall]:
+        record, agent = row.record, _agent_of(row)
+        yield from self._agent_began(row, agent)
+        if record.get("isCompactSummary"):
+            trigger = self._triggers().get(text(record, "parentUuid"), "auto")
+            fields: Object = {"trigger": trigger, "compact_summary": summary_of(record)}
+            yield self._call(row, "PostCompact", fields)
+            return
+        prompt = prompt_of(record)
+        if prompt is not None:
+            yield from self._stopped(row, "")
+            self._turn = text(record, "promptId")
+            yield self._call(row, "UserPromptSubmit", {"prompt": prompt, "source": "user"})
+            return
+        for block in blocks(record):
+            if block.get("type") == "text" and text(block, "text").startswith(_INTERRUPTED):
+                self._said.pop(agent, None)
+            if block.get("type") == "tool_result":
+                yield from self._result(row, row, block, self._fields(agent))
+
+    def _agent_began(self, row: Row, agent: str) -> Iterator[HookCall]:
+        if row.head.agent and agent not in self._begun:
+            self._begun.add(agent)
+            yield self._call(row, "SubagentStart", self._fields(agent))
+
+    def _fields(self, agent: str) -> dict[str, Json]:
+        if agent in {"", _UNNAMED}:
+            return {}
+        return {"agent_id": agent, "agent_type": self._types.get(agent, _DEFAULT_AGENT)}
+
+    def _stopped(self, row: Row, agent: str) -> Iterator[HookCall]:
+        """Yield the end of what an agent says; `row` comes after it, or is its last."""
+        said = self._said.pop(agent, None)
+        if said is None or agent == _UNNAMED:
+            return
+        common: dict[str, Json] = {
+            "stop_hook_active": False,
+            "last_assistant_message": said.words,
+            "background_tasks": [],
+            "session_crons": [],
+        }
+        event = "SubagentStop" if agent else "Stop"
+        fields = {**self._fields(agent), **common}
+        yield self._call(row, event, fields, at_ms=said.head.at_ms + 1, key=said.head.key)
+
+    def _result(self, row: Row, answer: Row, block: Object, agent: Object) -> Iterator[HookCall]:
+        """Yield the end of a call; `row` is the record that `answer`, the call's, came in."""
+        call = self._calls.get(text(block, "tool_use_id"))
+        said = text_of(block.get("content"))
+        if call is None or (block.get("is_error") and said.startswith(REFUSED)):
+            return
+        asked_ms = answer.at_ms - call.at_ms
+        common: dict[str, Json] = {
+            "tool_name": call.name,
+            "tool_input": call.given,
+            "tool_use_id": call.id,
+            **({} if _was_person_asked(answer.record) else {"duration_ms": max(asked_ms, 0)}),
+            **agent,
+        }
+        if block.get("is_error"):
+            said = said.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>")
+            error: dict[str, Json] = {"error": said, "is_interrupt": False}
+            yield self._call(answer, "PostToolUseFailure", {**common, **error}, key=call.id)
+            return
+        response = answer.record.get("toolUseResult")
+        if response is None:
+            response = block.get("content")
+        if call.name in _SHELLS and not isinstance(response, dict):
+            response = {"stdout": said, "stderr": "", "interrupted": False, "isImage": False}
+        done = {**common, "tool_response": response}
+        yield self._call(answer, "PostToolUse", done, key=call.id)
+        if call.name in _AGENTS and isinstance(response, dict) and not agent:
+            yield from self._handed_back(row, response, call)
+
+    def _handed_back(self, row: Row, response: Record, call: _Call) -> Iterator[HookCall]:
+        """Yield the end of a sub-agent that has no records of its own."""
+        agent = text(response, "agentId")
+        if not agent or agent in self._last:
+            return
+        fields: Object = {
+            "stop_hook_active": False,
+            "agent_id": agent,
+            "agent_type": _type_of(call),
+            "agent_transcript_path": "",
+            "last_assistant_message": text_of(response.get("content")),
+        }
+        yield self._call(row, "SubagentStop", fields, key=f"{call.id}/{agent}")
+
+    def _of_agent(self, row: Row) -> Iterator[HookCall]:
+        """Yield the finished calls of a sub-agent that come as progress of the agent's call."""
+        data = inner(row.record, "data")
+        message = inner(data, "message")
+        parent = self._calls.get(text(row.record, "parentToolUseID"))
+        agent: dict[str, Json] = {
+            "agent_id": text(data, "agentId"),
+            "agent_type": _type_of(parent) if parent else _DEFAULT_AGENT,
+        }
+        within: Record = {
+            "message": message.get("message"),
+            "cwd": row.record.get("cwd"),
+            "gitBranch": row.record.get("gitBranch"),
+            "toolUseResult": message.get("toolUseResult"),
+        }
+        at_ms = time_of(message)
+        answer = Row(row.head._replace(at_ms=row.at_ms if at_ms is None else at_ms), within)
+        for block in blocks(within):
+            if block.get("type") == "tool_use":
+                self._note(block, answer.at_ms)
+            elif block.get("type") == "tool_result":
+                yield from self._result(row, answer, block, agent)
+                self._calls.pop(text(block, "tool_use_id"), None)
+
+
+def _agent_of(row: Row) -> str:
+    """Return the sub-agent that a record is of; "" for the agent itself."""
+    return row.head.agent or (_UNNAMED if row.record.get("isSidechain") else "")
+
+
+def _type_of(call: _Call) -> str:
+    given = call.given if isinstance(call.given, dict) else {}
+    return text(given, "subagent_type") or _DEFAULT_AGENT
+
+
+def _was_person_asked(record: Record) -> bool:
+    return text(inner(record, "permissionDecision"), "source").startswith("user")
+
+
+def _source(record: Record) -> str:
+    """Return why a session started, as the name of its hook says: ``SessionStart:clear``."""
+    return text(inner(record, "data"), "hookName").partition(":")[2]

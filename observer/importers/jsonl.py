@@ -1,0 +1,96 @@
+"""Files of JSON lines that another program writes: read line by line, and never trusted.
+
+A file may be cut in the middle of a line, hold lines that are no JSON, or lines without end; each
+is counted with its place, and the rest is read.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, NamedTuple, cast
+
+from observer.core import json_text
+from observer.spool.files import UnexpectedFile, open_plain
+
+LINE_BYTES = 32 << 20
+"""A longer line is no record: it is counted and not read."""
+
+
+class Line(NamedTuple):
+    """One line: where it begins in the file, its number from 1, its bytes without the newline."""
+
+    offset: int
+    number: int
+    data: bytes
+    is_whole: bool
+
+
+class Problems:
+    """What could not be read: counts by reason, and the place of the first of each."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+        self.places: dict[str, str] = {}
+
+    def add(self, reason: str, path: Path, line: int = 0) -> None:
+        """Count something that was left out, in a line of a file, or the file as a whole."""
+        self.counts[reason] = self.counts.get(reason, 0) + 1
+        self.places.setdefault(reason, f"{path}:{line}" if line else str(path))
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a plain file, or one that gzip has packed.
+
+    Raises:
+        OSError: it cannot be opened.
+        UnexpectedFile: it is not a plain file, or not ours to read.
+    """
+    handle, _ = open_plain(path.resolve())
+    with os.fdopen(handle, "rb") as file:
+        if path.suffix == ".gz":
+            with gzip.open(file, "rb") as unpacked:
+                yield cast("IO[bytes]", unpacked)
+        else:
+            yield file
+
+
+def lines(path: Path, problems: Problems) -> Iterator[Line]:
+    """Yield the lines of a file that are not empty; what cannot be read is counted."""
+    try:
+        with opened(path) as file:
+            yield from _lines(file, path, problems)
+    except (OSError, EOFError, UnexpectedFile) as error:
+        problems.add(f"unreadable file ({error})", path)
+
+
+def _lines(file: IO[bytes], path: Path, problems: Problems) -> Iterator[Line]:
+    offset = number = 0
+    while data := file.readline(LINE_BYTES):
+        number += 1
+        begin, offset = offset, offset + len(data)
+        if len(data) == LINE_BYTES and not data.endswith(b"\n"):
+            problems.add("line longer than any record", path, number)
+            while data and not data.endswith(b"\n"):
+                data = file.readline(LINE_BYTES)
+                offset += len(data)
+        elif data.strip():
+            yield Line(begin, number, data, data.endswith(b"\n"))
+
+
+def parse(line: Line, path: Path, problems: Problems) -> dict[str, Any] | None:
+    """Return the object of a line; None, and a count, if it holds none."""
+    try:
+        value = json_text.load(line.data)
+    except (ValueError, RecursionError):
+        # A client that writes just now, or was killed, leaves the last line unfinished.
+        problems.add("corrupt line" if line.is_whole else "unfinished last line", path, line.number)
+        return None
+    if not isinstance(value, dict):
+        problems.add("corrupt line", path, line.number)
+        return None
+    return value

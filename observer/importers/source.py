@@ -1,0 +1,78 @@
+"""What importers of sessions have in common: what they find, and in which order it is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from observer.core.config import Settings
+from observer.core.events import Event
+from observer.importers.jsonl import Problems
+
+MOST_SESSIONS = 20
+MOST_BYTES = 64 << 20
+"""Sessions are imported in groups of so many, or so many bytes: the newest group first, and within
+one by time, as they went on beside each other."""
+
+
+class FoundSession(NamedTuple):
+    """A session that can be imported, as far as a glance at its files shows.
+
+    `before` are the files of sessions that it was forked from, whose records it repeats.
+    """
+
+    id: str
+    paths: tuple[Path, ...]
+    folder: str
+    first_ms: int
+    last_ms: int
+    size_bytes: int
+    before: tuple[Path, ...] = ()
+
+    def fingerprint(self) -> str:
+        """Return a text that differs once a file of it has changed."""
+        stats = (path.stat() for path in self.paths)
+        return " ".join(f"{stat.st_size}:{stat.st_mtime_ns}" for stat in stats)
+
+
+Finder: TypeAlias = Callable[[Sequence[Path], Problems], list[FoundSession]]
+Reader: TypeAlias = Callable[[FoundSession, Settings, Problems], Iterator[Event]]
+
+
+class SessionSource(NamedTuple):
+    """An importer of one client's sessions.
+
+    Attributes:
+        name: of the client.
+        folders: where its sessions are below the user's home.
+        find: returns the sessions below folders, or in files.
+        read: yields the events of a session.
+    """
+
+    name: str
+    folders: tuple[str, ...]
+    find: Finder
+    read: Reader
+
+
+def groups(found: Iterable[FoundSession]) -> Iterator[list[FoundSession]]:
+    """Yield sessions in the groups in which they are imported."""
+    group: list[FoundSession] = []
+    size_bytes = 0
+    for session in sorted(found, key=lambda one: (one.last_ms, one.id), reverse=True):
+        if group and (len(group) == MOST_SESSIONS or size_bytes + session.size_bytes > MOST_BYTES):
+            yield group
+            group, size_bytes = [], 0
+        group.append(session)
+        size_bytes += session.size_bytes
+    if group:
+        yield group
+
+
+def events_of(
+    source: SessionSource, group: Iterable[FoundSession], settings: Settings, problems: Problems
+) -> list[Event]:
+    """Return the events of sessions by time."""
+    read = (event for one in group for event in source.read(one, settings, problems))
+    return sorted(read, key=lambda event: event.at_ms)

@@ -1,0 +1,134 @@
+"""`observer import`: what is found, one question, and everything once."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from observer.core.paths import Home
+from observer.importers.finished import FinishedImports
+from tests.cli.conftest import Run
+from tests.importers.played import BEGUN_MS, fixed_bug
+
+DAY_MS = 86_400_000
+EVENTS = 10
+"""What one session becomes."""
+
+
+@pytest.fixture
+def sessions(tmp_path: Path) -> Callable[[int], Path]:
+    """Let Claude Code have had sessions, a day apart, in one folder."""
+
+    def make(count: int) -> Path:
+        shop = Path(os.environ["HOME"]) / "shop"
+        shop.mkdir()
+        (shop / "pyproject.toml").touch()
+        for number in range(count):
+            played = fixed_bug(shop, f"s{number:02}", begun_ms=BEGUN_MS + number * DAY_MS)
+            played.write(Path(os.environ["HOME"]) / ".claude/projects/-home-shop")
+        return shop
+
+    return make
+
+
+def stored(home: Home) -> list[str]:
+    """Return the sessions of all stored events; none without a database."""
+    if not home.database.exists():
+        return []
+    with closing(sqlite3.connect(f"file:{home.database}?mode=ro", uri=True)) as database:
+        try:
+            return [row[0] for row in database.execute("SELECT data ->> 'session' FROM event")]
+        except sqlite3.OperationalError:  # it is just being made
+            return []
+
+
+def test_nothing_is_found_on_a_new_machine(run: Run) -> None:
+    assert run("import", "--yes").out == "no sessions were found\n"
+
+
+def test_it_shows_what_it_found_and_asks(run: Run, sessions: Callable[[int], Path]) -> None:
+    sessions(3)
+    ran = run("import")
+    assert ran.code == 2
+    assert "there is no terminal to ask on" in ran.err
+    row = dict(zip(*(line.split("\t") for line in ran.out.splitlines()), strict=True))
+    assert (row["source"], row["sessions"], row["known"], row["to read"]) == (
+        "claude-code",
+        "3",
+        "0",
+        "3",
+    )
+    assert (row["first"], row["last"], row["folders"]) == ("2026-05-28", "2026-05-30", "shop")
+
+
+@pytest.mark.parametrize(
+    ("words", "count"),
+    [
+        pytest.param(("--since", "2026-05-30"), 1, id="since"),
+        pytest.param(("--project", "{shop}"), 3, id="its folder"),
+        pytest.param(("--project", "{shop}2"), None, id="another folder"),
+        pytest.param(("{home}/.claude/projects/-home-shop/s01.jsonl",), 1, id="a file"),
+    ],
+)
+def test_some_sessions_are_chosen(
+    run: Run, sessions: Callable[[int], Path], words: tuple[str, ...], count: int | None
+) -> None:
+    shop = sessions(3)
+    named = [word.format(shop=shop, home=shop.parent) for word in words]
+    found = run("import", "claude-code", "--dry-run", "--json", *named).json
+    assert [plan["to_read"] for plan in found] == ([] if count is None else [count])
+
+
+@pytest.mark.slow
+def test_everything_is_imported_once(run: Run, home: Home, sessions: Callable[[int], Path]) -> None:
+    shop = sessions(3)
+    ran = run("import", "--yes")
+    assert f"claude-code: {3 * EVENTS} events of 3 sessions stored, 0 known already" in ran.out
+    assert run("import", "--yes").out.endswith("nothing to import\n")
+    home.imports.unlink()
+    again = run("import", "claude-code", "--json").json
+    fates = {"stored": 0, "known": 3 * EVENTS, "excluded": 0, "purged": 0, "expired": 0}
+    assert again[0]["events"] == fates
+    assert len(stored(home)) == 3 * EVENTS
+    path = shop.parent / ".claude/projects/-home-shop/s01.jsonl"
+    path.write_bytes(path.read_bytes() + b"{broken\n")
+    ran = run("import", "--yes")
+    assert "0 events of 1 session stored, 10 known already" in ran.out
+    assert f"left out: 1 corrupt line, first {path}:" in ran.err
+
+
+@pytest.mark.slow
+def test_a_killed_import_goes_on(
+    run: Run, home: Home, sessions: Callable[[int], Path], until: Callable[..., None]
+) -> None:
+    """The newest sessions are the first to be there."""
+    sessions(60)
+    words = [sys.executable, "-m", "observer", "import", "--yes"]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL) as process:
+        until(lambda: stored(home), wait_s=60.0)
+        process.send_signal(signal.SIGKILL)
+    first = set(stored(home))
+    assert first
+    assert first <= {f"s{number}" for number in range(20, 60)}
+    assert run("import", "--yes").code == 0
+    assert sorted(stored(home)) == sorted(EVENTS * [f"s{number:02}" for number in range(60)])
+
+
+def test_a_damaged_list_of_imports_is_an_empty_one(home: Home) -> None:
+    home.root.mkdir()
+    for damaged in (b"", b"[]", b'{"claude-code": 1}', b"\xff"):
+        home.imports.write_bytes(damaged)
+        finished = FinishedImports(home.imports)
+        assert not finished.holds("claude-code", "s1", "9:9")
+        finished.add("claude-code", {"s1": "9:9"})
+        assert FinishedImports(home.imports).holds("claude-code", "s1", "9:9")
+        assert json.loads(home.imports.read_bytes()) == {"claude-code": {"s1": "9:9"}}

@@ -1,0 +1,360 @@
+"""A session that is imported says what it would have said through the hooks."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.core.config import Settings
+from observer.core.events import Command, Compaction, Delegation, Event, Prompt, Reply
+from observer.importers.claude_code.sessions import find, read
+from observer.importers.jsonl import LINE_BYTES, Problems
+from observer.importers.source import groups
+from tests.importers.conftest import Memories
+from tests.importers.played import BEGUN_MS, Played, fixed_bug
+
+DAY_MS = 86_400_000
+
+
+def events_in(*paths: Path, problems: Problems | None = None) -> list[Event]:
+    problems = problems or Problems()
+    found = find(paths, problems)
+    return [event for one in found for event in read(one, Settings(), problems)]
+
+
+def bodies(played: Played, folder: Path) -> list[object]:
+    return [event.body for event in events_in(played.write(folder))]
+
+
+def test_an_import_says_what_the_hooks_say(memory: Memories, shop: Path, tmp_path: Path) -> None:
+    played = fixed_bug(shop)
+    live, imported = memory("live"), memory("imported")
+    played.spool(live.spool)
+    live.live()
+    imported.imported(played.write(tmp_path))
+    assert "fix" in {kind for kind, *_ in live.said()}
+    assert imported.said() == live.said()
+
+
+@pytest.mark.parametrize("heard", [*range(9), 10])
+def test_an_import_adds_what_the_hooks_missed(
+    memory: Memories, shop: Path, tmp_path: Path, heard: int
+) -> None:
+    """Hooks may have come or gone in the middle of a session."""
+    played = fixed_bug(shop)
+    first, last = memory("first"), memory("last")
+    played.spool(first.spool, 0, heard)
+    played.spool(last.spool, heard)
+    for half in (first, last):
+        half.live()
+        half.imported(played.write(tmp_path))
+        once = ["session-start", "file-write", "compaction", "session-end"]
+        assert sorted(half.kinds()) == sorted([*once, *2 * ["prompt", "command", "reply"]])
+
+
+def test_a_second_import_stores_nothing(memory: Memories, shop: Path, tmp_path: Path) -> None:
+    path, known = fixed_bug(shop).write(tmp_path), memory("one")
+    known.imported(path)
+    before = known.items()
+    assert not any(receipt.seq for receipt in known.imported(path))
+    assert known.items() == before
+
+
+def test_a_session_that_went_on_is_imported_once(
+    memory: Memories, shop: Path, tmp_path: Path
+) -> None:
+    played, known = fixed_bug(shop), memory("one")
+    known.imported(played.write(tmp_path))
+    played.prompt("and the taxes?")
+    stored = [one for one in known.imported(played.write(tmp_path)) if one.seq]
+    assert len(stored) == 2  # the prompt, and the new end
+
+
+def test_an_event_has_the_time_folder_and_branch_of_its_record(shop: Path, tmp_path: Path) -> None:
+    played = Played(shop)
+    played.prompt("one")
+    played.records[0] |= {"gitBranch": "main", "cwd": f"{shop}/deep"}
+    played.records.append({**played.records[0], "uuid": "x", "gitBranch": "HEAD"})
+    start, first, second, _ = events_in(played.write(tmp_path))
+    assert (first.at_ms, first.cwd, first.branch) == (played.at_ms, f"{shop}/deep", "main")
+    assert start.roots == (f"{shop}/deep",)
+    assert second.branch == ""
+
+
+def test_what_the_person_did_not_type_is_no_prompt(shop: Path, tmp_path: Path) -> None:
+    played = Played(shop)
+    for text in (
+        "<local-command-stdout>ok</local-command-stdout>",
+        "<command-name>/clear</command-name>",
+        "<command-name>/review</command-name> <command-args>it all</command-args>",
+        "/compact now",
+        "[Request interrupted by user]",
+        "<ide_opened_file>a</ide_opened_file>",
+        "really",
+    ):
+        played.prompt(text)
+    played.prompt("expanded", isMeta=True)
+    texts = [one.text for one in bodies(played, tmp_path) if isinstance(one, Prompt)]
+    assert texts == ["/review it all", "really"]
+
+
+@pytest.mark.parametrize(
+    ("operations", "is_prompt"),
+    [
+        pytest.param(("enqueue", "remove"), True, id="given in the turn"),
+        pytest.param(("enqueue", "popAll"), False, id="taken back"),
+        pytest.param(("enqueue",), False, id="unknown"),
+    ],
+)
+def test_a_queued_prompt_counts_if_it_was_given(
+    shop: Path, tmp_path: Path, operations: tuple[str, ...], is_prompt: bool
+) -> None:
+    played = Played(shop)
+    played.prompt("first")
+    for operation in operations:
+        content = {"content": "and this"} if operation == "enqueue" else {}
+        played.record("queue-operation", operation=operation, **content)
+    texts = [one.text for one in bodies(played, tmp_path) if isinstance(one, Prompt)]
+    assert ("and this" in texts) == is_prompt
+
+
+def test_a_queued_prompt_that_became_a_turn_counts_once(shop: Path, tmp_path: Path) -> None:
+    played = Played(shop)
+    played.record("queue-operation", operation="enqueue", content="first")
+    played.record("queue-operation", operation="dequeue")
+    played.prompt("first")
+    assert len([one for one in bodies(played, tmp_path) if isinstance(one, Prompt)]) == 1
+
+
+def test_calls_that_the_person_refused_never_ran(shop: Path, tmp_path: Path) -> None:
+    played = Played(shop)
+    refusal = "The user doesn't want to proceed with this tool use. The tool use was rejected"
+    played.call("Bash", {"command": "make"}, error=refusal)
+    played.call("Bash", {"command": "true"}, {"stdout": "", "stderr": ""})
+    commands = [one for one in bodies(played, tmp_path) if isinstance(one, Command)]
+    assert [one.command for one in commands] == ["true"]
+
+
+def test_a_call_of_which_the_person_was_asked_has_no_duration(shop: Path, tmp_path: Path) -> None:
+    played = Played(shop)
+    played.shell("make", "done")
+    played.shell("make", "done")
+    played.records[-1]["permissionDecision"] = {"source": "user_temporary"}
+    commands = [one for one in bodies(played, tmp_path) if isinstance(one, Command)]
+    assert [one.duration_ms for one in commands] == [1000, None]
+
+
+def test_an_interrupted_answer_is_no_reply(shop: Path, tmp_path: Path) -> None:
+    played = Played(shop)
+    played.say("I will now")
+    interrupt = {"type": "text", "text": "[Request interrupted by user]"}
+    played.record("user", message={"role": "user", "content": [interrupt]})
+    assert not [one for one in bodies(played, tmp_path) if isinstance(one, Reply)]
+
+
+def test_a_start_after_a_break_is_a_resumption(shop: Path, tmp_path: Path) -> None:
+    played = Played(shop)
+    for name in ("SessionStart:clear", "SessionStart:resume"):
+        data = {"type": "hook_progress", "hookEvent": "SessionStart", "hookName": name}
+        played.record("progress", data=data)
+        played.at_ms += 60_000
+    played.prompt("go on")
+    sources = [getattr(body, "source", None) for body in bodies(played, tmp_path)]
+    assert sources[:2] == ["clear", "resume"]
+
+
+def test_a_compaction_keeps_its_summary_and_cause(shop: Path, tmp_path: Path) -> None:
+    played = Played(shop)
+    played.compact("Half is done.")
+    found = [one for one in bodies(played, tmp_path) if isinstance(one, Compaction)]
+    assert found == [Compaction(trigger="manual", summary="Half is done.")]
+
+
+def with_agent(shop: Path) -> tuple[Played, Played]:
+    """A session that hands work to a sub-agent, and the records of that one."""
+    played, agent = Played(shop), Played(shop)
+    played.prompt("look")
+    given = {"description": "Look", "prompt": "count", "subagent_type": "scout"}
+    agent.at_ms, agent.count = played.at_ms, 50
+    agent.prompt("count")
+    agent.shell("wc -l a", "2 a")
+    agent.say("Two lines.")
+    played.at_ms = agent.at_ms
+    done = {"status": "completed", "agentId": "a1", "content": [{"type": "text", "text": "Two."}]}
+    played.call("Agent", given, done)
+    for number, record in enumerate(agent.records):
+        record |= {"isSidechain": True, "agentId": "a1", "uuid": f"a{number}"}
+    return played, agent
+
+
+def test_a_sub_agent_with_a_file_of_its_own(shop: Path, tmp_path: Path) -> None:
+    played, agent = with_agent(shop)
+    main = played.write(tmp_path / "p")
+    below = tmp_path / "p" / "s1" / "subagents"
+    below.mkdir(parents=True)
+    (below / "agent-a1.jsonl").write_bytes(b"".join(agent.lines()))
+    (below / "agent-a1.meta.json").write_text('{"agentType": "scout"}')
+    events = events_in(tmp_path / "p")
+    assert [one.agent for one in events if isinstance(one.body, Command)] == ["scout/a1"]
+    results = [one.body.result for one in events if isinstance(one.body, Delegation)]
+    assert results == ["Two lines.", "Two."]  # its end, and that of the call
+    assert len([one for one in events if isinstance(one.body, Prompt)]) == 1
+    assert events_in(main, below) == events
+
+
+def test_a_sub_agent_within_the_progress_of_its_call(shop: Path, tmp_path: Path) -> None:
+    played, agent = with_agent(shop)
+    call = played.records.pop(), played.records.pop()
+    use = call[1]["message"]["content"][0]["id"]
+    played.records.append({**call[1], "timestamp": played.records[0]["timestamp"]})
+    for record in agent.records:
+        played.records.append(
+            {
+                **{key: record[key] for key in ("timestamp", "sessionId", "cwd")},
+                "type": "progress",
+                "uuid": f"p{record['uuid']}",
+                "parentToolUseID": use,
+                "data": {"type": "agent_progress", "agentId": "a1", "message": record},
+            }
+        )
+    played.records.append(call[0])
+    events = events_in(played.write(tmp_path))
+    assert [one.agent for one in events if isinstance(one.body, Command)] == ["scout/a1"]
+    results = [one.body.result for one in events if isinstance(one.body, Delegation)]
+    assert results == ["Two.", "Two."]
+
+
+def test_sub_agents_without_ids_say_nothing_for_the_agent(shop: Path, tmp_path: Path) -> None:
+    played = Played(shop)
+    played.prompt("look")
+    played.shell("ls", "a")
+    played.answer({"type": "text", "text": "inner"}, isSidechain=True)
+    played.say("outer")
+    played.prompt("told", isSidechain=True)
+    found = bodies(played, tmp_path)
+    assert [one.text for one in found if isinstance(one, Prompt | Reply)] == ["look", "outer"]
+
+
+def test_a_fork_brings_only_what_is_new_in_it(shop: Path, tmp_path: Path) -> None:
+    original, fork = fixed_bug(shop), Played(shop, "s2", begun_ms=BEGUN_MS + DAY_MS)
+    fork.records = [{**record, "sessionId": "s2"} for record in original.records]
+    fork.prompt("another way")
+    original.write(tmp_path)
+    fork.write(tmp_path)
+    prompts = [one for one in events_in(tmp_path) if isinstance(one.body, Prompt)]
+    assert sorted((one.session, one.body.text) for one in prompts) == [
+        ("s1", "and the invoices?"),
+        ("s1", "why does the cart total differ by a cent?"),
+        ("s2", "another way"),
+    ]
+
+
+def test_records_that_say_to_be_copies_are_left_out(shop: Path, tmp_path: Path) -> None:
+    played = Played(shop)
+    played.prompt("copied", forkedFrom={"sessionId": "s0"})
+    played.prompt("own")
+    texts = [one.text for one in bodies(played, tmp_path) if isinstance(one, Prompt)]
+    assert texts == ["own"]
+
+
+def test_copies_of_one_session_are_united(shop: Path, tmp_path: Path) -> None:
+    played = fixed_bug(shop)
+    path = played.write(tmp_path / "one")
+    with gzip.open(tmp_path / "two.jsonl.gz", "wb") as packed:
+        packed.write(b"".join(played.lines()[2:]))
+    assert events_in(tmp_path) == events_in(path)
+
+
+def test_a_session_that_goes_on_has_no_end(shop: Path, tmp_path: Path) -> None:
+    now_ms = time.time_ns() // 1_000_000
+    played = Played(shop, begun_ms=now_ms - 300_000)
+    played.prompt("earlier")
+    played.at_ms = now_ms - 20_000
+    played.prompt("just now")
+    found = events_in(played.write(tmp_path))
+    assert [getattr(one.body, "text", "") for one in found] == ["", "earlier"]
+
+
+def test_problems_are_counted_with_their_places(shop: Path, tmp_path: Path) -> None:
+    played, problems = fixed_bug(shop), Problems()
+    path = played.write(tmp_path)
+    whole = events_in(path)
+    lines = played.lines()
+    other = json.dumps({**played.records[0], "sessionId": "s9"}).encode() + b"\n"
+    unknown = b'{"type": "later", "sessionId": "s1"}\n'
+    timeless = json.dumps({**played.records[0], "timestamp": "soon"}).encode() + b"\n"
+    long = b'{"a": "' + b"x" * LINE_BYTES + b'"}\n'
+    odd = [b"{broken\n", b"[1]\n", b"\n", unknown, other, timeless, long]
+    path.write_bytes(b"".join([*lines[:3], *odd, *lines[3:], b'{"type": "us']))
+    assert events_in(path, problems=problems) == whole
+    assert problems.counts == {
+        "corrupt line": 2,
+        "line longer than any record": 1,
+        "unfinished last line": 1,
+    }
+    assert problems.places["corrupt line"] == f"{path}:4"
+
+
+def test_files_without_a_session_are_counted(tmp_path: Path) -> None:
+    problems = Problems()
+    (tmp_path / "a.jsonl").write_text('{"type": "user"}\n' * 60)
+    (tmp_path / "b.jsonl").symlink_to(tmp_path / "none")
+    os.mkfifo(tmp_path / "c.jsonl")
+    assert find([tmp_path], problems) == []
+    assert problems.counts == {"file without a session": 3}
+
+
+@given(st.lists(st.binary(max_size=80) | st.sampled_from(range(22)), max_size=30), st.binary())
+def test_no_input_ends_an_import(tmp_path: Path, parts: list[bytes | int], end: bytes) -> None:
+    """Whole records count whatever is between them."""
+    lines = fixed_bug(tmp_path).lines()
+    path = tmp_path / "s1.jsonl"
+    whole = [part if isinstance(part, bytes) else lines[part % len(lines)] for part in parts]
+    path.write_bytes(b"\n".join([lines[0], *whole, end]))
+    prompts = [one for one in events_in(path) if isinstance(one.body, Prompt)]
+    assert prompts[0].body == Prompt(text="why does the cart total differ by a cent?")
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["type", "message", "content", "id", "text", "data", "name", "input"]),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.data())
+def test_no_value_of_a_field_ends_an_import(tmp_path: Path, data: st.DataObject) -> None:
+    records = fixed_bug(tmp_path).records
+    for _ in range(4):
+        record = data.draw(st.sampled_from(records))
+        name = data.draw(st.sampled_from(sorted(record)))
+        record[name] = data.draw(_JSON)
+    path = tmp_path / "s1.jsonl"
+    path.write_bytes(b"".join(json.dumps(record).encode() + b"\n" for record in records))
+    problems = Problems()
+    assert len(events_in(path, problems=problems)) <= 12
+
+
+def test_newer_sessions_come_in_earlier_groups(shop: Path, tmp_path: Path) -> None:
+    for number in range(45):
+        played = Played(shop, f"s{number:02}", begun_ms=BEGUN_MS + number * DAY_MS)
+        played.prompt("x")
+        played.write(tmp_path)
+    sizes = [len(group) for group in groups(find([tmp_path], Problems()))]
+    newest = next(groups(find([tmp_path], Problems())))
+    assert sizes == [20, 20, 5]
+    assert {one.id for one in newest} == {f"s{number}" for number in range(25, 45)}
