@@ -53,7 +53,8 @@ def installed(client: str, version: str) -> Path:
 def version(command: Path) -> str:
     """Return the version that a client says of itself."""
     said = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
-    found = re.search(r"\d+\.\d+\.\d+", said.stdout)
+    # Pi says it where others complain.
+    found = re.search(r"\d+\.\d+\.\d+", said.stdout or said.stderr)
     return found[0] if found else said.stdout.strip()
 
 

@@ -65,6 +65,19 @@ def _configure_kilo(home: Path, url: str) -> None:
     _configure_opencode(home, url, "kilo")
 
 
+def _configure_pi(home: Path, url: str) -> None:
+    model = {"id": "stand-in", "name": "Stand-in", "contextWindow": 200000, "maxTokens": 8000}
+    costs = dict.fromkeys(("input", "output", "cacheRead", "cacheWrite"), 0)
+    provider = {
+        "baseUrl": f"{url}/v1",
+        "api": "openai-completions",
+        "apiKey": "stand-in",
+        "models": [{**model, "reasoning": False, "input": ["text"], "cost": costs}],
+    }
+    settings = home / ".pi" / "agent" / "models.json"
+    settings.write_text(json.dumps({"providers": {"standin": provider}}))
+
+
 _OPENCODE = {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1"}
 
 PROGRAMS: Mapping[str, Program] = {
@@ -139,6 +152,13 @@ PROGRAMS: Mapping[str, Program] = {
         arguments=("run", "{prompt}"),
         environ={**_OPENCODE, "KILO_DISABLE_MODELS_FETCH": "1"},
         configure=_configure_kilo,
+    ),
+    "pi": Program(
+        package="@earendil-works/pi-coding-agent",
+        command="pi",
+        arguments=("-p", "--provider", "standin", "--model", "stand-in", "{prompt}"),
+        environ={"PI_OFFLINE": "1"},
+        configure=_configure_pi,
     ),
 }
 """By the client's name in the table of clients."""

@@ -151,6 +151,9 @@ def arguments(tool: Tool, values: Mapping[str, str]) -> Object | str:
     if tool.name == "apply_patch":
         return {patch: _patch(values)} if patch and not tool.is_freeform else _patch(values)
     given: dict[str, Any] = {}
+    if "edits" in properties:  # Pi takes several at once
+        edit = {"oldText": values["old"], "newText": values["new"]}
+        return {"path": values["path"], "edits": [edit]}
     for meaning, value in values.items():
         name = next((name for name in NAMES[meaning] if name in properties), meaning)
         is_list = properties.get(name, {}).get("type") == "array"
