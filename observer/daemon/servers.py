@@ -240,9 +240,9 @@ if TYPE_CHECKING:
     from observer.api.mcp.server import Hello, McpFront, McpHttp
 
 
-GIVE_WAY_SHARE = 4.0
-"""How much longer than it works a thread waits for calls at most: a backlog goes on, at a fifth of
-its speed, while somebody asks without a pause."""
+GIVE_WAY_SHARE = 1.0
+"""How long a thread waits for calls at most, as a share of its work: a backlog goes on at half its
+speed while somebody asks without a pause."""
 GIVE_WAY_S, GIVE_WAY_STEP_S = 0.050, 0.001
 """How long it waits at most at a time: several searches."""
 
