@@ -40,8 +40,8 @@ PAGE_BYTES = 16 << 20
 """A page is full at so many entries, or bytes of them. It is stored in one transaction: larger than
 a batch, for what is late already need not be searchable at once."""
 NICE = 3
-"""How much lower its priority is than that of the daemon, which answers meanwhile: of a busy processor
-it gets half as much. With 10 next to other programs a backlog hardly moved."""
+"""How much lower its priority is than that of the daemon, which answers meanwhile: of a busy
+processor it gets half as much. With 10 next to other programs a backlog hardly moved."""
 WAIT_S = 120.0
 """A page that takes longer will never come."""
 
