@@ -37,6 +37,7 @@ BATCH_BYTES = 8 << 20
 """Events of one request, stored in one transaction, or bytes of them; what hooks spool meanwhile is
 stored before the next one."""
 NICENESS = 10
+"""Of reading, but for the first group: somebody may wait for the newest sessions."""
 
 FATES = ("stored", "known", "excluded", "purged", "expired")
 """What may become of an imported event."""
@@ -94,7 +95,6 @@ def import_sessions(
             refusal="nothing was imported: there is no terminal to ask on",
             as_json=as_json,
         )
-    os.nice(NICENESS)
     client.ensure_daemon(home, wait_s=20)
     outcomes = [(plan, _import(home, plan, finished)) for plan in plans]
     if as_json:
@@ -157,6 +157,8 @@ def _import(home: Home, plan: Plan, finished: FinishedImports) -> Counts:
             events = events_of(plan.source, group, settings, plan.problems)
             if waiting:
                 waiting.result()
+            else:
+                os.nice(NICENESS)
             waiting = sender.submit(sent, group, events, marks)
         if waiting:
             waiting.result()

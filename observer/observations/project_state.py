@@ -110,18 +110,21 @@ def decode(data: bytes) -> ProjectState:
 def at_time(state: ProjectState, at_ms: int) -> ProjectState:
     """Return the state of the project when an imported event happened.
 
-    An import goes back in time group by group: each group begins with an empty state.
+    An import goes back in time group by group, and each group begins anew, but for what is known to
+    work: that is counted through all of them.
     """
     if state.last_ms - at_ms <= LATE_MS:
         return state
-    return at_time(state.past, at_ms) if state.past else ProjectState()
+    past = state.past or ProjectState()
+    then = past if past.last_ms - at_ms <= LATE_MS else ProjectState()
+    return replace(then, alternatives=state.alternatives, repairs=state.repairs)
 
 
 def with_past(state: ProjectState, at_ms: int, after: ProjectState) -> ProjectState:
     """Return the state, with what `at_time` returned of it replaced by the state after an event."""
     if state.last_ms - at_ms <= LATE_MS:
         return after
-    return replace(state, past=after)
+    return replace(state, past=after, alternatives=after.alternatives, repairs=after.repairs)
 
 
 def with_edit(state: ProjectState, edit: TrackedEdit) -> ProjectState:

@@ -24,6 +24,10 @@ DAY_MS = 24 * HOUR_MS
 NOW_MS = 1_790_000_000_000
 RED = Command(command="pytest", output="FAILED a.py::x - KeyError\n1 failed in 0.1s", exit_code=1)
 GREEN = Command(command="pytest", output="1 passed in 0.10s", exit_code=0)
+MISSING = Command(
+    command="wrap bun test", output="error: unrecognized subcommand 'bun'", exit_code=2
+)
+WORKED = Command(command="bun test", output="5 pass\n0 fail", exit_code=0)
 EDIT = FileWrite(path="a.py", edits=(Edit(old="a = 1", new="a = 2"),))
 
 
@@ -87,6 +91,17 @@ def test_what_the_newest_import_left_red_is_red(
     pipeline.ingest([event(RED, "new", DAY_MS)])
     pipeline.ingest([event(GREEN, "old", 9 * DAY_MS)])
     assert failing(store) == ["pytest"]
+
+
+def test_what_works_is_known_through_all_of_the_past(
+    pipeline: Pipeline, store: Store, event: Callable[..., Event]
+) -> None:
+    """One fix for the project, with a count, in whichever order its sessions come."""
+    for session, ago_ms in (("new", 0), ("old", DAY_MS), ("older", 9 * DAY_MS)):
+        pipeline.ingest([event(body, session, ago_ms) for body in (EDIT, MISSING, WORKED)])
+    with store.read() as reader:
+        (fix,) = (item for item in reader.all_items() if item.type == "fix")
+    assert "met 3 times" in fix.narrative
 
 
 def test_a_live_event_that_comes_late_is_of_now(
