@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
+from observer.clients.envelope import Object
+from observer.clients.payload import text
 from observer.core import json_text
+from observer.core.clock import LAST_MS
 from observer.spool.files import UnexpectedFile, open_plain
 
+SUFFIXES = (".jsonl", ".jsonl.gz")
 LINE_BYTES = 32 << 20
 """A longer line is no record: it is counted and not read."""
 
@@ -27,6 +33,10 @@ class Line(NamedTuple):
     number: int
     data: bytes
     is_whole: bool
+
+
+_TAIL_BYTES = 64 << 10
+_TIME = re.compile(rb'"timestamp" ?: ?"([^"\\]{10,40})"')
 
 
 class Problems:
@@ -94,3 +104,35 @@ def parse(line: Line, path: Path, problems: Problems) -> dict[str, Any] | None:
         problems.add("corrupt line", path, line.number)
         return None
     return value
+
+
+def files_below(path: Path) -> Iterator[Path]:
+    """Yield a file, or all files of JSON lines below a folder."""
+    if not path.is_dir():
+        yield path
+        return
+    for folder, below, names in os.walk(path):
+        below.sort()
+        yield from (Path(folder, name) for name in sorted(names) if name.endswith(SUFFIXES))
+
+
+def time_of(record: Object) -> int | None:
+    """Return the `timestamp` of a record as UTC milliseconds; None if it says none."""
+    try:
+        moment = datetime.fromisoformat(text(record, "timestamp"))
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    at_ms = int(moment.timestamp() * 1000)
+    return at_ms if 0 <= at_ms <= LAST_MS else None
+
+
+def last_ms(path: Path) -> int:
+    """Return the last time that a file names; of a packed one, when it was written."""
+    if path.suffix == ".gz":
+        return path.stat().st_mtime_ns // 1_000_000
+    with opened(path) as file:
+        file.seek(max(path.stat().st_size - _TAIL_BYTES, 0))
+        times = _TIME.findall(file.read())
+    found = (time_of({"timestamp": each.decode("ascii", "replace")}) for each in times)
+    return max((at_ms for at_ms in found if at_ms is not None), default=0)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from observer.importers.claude_code import sessions as claude_code
+from observer.importers.codex import sessions as codex
 from observer.importers.source import SessionSource
 
 SOURCES: Mapping[str, SessionSource] = {
     source.name: source
     for source in (
         SessionSource("claude-code", (".claude/projects",), claude_code.find, claude_code.read),
+        SessionSource("codex", (".codex/sessions",), codex.find, codex.read),
     )
 }

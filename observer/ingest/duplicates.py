@@ -127,6 +127,6 @@ _SIGNATURES: Mapping[type, Callable[[Event, Any], object]] = {
     Delegation: lambda _, body: (body.agent, body.task, bool(body.result)),
     Intent: lambda _, body: (body.tool, body.of),
     Outcome: lambda _, body: (body.tool, body.output.strip()),
-    Compaction: lambda _, body: (body.trigger, body.summary),
+    Compaction: lambda _, body: body.summary,  # a client's records need not say what began it
     Custom: lambda _, body: (body.name, body.text),
 }

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, text
+from observer.importers.calls import HookCall
 from observer.importers.claude_code.records import (
     REFUSED,
     Head,
@@ -23,9 +24,9 @@ from observer.importers.claude_code.records import (
     prompt_of,
     summary_of,
     text_of,
-    time_of,
     typed_prompt,
 )
+from observer.importers.jsonl import time_of
 
 _SAME_START_MS = 5_000
 """Two reports of a session's start within this time are one."""
@@ -36,19 +37,6 @@ _DEFAULT_AGENT = "general-purpose"
 _UNNAMED = "-"
 """Stands for the sub-agents of versions that gave them no id and reported them as the agent."""
 _INTERRUPTED = "[Request interrupted"
-
-
-class HookCall(NamedTuple):
-    """One hook call: its time, event and payload, and the branch that was checked out.
-
-    `key` is the same however often the session is read, and unique within it.
-    """
-
-    at_ms: int
-    event: str
-    payload: dict[str, Json]
-    branch: str
-    key: str
 
 
 class _Call(NamedTuple):

@@ -11,14 +11,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from observer.clients.envelope import Json
 from observer.clients.payload import inner, rows, text
-from observer.core.clock import LAST_MS
-from observer.importers.jsonl import Line, Problems, lines, opened, parse
+from observer.importers.jsonl import Line, Problems, lines, opened, parse, time_of
 
 Record = Mapping[str, Any]
 """One record of a transcript; of its fields nothing is certain."""
@@ -151,17 +149,6 @@ def _heads(
 def is_of(record: Record, session: str) -> bool:
     """Return True if a record belongs to a session and was not copied from the one before it."""
     return record.get("sessionId", session) == session and not record.get("forkedFrom")
-
-
-def time_of(record: Record) -> int | None:
-    """Return the time of a record as UTC milliseconds; None if it says none."""
-    try:
-        moment = datetime.fromisoformat(text(record, "timestamp"))
-    except ValueError:
-        return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    at_ms = int(moment.timestamp() * 1000)
-    return at_ms if 0 <= at_ms <= LAST_MS else None
 
 
 def blocks(record: Record) -> list[Mapping[str, Json]]:

@@ -1,0 +1,76 @@
+"""Hook calls that were read from a client's records, and the events that they report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from typing import NamedTuple
+
+from msgspec import structs
+
+from observer.clients.envelope import Envelope, Json
+from observer.clients.hook_groups import OurHooks
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.errors import Undecodable
+from observer.core.events import Event
+from observer.core.routes import import_route
+from observer.importers.jsonl import Problems
+from observer.importers.source import FoundSession
+from observer.ingest.decode import decode_call
+
+_LIVE_MS = 60_000
+"""What happened so short ago is left to the hooks, whose reports may not be stored yet."""
+
+
+class HookCall(NamedTuple):
+    """One hook call: its time, event and payload, and the branch that was checked out.
+
+    `key` is the same however often the session is read, and unique within it.
+    """
+
+    at_ms: int
+    event: str
+    payload: dict[str, Json]
+    branch: str
+    key: str
+
+
+def events_of_calls(
+    hooks: OurHooks,
+    calls: Iterable[HookCall],
+    found: FoundSession,
+    settings: Settings,
+    problems: Problems,
+    *,
+    project: str,
+) -> Iterator[Event]:
+    """Yield what calls report that our hooks are installed for; others are left out.
+
+    A session that may still go on has no end, and the last minute is left to the hooks.
+    """
+    at_ms, idle_ms = now_ms(), settings.session_idle_minutes * 60_000
+    for call in calls:
+        is_recent = at_ms - call.at_ms < (idle_ms if call.event == "SessionEnd" else _LIVE_MS)
+        if is_recent or call.event not in hooks.reporting:
+            continue
+        try:
+            yield from _events(hooks.client, call, found.id, project, settings.event_cap_bytes)
+        except Undecodable as error:
+            problems.add(f"unreadable {call.event} ({error.message})", found.paths[0])
+
+
+def _events(
+    client: str, call: HookCall, session: str, project: str, cap_bytes: int
+) -> Iterator[Event]:
+    identity = f"{client}\0{session}\0{call.key}".encode(errors="replace")
+    envelope = Envelope(
+        id=f"import-{blake2b(identity, digest_size=16).hexdigest()}",
+        at_ms=call.at_ms,
+        client=client,
+        event=call.event,
+        env={"CLAUDE_PROJECT_DIR": project} if project else {},
+    )
+    branch = "" if call.branch == "HEAD" else call.branch
+    for event in decode_call(envelope, call.payload, cap_bytes=cap_bytes):
+        yield structs.replace(event, route=import_route(client), branch=branch)

@@ -1,0 +1,4 @@
+"""Codex CLI: rollouts below `~/.codex/sessions`, one file a session.
+
+The format is the client's own and undocumented; seen in versions 0.140.0 to 0.169.0.
+"""

@@ -1,0 +1,165 @@
+"""A rollout's lines as the hook calls that Codex made, or would have made.
+
+Beyond what its hooks report, a rollout has the exit code of a command. A command that went on
+while the agent did something else is one call, with all that it printed; of one that never ended
+nothing is reported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from observer.clients.envelope import Json, Object
+from observer.clients.payload import inner, rows, text
+from observer.importers.calls import HookCall
+from observer.importers.jsonl import Problems, lines, parse, time_of
+
+_SHELL = "exec_command"
+_STDIN = "write_stdin"
+_HEAD = re.compile(
+    r"(?:Chunk ID: [^\n]*\n)?(?:Wall time: [^\n]*\n)?"
+    r"(?:Process (?:exited with code (-?\d{1,9})|running with session ID (\d{1,18}))\n)?"
+    r"(?:Original token count: \d+\n)?Output:\n"
+)
+"""What stands before the output of a command: how it ended, or the session in which it goes on."""
+
+
+class _Running(NamedTuple):
+    """A command that has not ended: its call, and what it printed so far."""
+
+    call: str
+    given: Object
+    printed: str
+
+
+class RolloutCalls:
+    """The hook calls of one rollout, in order.
+
+    Args:
+        path: the file.
+        session: its id.
+        problems: counts what cannot be read.
+    """
+
+    def __init__(self, path: Path, session: str, problems: Problems) -> None:
+        self.session = session
+        self._path = path
+        self._problems = problems
+        self._cwd = self._branch = self._turn = self._model = ""
+        self._begun_ms: int | None = None
+        self._calls: dict[str, tuple[str, Object]] = {}
+        self._running: dict[str, _Running] = {}
+        self._said = ""
+
+    def __iter__(self) -> Iterator[HookCall]:
+        """Yield the hook calls."""
+        readers: Mapping[str, Callable[[int, Object], Iterator[HookCall]]] = {
+            "session_meta": self._meta,
+            "turn_context": self._context,
+            "event_msg": self._event,
+            "response_item": self._item,
+        }
+        last_ms = 0
+        for line in lines(self._path, self._problems):
+            record = parse(line, self._path, self._problems) or {}
+            at_ms, reader = time_of(record), readers.get(text(record, "type"))
+            if at_ms is not None and reader is not None:
+                last_ms = max(last_ms, at_ms)
+                yield from reader(at_ms, inner(record, "payload"))
+        if last_ms:
+            yield self._call(last_ms + 1000, "SessionEnd", {"reason": "other"}, "end")
+
+    def _call(self, at_ms: int, event: str, fields: Object, key: str) -> HookCall:
+        payload: dict[str, Json] = {
+            "session_id": self.session,
+            "cwd": self._cwd,
+            "hook_event_name": event,
+            **({"turn_id": self._turn} if self._turn else {}),
+            **fields,
+        }
+        return HookCall(at_ms, event, payload, self._branch, f"{event}/{key}")
+
+    def _meta(self, at_ms: int, payload: Object) -> Iterator[HookCall]:
+        self._cwd = text(payload, "cwd") or self._cwd
+        self._branch = text(inner(payload, "git"), "branch") or self._branch
+        self._begun_ms = at_ms if self._begun_ms is None else self._begun_ms
+        yield from ()
+
+    def _context(self, at_ms: int, payload: Object) -> Iterator[HookCall]:
+        self._cwd = text(payload, "cwd") or self._cwd
+        self._turn = text(payload, "turn_id") or self._turn
+        if not self._model:
+            self._model = text(payload, "model")
+            start: Object = {"source": "startup", "model": self._model}
+            begun_ms = at_ms if self._begun_ms is None else self._begun_ms
+            yield self._call(begun_ms, "SessionStart", start, "start")
+
+    def _event(self, at_ms: int, payload: Object) -> Iterator[HookCall]:
+        kind, item = text(payload, "type"), inner(payload, "item")
+        done = text(item, "type") if kind == "item_completed" else ""
+        if kind == "task_started":
+            self._turn = text(payload, "turn_id") or self._turn
+        elif kind == "user_message" or done == "UserMessage":
+            said = text(payload, "message") or _words(item)
+            yield self._call(at_ms, "UserPromptSubmit", {"prompt": said}, f"{at_ms}")
+        elif kind == "task_complete":
+            if said := text(payload, "last_agent_message"):
+                yield self._call(at_ms, "Stop", {"last_assistant_message": said}, f"{at_ms}")
+        elif kind == "context_compacted" or done == "ContextCompaction":
+            yield self._call(at_ms, "PostCompact", {}, f"{at_ms}")
+
+    def _item(self, at_ms: int, payload: Object) -> Iterator[HookCall]:
+        kind, call = text(payload, "type"), text(payload, "call_id")
+        if kind in {"function_call", "custom_tool_call"}:
+            given = inner(payload, "arguments")
+            if kind == "custom_tool_call":
+                given = {"command": text(payload, "input")}
+            name, space = text(payload, "name"), text(payload, "namespace")
+            self._calls[call] = (f"{space}__{name}" if space else name, given)
+        elif kind in {"function_call_output", "custom_tool_call_output"} and call in self._calls:
+            name, given = self._calls.pop(call)
+            answer = payload.get("output")
+            if name in {_SHELL, _STDIN} and isinstance(answer, str):
+                yield from self._printed(at_ms, call, name, given, answer)
+            else:
+                yield self._done(at_ms, call, name, given, answer)
+
+    def _printed(
+        self, at_ms: int, call: str, name: str, given: Object, answer: str
+    ) -> Iterator[HookCall]:
+        head = _HEAD.match(answer)
+        code, going_on = head.groups() if head else (None, None)
+        printed = answer[head.end() :] if head else answer
+        running = _Running(call, {"command": text(given, "cmd", "command")}, "")
+        if name == _STDIN:
+            known = self._running.pop(text(given, "session_id"), None)
+            if known is None:
+                return
+            running = known
+        running = running._replace(printed=running.printed + printed)
+        if going_on:
+            self._running[going_on] = running
+        else:
+            yield self._ended(at_ms, running, int(code) if code else None)
+
+    def _ended(self, at_ms: int, running: _Running, code: int | None) -> HookCall:
+        answer: dict[str, Json] = {"output": running.printed}
+        if code is not None:
+            answer["exit_code"] = code
+        return self._done(at_ms, running.call, "Bash", running.given, answer)
+
+    def _done(self, at_ms: int, call: str, name: str, given: Object, answer: Any) -> HookCall:  # noqa: ANN401 - any JSON
+        fields: Object = {
+            "tool_name": name,
+            "tool_input": dict(given),
+            "tool_use_id": call,
+            "tool_response": answer,
+        }
+        return self._call(at_ms, "PostToolUse", fields, call)
+
+
+def _words(item: Object) -> str:
+    return "\n".join(text(part, "text") for part in rows(item, "content"))

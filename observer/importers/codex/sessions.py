@@ -1,0 +1,53 @@
+"""The sessions below a folder of Codex CLI's, and their events as the hooks would give them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from observer.clients.codex.install import HOOKS
+from observer.clients.payload import inner, text
+from observer.core.config import Settings
+from observer.core.events import Event
+from observer.importers.calls import events_of_calls
+from observer.importers.codex.calls import RolloutCalls
+from observer.importers.jsonl import Problems, files_below, last_ms, lines, parse, time_of
+from observer.importers.source import FoundSession
+
+_META = "session_meta"
+
+
+def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
+    """Return the sessions in files, and in all files below folders; of copies, the longest."""
+    found: dict[str, FoundSession] = {}
+    for path in dict.fromkeys(each for one in paths for each in files_below(one)):
+        session = _session(path)
+        if session is None:
+            problems.add("file without a session", path)
+        elif session.id not in found or found[session.id].size_bytes < session.size_bytes:
+            found[session.id] = session
+    return list(found.values())
+
+
+def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterator[Event]:
+    """Yield the events of a session."""
+    calls = RolloutCalls(found.paths[0], found.id, problems)
+    yield from events_of_calls(HOOKS, calls, found, settings, problems, project=found.folder)
+
+
+def _session(path: Path) -> FoundSession | None:
+    """Return the session whose first record a file begins with."""
+    line = next(lines(path, Problems()), None)
+    record = (parse(line, path, Problems()) if line else None) or {}
+    payload, first_ms = inner(record, "payload"), time_of(record)
+    name = text(payload, "id", "session_id")
+    if text(record, "type") != _META or not name or first_ms is None:
+        return None
+    return FoundSession(
+        id=name,
+        paths=(path,),
+        folder=text(payload, "cwd"),
+        first_ms=first_ms,
+        last_ms=max(last_ms(path), first_ms),
+        size_bytes=path.stat().st_size,
+    )

@@ -1,0 +1,228 @@
+"""A rollout of Codex says what its hooks would have said, and how its commands ended."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.core.config import Settings
+from observer.core.events import Command, Event, FileWrite, Prompt, SessionEnd
+from observer.importers.codex.sessions import find, read
+from observer.importers.jsonl import Problems
+from tests.importers.conftest import Memories
+
+BEGUN_MS = 1_780_000_000_000
+PATCH = "*** Begin Patch\n*** Update File: cart.py\n@@\n-total = 1\n+total = 2\n*** End Patch"
+RED = "FAILED test_cart.py::test_total - assert 1 == 2\n1 failed in 0.31s\n"
+
+
+def printed(output: str, code: int) -> str:
+    wall = "Chunk ID: 1a2b3c\nWall time: 0.3 seconds"
+    return f"{wall}\nProcess exited with code {code}\nOriginal token count: 19\nOutput:\n{output}"
+
+
+class Rollout:
+    """One session; each method adds lines, and what the hooks report."""
+
+    def __init__(self, cwd: Path) -> None:
+        self.at_ms = BEGUN_MS
+        self.cwd = str(cwd)
+        self.lines: list[dict[str, Any]] = []
+        self.hooks: list[tuple[int, str, dict[str, Any]]] = []
+        git = {"branch": "main", "commit_hash": "a" * 40}
+        self.line("session_meta", id="s1", cwd=self.cwd, git=git)
+        self.line("turn_context", turn_id="t1", cwd=self.cwd, model="m1")
+        self.hook("SessionStart", source="startup", model="m1")
+
+    def line(self, kind: str, **payload: Any) -> None:
+        at = datetime.fromtimestamp(self.at_ms / 1000, UTC).isoformat(timespec="milliseconds")
+        self.lines.append({"timestamp": at, "type": kind, "payload": payload})
+
+    def hook(self, event: str, **fields: Any) -> None:
+        common = {"session_id": "s1", "turn_id": "t1", "cwd": self.cwd, "hook_event_name": event}
+        self.hooks.append((self.at_ms + 100, event, {**common, **fields}))
+
+    def prompt(self, text: str) -> None:
+        self.at_ms += 10_000
+        self.line("event_msg", type="user_message", message=text)
+        self.hook("UserPromptSubmit", prompt=text)
+
+    def shell(self, command: str, *answers: str) -> None:
+        """A command, and what it printed until it ended."""
+        call = f"c{len(self.lines)}"
+        given = {"name": "exec_command", "arguments": json.dumps({"cmd": command})}
+        for number, answer in enumerate(answers):
+            self.at_ms += 10_000
+            step = f"{call}.{number}" if number else call
+            self.line("response_item", type="function_call", call_id=step, **given)
+            self.line("response_item", type="function_call_output", call_id=step, output=answer)
+            given = {"name": "write_stdin", "arguments": '{"session_id": 77, "chars": ""}'}
+        said = "".join(answer.partition("Output:\n")[2] for answer in answers)
+        asked = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": call}
+        self.hook("PostToolUse", tool_response=said, **asked)
+
+    def patch(self, text: str) -> None:
+        self.at_ms += 10_000
+        call = f"c{len(self.lines)}"
+        patch = {"type": "custom_tool_call", "name": "apply_patch", "input": text}
+        self.line("response_item", call_id=call, **patch)
+        done = (
+            "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\n"
+        )
+        self.line("response_item", type="custom_tool_call_output", call_id=call, output=done)
+        asked = {"tool_name": "apply_patch", "tool_input": {"command": text}, "tool_use_id": call}
+        self.hook("PostToolUse", tool_response=done, **asked)
+
+    def end(self, text: str) -> None:
+        self.at_ms += 10_000
+        self.line("event_msg", type="context_compacted")
+        self.hook("PostCompact", trigger="manual")
+        self.line("event_msg", type="task_complete", last_agent_message=text)
+        self.hook("Stop", last_assistant_message=text)
+        self.at_ms += 1000
+        self.hook("SessionEnd", reason="other")
+
+    def write(self, folder: Path) -> Path:
+        path = folder / "rollout-s1.jsonl"
+        path.write_bytes(b"".join(json.dumps(line).encode() + b"\n" for line in self.lines))
+        return path
+
+
+@pytest.fixture
+def rollout(shop: Path) -> Rollout:
+    made = Rollout(shop)
+    made.prompt("why does the cart total differ by a cent?")
+    made.shell("pytest -q", printed(RED, 1))
+    made.patch(PATCH)
+    made.shell("pytest -q", printed("1 passed in 0.30s\n", 0))
+    made.end("The cart rounds once.")
+    return made
+
+
+def events_in(*paths: Path, problems: Problems | None = None) -> list[Event]:
+    problems = problems or Problems()
+    found = find(paths, problems)
+    return [event for one in found for event in read(one, Settings(), problems)]
+
+
+def test_an_import_says_what_the_hooks_say(
+    memory: Memories, rollout: Rollout, tmp_path: Path
+) -> None:
+    """Also where hooks have recorded it before: then it adds nothing."""
+    live, imported = memory("live"), memory("imported")
+    for at_ms, event, payload in rollout.hooks:
+        fields = {"client": "codex", "event": event, "at": str(at_ms), "cwd": rollout.cwd}
+        live.spool.append(fields, json.dumps(payload).encode())
+    live.live()
+    imported.imported(rollout.write(tmp_path), source="codex")
+    said = [(kind, title) for kind, title, _ in live.said()]
+    assert "fix" in dict(said)
+    assert [(kind, title) for kind, title, _ in imported.said()] == said
+    before = live.kinds()
+    assert not any(one.seq for one in live.imported(rollout.write(tmp_path), source="codex"))
+    assert live.kinds() == before
+
+
+def test_a_command_has_the_exit_code_of_its_rollout(rollout: Rollout, tmp_path: Path) -> None:
+    commands = [one.body for one in events_in(rollout.write(tmp_path))]
+    assert [one.exit_code for one in commands if isinstance(one, Command)] == [1, 0]
+
+
+def test_an_event_has_the_time_folder_and_branch_of_its_line(
+    rollout: Rollout, tmp_path: Path
+) -> None:
+    _, prompt, *_, end = events_in(rollout.write(tmp_path))
+    assert isinstance(prompt.body, Prompt)
+    assert (prompt.at_ms, prompt.cwd, prompt.branch) == (BEGUN_MS + 10_000, rollout.cwd, "main")
+    assert isinstance(end.body, SessionEnd)
+
+
+def test_a_command_that_went_on_is_one(shop: Path, tmp_path: Path) -> None:
+    made = Rollout(shop)
+    begun = "Wall time: 9 seconds\nProcess running with session ID 77\nOutput:\nhalf\n"
+    made.shell("make all", begun, printed("whole\n", 2))
+    made.shell("make more", begun)
+    found = [one.body for one in events_in(made.write(tmp_path)) if isinstance(one.body, Command)]
+    assert [(one.command, one.output, one.exit_code) for one in found] == [
+        ("make all", "half\nwhole", 2)
+    ]
+
+
+def test_what_is_typed_into_an_unknown_command_is_none(shop: Path, tmp_path: Path) -> None:
+    made = Rollout(shop)
+    item = {"call_id": "c", "name": "write_stdin", "arguments": '{"session_id": 5}'}
+    made.line("response_item", type="function_call", **item)
+    made.line("response_item", type="function_call_output", call_id="c", output=printed("x", 0))
+    assert not [one for one in events_in(made.write(tmp_path)) if isinstance(one.body, Command)]
+
+
+def test_newer_rollouts_name_items_and_servers(shop: Path, tmp_path: Path) -> None:
+    made = Rollout(shop)
+    made.line("event_msg", type="task_started", turn_id="t2")
+    item = {"type": "UserMessage", "content": [{"type": "text", "text": "look it up"}]}
+    made.line("event_msg", type="item_completed", item=item)
+    call = {"call_id": "c", "namespace": "mcp__tracker", "name": "find", "arguments": "{}"}
+    made.line("response_item", type="function_call", **call)
+    made.line("response_item", type="function_call_output", call_id="c", output="[]")
+    _, prompt, tool, _ = events_in(made.write(tmp_path))
+    assert (prompt.body, prompt.turn) == (Prompt(text="look it up"), "t2")
+    assert getattr(tool.body, "tool", "") == "mcp__tracker__find"
+
+
+def test_a_patch_is_an_edit_of_each_file(rollout: Rollout, tmp_path: Path) -> None:
+    found = [one.body for one in events_in(rollout.write(tmp_path))]
+    assert [one.path for one in found if isinstance(one, FileWrite)] == ["cart.py"]
+
+
+def test_of_copies_the_longest_counts_and_other_files_are_counted(
+    rollout: Rollout, tmp_path: Path
+) -> None:
+    whole = rollout.write(tmp_path)
+    problems = Problems()
+    (tmp_path / "a.jsonl").write_bytes(whole.read_bytes()[:500])
+    (tmp_path / "b.jsonl").write_text('{"type": "user"}\n')
+    (tmp_path / "c.jsonl").touch()
+    (found,) = find([tmp_path], problems)
+    assert found.paths == (whole,)
+    assert problems.counts == {"file without a session": 2}
+
+
+@given(st.lists(st.binary(max_size=60) | st.integers(0, 20), max_size=20))
+def test_no_input_ends_an_import(tmp_path: Path, parts: list[bytes | int]) -> None:
+    made = Rollout(tmp_path)
+    made.prompt("why?")
+    made.shell("make", printed("x", 1))
+    lines = [json.dumps(line).encode() for line in made.lines]
+    more = [part if isinstance(part, bytes) else lines[part % len(lines)] for part in parts]
+    path = tmp_path / "rollout-s1.jsonl"
+    path.write_bytes(b"\n".join([*lines, *more]))
+    kinds = [type(one.body) for one in events_in(path)]
+    assert kinds[1:3] == [Prompt, Command]
+
+
+_JSON = st.recursive(
+    st.none() | st.integers() | st.text(max_size=6),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["type", "name", "text", "cmd"]), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.data())
+def test_no_value_of_a_field_ends_an_import(tmp_path: Path, data: st.DataObject) -> None:
+    made = Rollout(tmp_path)
+    made.prompt("why?")
+    made.shell("make", printed("x", 1))
+    made.end("so")
+    for _ in range(4):
+        payload = data.draw(st.sampled_from(made.lines))["payload"]
+        payload[data.draw(st.sampled_from(sorted(payload)))] = data.draw(_JSON)
+    assert len(events_in(made.write(tmp_path))) <= 9
