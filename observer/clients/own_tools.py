@@ -46,9 +46,9 @@ def own_tool_name(tool: str) -> str:
     The server is called `observer` or `observer-memex`, `observer_memory` and the like. Where the
     client leaves the server out, what may be a note is taken for one of ours.
 
-    >>> own_name("mcp__observer__search"), own_name("MCP: get_note (observer-memex)")
+    >>> own_tool_name("mcp__observer__search"), own_tool_name("MCP: get_note (observer-memex)")
     ('search', 'get_note')
-    >>> own_name("mcp__tracker__search"), own_name("resize_observer_search_index")
+    >>> own_tool_name("mcp__tracker__search"), own_tool_name("resize_observer_search_index")
     ('', '')
     """
     if len(tool) > 200:

@@ -142,6 +142,7 @@ def test_a_daemon_with_a_damaged_database_mends_it_and_goes_on(
     assert observer("up").returncode == 0
     until(lambda: current(home).events == 3)
     assert observer("backup").returncode == 0
+    assert observer("backup", str(home.database)).returncode == 2  # it is there already
     pid = client.daemon_pid(home)
     until(lambda: home.database.stat().st_size > 20 * PAGE)
     for page in range(5, 15):
