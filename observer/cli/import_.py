@@ -84,8 +84,8 @@ def _source_command(source: SessionSource) -> click.Command:
         choice = Choice(paths=paths, since=since, project=project)
         import_sessions(home(), [source], choice, asks=False, **options)
 
-    folders = " and ".join(f"~/{folder}" for folder in source.folders)
-    command.help = f"Import sessions from files or folders, or from {folders}; newest first."
+    place = f"~/{source.settings}/{source.sessions}"
+    command.help = f"Import sessions from files or folders, or from {place}; newest first."
     return command
 
 

@@ -106,8 +106,8 @@ def import_sessions(
 
 def _plan(home: Home, source: SessionSource, choice: Choice, finished: FinishedImports) -> Plan:
     problems = Problems()
-    folders = [Path.home() / folder for folder in source.folders]
-    paths = choice.paths or tuple(folder for folder in folders if folder.is_dir())
+    folder = source.folder(os.environ)
+    paths = choice.paths or ((folder,) if folder.is_dir() else ())
     since_ms = moment_ms(choice.since, now_ms=now_ms()) or 0
     found = [
         one

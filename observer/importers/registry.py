@@ -11,7 +11,16 @@ from observer.importers.source import SessionSource
 SOURCES: Mapping[str, SessionSource] = {
     source.name: source
     for source in (
-        SessionSource("claude-code", (".claude/projects",), claude_code.find, claude_code.read),
-        SessionSource("codex", (".codex/sessions",), codex.find, codex.read),
+        SessionSource(
+            "claude-code",
+            ".claude",
+            "CLAUDE_CONFIG_DIR",
+            "projects",
+            find=claude_code.find,
+            read=claude_code.read,
+        ),
+        SessionSource(
+            "codex", ".codex", "CODEX_HOME", "sessions", find=codex.find, read=codex.read
+        ),
     )
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -45,15 +45,25 @@ class SessionSource(NamedTuple):
 
     Attributes:
         name: of the client.
-        folders: where its sessions are below the user's home.
+        settings: its folder below the user's home.
+        variable: the environment variable that names another one.
+        sessions: where in that its sessions are.
         find: returns the sessions below folders, or in files.
         read: yields the events of a session.
     """
 
     name: str
-    folders: tuple[str, ...]
+    settings: str
+    variable: str
+    sessions: str
     find: Finder
     read: Reader
+
+    def folder(self, environ: Mapping[str, str]) -> Path:
+        """Return where its sessions are for a user with this environment."""
+        chosen = environ.get(self.variable, "")
+        home = Path(chosen) if chosen.startswith("/") else Path.home() / self.settings
+        return home / self.sessions
 
 
 def groups(found: Iterable[FoundSession]) -> Iterator[list[FoundSession]]:

@@ -70,6 +70,16 @@ def test_it_shows_what_it_found_and_asks(run: Run, sessions: Callable[[int], Pat
     assert (row["first"], row["last"], row["folders"]) == ("2026-05-28", "2026-05-30", "shop")
 
 
+def test_a_client_may_keep_its_files_elsewhere(
+    run: Run, sessions: Callable[[int], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = sessions(2)
+    (shop.parent / ".claude").rename(shop.parent / "mine")
+    assert run("import", "--dry-run", "--json").json == []
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(shop.parent / "mine"))
+    assert [plan["to_read"] for plan in run("import", "--dry-run", "--json").json] == [2]
+
+
 @pytest.mark.parametrize(
     ("words", "count"),
     [
