@@ -302,6 +302,20 @@ def test_problems_are_counted_with_their_places(shop: Path, tmp_path: Path) -> N
     assert problems.places["corrupt line"] == f"{path}:4"
 
 
+@pytest.mark.parametrize("depth", [900, 1010, 100_000])
+def test_a_record_nested_too_deep_is_counted(shop: Path, tmp_path: Path, depth: int) -> None:
+    played, problems = Played(shop), Problems()
+    played.prompt("go")
+    played.call("Odd", {}, {})
+    played.prompt("on")
+    deep = b'"input": {"a": ' + depth * b"[" + depth * b"]" + b"}"
+    path = played.write(tmp_path)
+    path.write_bytes(path.read_bytes().replace(b'"input": {}', deep))
+    found = [one.body for one in events_in(path, problems=problems)]
+    assert [one.text for one in found if isinstance(one, Prompt)] == ["go", "on"]
+    assert len(found) + sum(problems.counts.values()) == 5
+
+
 def test_files_without_a_session_are_counted(tmp_path: Path) -> None:
     problems = Problems()
     (tmp_path / "a.jsonl").write_text('{"type": "user"}\n' * 60)
