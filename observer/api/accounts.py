@@ -64,24 +64,36 @@ def of_session(timeline: SessionTimeline, name: ProjectName) -> str:
     ]
     counts = f"prompts: {session.prompts:,}, events: {session.events:,}"
     lines = [" · ".join(part for part in about if part), f"{_when(timeline.ran)} · {counts}"]
+    if timeline.children:
+        lines.append(
+            f"sub-agents in sessions {', '.join(str(one.id) for one in timeline.children)}"
+        )
     if timeline.ran.summary:
         lines += ["", detail(timeline.ran.summary, _no_name)]
     if timeline.items:
         lines.append("")
     if timeline.left_out:
         lines.append(f"({timeline.left_out:,} earlier left out)")
-    for item, is_under in under_parents(timeline.items):
+    for item, is_under in under_parents(timeline.items, timeline.children):
         shown = entry(item, _no_name)
         lines.append(indent(shown, "  ") if is_under else shown)
     return "\n".join(lines)
 
 
 def session_rows(timeline: SessionTimeline, name: ProjectName) -> Row:
-    """Return a session as JSON, its items in order."""
+    """Return a session as JSON, its items in order; `children` says which are sub-agents'."""
     return {
         **_session_row(timeline.ran, name),
         "items": [_item_row(item, name) for item in timeline.items],
         "left_out": timeline.left_out,
+        "children": [
+            {
+                "id": child.id,
+                "session": child.external,
+                "items": [item.id for item in timeline.items if item.session_id == child.id],
+            }
+            for child in timeline.children
+        ],
     }
 
 

@@ -70,6 +70,7 @@ _BY = re.compile(r"by sub-agent (.+)\Z")
 MOST_SESSIONS = 1_000
 MOST_ITEMS = 5_000
 """Observations of one account, and notes likewise."""
+MOST_CHILDREN = 100
 
 NOTED = ("constraint", "decision", "finding", "heuristic", "rejected")
 OBSERVED = ("command", "commit", "file-write", "fix", "tool-use", *NOTED)
@@ -111,14 +112,16 @@ class Account(Value):
 
 
 class SessionTimeline(Value):
-    """The course of one session: what it left in the memory, oldest first.
+    """The course of one session: what it and its children left in the memory, oldest first.
 
-    `left_out` counts what came before the first of the items.
+    `children` are sub-agents' sessions that it started, by id. `left_out` counts what came before
+    the first of the items.
     """
 
     ran: SessionRun
     items: tuple[Item, ...]
     left_out: int
+    children: tuple[Session, ...] = ()
 
 
 def account(
@@ -161,6 +164,19 @@ def course(reader: StoreReader, handle: str, *, owner: str, limit: int) -> Sessi
     session = reader.session(session_id(reader, handle) or 0)
     if session is None:
         raise NotFound("no session is named", hint="see: observer sessions")
+    children = reader.children(session, limit=MOST_CHILDREN)
+    ids = [_ids_of(reader, one, owner=owner) for one in (session, *children)]
+    items = [item for some in ids for item in reader.items(some[:limit])]
+    items.sort(key=lambda item: (item.created_ms, item.id))
+    return SessionTimeline(
+        ran=_with_summaries(reader, [session])[0],
+        items=tuple(items[max(len(items) - limit, 0) :]),
+        left_out=max(sum(map(len, ids)) - limit, 0),
+        children=tuple(children),
+    )
+
+
+def _ids_of(reader: StoreReader, session: Session, *, owner: str) -> list[int]:
     within = Filters(
         kinds=("observation", "note"),
         session_id=session.id,
@@ -168,43 +184,63 @@ def course(reader: StoreReader, handle: str, *, owner: str, limit: int) -> Sessi
         until_ms=session.last_ms + 1,
         owner=owner,
     )
-    ids = reader.ids(within, limit=MOST_ITEMS)
-    return SessionTimeline(
-        ran=_with_summaries(reader, [session])[0],
-        items=tuple(reader.items(ids[:limit][::-1])),
-        left_out=len(ids[limit:]),
-    )
+    return reader.ids(within, limit=MOST_ITEMS)
 
 
-def under_parents(items: Sequence[Item]) -> list[tuple[Item, bool]]:
+def under_parents(
+    items: Sequence[Item], children: Sequence[Session] = ()
+) -> list[tuple[Item, bool]]:
     """Return items with what a sub-agent did behind the delegation to it, marked with True.
 
-    Where no delegation to it is among them, its work keeps its place.
+    `children` are sessions of sub-agents. Where no delegation to it is among the items, a
+    sub-agent's work keeps its place.
     """
-    delegations = [item for item in items if item.type == "delegation"]
+    parents = _parents(children, items)
+    delegations = [
+        item for item in items if item.type == "delegation" and item.session_id not in parents
+    ]
     under: defaultdict[int, list[Item]] = defaultdict(list)
     course = []
     for item in items:
-        agent = _BY.search(item.subtitle)
-        if agent is None or item.type == "delegation":
-            course.append(item)
+        agent = None if item.type == "delegation" else _BY.search(item.subtitle)
+        if item.session_id in parents:
+            parent = parents[item.session_id]
         else:
-            parent = _delegation_to(agent[1], delegations, before_ms=item.created_ms)
-            (under[parent.id] if parent else course).append(item)
+            parent = _delegation_to(agent[1], delegations, item) if agent else None
+        is_under = agent is not None or item.session_id in parents
+        if parent is None:
+            course.append((item, is_under))
+        else:
+            under[parent].append(item)
     rows = []
-    for item in course:
-        rows.append((item, item.type != "delegation" and _BY.search(item.subtitle) is not None))
+    for item, is_under in course:
+        rows.append((item, is_under))
         rows += ((each, True) for each in under[item.id])
     return rows
 
 
-def _delegation_to(agent: str, delegations: Sequence[Item], *, before_ms: int) -> Item | None:
-    """Return the delegation that this agent came back from, else the last to one of its kind."""
+def _parents(children: Sequence[Session], items: Sequence[Item]) -> dict[int, int | None]:
+    """Return the ids of delegations, by those of the sessions that they began.
+
+    A client begins a session and then hands it the task, one sub-agent after the other.
+    """
+    found: dict[int, int | None] = {child.id: None for child in children}
+    open_ = [item for item in items if item.type == "delegation" and item.session_id not in found]
+    for child in children:
+        task = next((item for item in open_ if item.created_ms >= child.started_ms), None)
+        if task:
+            found[child.id] = task.id
+            open_.remove(task)
+    return found
+
+
+def _delegation_to(agent: str, delegations: Sequence[Item], item: Item) -> int | None:
+    """Return the id of the one that this agent came back from, else of the last to its kind."""
     kind = agent.partition("/")[0]
-    earlier = [each for each in delegations if each.created_ms <= before_ms]
+    earlier = [each for each in delegations if each.created_ms <= item.created_ms]
     own = [each for each in earlier if each.subtitle.endswith(f"by sub-agent {agent}")]
     alike = [each for each in earlier if each.subtitle == f"to {kind}"]
-    return next(iter([*own[-1:], *alike[-1:]]), None)
+    return next((each.id for each in [*own[-1:], *alike[-1:]]), None)
 
 
 def _lately(ran: Iterable[Session], items: Iterable[Item]) -> list[int | None]:

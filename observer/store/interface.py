@@ -99,12 +99,7 @@ class StoreReader(StalenessReader, Protocol):
     def vectors(self) -> Mapping[str, int]:
         """Return how many items have a vector, by model."""
 
-    def items(
-        self,
-        ids: Sequence[int],
-        *,
-        validity: ValidityById | None = None,
-    ) -> list[Item]:
+    def items(self, ids: Sequence[int], *, validity: ValidityById | None = None) -> list[Item]:
         """Return the items that exist, in the order of `ids`; unknown ids are left out.
 
         `validity` is that of all of them, if the caller has read it already.
@@ -206,6 +201,9 @@ class StoreReader(StalenessReader, Protocol):
         limit: int = 20,
     ) -> list[Session]:
         """Return sessions, last active first: `active` ones, and those active since a time."""
+
+    def children(self, session: Session, *, limit: int) -> list[Session]:
+        """Return the newest sessions that a session of their client and project started, by id."""
 
     def idle_sessions(self, *, before_ms: int) -> list[Session]:
         """Return active sessions whose last event is older than `before_ms`, oldest first."""

@@ -119,6 +119,23 @@ def test_the_course_of_a_session_is_told_in_order(
     assert (ids(told.items), told.left_out) == ([12, 4], 1)
 
 
+def test_the_course_of_a_session_holds_what_its_children_did(
+    filled: Filled, an_item: Make, store: SqliteStore
+) -> None:
+    ran(store, 7, hours=(5, 1), parent="s-7")
+    child = ran(store, 8, hours=(4, 1), parent="s-7")
+    ran(store, 9, hours=(4, 1), parent="s-7", client="y")
+    filled(
+        *(an_item(n, session_id=7) for n in (1, 3, 5)),
+        *(an_item(n, session_id=8) for n in (2, 4)),
+        an_item(6, session_id=9),
+    )
+    with store.read() as reader:
+        told = course(reader, "7", owner="", limit=3)
+    assert told.children == (child,)
+    assert (ids(told.items), told.left_out) == ([12, 8, 4], 2)
+
+
 @pytest.mark.parametrize("handle", ["", "nosuch", "99"])
 def test_a_session_that_is_not_there_is_refused(filled: Filled, handle: str) -> None:
     with pytest.raises(NotFound, match="no session"):

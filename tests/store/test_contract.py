@@ -486,6 +486,16 @@ def test_sessions_are_found_by_id_by_name_and_by_idleness(store: Store) -> None:
         assert writer.idle_sessions(before_ms=9) == [old]
 
 
+def test_children_are_of_the_same_client_and_project(store: Store) -> None:
+    parent = a_session(1, external="p", parent="p")
+    children = [a_session(number, external=f"c{number}", parent="p") for number in (2, 3)]
+    with store.write() as writer:
+        for session in (parent, *children, a_session(4, client="y", parent="p"), a_session(5)):
+            writer.put_session(session)
+        assert writer.children(parent, limit=9) == children
+        assert writer.children(parent, limit=1) == children[1:]
+
+
 def test_events_near_a_time_are_the_sessions_own(store: Store) -> None:
     with store.write() as writer:
         for seq in (1, 2, 3):

@@ -19,7 +19,7 @@ import pytest
 from observer.core.errors import StoreDamaged, StoreUnavailable
 from observer.core.events import Command, Event
 from observer.core.filters import Filters
-from observer.core.model import UNASSIGNED, Item, Link, Recorded
+from observer.core.model import UNASSIGNED, Item, Link, Recorded, Session
 from observer.store.interface import StoreReader
 from observer.store.migrations import Migration, migrations, needed
 from observer.store.sqlite.connection import NumberedConnection
@@ -342,6 +342,12 @@ NOTES = Filters(kinds=("note",), owner="ana")
         ),
         pytest.param(lambda reader: reader.sessions(project_id=2), id="sessions-of-a-project"),
         pytest.param(lambda reader: reader.sessions(active=True), id="sessions-that-go-on"),
+        pytest.param(
+            lambda reader: reader.children(
+                Session(id=1, external="s", client="x", project_id=2), limit=5
+            ),
+            id="children-of-a-session",
+        ),
     ],
 )
 def test_no_read_goes_through_all_observations_events_or_sessions(

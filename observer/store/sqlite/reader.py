@@ -250,6 +250,16 @@ class SqliteReader(
         )
         return [to_session(row) for row in rows]
 
+    def children(self, session: Session, *, limit: int) -> list[Session]:
+        """See `StoreReader.children`."""
+        rows = self._rows(
+            f"SELECT {_SESSION} FROM session WHERE project_id = ? AND last_ms >= ?"
+            " AND parent = ? AND client = ? AND id <> ? ORDER BY id DESC LIMIT ?",
+            (session.project_id, session.started_ms, session.external, session.client, session.id,
+             limit),
+        )  # fmt: skip
+        return [to_session(row) for row in reversed(rows)]
+
     def idle_sessions(self, *, before_ms: int) -> list[Session]:
         """See `StoreReader.idle_sessions`."""
         rows = self._rows(

@@ -127,6 +127,44 @@ def test_the_work_of_a_sub_agent_stands_under_its_delegation() -> None:
     ]
 
 
+def test_the_work_of_a_sub_agent_in_a_session_of_its_own_stands_under_its_delegation() -> None:
+    """Also where two began before either was given its task, and where a task is not known."""
+
+    def did(number: int, at: int, session: int = 14, kind: str = "command") -> Item:
+        return replace(
+            COMMIT, id=number, type=kind, title="did it", created_ms=AT_MS + at, session_id=session
+        )
+
+    def child(session: int, at: int) -> Session:
+        return replace(SESSION, id=session, external=f"c{session}", started_ms=AT_MS + at)
+
+    items = (
+        did(1, 12, kind="delegation"),
+        did(2, 13, kind="delegation"),
+        did(3, 20, session=22),
+        did(4, 21, session=21),
+        did(5, 22),
+        did(6, 23, session=22, kind="delegation"),
+        did(7, 31, session=23),
+    )
+    told = SessionTimeline(
+        ran=SessionRun(session=SESSION),
+        items=items,
+        left_out=0,
+        children=(child(21, 10), child(22, 11), child(23, 30)),
+    )
+    lines = accounts.of_session(told, name).splitlines()
+    assert "sub-agents in sessions 21, 22, 23" in lines
+    shown = [line.partition(" · ")[0] for line in lines if line.lstrip()[:1] == "#"]
+    assert shown == [
+        *("#1 delegation", "  #4 command"),
+        *("#2 delegation", "  #3 command", "  #6 delegation"),
+        *("#5 command", "  #7 command"),
+    ]
+    rows = accounts.session_rows(told, name)["children"]
+    assert rows[1] == {"id": 22, "session": "c22", "items": [3, 6]}
+
+
 def test_a_session_that_left_nothing_is_told_in_two_lines() -> None:
     told = SessionTimeline(ran=SessionRun(session=SESSION), items=(), left_out=0)
     assert len(accounts.of_session(told, name).splitlines()) == 2
