@@ -74,6 +74,7 @@ HOMES = {
     "click": ("observer.cli",),
     "rich": ("observer.cli",),
     "tomlkit": ("observer.cli", "observer.clients", "observer.config_files"),
+    "yaml": ("observer.config_files",),
 }
 EVERYWHERE = {"msgspec", "orjson"}
 STANDARD_ONLY = {"spool", "pump", "client"}

@@ -44,6 +44,7 @@ ERRORS = [
 GUIDES = {"bash": "shells", "zsh": "shells", "fish": "shells"} | {
     "vscode": "mcp-clients",
     "zed": "mcp-clients",
+    "continue": "mcp-clients",
     "antigravity": "mcp-clients",
     "windsurf": "devin",
 }

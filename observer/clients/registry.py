@@ -14,6 +14,7 @@ from observer.clients import (
     claude_code,
     cline,
     codex,
+    continue_dev,
     copilot,
     cursor,
     devin,
@@ -52,6 +53,7 @@ BUILT_IN: tuple[Client, ...] = (
     *devin.CLIENTS,
     antigravity.CLIENT,
     zed.CLIENT,
+    continue_dev.CLIENT,
     Client("generic", "observer.clients.generic:read"),
 )
 

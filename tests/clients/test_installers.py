@@ -94,6 +94,18 @@ ZED = b"""{
   },
 }
 """
+CONTINUE = b"""name: Mine # "theirs"
+schema: v1
+models: &models
+  - {name: best, provider: openai}
+mcpServers: # none of ours
+  - name: other
+    url: http://127.0.0.1:1/mcp
+    # command: x
+
+# who may use what
+roles: [*models]
+"""
 RC = b"alias ll='ls -l'\nexport A=\xff\n"
 
 FOREIGN = {
@@ -122,6 +134,7 @@ FOREIGN = {
     },
     "antigravity": {".gemini/config/mcp_config.json": SERVERS},
     "zed": {".config/zed/settings.json": ZED},
+    "continue": {".continue/config.yaml": CONTINUE},
     "pi": {".pi/agent/extensions/mine.ts": b"export default function (pi) {}"},
     "bash": {".bashrc": RC},
     "zsh": {".zshrc": RC},
@@ -145,6 +158,7 @@ OTHERS_MARKS = {
     "windsurf": ['"fmt"', "http://127.0.0.1:1/mcp"],
     "antigravity": ["http://127.0.0.1:1/mcp"],
     "zed": ["// theirs", "http://127.0.0.1:1/mcp"],
+    "continue": ["# none of ours", "# command: x", "# who may use what", "*models"],
     "pi": ["export default function (pi) {}"],
     "bash": ["alias ll"],
     "zsh": ["alias ll"],
@@ -168,12 +182,16 @@ BROKEN = {
     "windsurf": (".codeium/windsurf/hooks.json", b"not json"),
     "antigravity": (".gemini/config/mcp_config.json", b"not json"),
     "zed": (".config/zed/settings.json", b"not json"),
+    "continue": (".continue/config.yaml", b"mcpServers: [{name: other}]\n"),
     "pi": (".pi/agent/extensions/observer.js", b"export default function (pi) {}"),
     "bash": (".bashrc", b"# >>> observer >>>\nexport B=1\n"),
     "zsh": (".zshrc", b"# >>> observer >>>\n"),
     "fish": (".config/fish/conf.d/observer.fish", b"# >>> observer >>>\n"),
     "git": (".gitconfig", b"[user\n\tname\n"),
 }
+
+NEEDED = {"continue": {".continue/config.yaml": b"models: []\n"}}
+"""Files without which a client cannot be installed."""
 
 AGENTS = (
     "claude-code",
@@ -189,13 +207,14 @@ AGENTS = (
     "cline",
     "vscode",
     "zed",
+    "continue",
     "devin",
     "windsurf",
     "antigravity",
 )
 """Clients whose configuration has the MCP server in it."""
 
-MCP_ONLY = ("vscode", "zed", "antigravity")
+MCP_ONLY = ("vscode", "zed", "continue", "antigravity")
 """Clients that have the MCP server and no hooks of their own."""
 
 every_target = pytest.mark.parametrize("name", installable())
@@ -224,10 +243,11 @@ def test_every_client_of_the_command_line_is_there() -> None:
 
 @every_target
 def test_a_plan_touches_nothing(name: str, context: InstallContext, files: Files) -> None:
+    given(context, NEEDED.get(name, {}))
     plan = install(name, context)
     assert plan.is_change
     assert diff(plan.edits)
-    assert files() == {}
+    assert files() == NEEDED.get(name, {})
     assert not context.home.root.exists()
 
 
@@ -276,10 +296,11 @@ def test_lines_that_end_as_on_windows_go_on_doing_so(
 def test_uninstalling_removes_the_files_that_we_made(
     name: str, context: InstallContext, files: Files
 ) -> None:
+    given(context, NEEDED.get(name, {}))
     make(install(name, context), context)
-    assert files() != {}
+    assert files() != NEEDED.get(name, {})
     make(uninstall(name, context), context)
-    assert files() == {}
+    assert files() == NEEDED.get(name, {})
 
 
 @every_target
@@ -316,16 +337,18 @@ def test_a_home_whose_path_needs_quoting_works(
     name: str, context: InstallContext, tmp_path: Path, files: Files
 ) -> None:
     moved = replace(context, home=Home(tmp_path / "ana's other home"))
+    given(context, NEEDED.get(name, {}))
     make(install(name, moved), moved)
     assert not install(name, moved).is_change
     make(uninstall(name, moved), moved)
-    assert files() == {}
+    assert files() == NEEDED.get(name, {})
 
 
 @pytest.mark.parametrize("name", AGENTS)
 def test_two_homes_do_not_take_each_others_server_out(
     name: str, context: InstallContext, tmp_path: Path, files: Files
 ) -> None:
+    given(context, NEEDED.get(name, {}))
     other = replace(context, home=Home(tmp_path / "other"))
     for mine, theirs in ((context, other), (other, context)):
         make(install(name, mine), mine)
@@ -333,19 +356,29 @@ def test_two_homes_do_not_take_each_others_server_out(
         make(uninstall(name, theirs), theirs)
         assert files() == before
         make(uninstall(name, mine), mine)
-        assert files() == {}
+        assert files() == NEEDED.get(name, {})
 
 
 @every_target
 def test_two_homes_do_not_take_each_others_hooks_out(
     name: str, context: InstallContext, tmp_path: Path, files: Files
 ) -> None:
+    given(context, NEEDED.get(name, {}))
     make(install(name, context), context)
     before = {path for path, text in files().items() if str(context.home.hooks).encode() in text}
     other = replace(context, home=Home(tmp_path / "other"))
     make(uninstall(name, other), other)
     after = {path for path, text in files().items() if str(context.home.hooks).encode() in text}
     assert after == before
+
+
+def test_continue_is_not_left_without_models(context: InstallContext, files: Files) -> None:
+    """With a configuration that names none, its CLI 1.5.47 starts no session."""
+    with pytest.raises(ConfigInvalid, match="there is no") as refused:
+        install("continue", context)
+    assert "models" in refused.value.hint
+    assert files() == {}
+    assert not uninstall("continue", context).is_change
 
 
 def test_an_unknown_client_is_bad_input(context: InstallContext) -> None:
