@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from observer.core.model import Item, Project, Session, iso
+from observer.core.value import TokenUsage
 from observer.memory.api import Memory
 from observer.search.timeline import Account, SessionRun, SessionTimeline, Share, under_parents
 from observer.toolsets.rows import ProjectName, observation
@@ -64,6 +65,8 @@ def of_session(timeline: SessionTimeline, name: ProjectName) -> str:
     ]
     counts = f"prompts: {session.prompts:,}, events: {session.events:,}"
     lines = [" · ".join(part for part in about if part), f"{_when(timeline.ran)} · {counts}"]
+    if timeline.usage:
+        lines.append(f"tokens: {_tokens(timeline.usage)}")
     if timeline.children:
         lines.append(
             f"sub-agents in sessions {', '.join(str(one.id) for one in timeline.children)}"
@@ -86,6 +89,7 @@ def session_rows(timeline: SessionTimeline, name: ProjectName) -> Row:
         **_session_row(timeline.ran, name),
         "items": [_item_row(item, name) for item in timeline.items],
         "left_out": timeline.left_out,
+        "usage": msgspec.structs.asdict(timeline.usage) if timeline.usage else None,
         "children": [
             {
                 "id": child.id,
@@ -95,6 +99,16 @@ def session_rows(timeline: SessionTimeline, name: ProjectName) -> Row:
             for child in timeline.children
         ],
     }
+
+
+def _tokens(usage: TokenUsage) -> str:
+    counts = (
+        ("input", usage.input),
+        ("output", usage.output),
+        ("cache read", usage.cache_read),
+        ("cache write", usage.cache_write),
+    )
+    return ", ".join(f"{number:,} {label}" for label, number in counts if number)
 
 
 def _no_name(_project_id: int | None) -> str:

@@ -12,7 +12,7 @@ from zlib import crc32
 
 from observer.clients import patch, tools
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.payload import dump, flag, inner, rest, span_ms, text
+from observer.clients.payload import dump, flag, inner, rest, span_ms, text, token_usage
 from observer.core.events import (
     AnyBody,
     Compaction,
@@ -156,7 +156,9 @@ def _session_end(payload: Object) -> AnyBody:
 
 
 def _stop(payload: Object) -> AnyBody:
-    return Reply(text=text(payload, "last_assistant_message"))
+    return Reply(
+        text=text(payload, "last_assistant_message"), usage=token_usage(inner(payload, "usage"))
+    )
 
 
 def _subagent(payload: Object) -> AnyBody | None:

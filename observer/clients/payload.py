@@ -10,12 +10,19 @@ from collections.abc import Iterator
 
 from observer.clients.envelope import Json, Object
 from observer.core import json_text
+from observer.core.value import MOST_TOKENS, TokenUsage
 from observer.redaction.redact import redact_text
 
 NOTHING: Object = {}
 
 _LARGEST = 2**53
 _QUOTABLE = 4000
+_COUNTS = {
+    "input": ("input", "input_tokens"),
+    "output": ("output", "output_tokens"),
+    "cache_read": ("cache_read", "cache_read_tokens", "cache_read_input_tokens"),
+    "cache_write": ("cache_write", "cache_write_tokens", "cache_creation_input_tokens"),
+}
 _BLOCK_KEYS = (
     "text",
     "content",
@@ -77,6 +84,13 @@ def span_ms(given: Object, *names: str) -> int | None:
     """Return a duration in milliseconds; a negative one is none."""
     found = number(given, *names)
     return found if found is None or found >= 0 else None
+
+
+def token_usage(given: Object) -> TokenUsage | None:
+    """Return the token counts in fields of these names; None if nothing was counted."""
+    counts = {name: number(given, *names) or 0 for name, names in _COUNTS.items()}
+    found = TokenUsage(**{name: min(max(n, 0), MOST_TOKENS) for name, n in counts.items()})
+    return found if found != TokenUsage() else None
 
 
 def flag(given: Object, name: str) -> bool | None:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from observer.core.value import SymbolChanges
+from observer.core.value import SymbolChanges, TokenUsage
 from observer.core.value import Value as Value  # noqa: PLC0414 - every value is imported from here
 
 Scope = Literal["personal", "project", "team"]
-Layer = Literal["past", "state", "rule"]
-"""Whether a note says what happened, how things are, or how to behave."""
+Layer = Literal["past", "state", "rule"]  # what happened, how things are, how to behave
 
 
 class Body(Value, tag_field="kind"):
@@ -46,9 +45,10 @@ class Prompt(Body, tag="prompt"):
 
 
 class Reply(Body, tag="reply"):
-    """The agent's last words of one turn."""
+    """The agent's last words of one turn; `usage` is the whole turn's, sub-agents' included."""
 
     text: str = ""
+    usage: TokenUsage | None = None
 
 
 class Edit(Value):

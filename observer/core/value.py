@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeVar, dataclass_transform
+from typing import Annotated, Literal, TypeVar, dataclass_transform
 
 import msgspec
 
@@ -33,6 +33,22 @@ class SymbolChanges(Value):
     names: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     only: Literal["", "layout", "comments"] = ""
+
+
+MOST_TOKENS = 10**12
+_Tokens = Annotated[int, msgspec.Meta(ge=0, le=MOST_TOKENS)]
+
+
+class TokenUsage(Value):
+    """What a language model read and wrote, in tokens; `output` includes its reasoning.
+
+    `input` is without what was read from the provider's cache (`cache_read`) or written to it.
+    """
+
+    input: _Tokens = 0
+    output: _Tokens = 0
+    cache_read: _Tokens = 0
+    cache_write: _Tokens = 0
 
 
 _T = TypeVar("_T")

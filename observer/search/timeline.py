@@ -10,9 +10,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from observer.core.errors import BadInput, NotFound
+from observer.core.events import Reply
 from observer.core.filters import Filters
 from observer.core.model import Item, Session, item_id
-from observer.core.value import Value
+from observer.core.value import TokenUsage, Value
 from observer.observations.drafts import FAILED
 from observer.search.handles import session_id
 from observer.store.interface import StoreReader
@@ -115,13 +116,14 @@ class SessionTimeline(Value):
     """The course of one session: what it and its children left in the memory, oldest first.
 
     `children` are sub-agents' sessions that it started, by id. `left_out` counts what came before
-    the first of the items.
+    the first of the items. `usage` is None where the client does not report it.
     """
 
     ran: SessionRun
     items: tuple[Item, ...]
     left_out: int
     children: tuple[Session, ...] = ()
+    usage: TokenUsage | None = None
 
 
 def account(
@@ -173,7 +175,20 @@ def course(reader: StoreReader, handle: str, *, owner: str, limit: int) -> Sessi
         items=tuple(items[max(len(items) - limit, 0) :]),
         left_out=max(sum(map(len, ids)) - limit, 0),
         children=tuple(children),
+        usage=_usage(reader, session),
     )
+
+
+def _usage(reader: StoreReader, session: Session) -> TokenUsage | None:
+    """Return what the turns of a session used together; None where none of them says."""
+    replies = reader.recorded_near(
+        session.id, from_ms=session.started_ms, to_ms=session.last_ms, kind="reply"
+    )
+    bodies = [one.event.body for one in replies]
+    known = [body.usage for body in bodies if isinstance(body, Reply) and body.usage]
+    names = TokenUsage.__struct_fields__
+    total = {name: sum(getattr(one, name) for one in known) for name in names}
+    return TokenUsage(**total) if known else None
 
 
 def _ids_of(reader: StoreReader, session: Session, *, owner: str) -> list[int]:

@@ -208,8 +208,10 @@ class StoreReader(StalenessReader, Protocol):
     def idle_sessions(self, *, before_ms: int) -> list[Session]:
         """Return active sessions whose last event is older than `before_ms`, oldest first."""
 
-    def recorded_near(self, session_id: int, *, from_ms: int, to_ms: int) -> list[Recorded]:
-        """Return the events of a session with `from_ms <= at_ms <= to_ms`, by `seq`."""
+    def recorded_near(
+        self, session_id: int, *, from_ms: int, to_ms: int, kind: str = ""
+    ) -> list[Recorded]:
+        """Return a session's events, or of a kind, with `from_ms <= at_ms <= to_ms`, by `seq`."""
 
     def written_near(self, *, from_ms: int, to_ms: int) -> list[Recorded]:
         """Return writes of files, and intents, of that time among the newest events, by `seq`."""

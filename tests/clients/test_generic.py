@@ -171,6 +171,7 @@ def test_an_absurd_time_is_refused_by_name(at: Any) -> None:
         ),
         pytest.param({"kind": "reply", "session": "s" * 201}, "'session'", id="long-name"),
         pytest.param({"kind": "reply", "client": ""}, "'client'", id="empty-client"),
+        pytest.param({"kind": "reply", "usage": {"input": -1}}, "usage.input", id="below-nothing"),
         pytest.param({"kind": "reply", "author": "robot"}, "'author'", id="author"),
         pytest.param({"kind": "reply", "text": "\ud800"}, "Unicode", id="half-a-pair"),
     ],

@@ -16,6 +16,7 @@ from observer.clients.installers import install, perform
 from observer.config_files.context import InstallContext, InstallPlan
 from observer.core.errors import ConfigInvalid
 from observer.core.events import Command, Delegation, Event, Prompt, Reply, SessionEnd, SessionStart
+from observer.core.value import TokenUsage
 from observer.ingest.decode import decode
 from observer.spool.spool import Spool
 
@@ -137,6 +138,46 @@ def test_a_session_is_reported_in_order(run: Run, context: InstallContext, folde
         *(SessionStart, Prompt, Command, Reply, SessionEnd)
     ]
     assert events[3].body == Reply(text="Two lines.")
+
+
+def answer(session: str, number: str, *counts: int, **time: int) -> tuple[str, Any, Any]:
+    given, written, reasoning, read = counts
+    cache = {"read": read, "write": 0}
+    tokens = {"input": given, "output": written, "reasoning": reasoning, "cache": cache}
+    info = {"id": number, "role": "assistant", "sessionID": session, "tokens": tokens}
+    return bus("message.updated", info={**info, "time": time})
+
+
+def test_a_reply_has_the_tokens_of_its_turn(run: Run, context: InstallContext) -> None:
+    """Each message once, however often it is reported, and those of sub-agents, but no older one.
+
+    What is seen of another session does not begin it.
+    """
+    run(
+        bus("session.created", info={"id": "s1"}),
+        bus("message.updated", info={"id": "u1", "role": "user", "sessionID": "s1"}),
+        answer("s1", "a0", 500, 10, 0, 0, created=1),
+        answer("other", "o1", 5, 1, 0, 0),
+        answer("s1", "a1", 0, 0, 0, 0),
+        answer("s1", "a1", 100, 20, 5, 1000),
+        bus("session.created", info=CHILD),
+        answer("c1", "b1", 30, 4, 0, 0),
+        bus("session.idle", sessionID="c1"),
+        bus("session.idle", sessionID="s1"),
+        answer("s1", "a1", 100, 20, 5, 1000),
+        answer("s1", "a2", 7, 1, 0, 0),
+        bus("session.idle", sessionID="s1"),
+        bus("session.idle", sessionID="s1"),
+        ("dispose", None, None),
+    )
+    events = reported(context)
+    bodies = [event.body for event in events]
+    assert [body.usage for body in bodies if isinstance(body, Reply)] == [
+        TokenUsage(input=130, output=29, cache_read=1000),
+        TokenUsage(input=7, output=1),
+        None,
+    ]
+    assert {event.session for event in events} == {"s1", "c1"}
 
 
 def test_a_sub_agents_session_is_a_delegation(run: Run, context: InstallContext) -> None:
@@ -269,13 +310,15 @@ def test_pi_adds_a_reminder_to_a_prompt_and_to_the_output_of_a_command(
 
 
 def test_pi_reports_a_session(run_pi: Run, context: InstallContext, folder: Path) -> None:
-    said = {"role": "assistant", "content": [{"type": "text", "text": "Two lines."}]}
+    usage = {"input": 100, "output": 20, "cacheRead": 9, "cacheWrite": 1, "totalTokens": 130}
+    called = {"role": "assistant", "content": [], "usage": usage}
+    said = {**called, "content": [{"type": "text", "text": "Two lines."}]}
     call = {"toolName": "bash", "toolCallId": "1", "input": {"command": "wc -l calc.py"}}
     answers = run_pi(
         ("session_start", {"reason": "startup"}),
         ("before_agent_start", {"prompt": "count the lines", "systemPrompt": "You are Pi."}),
         ("tool_result", {**call, "content": [{"type": "text", "text": "2"}], "isError": False}),
-        ("agent_end", {"messages": [{"role": "user", "content": []}, said]}),
+        ("agent_end", {"messages": [{"role": "user", "content": []}, called, said]}),
         ("session_shutdown", {"reason": "quit"}),
     )
     assert answers[1] == {"systemPrompt": "You are Pi.\n\nwhat Pi did"}
@@ -287,6 +330,8 @@ def test_pi_reports_a_session(run_pi: Run, context: InstallContext, folder: Path
     assert [type(event.body) for event in events] == [
         *(SessionStart, Prompt, Command, Reply, SessionEnd)
     ]
+    usage_of_both = TokenUsage(input=200, output=40, cache_read=18, cache_write=2)
+    assert events[3].body == Reply(text="Two lines.", usage=usage_of_both)
 
 
 def test_pi_goes_on_where_the_home_is_gone(run_pi: Run, context: InstallContext) -> None:

@@ -19,6 +19,7 @@ from observer.core.config import Settings
 from observer.core.events import Command, Event, FileWrite, Prompt, Reply, Search, SessionStart
 from observer.core.model import Item
 from observer.core.paths import Home
+from observer.core.value import TokenUsage
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
@@ -32,6 +33,12 @@ WORDLESS = {"copilot"}
 """Clients whose last event does not hold what the agent said."""
 WITHOUT_MCP = {"pi"}
 """Clients that cannot be offered a tool of ours."""
+USED = {
+    "kilo": TokenUsage(input=900, output=180),
+    "opencode": TokenUsage(input=900, output=180),
+    "pi": TokenUsage(input=800, output=160),
+}
+"""Of the clients whose hooks say it, the tokens of the one turn."""
 NOW_MS = 1_790_000_000_000
 
 Recording = Mapping[str, Any]
@@ -76,6 +83,9 @@ def test_the_session_is_stored_as_it_was(client: str, stored: Any) -> None:
     assert [body.path for body in bodies(events, FileWrite)] == [f"{PROJECT}/till.py"] * 2
     said = [body.text for body in bodies(events, Reply)]
     assert said == ([""] if client in WORDLESS else [CLOSING])
+    # The stand-in for the model says 100 and 20 of each answer, of which there is one a step.
+    (usage,) = [body.usage for body in bodies(events, Reply)]
+    assert usage == USED.get(client)
 
 
 @every_client

@@ -59,7 +59,9 @@ class Played:
         self.hook("Stop", last_assistant_message=text)
 
     def answer(self, *blocks: dict[str, Any], **fields: Any) -> None:
-        self.record("assistant", message={"model": "m1", "content": list(blocks)}, **fields)
+        usage = {"input_tokens": 10, "output_tokens": 1}
+        message = {"model": "m1", "content": list(blocks), "usage": usage}
+        self.record("assistant", message=message, **fields)
 
     def call(self, tool: str, given: dict[str, Any], response: Any = None, error: str = "") -> str:
         """A tool call that took a second; an error fails it."""

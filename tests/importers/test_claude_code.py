@@ -7,6 +7,7 @@ import json
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from observer.core.config import Settings
 from observer.core.events import Command, Compaction, Delegation, Event, Prompt, Reply
+from observer.core.value import TokenUsage
 from observer.importers.claude_code.sessions import find, read
 from observer.importers.jsonl import LINE_BYTES, Problems
 from observer.importers.source import groups
@@ -372,3 +374,27 @@ def test_newer_sessions_come_in_earlier_groups(shop: Path, tmp_path: Path) -> No
     newest = next(groups(find([tmp_path], Problems())))
     assert sizes == [20, 20, 5]
     assert {one.id for one in newest} == {f"s{number}" for number in range(25, 45)}
+
+
+def test_a_reply_has_the_tokens_of_its_turn(shop: Path, tmp_path: Path) -> None:
+    """Each message once, from the last of its records, and those of sub-agents."""
+    played = Played(shop)
+
+    def answer(number: str, written: int, **fields: Any) -> None:
+        usage = {"input_tokens": 3, "output_tokens": written, "cache_read_input_tokens": 500}
+        block = {"type": "text", "text": "Let me look."}
+        message = {"id": number, "content": [block], "usage": usage}
+        played.record("assistant", message=message, **fields)
+
+    played.prompt("and the invoices?")
+    answer("m1", 1)
+    answer("m1", 20)
+    answer("m2", 4, isSidechain=True, agentId="a1")
+    played.say("They round once already.")
+    played.prompt("and the taxes?")
+    played.say("They do not.")
+    replies = [body for body in bodies(played, tmp_path) if isinstance(body, Reply)]
+    assert [reply.usage for reply in replies] == [
+        TokenUsage(input=16, output=25, cache_read=1000),
+        TokenUsage(input=10, output=1),
+    ]

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.config import Settings
-from observer.core.events import Command, Event, FileWrite, Prompt, SessionEnd
+from observer.core.events import Command, Event, FileWrite, Prompt, Reply, SessionEnd
+from observer.core.value import TokenUsage
 from observer.importers.codex.sessions import find, read
 from observer.importers.jsonl import Problems
 from tests.importers.conftest import Memories
@@ -226,3 +227,27 @@ def test_no_value_of_a_field_ends_an_import(tmp_path: Path, data: st.DataObject)
         payload = data.draw(st.sampled_from(made.lines))["payload"]
         payload[data.draw(st.sampled_from(sorted(payload)))] = data.draw(_JSON)
     assert len(events_in(made.write(tmp_path))) <= 9
+
+
+def test_a_reply_has_the_tokens_of_its_turn(shop: Path, tmp_path: Path) -> None:
+    """A rollout counts those of the whole session, what was cached among what was read."""
+    made = Rollout(shop)
+
+    def count(given: int, cached: int, written: int) -> None:
+        names = ("input_tokens", "cached_input_tokens", "output_tokens")
+        total = dict(zip(names, (given, cached, written), strict=True))
+        made.line("event_msg", type="token_count", info={"total_token_usage": total})
+
+    count(100, 0, 5)
+    count(300, 120, 9)
+    made.end("The cart rounds once.")
+    made.line("event_msg", type="token_count", info=None)
+    count(1300, 1020, 29)
+    made.end("So do the invoices.")
+    made.end("That is all.")
+    replies = [one.body for one in events_in(made.write(tmp_path)) if isinstance(one.body, Reply)]
+    assert [reply.usage for reply in replies] == [
+        TokenUsage(input=180, output=9, cache_read=120),
+        TokenUsage(input=100, output=20, cache_read=900),
+        None,
+    ]

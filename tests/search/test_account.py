@@ -9,7 +9,9 @@ import msgspec
 import pytest
 
 from observer.core.errors import NotFound
-from observer.core.model import Item, Session, item_id
+from observer.core.events import Event, Reply
+from observer.core.model import Item, Recorded, Session, item_id
+from observer.core.value import TokenUsage
 from observer.search import timeline as module
 from observer.search.candidates import Sources
 from observer.search.timeline import account, course
@@ -134,6 +136,20 @@ def test_the_course_of_a_session_holds_what_its_children_did(
         told = course(reader, "7", owner="", limit=3)
     assert told.children == (child,)
     assert (ids(told.items), told.left_out) == ([12, 8, 4], 2)
+
+
+def test_the_tokens_of_a_session_are_those_of_its_turns(filled: Filled, store: SqliteStore) -> None:
+    ran(store, 7, hours=(5, 1))
+    used = (TokenUsage(input=10, output=1), None, TokenUsage(input=5, cache_write=7))
+    with store.write() as writer:
+        for seq, usage in enumerate(used, start=7):
+            body = Reply(text="Done.", usage=usage)
+            event = Event(id=f"e{seq}", at_ms=NOW_MS - 2 * HOUR_MS, client="x", body=body)
+            recorded = Recorded(seq=seq, event=event, project_id=2, session_id=7)
+            writer.append(recorded, stored_ms=1)
+    with store.read() as reader:
+        told = course(reader, "7", owner="", limit=3)
+    assert told.usage == TokenUsage(input=15, output=1, cache_write=7)
 
 
 @pytest.mark.parametrize("handle", ["", "nosuch", "99"])

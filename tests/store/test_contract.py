@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.errors import BadInput
-from observer.core.events import AnyBody, Command, Event, FileWrite, Intent, Prompt
+from observer.core.events import AnyBody, Command, Event, FileWrite, Intent, Prompt, kind_of
 from observer.core.filters import Filters
 from observer.core.model import (
     UNASSIGNED,
@@ -502,6 +502,11 @@ def test_events_near_a_time_are_the_sessions_own(store: Store) -> None:
             writer.append(recorded(seq), stored_ms=1)
         near = writer.recorded_near(1, from_ms=2000, to_ms=3000)
         assert [r.seq for r in near] == [2, 3]
+        of_kind = writer.recorded_near(
+            1, from_ms=2000, to_ms=3000, kind=kind_of(near[0].event.body)
+        )
+        assert of_kind == near
+        assert writer.recorded_near(1, from_ms=0, to_ms=9000, kind="reply") == []
         assert writer.recorded_near(2, from_ms=0, to_ms=9000) == []
 
 

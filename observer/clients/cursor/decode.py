@@ -13,7 +13,18 @@ from zlib import crc32
 from observer.clients import tools
 from observer.clients.envelope import Envelope, Json, Object
 from observer.clients.own_tools import SERVERLESS
-from observer.clients.payload import flag, inner, joined, parsed, rest, rows, span_ms, text, words
+from observer.clients.payload import (
+    flag,
+    inner,
+    joined,
+    parsed,
+    rest,
+    rows,
+    span_ms,
+    text,
+    token_usage,
+    words,
+)
 from observer.core.events import (
     AnyBody,
     Compaction,
@@ -203,7 +214,7 @@ def _unpacked(payload: Object, name: str) -> Json:
 
 
 def _reply(payload: Object) -> Bodies:
-    yield Reply(text=text(payload, "text"))
+    yield Reply(text=text(payload, "text"), usage=token_usage(payload))
 
 
 def _stop(payload: Object) -> Bodies:

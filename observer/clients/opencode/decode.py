@@ -17,7 +17,7 @@ from msgspec import structs
 
 from observer.clients import patch, tools
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.payload import inner, joined, rest, rows, text
+from observer.clients.payload import inner, joined, rest, rows, text, token_usage
 from observer.core.events import (
     AnyBody,
     Compaction,
@@ -121,7 +121,7 @@ def _message(payload: Object) -> AnyBody:
 
 
 def _idle(payload: Object) -> AnyBody:
-    return Reply(text=text(payload, "text"))
+    return Reply(text=text(payload, "text"), usage=token_usage(inner(payload, "usage")))
 
 
 def _compacted(payload: Object) -> AnyBody:

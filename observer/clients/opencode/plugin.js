@@ -4,8 +4,30 @@ export const Observer = async ({ directory }) => {
   const sessions = new Map()
 
   const sessionOf = (id) => {
-    if (!sessions.has(id)) sessions.set(id, { parent: "", said: "" })
+    if (!sessions.has(id)) {
+      sessions.set(id, { parent: "", said: "", since: Date.now(), counts: new Map() })
+    }
     return sessions.get(id)
+  }
+  // A message is reported again as it grows; what a turn has counted is kept as null. A fork
+  // reports copies of older messages.
+  const counted = ({ id, role, sessionID, tokens, time }) => {
+    const session = sessions.get(sessionID)
+    if (role !== "assistant" || !tokens || !session || time?.created < session.since) return
+    const { counts } = sessionOf(session.parent || sessionID)
+    if (counts.get(id) !== null) counts.set(id, tokens)
+  }
+  const usageOf = ({ counts }) => {
+    const usage = { input: 0, output: 0, cache_read: 0, cache_write: 0 }
+    for (const [id, tokens] of counts) {
+      if (tokens === null) continue
+      usage.input += tokens.input
+      usage.output += tokens.output + (tokens.reasoning ?? 0)
+      usage.cache_read += tokens.cache?.read ?? 0
+      usage.cache_write += tokens.cache?.write ?? 0
+      counts.set(id, null)
+    }
+    return usage
   }
   const report = (event, payload) => post(event, { ...payload, directory }, directory)
 
@@ -18,13 +40,15 @@ export const Observer = async ({ directory }) => {
     "session.idle": (event) => {
       const session = sessionOf(event.properties.sessionID)
       // What a sub-agent said last is the result of the tool that started it.
-      if (!session.parent) report(event.type, { ...event, text: session.said })
+      if (session.parent) return
+      report(event.type, { ...event, text: session.said, usage: usageOf(session) })
     },
     "session.compacted": (event) => {
       const session = sessionOf(event.properties.sessionID)
       report(event.type, { ...event, text: session.said })
       session.said = ""
     },
+    "message.updated": (event) => counted(event.properties.info),
     "session.error": (event) => report(event.type, event),
     // A tool that fails or is denied never comes to tool.execute.after.
     "message.part.updated": (event) => {

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from observer.clients import tools
 from observer.clients.envelope import Envelope, Object
-from observer.clients.payload import inner, prose, rest, text
+from observer.clients.payload import inner, prose, rest, text, token_usage
 from observer.core.events import (
     AnyBody,
     Compaction,
@@ -99,7 +99,9 @@ _READERS: Mapping[str, Callable[[Object], AnyBody]] = {
     "session_start": lambda event: SessionStart(source=text(event, "reason")),
     "before_agent_start": lambda event: Prompt(text=text(event, "prompt")),
     "tool_result": _tool,
-    "agent_end": lambda event: Reply(text=text(event, "text")),
+    "agent_end": lambda event: Reply(
+        text=text(event, "text"), usage=token_usage(inner(event, "usage"))
+    ),
     "session_compact": lambda event: Compaction(summary=text(event, "summary")),
     "session_shutdown": lambda event: SessionEnd(reason=text(event, "reason")),
 }

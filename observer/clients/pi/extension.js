@@ -39,9 +39,16 @@ export default function (pi) {
   })
 
   on("agent_end", (event, ctx) => {
-    const last = event.messages.findLast((message) => message.role === "assistant")
-    const parts = last.content.filter((part) => part.type === "text")
-    report(event.type, { text: parts.map((part) => part.text).join("\n") }, ctx)
+    const answers = event.messages.filter((message) => message.role === "assistant")
+    const parts = answers.at(-1).content.filter((part) => part.type === "text")
+    const sum = (name) => answers.reduce((total, { usage }) => total + (usage?.[name] ?? 0), 0)
+    const usage = {
+      input: sum("input"),
+      output: sum("output"),
+      cache_read: sum("cacheRead"),
+      cache_write: sum("cacheWrite"),
+    }
+    report(event.type, { text: parts.map((part) => part.text).join("\n"), usage }, ctx)
   })
 
   on("session_compact", (event, ctx) => {

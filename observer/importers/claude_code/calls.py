@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from observer.clients.envelope import Json, Object
-from observer.clients.payload import inner, text
+from observer.clients.payload import inner, number, text
 from observer.importers.calls import HookCall
 from observer.importers.claude_code.records import (
     REFUSED,
@@ -36,6 +36,10 @@ _DEFAULT_AGENT = "general-purpose"
 """The type of a sub-agent where the call names none."""
 _UNNAMED = "-"
 """Stands for the sub-agents of versions that gave them no id and reported them as the agent."""
+_COUNTS = (
+    *("input_tokens", "output_tokens"),
+    *("cache_read_input_tokens", "cache_creation_input_tokens"),
+)
 _INTERRUPTED = "[Request interrupted"
 
 
@@ -69,6 +73,7 @@ class HookCalls:
         self._cwd = self._branch = self._turn = ""
         self._calls: dict[str, _Call] = {}
         self._said: dict[str, _Said] = {}
+        self._usage: dict[str, Object] = {}
         self._started_ms = 0
 
     def __iter__(self) -> Iterator[HookCall]:
@@ -175,8 +180,10 @@ class HookCalls:
         }
 
     def _assistant(self, row: Row) -> Iterator[HookCall]:
-        agent = _agent_of(row)
+        agent, message = _agent_of(row), inner(row.record, "message")
         yield from self._agent_began(row, agent)
+        # Each record of a message repeats its usage, and the last has all of it.
+        self._usage[text(message, "id") or row.head.key] = inner(message, "usage")
         if agent in self._said:
             # Stop comes after all that an answer consists of, calls included.
             self._said[agent] = self._said[agent]._replace(head=row.head)
@@ -233,6 +240,12 @@ class HookCalls:
         }
         event = "SubagentStop" if agent else "Stop"
         fields = {**self._fields(agent), **common}
+        if not agent:
+            counts = self._usage.values()
+            fields["usage"] = {
+                name: sum(number(one, name) or 0 for one in counts) for name in _COUNTS
+            }
+            self._usage = {}
         yield self._call(row, event, fields, at_ms=said.head.at_ms + 1, key=said.head.key)
 
     def _result(self, row: Row, answer: Row, block: Object, agent: Object) -> Iterator[HookCall]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from observer.clients.envelope import Json, Object
-from observer.clients.payload import inner, rows, text
+from observer.clients.payload import inner, number, rows, text
 from observer.importers.calls import HookCall
 from observer.importers.jsonl import Problems, lines, parse, time_of
 
@@ -52,7 +52,8 @@ class RolloutCalls:
         self._begun_ms: int | None = None
         self._calls: dict[str, tuple[str, Object]] = {}
         self._running: dict[str, _Running] = {}
-        self._said = ""
+        self._total: Object = {}
+        self._counted: Object = {}
 
     def __iter__(self) -> Iterator[HookCall]:
         """Yield the hook calls."""
@@ -107,9 +108,25 @@ class RolloutCalls:
             yield self._call(at_ms, "UserPromptSubmit", {"prompt": said}, f"{at_ms}")
         elif kind == "task_complete":
             if said := text(payload, "last_agent_message"):
-                yield self._call(at_ms, "Stop", {"last_assistant_message": said}, f"{at_ms}")
+                fields: Object = {"last_assistant_message": said, "usage": self._usage()}
+                yield self._call(at_ms, "Stop", fields, f"{at_ms}")
+        elif kind == "token_count":
+            self._total = inner(inner(payload, "info"), "total_token_usage") or self._total
         elif kind == "context_compacted" or done == "ContextCompaction":
             yield self._call(at_ms, "PostCompact", {}, f"{at_ms}")
+
+    def _usage(self) -> Json:
+        """Return what was used since the last turn; its input includes what was cached."""
+        spent = {
+            name: (number(self._total, name) or 0) - (number(self._counted, name) or 0)
+            for name in ("input_tokens", "cached_input_tokens", "output_tokens")
+        }
+        self._counted = self._total
+        return {
+            "input": spent["input_tokens"] - spent["cached_input_tokens"],
+            "output": spent["output_tokens"],
+            "cache_read": spent["cached_input_tokens"],
+        }
 
     def _item(self, at_ms: int, payload: Object) -> Iterator[HookCall]:
         kind, call = text(payload, "type"), text(payload, "call_id")

@@ -254,10 +254,9 @@ class SqliteReader(
         """See `StoreReader.children`."""
         rows = self._rows(
             f"SELECT {_SESSION} FROM session WHERE project_id = ? AND last_ms >= ?"
-            " AND parent = ? AND client = ? AND id <> ? ORDER BY id DESC LIMIT ?",
-            (session.project_id, session.started_ms, session.external, session.client, session.id,
-             limit),
-        )  # fmt: skip
+            " AND parent = ? AND client = ? AND external <> parent ORDER BY id DESC LIMIT ?",
+            (session.project_id, session.started_ms, session.external, session.client, limit),
+        )
         return [to_session(row) for row in reversed(rows)]
 
     def idle_sessions(self, *, before_ms: int) -> list[Session]:
@@ -269,12 +268,14 @@ class SqliteReader(
         )
         return [to_session(row) for row in rows]
 
-    def recorded_near(self, session_id: int, *, from_ms: int, to_ms: int) -> list[Recorded]:
+    def recorded_near(
+        self, session_id: int, *, from_ms: int, to_ms: int, kind: str = ""
+    ) -> list[Recorded]:
         """See `StoreReader.recorded_near`."""
         rows = self._rows(
             f"SELECT {RECORDED_COLUMNS} FROM event"
-            " WHERE session_id = ? AND at_ms BETWEEN ? AND ? ORDER BY seq",
-            (session_id, from_ms, to_ms),
+            " WHERE session_id = ? AND at_ms BETWEEN ? AND ? AND ? IN ('', kind) ORDER BY seq",
+            (session_id, from_ms, to_ms, kind),
         )
         return readable(rows)
 

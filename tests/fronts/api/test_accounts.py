@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from observer.api import accounts
 from observer.core.model import Item, Project, Session, SummaryFields
+from observer.core.value import TokenUsage
 from observer.search.timeline import Account, SessionRun, SessionTimeline, Share
 
 AT_MS = 1_742_050_800_000
@@ -163,6 +164,16 @@ def test_the_work_of_a_sub_agent_in_a_session_of_its_own_stands_under_its_delega
     ]
     rows = accounts.session_rows(told, name)["children"]
     assert rows[1] == {"id": 22, "session": "c22", "items": [3, 6]}
+
+
+def test_the_tokens_of_a_session_are_shown_where_they_are_known() -> None:
+    usage = TokenUsage(input=1200, output=34, cache_read=56_000)
+    told = SessionTimeline(ran=SessionRun(session=SESSION), items=(), left_out=0, usage=usage)
+    lines = accounts.of_session(told, name).splitlines()
+    assert lines[2:] == ["tokens: 1,200 input, 34 output, 56,000 cache read"]
+    row = {"input": 1200, "output": 34, "cache_read": 56_000, "cache_write": 0}
+    assert accounts.session_rows(told, name)["usage"] == row
+    assert accounts.session_rows(replace(told, usage=None), name)["usage"] is None
 
 
 def test_a_session_that_left_nothing_is_told_in_two_lines() -> None:
