@@ -20,7 +20,7 @@ from modelling.sentences import sentences
 
 AGREEMENT = 0.99
 """Least mean cosine between the vectors of the eight-bit graph and of the full one."""
-TOLD: dict[str, str | int] = {
+SHOWN: dict[str, str | int] = {
     "description": "all-MiniLM-L6-v2 in eight bits; slower than instant, reads words in context",
     "licence": "Apache-2.0",
     "dimensions": minilm.DIMENSIONS,
@@ -44,7 +44,7 @@ def main() -> None:
     print(f"agreement with full precision: mean {agreement.mean():.4f}, min {agreement.min():.4f}")
     if agreement.mean() < AGREEMENT:
         raise SystemExit(f"that is less than {AGREEMENT}; nothing was written")
-    folder.write(given.into, small, tokenizer, told=TOLD)
+    folder.write(given.into, small, tokenizer, shown=SHOWN)
 
 
 if __name__ == "__main__":

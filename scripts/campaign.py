@@ -73,8 +73,8 @@ def scattered(count: int) -> Iterator[int]:
 
 
 def _cells(row: Row) -> tuple[object, ...]:
-    told = (row.way, row.fault, row.points, row.runs, row.offered, row.stored, row.lost)
-    return (*told, row.doubled, row.said, len(row.wrong))
+    shown = (row.way, row.fault, row.points, row.runs, row.offered, row.stored, row.lost)
+    return (*shown, row.doubled, row.said, len(row.wrong))
 
 
 def _line(cells: Iterable[object]) -> str:

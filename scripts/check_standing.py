@@ -140,7 +140,7 @@ class Became(NamedTuple):
 
 def truth_of(git: Git, commit: str) -> dict[tuple[str, str], Became]:
     """Return what became of each Python symbol that a commit changed."""
-    told: dict[tuple[str, str], Became] = {}
+    shown: dict[tuple[str, str], Became] = {}
     names = ("diff-tree", "--no-commit-id", "-r", "--root", "-M", "-l1000", "--name-status", commit)
     for line in git.ask(*names).splitlines():
         status, *paths = line.split("\t")
@@ -153,8 +153,8 @@ def truth_of(git: Git, commit: str) -> dict[tuple[str, str], Became]:
         now = symbols(git.show(git.head, now_at)) if now_at else {}
         for name in {**before, **after}:
             if before.get(name) != after.get(name) and now is not None:
-                told[path, name] = Became(after.get(name), now.get(name), now_at)
-    return told
+                shown[path, name] = Became(after.get(name), now.get(name), now_at)
+    return shown
 
 
 # --- what observer says --------------------------------------------------------------------------
@@ -183,18 +183,18 @@ def remembered(root: str, folder: Path) -> dict[str, AnchorSet]:
     with store.read() as reader:
         (worktree,) = reader.worktrees()
         anchor_sets = reader.anchor_sets(worktree.id, [item.id for item in reader.all_items()])
-        told = Counter(
+        shown = Counter(
             each.reason
             for validity in reader.validity(
                 [anchor_set.item for anchor_set in anchor_sets]
             ).values()
             for each in validity
         )
-    print("said of items:", ", ".join(f"{reason} {count:,}" for reason, count in told.items()))
+    print("said of items:", ", ".join(f"{reason} {count:,}" for reason, count in shown.items()))
     return {anchor_set.base: anchor_set for anchor_set in anchor_sets}
 
 
-def _told(git: Git, became: Became, anchor: Anchor) -> tuple[str, str]:
+def _shown(git: Git, became: Became, anchor: Anchor) -> tuple[str, str]:
     """Return what git says of a symbol, and what we do; a place counts with it."""
     said = {"": "same", "renamed": "same", "deleted": "gone"}.get(anchor.reason, "changed")
     if became.word == "gone" and said == "same":
@@ -224,12 +224,12 @@ def main() -> int:
         truth = truth_of(git, commit)
         for anchor in moored[commit].anchors:
             if became := truth.get((anchor.origin, anchor.symbol)):
-                told = _told(git, became, anchor)
-                seen[told] += 1
-                if told[0] != told[1]:
+                shown = _shown(git, became, anchor)
+                seen[shown] += 1
+                if shown[0] != shown[1]:
                     print(
                         f"{commit[:10]} {anchor.origin} {anchor.symbol}: "
-                        f"git {told[0]}, we {told[1]}"
+                        f"git {shown[0]}, we {shown[1]}"
                     )
     right = sum(count for (expected, said), count in seen.items() if expected == said)
     total = sum(seen.values())

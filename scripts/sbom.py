@@ -101,9 +101,9 @@ def _dependency(pin: Pin) -> Component:
 
 def _licences(pin: Pin) -> list[object]:
     found = _installed(pin)
-    told = found and (found.metadata["License-Expression"] or found.metadata["License"])
+    shown = found and (found.metadata["License-Expression"] or found.metadata["License"])
     # Some put the whole text there.
-    return [_LICENCES.make_from_string(told)] if told and "\n" not in told else []
+    return [_LICENCES.make_from_string(shown)] if shown and "\n" not in shown else []
 
 
 def _model(folder: Path) -> Component:

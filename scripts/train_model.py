@@ -37,7 +37,7 @@ HELD_OUT = frozenset(
     {"gin-gonic/gin", "procrastinate-org/procrastinate", "BurntSushi/ripgrep", "vuejs/core"}
 )
 """A web framework in Go, a queue in Python, a tool in Rust, a front-end library in TypeScript."""
-TOLD: dict[str, str | int] = {
+SHOWN: dict[str, str | int] = {
     "description": "made for the work of coding sessions; an item in a fifth of a millisecond",
     "licence": "Apache-2.0",
     "dimensions": DIMENSIONS,
@@ -63,7 +63,7 @@ class Trial:
 
     def tell(self, when: str) -> None:
         """Print how well the vectors find."""
-        print(f"{when:12} {retrieval.told(retrieval.measure(self._sets, self.embed))}", flush=True)
+        print(f"{when:12} {retrieval.shown(retrieval.measure(self._sets, self.embed))}", flush=True)
 
 
 def main() -> None:
@@ -86,7 +86,7 @@ def main() -> None:
     trial.tell("trained")
     print(f"{recipe.steps} steps in {time.monotonic() - began:.0f} s")
     graph = table.graph(*bags.made())
-    folder.write(given.into, graph, vocabulary.tokenizer, told=TOLD)
+    folder.write(given.into, graph, vocabulary.tokenizer, shown=SHOWN)
 
 
 def _arguments() -> argparse.Namespace:

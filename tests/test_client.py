@@ -56,13 +56,13 @@ Stand = Callable[..., subprocess.Popen[str]]
 
 @pytest.fixture
 def stand_in() -> Iterator[Stand]:
-    """A process that holds the lock and answers as it is told; another version of the daemon."""
+    """A process that holds the lock and answers as it is shown; another version of the daemon."""
     running: list[subprocess.Popen[str]] = []
 
     def start(**answers: object) -> subprocess.Popen[str]:
-        told = {f"/{name}": answer for name, answer in answers.items()}
+        shown = {f"/{name}": answer for name, answer in answers.items()}
         process = subprocess.Popen(
-            [sys.executable, "-c", STAND_IN, json.dumps(told)],
+            [sys.executable, "-c", STAND_IN, json.dumps(shown)],
             stdout=subprocess.PIPE,
             cwd=ROOT,
             text=True,
@@ -131,9 +131,9 @@ def test_a_daemon_that_still_has_much_to_store_is_not_called_silent(
     home: Home, stand_in: Stand
 ) -> None:
     stand_in(status=_status(__version__), shutdown=(202, {}))
-    with pytest.raises(DaemonUnavailable, match="is leaving") as told:
+    with pytest.raises(DaemonUnavailable, match="is leaving") as shown:
         client.stop(home, wait_s=0.5)
-    assert "kill" not in str(told.value)
+    assert "kill" not in str(shown.value)
 
 
 def test_a_daemon_of_this_version_is_used(home: Home, stand_in: Stand) -> None:

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 Git = Callable[..., str]
 Tell = Callable[..., None]
 Edit = Callable[..., None]
-Told = Callable[..., str]
+Shown = Callable[..., str]
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 Until = Callable[..., None]
 
@@ -72,7 +72,7 @@ def edit(tell: Tell, repository: Path) -> Edit:
 
 
 @pytest.fixture
-def told(repository: Path, observer: Observer) -> Told:
+def shown(repository: Path, observer: Observer) -> Shown:
     """What the session-start hook of a client prints."""
     observer("up")
 
@@ -113,36 +113,36 @@ def interrupted(tell: Tell, edit: Edit) -> None:
 
 
 def test_the_card_of_an_interrupted_session_names_what_is_red_and_what_is_dirty(
-    tell: Tell, edit: Edit, told: Told, until: Until, observer: Observer, repository: Path
+    tell: Tell, edit: Edit, shown: Shown, until: Until, observer: Observer, repository: Path
 ) -> None:
     interrupted(tell, edit)
-    until(lambda: "prices.py" in told() and "test_total" in told())
-    asked, red, dirty = card_of(told())[:3]
+    until(lambda: "prices.py" in shown() and "test_total" in shown())
+    asked, red, dirty = card_of(shown())[:3]
     assert re.match(r"#\d+ last session .* claude-code on main, still open: why does the", asked)
     assert re.match(r"#\d+ red when it ran last .*tests/test_cart.py::test_total.*9.99", red)
     assert re.match(r"#\d+ not committed · prices.py .*; #\d+ cart.py ", dirty)
-    assert "files of recent work · cart.py prices.py\n" in told()
-    assert render.tokens(told()) <= 1000
+    assert "files of recent work · cart.py prices.py\n" in shown()
+    assert render.tokens(shown()) <= 1000
     explained = observer("context", "--project", str(repository), "--explain", "--json")
     lines = json.loads(explained.stdout)["lines"]
     assert [line["why"] for line in lines][:2] == ["last session", "red when it ran last"]
 
 
 def test_what_was_committed_elsewhere_is_not_called_dirty(
-    tell: Tell, edit: Edit, told: Told, until: Until, repository: Path, git: Git
+    tell: Tell, edit: Edit, shown: Shown, until: Until, repository: Path, git: Git
 ) -> None:
     interrupted(tell, edit)
-    until(lambda: uncommitted(told()) == {"prices.py", "cart.py"})
+    until(lambda: uncommitted(shown()) == {"prices.py", "cart.py"})
     git(repository, "commit", "-q", "-m", "Begun", "cart.py")  # no hook tells of it
     tell("UserPromptSubmit", prompt="go on", prompt_id="p2")
-    until(lambda: uncommitted(told()) == {"prices.py"})
+    until(lambda: uncommitted(shown()) == {"prices.py"})
 
 
 def test_what_was_shown_and_used_gains_weight_and_can_be_reset(
-    tell: Tell, edit: Edit, told: Told, until: Until, observer: Observer
+    tell: Tell, edit: Edit, shown: Shown, until: Until, observer: Observer
 ) -> None:
     interrupted(tell, edit)
-    until(lambda: "cart.py" in uncommitted(told()))
+    until(lambda: "cart.py" in uncommitted(shown()))
     tell("SessionStart", session="two", source="startup")
     edit("cart.py", session="two")
 

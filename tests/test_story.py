@@ -96,7 +96,7 @@ async def ask(mode: str, work: Callable[[Client], Awaitable[Any]], cwd: Path) ->
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-def test_what_a_hook_saw_is_what_an_agent_is_told(
+def test_what_a_hook_saw_is_what_an_agent_is_shown(
     mode: str,
     tell: Tell,
     repository: Path,

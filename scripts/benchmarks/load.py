@@ -171,15 +171,15 @@ def _kept(place: Lab, length_s: int, remark: str) -> Iterator[Figure]:
     doubled = sum(found.values()) - len(found) + max(0, len(found.keys() - offered) - hooked)
     bad = Spool(place.home.spool).bad()
     total = len(offered) + hooked
-    told = f"{total:,} events in {length_s} s, {hooked:,} by real hooks, {bad} bad; {remark}"
-    yield Figure("load: events lost", [float(lost)], "", (NONE,), told)
+    shown = f"{total:,} events in {length_s} s, {hooked:,} by real hooks, {bad} bad; {remark}"
+    yield Figure("load: events lost", [float(lost)], "", (NONE,), shown)
     yield Figure("load: events doubled", [float(doubled)], "", (NONE,))
     size = place.home.database.stat().st_size / total
     yield Figure("load: database, an event", [size / 1000], " KB")
 
 
 def _stored(database: Path) -> Counter[str]:
-    """Count each event that a hook told, by its tool use."""
+    """Count each event that a hook shown, by its tool use."""
     found: Counter[str] = Counter()
     store = SqliteStore(database, read_only=True)
     with store.read() as reader:

@@ -51,10 +51,10 @@ class Growing:
 
     def release(self, wheel: Path, name: str) -> None:
         """Commit what a release changed in the files of a package."""
-        told = dict(_files(wheel))
+        shown = dict(_files(wheel))
         known = {str(path.relative_to(self.folder)) for path in self._under(name)}
-        gone = sorted(known - told.keys())
-        for path, data in sorted(told.items()):
+        gone = sorted(known - shown.keys())
+        for path, data in sorted(shown.items()):
             before = path if path in known else self._origin(data, gone)
             if before and (self.folder / before).read_bytes() == data and before == path:
                 continue

@@ -181,8 +181,8 @@ class Campaign:
         row.doubled += sum(times.values()) - len(times) + len(set(found.ids) - offered)
         for what in ("check", "waiting", "bad", "items", "purged_files", "copied"):
             if getattr(found, what) != getattr(whole, what):
-                told = f"{getattr(found, what)!r:.200}, not {getattr(whole, what)!r:.200}"
-                row.wrong.append(f"{where}: {what} {told}")
+                shown = f"{getattr(found, what)!r:.200}, not {getattr(whole, what)!r:.200}"
+                row.wrong.append(f"{where}: {what} {shown}")
 
     def _found(self, way: Way, name: str) -> Found:
         home, answer = self._home(way, name), self._folder / "answer"

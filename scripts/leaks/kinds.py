@@ -253,10 +253,10 @@ KINDS: tuple[Kind, ...] = (
     *(Kind(name, "password", form, label) for name, label, form in _rows(_PASSWORDS)),
     *(Kind(f"{name}-webhook", "webhook", form, start) for name, start, form in _rows(_WEBHOOKS)),
     *(Kind(f"{name}-url", "url", form, around) for name, around, form in _rows(_URLS)),
-    Kind("told-human", "prose", "<Word><dig:3>!", ""),
-    Kind("told-generated", "prose", "<mild:12>", ""),
-    Kind("told-words", "prose", "<word>-<word>-<dig:2>", ""),
-    Kind("told-plain", "prose", "<mix:10>", ""),
+    Kind("stated-human", "prose", "<Word><dig:3>!", ""),
+    Kind("stated-generated", "prose", "<mild:12>", ""),
+    Kind("stated-words", "prose", "<word>-<word>-<dig:2>", ""),
+    Kind("stated-plain", "prose", "<mix:10>", ""),
     Kind("pem-rsa", "key", "MII<b64:61>\n<b64:64>\n<b64:40>", "RSA PRIVATE KEY"),
     Kind(
         "pem-openssh", "key", "b3BlbnNzaC1rZXk<b64:49>\n<b64:64>\n<b64:64>", "OPENSSH PRIVATE KEY"

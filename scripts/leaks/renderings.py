@@ -40,7 +40,7 @@ _ADDRESSES = (
     *("{w}{s}", "curl -X POST -d '{}' {w}{s}", '"webhook_url": "{w}{s}"', "HOOK={w}{s}"),
     *("post it to {w}{s} please", "<{w}{s}>", "url: {w}{s}\n", 'notify("{w}{s}")'),
 )
-_TOLD = (
+_SHOWN = (
     *("the password for staging is {s}", "log in as ana, password {s}", "my password: {s}"),
     *("use {s} as the password", "Das Passwort für die Datenbank lautet {s}", "pw: {s}"),
     *("pass is {s}, user is ana", "the admin password was changed to {s}", "password = {s}"),
@@ -63,7 +63,7 @@ _FORMS: dict[Family, tuple[str, ...]] = {
     "webhook": _ADDRESSES,
     "url": _URL_FORMS,
     "key": _PEM,
-    "prose": _TOLD,
+    "prose": _SHOWN,
 }
 
 

@@ -19,14 +19,14 @@ class Spooled(NamedTuple):
 
 
 def _claude(event: str, **payload: Any) -> Spooled:  # noqa: ANN401 - a client's JSON
-    told = {"session_id": "s1", "cwd": ROOT, "hook_event_name": event, **payload}
+    said = {"session_id": "s1", "cwd": ROOT, "hook_event_name": event, **payload}
     return Spooled(
-        {"client": "claude-code", "event": event, "cwd": ROOT}, json.dumps(told).encode()
+        {"client": "claude-code", "event": event, "cwd": ROOT}, json.dumps(said).encode()
     )
 
 
-def _tool(name: str, given: object, told: object) -> Spooled:
-    return _claude("PostToolUse", tool_name=name, tool_input=given, tool_response=told)
+def _tool(name: str, given: object, said: object) -> Spooled:
+    return _claude("PostToolUse", tool_name=name, tool_input=given, tool_response=said)
 
 
 def _edit(old: str, new: str) -> Spooled:
@@ -84,7 +84,7 @@ ROUTES: dict[str, Callable[[str], Spooled]] = {
     ),
     "json in json": _nested,
     "bad payload": _broken,
-    "report": lambda text: _generic(kind="custom", name="told", text=text),
+    "report": lambda text: _generic(kind="custom", name="shown", text=text),
 }
 """Routes of texts."""
 

@@ -31,7 +31,7 @@ class Texts:
         self.subjects = [_array(ids(pair.subject)) for pair in pairs]
         self.names = [_array(ids(" ".join(pair.names))) for pair in pairs]
         self.parts = [
-            {name: _array(ids(told)) for name, told in pair.parts.items()} for pair in pairs
+            {name: _array(ids(shown)) for name, shown in pair.parts.items()} for pair in pairs
         ]
         self.places: dict[str, list[int]] = defaultdict(list)
         for place, pair in enumerate(pairs):

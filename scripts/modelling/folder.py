@@ -12,13 +12,13 @@ MODELS = Path(__file__).parents[2] / "observer" / "embed" / "models"
 
 
 def write(
-    into: Path, graph: onnx.ModelProto, tokenizer: Tokenizer, *, told: dict[str, str | int]
+    into: Path, graph: onnx.ModelProto, tokenizer: Tokenizer, *, shown: dict[str, str | int]
 ) -> None:
-    """Write the three files of a model; `told` is what its card says, in order."""
+    """Write the three files of a model; `shown` is what its card says, in order."""
     into.mkdir(parents=True, exist_ok=True)
     (into / "model.onnx").write_bytes(graph.SerializeToString(deterministic=True))
     tokenizer.save(str(into / "tokenizer.json"), pretty=False)
-    lines = [f"{name} = {_toml(value)}" for name, value in told.items()]
+    lines = [f"{name} = {_toml(value)}" for name, value in shown.items()]
     lines += ["", "[sha256]"]
     for name in ("model.onnx", "tokenizer.json"):
         lines.append(f'"{name}" = "{hashlib.sha256((into / name).read_bytes()).hexdigest()}"')

@@ -71,11 +71,11 @@ def _pair(line: _Line) -> Pair:
     parts = {"title": head[1], "size": head[2]}
     for part in _NEXT_PART.split(f" {narrative}"):
         opening = next((o for o in _OPENINGS if part.startswith(o)), "")
-        if told := part.removeprefix(opening).strip():
-            parts[_OPENINGS.get(opening, "context")] = told
+        if shown := part.removeprefix(opening).strip():
+            parts[_OPENINGS.get(opening, "context")] = shown
     parts |= {"facts": " ".join(facts), "places": places}
     names = tuple(fact.split(" ")[2] for fact in facts[:_MOST_NAMES])
-    return Pair(line.q, line.r, {name: told for name, told in parts.items() if told}, names)
+    return Pair(line.q, line.r, {name: shown for name, shown in parts.items() if shown}, names)
 
 
 def _apart(rest: str) -> tuple[str, list[str], str]:

@@ -75,7 +75,7 @@ def measure(sets: Sequence[Set], embed: Embed) -> dict[str, float]:
     return {kind: float(np.mean(values)) for kind, values in kinds.items()}
 
 
-def told(measured: dict[str, float]) -> str:
+def shown(measured: dict[str, float]) -> str:
     """Return figures on one line."""
     return "  ".join(f"{kind} {value:.1f}" for kind, value in sorted(measured.items()))
 

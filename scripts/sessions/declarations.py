@@ -48,7 +48,7 @@ _WORD = re.compile(r"\w")
 
 
 class Touched(NamedTuple):
-    """The names that must be told of a change, and those that may be."""
+    """The names that must be shown of a change, and those that may be."""
 
     required: frozenset[str]
     allowed: frozenset[str]
@@ -142,7 +142,7 @@ def _name(node: Node) -> str:
 
 
 def _test(node: Node) -> str:
-    """Return the title of a test or a group of tests; they may be told, and need not be."""
+    """Return the title of a test or a group of tests; they may be shown, and need not be."""
     called = node.child_by_field_name("function") if node.type == "call_expression" else None
     given = node.child_by_field_name("arguments") if called else None
     if called is None or given is None or not given.named_child_count:

@@ -41,12 +41,12 @@ class _Outcome(NamedTuple):
 
     @property
     def has_first_error(self) -> bool:
-        """Whether the error told is one of the labelled lines, in other words perhaps."""
-        told = set(_TOKEN.findall(self.verdict.first_error.lower()))
+        """Whether the error shown is one of the labelled lines, in other words perhaps."""
+        shown = set(_TOKEN.findall(self.verdict.first_error.lower()))
         lines = plain(self.ran.output).split("\n")
         for number in self.label.lines:
             words = set(_TOKEN.findall(lines[number].lower())) if number < len(lines) else set()
-            if words and told and len(words & told) >= _ALIKE * min(len(words), len(told)):
+            if words and shown and len(words & shown) >= _ALIKE * min(len(words), len(shown)):
                 return True
         return False
 
@@ -62,13 +62,13 @@ def outcomes(kept: Kept, labels: Sequence[OutcomeLabel] | None = None) -> Scored
         and (verdict := verdict_in(kept, one)) is not None
     ]
     right = Counter(each.said for each in found if each.is_right)
-    told = Counter(each.said for each in found)
+    shown = Counter(each.said for each in found)
     failing = [each for each in found if each.label.verdict == "failed"]
     seen = [each for each in failing if each.said == "failed"]
     hidden = [each for each in failing if not each.ran.is_error]
     measures = [
         share(_OUTCOMES, "right", sum(each.is_right for each in found), len(found)),
-        share(_OUTCOMES, "failures: precision", right["failed"], told["failed"]),
+        share(_OUTCOMES, "failures: precision", right["failed"], shown["failed"]),
         share(_OUTCOMES, "failures: recall", len(seen), len(failing)),
         share(_OUTCOMES, "hidden: recall", sum(each in seen for each in hidden), len(hidden)),
         share(_OUTCOMES, "first error right", sum(s.has_first_error for s in seen), len(seen)),
@@ -96,7 +96,7 @@ class _Fix(NamedTuple):
 def fixes(kept: Kept, labels: Sequence[FixLabel] | None = None) -> Scored:
     """Return how well fixes and their causes agree with the labels of each reader.
 
-    Sessions that were labelled are labelled whole: a fix told there that no label has is false.
+    Sessions that were labelled are labelled whole: a fix shown there that no label has is false.
     """
     labels = read("fixes", FixLabel) if labels is None else labels
     calls = _Calls(kept)
@@ -116,18 +116,18 @@ def _passes(label: FixLabel) -> str:
 
 def _fixes_of(labels: Sequence[FixLabel], calls: _Calls, reader: str) -> Scored:
     sessions = {label.session for label in labels}
-    told = [each for each in calls.fixes() if each.session in sessions]
+    shown = [each for each in calls.fixes() if each.session in sessions]
     true = [label for label in labels if label.passed]
-    found = {id(fix) for label in labels for fix in told if calls.is_of(fix, label)}
-    pairs = [(label, fix) for label in true for fix in told if calls.is_of(fix, label)]
+    found = {id(fix) for label in labels for fix in shown if calls.is_of(fix, label)}
+    pairs = [(label, fix) for label in true for fix in shown if calls.is_of(fix, label)]
     hit = {(label.session, label.failed) for label, _ in pairs}
     strange = [fix for label, fix in pairs if not calls.has_cause(fix, label)]
     measures = (
-        share(_FIXES, f"precision, reader {reader}", len(found), len(told)),
+        share(_FIXES, f"precision, reader {reader}", len(found), len(shown)),
         share(_FIXES, f"recall, reader {reader}", len(hit), len(true)),
         share(_FIXES, f"causes right, reader {reader}", len(pairs) - len(strange), len(pairs)),
     )
-    wrong = [f"false: {_fix_shown(fix)}" for fix in told if id(fix) not in found]
+    wrong = [f"false: {_fix_shown(fix)}" for fix in shown if id(fix) not in found]
     wrong += [
         f"missed: {label.session[:8]} {label.failed} -> {label.passed}"
         for label in true
@@ -146,7 +146,7 @@ class _Calls:
         self._ran = {each.call: each for each in commands(kept)}
 
     def fixes(self) -> Iterator[_Fix]:
-        """Yield the fixes that are told; one that was met several times, each time."""
+        """Yield the fixes that are shown; one that was met several times, each time."""
         for item in self._kept.items:
             passed = self._by_seq.get(seq_of(item.id))
             if item.type != "fix" or passed is None:
@@ -297,5 +297,5 @@ def _error_shown(outcome: _Outcome) -> str:
 
 
 def _fix_shown(fix: _Fix) -> str:
-    told = sorted(line(cause, 60) for cause in fix.causes)
-    return f"{fix.session[:8]} {fix.passed} #{fix.item.id} {line(fix.item.title, 90)} | {told}"
+    shown = sorted(line(cause, 60) for cause in fix.causes)
+    return f"{fix.session[:8]} {fix.passed} #{fix.item.id} {line(fix.item.title, 90)} | {shown}"

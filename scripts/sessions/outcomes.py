@@ -22,7 +22,7 @@ def scored(kept: Kept) -> Scored:
     """Return how well failures and passes are recognised."""
     pairs = [(ran, verdict) for ran in commands(kept) if (verdict := verdict_in(kept, ran))]
     decided = [(ran, WORDS[said.ok]) for ran, said in pairs if ran.verdict != "undecided"]
-    told = Counter(said for _, said in decided)
+    shown = Counter(said for _, said in decided)
     true = Counter(ran.verdict for ran, _ in decided)
     right = Counter(said for ran, said in decided if said == ran.verdict)
     hidden = [said for ran, said in decided if ran.is_hidden]
@@ -30,10 +30,10 @@ def scored(kept: Kept) -> Scored:
     measures = (
         count(_GROUP, "commands", len(pairs)),
         count(_GROUP, "undecided by the oracle", len(pairs) - len(decided)),
-        share(_GROUP, "failures: precision", right["failed"], told["failed"]),
+        share(_GROUP, "failures: precision", right["failed"], shown["failed"]),
         share(_GROUP, "failures: recall", right["failed"], true["failed"]),
         share(_GROUP, "hidden failures: recall", hidden.count("failed"), len(hidden)),
-        share(_GROUP, "passes: precision", right["passed"], told["passed"]),
+        share(_GROUP, "passes: precision", right["passed"], shown["passed"]),
         share(_GROUP, "passes: recall", right["passed"], true["passed"]),
         count(_GROUP, "failures stored as passed", len(false_green)),
         *_never_ran(decided),

@@ -85,7 +85,7 @@ class Product:
             encode=self._model.encode_patiently if with_vectors else lambda *_: None,
             record=self._pipeline.ingest,
         )
-        self._told = RemindedSessions(self._home.reminders)
+        self._shown = RemindedSessions(self._home.reminders)
         self._count = 0
         self._embedded = 0
         self.bad = 0
@@ -147,7 +147,7 @@ class Product:
     def remind(self, fields: Fields, payload: bytes) -> str:
         """Return what `hooks/recall` prints."""
         asked = self._envelope(fields, payload)
-        return remind(self._memory, self._told, asked, at_ms=self._clock.at_ms).decode()
+        return remind(self._memory, self._shown, asked, at_ms=self._clock.at_ms).decode()
 
     def next_item(self) -> int:
         """Return an id that no item has reached yet."""
@@ -198,8 +198,8 @@ class Reading:
 
     def why(self, target: str, folder: Path) -> list[str]:
         """Return the clients' ids of the sessions behind the newest change of a line."""
-        told = self._memory.why(target, str(folder))
-        return [session.external for change in told.changes[:1] for session in change.sessions]
+        shown = self._memory.why(target, str(folder))
+        return [session.external for change in shown.changes[:1] for session in change.sessions]
 
 
 def events_of(database: Path) -> list[Recorded]:

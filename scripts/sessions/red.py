@@ -19,14 +19,14 @@ from sessions.truth import Ran, commands
 
 _GROUP = "red lines"
 _FRESH_MS = 7 * 86_400_000
-"""An open failure of this age or less should be told."""
+"""An open failure of this age or less should be shown."""
 _LINE = re.compile(
     r"^#(\d+) ((?:still )?(?:red|failing)\b[^·]*) · (.*)$", re.MULTILINE | re.IGNORECASE
 )
 
 
 class Red(NamedTuple):
-    """A red line: the session start that told it, the item that it names, and its words."""
+    """A red line: the session start that shown it, the item that it names, and its words."""
 
     start: Start
     item: int
@@ -48,10 +48,10 @@ def scored(kept: Kept) -> Scored:
     false = [each for each in known if each.fault]
     measures: list[Measure] = [
         share(_GROUP, "true", len(known) - len(false), len(known)),
-        count(_GROUP, "told", len(judged)),
+        count(_GROUP, "shown", len(judged)),
         count(_GROUP, "false", len(false)),
         count(_GROUP, "undecided", len(judged) - len(known)),
-        share(_GROUP, "open failures told", *_told(kept, judged)),
+        share(_GROUP, "open failures shown", *_shown(kept, judged)),
     ]
     return Scored(measures=tuple(measures), wrong=tuple(map(_shown, false)))
 
@@ -132,16 +132,16 @@ def _clearing(check: Check, later: Sequence[Ran], *, by_mending: bool = False) -
     return None
 
 
-def _told(kept: Kept, judged: Sequence[Judged]) -> tuple[int, int]:
+def _shown(kept: Kept, judged: Sequence[Judged]) -> tuple[int, int]:
     """Return how many open failures red lines tell, and how many there are."""
     ran = commands(kept)
-    told = open_ones = 0
+    shown = open_ones = 0
     for start in kept.log.starts:
         kinds = _open(_before(ran, start), start.at_ms - _FRESH_MS)
         said = " ".join(each.red.text for each in judged if each.red.start is start)
         open_ones += len(kinds)
-        told += sum(name in said for name in kinds)
-    return told, open_ones
+        shown += sum(name in said for name in kinds)
+    return shown, open_ones
 
 
 def _open(before: Sequence[Ran], since_ms: int) -> list[str]:

@@ -5,7 +5,7 @@ that it names is what works later in that session. A remedy is right if its comm
 the failed command passes. One of an edit is right if the edit is taken back later. Whether a rule
 was of use nobody can tell from a transcript: those are only listed.
 
-What could have been told is counted too: a command that could not run, with words with which one
+What could have been shown is counted too: a command that could not run, with words with which one
 could not run in an earlier session, the first time in each session.
 """
 
@@ -85,7 +85,7 @@ def _measures(
     yield share(_GROUP, "fired per action", len(verdicts), actions)
     yield share(_GROUP, "right", right, len(judged))
     again = list(_repeats(kept, verdicts))
-    yield share(_GROUP, "told before what could not run again", sum(again), len(again))
+    yield share(_GROUP, "given before what could not run again", sum(again), len(again))
     yield count(
         _GROUP, "longest reminder, characters", max((len(_said(e)) for e, _ in verdicts), default=0)
     )
@@ -105,16 +105,16 @@ def _calls(kept: Kept) -> Mapping[str, list[Call]]:
 
 
 def _repeats(kept: Kept, verdicts: Sequence[tuple[Recalled, str]]) -> Iterator[bool]:
-    """Yield, of each complaint that a session repeats of another, whether it was told before."""
+    """Yield, of each complaint that a session repeats of another, whether it was shown before."""
     known: set[str] = set()
     for session, calls in _calls(kept).items():
-        told = [(each.place, _said(each)) for each, _ in verdicts if each.session == session]
+        shown = [(each.place, _said(each)) for each, _ in verdicts if each.session == session]
         mine: set[str] = set()
         for call in calls:
             complaint = _complaint(call)
             if complaint in known and complaint not in mine:
                 core = complaint[:_QUOTED]
-                yield any(place <= call.place and core in said for place, said in told)
+                yield any(place <= call.place and core in said for place, said in shown)
             mine |= {complaint} - {""}
         known |= mine
 
@@ -138,8 +138,8 @@ def _about(each: Recalled, calls: Mapping[str, Sequence[Call]]) -> str:
 def _said(each: Recalled) -> str:
     if not each.printed.startswith("{"):
         return each.printed
-    told = msgspec.json.decode(each.printed)
-    return str(told.get("hookSpecificOutput", told).get("additionalContext", ""))
+    shown = msgspec.json.decode(each.printed)
+    return str(shown.get("hookSpecificOutput", shown).get("additionalContext", ""))
 
 
 def _verdict(each: Recalled, calls: Sequence[Call]) -> str:

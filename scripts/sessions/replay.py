@@ -107,7 +107,7 @@ class Replay:
 
     def _git(self, step: Step, event: str, fields: Fields) -> None:
         tree = self._tree(step)
-        told = [
+        shown = [
             ("client", "git"),
             ("event", event),
             ("cwd", str(tree.folder)),
@@ -115,8 +115,8 @@ class Replay:
             ("env.git.dir", str(tree.folder / ".git")),
         ]
         if tree.branch_name:
-            told.append(("env.git.branch", tree.branch_name))
-        self._product.spool([*told, *fields], b"")
+            shown.append(("env.git.branch", tree.branch_name))
+        self._product.spool([*shown, *fields], b"")
 
     def _hook(self, step: Step, event: HookEvent) -> None:
         if step.is_first or event.branch != self._branches.get(step.session, event.branch):

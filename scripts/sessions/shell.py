@@ -71,8 +71,8 @@ def parts(command: str) -> list[Part]:
         if rest[:1] == ("cd",):
             folder = rest[1] if len(rest) > 1 else ""
         elif rest and rest[0] not in {"set", "export", "source", ".", "true", ":"}:
-            is_told = is_proven and not _SWALLOWING.search(runner)
-            found.append(Part(rest, joined, folder, is_told, runner))
+            is_shown = is_proven and not _SWALLOWING.search(runner)
+            found.append(Part(rest, joined, folder, is_shown, runner))
     return found
 
 

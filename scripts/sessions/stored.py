@@ -21,10 +21,10 @@ _GROUP = "events"
 def scored(kept: Kept) -> Scored:
     """Return how many hook calls were sent, stored, lost and stored twice."""
     keys = Counter(each.event.dedup for each in kept.events if each.event.dedup)
-    told = [step for step in kept.steps if isinstance(step.happened, HookEvent)]
-    lost = [step for step in told if (key := _key(step)) and key not in keys]
+    shown = [step for step in kept.steps if isinstance(step.happened, HookEvent)]
+    lost = [step for step in shown if (key := _key(step)) and key not in keys]
     stored = Counter(type(each.event.body).__struct_config__.tag for each in kept.events)
-    sent = Counter(_KINDS.get(step.happened.event, "") for step in told)  # type: ignore[union-attr]
+    sent = Counter(_KINDS.get(step.happened.event, "") for step in shown)  # type: ignore[union-attr]
     differ = [
         count(_GROUP, f"{kind} events sent but not stored", sent[kind] - stored[kind])
         for kind in _KINDS.values()

@@ -23,7 +23,7 @@ class _Edit(NamedTuple):
     key: str
     path: str
     truth: Touched
-    told: frozenset[str]
+    shown: frozenset[str]
 
 
 def scored(kept: Kept) -> Scored:
@@ -41,11 +41,11 @@ def scored(kept: Kept) -> Scored:
 def _rates(suffix: str, edits: list[_Edit]) -> Iterator[Measure]:
     found: Counter[str] = Counter()
     for edit in edits:
-        found["told"] += len(edit.told)
-        found["right"] += len(edit.told) - len(_wrong(edit))
+        found["shown"] += len(edit.shown)
+        found["right"] += len(edit.shown) - len(_wrong(edit))
         found["true"] += len(edit.truth.required)
         found["hit"] += len(edit.truth.required) - len(_missed(edit))
-    yield share(_GROUP, f"precision{suffix}", found["right"], found["told"])
+    yield share(_GROUP, f"precision{suffix}", found["right"], found["shown"])
     yield share(_GROUP, f"recall{suffix}", found["hit"], found["true"])
 
 
@@ -58,9 +58,9 @@ def _edits(kept: Kept) -> Iterator[_Edit]:
         if texts is None or recorded is None or not isinstance(recorded.event.body, FileWrite):
             continue
         where = Where(root=recorded.root, cwd=recorded.event.cwd)
-        told = analyze(recorded.event.body, where).change.symbols
+        shown = analyze(recorded.event.body, where).change.symbols
         truth = touched(path, *texts)
-        yield _Edit(payload["tool_use_id"], path, truth, frozenset(told))
+        yield _Edit(payload["tool_use_id"], path, truth, frozenset(shown))
 
 
 def texts_of(payload: Json) -> tuple[str, str] | None:
@@ -79,18 +79,18 @@ def _wrong(edit: _Edit) -> list[str]:
     allowed = edit.truth.allowed | {name.rpartition(".")[2] for name in edit.truth.allowed}
     return [
         name
-        for name in edit.told
+        for name in edit.shown
         if not ({name, name.rpartition(".")[0], name.rpartition(".")[2]} & allowed)
     ]
 
 
 def _missed(edit: _Edit) -> list[str]:
-    told = {part for name in edit.told for part in (name, name.rpartition(".")[2])}
-    owners = {name.partition(".")[0] for name in edit.told if "." in name}
+    shown = {part for name in edit.shown for part in (name, name.rpartition(".")[2])}
+    owners = {name.partition(".")[0] for name in edit.shown if "." in name}
     return [
         name
         for name in edit.truth.required
-        if not {name, name.rpartition(".")[2]} & told and name not in owners
+        if not {name, name.rpartition(".")[2]} & shown and name not in owners
     ]
 
 

@@ -52,9 +52,9 @@ def steps(repositories: Sequence[Repository]) -> list[Step]:
 class Committers:
     """Which session made a commit: one that ran git at that time."""
 
-    def __init__(self, told: Sequence[Step]) -> None:
+    def __init__(self, shown: Sequence[Step]) -> None:
         self._windows: dict[str, list[_Window]] = defaultdict(list)
-        for step in told:
+        for step in shown:
             if isinstance(step.happened, HookEvent) and _runs_git(step.happened):
                 lasted_ms = step.happened.payload.get("duration_ms", 0)
                 self._windows[step.repository.name].append(

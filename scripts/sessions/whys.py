@@ -73,8 +73,8 @@ def scored(kept: Kept) -> Scored:
 
 
 def _shown(asked: _Line, found: list[str]) -> str:
-    told = ", ".join(name[:8] for name in found) or "none"
-    return line(f"{asked.file}:{asked.number} {asked.session[:8]}: {told}")
+    shown = ", ".join(name[:8] for name in found) or "none"
+    return line(f"{asked.file}:{asked.number} {asked.session[:8]}: {shown}")
 
 
 def _sample(repository: Repository, kept: Kept) -> list[_Line]:

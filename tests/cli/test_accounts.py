@@ -41,8 +41,8 @@ def earlier(fill: Fill, tmp_path: Path) -> None:
     ],
 )
 def test_what_happened_is_shown_by_project(run: Run, words: tuple[str, ...], expected: Any) -> None:
-    told = run(*words, "--json").json
-    assert [share["project"] for share in told["projects"]] == expected
+    shown = run(*words, "--json").json
+    assert [share["project"] for share in shown["projects"]] == expected
 
 
 def test_a_day_says_what_was_asked_changed_and_failed(run: Run, filled: Home) -> None:
@@ -59,9 +59,9 @@ def test_a_day_without_anything_says_so(run: Run, earlier: None) -> None:
 
 @pytest.mark.parametrize("handle", [(), ("s1",)], ids=["the-last-here", "by-name"])
 def test_a_session_is_shown_in_order(run: Run, filled: Home, handle: tuple[str, ...]) -> None:
-    told = run("session", *handle, "--json").json
-    assert told["session"] == "s1"
-    assert [item["type"] for item in told["items"]] == ["prompt", "command", "file-write"]
+    shown = run("session", *handle, "--json").json
+    assert shown["session"] == "s1"
+    assert [item["type"] for item in shown["items"]] == ["prompt", "command", "file-write"]
 
 
 def test_a_session_for_people_leaves_the_earliest_out(run: Run, filled: Home) -> None:

@@ -69,7 +69,7 @@ def test_doctor_counts_damaged_events(run: Run, filled: Home, home: Home) -> Non
 
 
 @pytest.mark.parametrize("column", ["facts", "files_modified", "summary", "links"])
-def test_a_damaged_item_is_told_and_made_anew(
+def test_a_damaged_item_is_shown_and_made_anew(
     run: Run, filled: Home, home: Home, column: str
 ) -> None:
     change(home, f"UPDATE item SET {column} = '{{'")

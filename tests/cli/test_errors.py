@@ -121,7 +121,7 @@ def test_a_settings_file_that_is_a_link_to_another_disk_is_changed_there(
     assert elsewhere.read_text(encoding="utf-8") == "watch = false\n"
 
 
-def test_a_spool_that_cannot_be_looked_into_is_told_beside_the_answer(
+def test_a_spool_that_cannot_be_looked_into_is_shown_beside_the_answer(
     run: Run, filled: Home, home: Home
 ) -> None:
     shutil.rmtree(home.spool)
@@ -177,7 +177,7 @@ def test_a_folder_of_no_project_has_an_empty_context(
     ],
     ids=" ".join,
 )
-def test_a_number_out_of_range_is_told_by_its_option(
+def test_a_number_out_of_range_is_shown_by_its_option(
     run: Run, filled: Home, words: tuple[str, ...]
 ) -> None:
     ran = run(*words)
@@ -211,9 +211,9 @@ def test_an_output_that_lacks_a_script_shows_the_rest() -> None:
 
 def test_under_json_an_error_is_json(run: Run, filled: Home) -> None:
     ran = run("show", "999999", "--json")
-    told = json.loads(ran.err)["error"]
-    assert told["code"] == "not-found"
-    assert told["hint"]
+    shown = json.loads(ran.err)["error"]
+    assert shown["code"] == "not-found"
+    assert shown["hint"]
 
 
 def test_a_home_without_memory_is_an_error_of_its_own(run: Run, home: Home) -> None:
@@ -258,7 +258,7 @@ def test_nobody_waits_for_a_fifo_in_the_place_of_a_file(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["run", "spool", "spool/new"])
-def test_a_file_in_the_place_of_a_folder_is_told_with_what_to_do(
+def test_a_file_in_the_place_of_a_folder_is_shown_with_what_to_do(
     observer: Observer, home: Home, name: str
 ) -> None:
     (home.root / name).parent.mkdir(parents=True)
@@ -271,7 +271,7 @@ def test_a_file_in_the_place_of_a_folder_is_told_with_what_to_do(
 
 
 @pytest.mark.parametrize("name", ["log/daemon.log", "daemon.lock"])
-def test_a_link_to_nowhere_is_told_to_be_moved(
+def test_a_link_to_nowhere_is_shown_to_be_moved(
     observer: Observer, home: Home, tmp_path: Path, name: str
 ) -> None:
     (home.root / name).parent.mkdir(parents=True)
@@ -285,8 +285,8 @@ def test_a_link_to_nowhere_is_told_to_be_moved(
 @pytest.mark.parametrize("name", ["log/daemon.log", "daemon.lock"])
 def test_doctor_names_a_folder_in_the_place_of_a_file(run: Run, home: Home, name: str) -> None:
     (home.root / name).mkdir(parents=True)
-    told = json.loads(run("doctor", "--json").out)["checks"]
-    files = next(check for check in told if check["name"] == "files")
+    shown = json.loads(run("doctor", "--json").out)["checks"]
+    files = next(check for check in shown if check["name"] == "files")
     assert files["found"] == f"{home.root / name}: Is a directory"
     assert files["hint"] == "move it away; it is made anew"
 

@@ -34,7 +34,7 @@ def _commit(subject: str, path: str, text: str) -> str:
     return f"commit refs/heads/main\n{who}\n{message}\nM 644 inline {path}\n{content}\n"
 
 
-def test_a_person_is_told_figures_verdict_and_examples(run: Run, shop: Path) -> None:
+def test_a_person_is_shown_figures_verdict_and_examples(run: Run, shop: Path) -> None:
     ran = run("eval", str(shop))
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith(f"21 of 21 commits of {shop} were looked for")
@@ -51,16 +51,16 @@ def test_the_current_folder_is_measured_unless_another_is_named(
     assert run("eval").out == run("eval", str(shop)).out
 
 
-def test_a_script_is_told_all(run: Run, shop: Path) -> None:
-    told = run("eval", "--json", str(shop)).json
-    assert {key: told[key] for key in ("commits", "queries", "silent", "remarks")} == {
+def test_a_script_is_shown_all(run: Run, shop: Path) -> None:
+    shown = run("eval", "--json", str(shop)).json
+    assert {key: shown[key] for key in ("commits", "queries", "silent", "remarks")} == {
         "commits": 21,
         "queries": 21,
         "silent": 1,
         "remarks": [],
     }
-    assert told["finding"]["rows"][0]["figures"]["R@5"]["mean"] == pytest.approx(20 / 21)
-    assert [each["query"] for each in told["missed"]] == ["Weigh parcels \x1b[31m anywhere"]
+    assert shown["finding"]["rows"][0]["figures"]["R@5"]["mean"] == pytest.approx(20 / 21)
+    assert [each["query"] for each in shown["missed"]] == ["Weigh parcels \x1b[31m anywhere"]
 
 
 def test_the_memory_is_neither_needed_nor_made(run: Run, shop: Path, home: Home) -> None:

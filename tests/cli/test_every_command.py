@@ -49,9 +49,9 @@ def test_without_a_command_its_help_is_shown(run: Run, words: tuple[str, ...]) -
 
 @pytest.mark.parametrize("name", EVERY)
 def test_every_command_says_what_it_does_in_one_paragraph(name: str) -> None:
-    told = EVERY[name].help or ""
-    assert told.endswith(".")
-    assert "\n\n" not in told
+    shown = EVERY[name].help or ""
+    assert shown.endswith(".")
+    assert "\n\n" not in shown
 
 
 @pytest.mark.parametrize("name", EVERY)

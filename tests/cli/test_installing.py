@@ -13,14 +13,14 @@ from observer.core.paths import Home
 Run = Callable[..., Any]
 
 
-def test_a_file_that_goes_is_told_as_removed(run: Run, home: Home) -> None:
+def test_a_file_that_goes_is_shown_as_removed(run: Run, home: Home) -> None:
     bashrc = Path.home() / ".bashrc"
     assert f"  wrote {bashrc}\n" in run("install", "bash").out
     assert f"  removed {bashrc}\n" in run("uninstall", "bash").out
     assert not bashrc.exists()
 
 
-def test_a_file_that_stays_is_told_as_written(run: Run, home: Home) -> None:
+def test_a_file_that_stays_is_shown_as_written(run: Run, home: Home) -> None:
     bashrc = Path.home() / ".bashrc"
     bashrc.write_text("alias l=ls\n")
     run("install", "bash")

@@ -80,8 +80,8 @@ def test_use_writes_the_setting(run: Run, home: Home) -> None:
 
 def test_two_models_joined_may_be_used(run: Run, home: Home) -> None:
     shutil.copytree(BUILT_IN / "instant", home.models / "mine")
-    told = run("model", "use", "mine+deep", "--json").json
-    assert (told["model"], told["dimensions"]) == ("mine+deep", 640)
+    shown = run("model", "use", "mine+deep", "--json").json
+    assert (shown["model"], shown["dimensions"]) == ("mine+deep", 640)
     assert config.load(home, {}).model == "mine+deep"
     assert "mine, completed by deep in the background" in run("model").out
     assert "parts: mine deep" in run("model", "info", "mine+deep").out
@@ -107,7 +107,7 @@ def test_a_folder_may_be_used(
     assert [row["is_used"] for row in run("model", "list", "--json").json] == [*3 * [False], True]
 
 
-def test_a_chosen_model_that_is_gone_is_told(run: Run, home: Home) -> None:
+def test_a_chosen_model_that_is_gone_is_shown(run: Run, home: Home) -> None:
     home.root.mkdir()
     home.config.write_text("model = 'gone'")
     ran = run("model", "list")

@@ -42,8 +42,8 @@ def test_the_life_of_a_note(run: Run, daemon: Home, monkeypatch: pytest.MonkeyPa
     assert "Tests need Redis 7" in run("note", "show", item).out
     assert run("note", "edit", item).code == 2
     assert run("note", "undo", item).code == 0
-    told = run("note", "history", item).out.splitlines()
-    assert [line.split(" by ")[0].split()[-1] for line in told] == [
+    shown = run("note", "history", item).out.splitlines()
+    assert [line.split(" by ")[0].split()[-1] for line in shown] == [
         "remember",
         "revise",
         "undo",

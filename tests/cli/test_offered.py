@@ -28,7 +28,7 @@ def test_a_table_has_a_line_for_each_toolset_and_tool(run: Run) -> None:
     assert lines[2].startswith("core\tsearch\t")
 
 
-def test_of_a_choice_the_sum_is_told(run: Run) -> None:
+def test_of_a_choice_the_sum_is_shown(run: Run) -> None:
     costs = {each["toolset"]: each["tokens"] for each in run("tools", "--json").json}
     assert f"{costs['core'] + costs['mem0']:,} tokens in all" in run("tools", "core,mem0").err
 

@@ -42,9 +42,9 @@ def test_recording_is_paused_until_somebody_resumes(run: Run, home: Home) -> Non
 
 
 def test_a_pause_ends_by_itself(run: Run, home: Home) -> None:
-    (told,) = run("pause", "--for", "1h", "--json").json["paused"]
-    assert told["until_ms"] - told["from_ms"] == 3_600_000
-    assert told["where"] == "everywhere"
+    (shown,) = run("pause", "--for", "1h", "--json").json["paused"]
+    assert shown["until_ms"] - shown["from_ms"] == 3_600_000
+    assert shown["where"] == "everywhere"
 
 
 def test_a_span_that_cannot_be_read_pauses_nothing(run: Run, home: Home) -> None:

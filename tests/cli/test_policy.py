@@ -62,8 +62,8 @@ def test_all_that_applies_is_shown(run: Run, shop: Path) -> None:
 )
 def test_it_says_why_a_path_is_recorded_or_not(run: Run, shop: Path, path: str, why: str) -> None:
     restrict(shop, WHOLE)
-    told = run("policy", str(shop / path), "--json").json
-    assert (told["is_recorded"], told["why"]) == (not why, why)
+    shown = run("policy", str(shop / path), "--json").json
+    assert (shown["is_recorded"], shown["why"]) == (not why, why)
 
 
 def test_it_answers_for_the_current_folder(
@@ -76,8 +76,8 @@ def test_it_answers_for_the_current_folder(
 def test_the_settings_of_the_user_count_too(run: Run, home: Home, shop: Path) -> None:
     home.root.mkdir(exist_ok=True)
     home.config.write_text(f'exclude = ["{shop}/secrets"]')
-    told = run("policy", str(shop / "secrets" / "key"), "--json").json
-    assert told["why"] == "`exclude` in config.toml"
+    shown = run("policy", str(shop / "secrets" / "key"), "--json").json
+    assert shown["why"] == "`exclude` in config.toml"
 
 
 def test_a_policy_that_cannot_be_used_is_shown_with_its_remedy(run: Run, shop: Path) -> None:

@@ -160,8 +160,8 @@ def test_search_without_words_lists_the_newest_and_failed_only_what_failed(
 
 
 def test_a_type_that_no_item_has_brings_the_nearest_one(run: Run, filled: Home) -> None:
-    told = run("search", "bench", "--type", "comand").out
-    assert told.splitlines()[0] == "(no item is of type 'comand': did you mean command?)"
+    said = run("search", "bench", "--type", "comand").out
+    assert said.splitlines()[0] == "(no item is of type 'comand': did you mean command?)"
 
 
 def test_weak_hits_are_shown_on_demand(run: Run, fill: Fill, app: Path) -> None:
@@ -172,7 +172,7 @@ def test_weak_hits_are_shown_on_demand(run: Run, fill: Fill, app: Path) -> None:
             for command in commands
         ]
     )
-    told = run("search", "deploy the blue shop", "--type", "command").out
-    assert "1 strong, 1 weak left out" in told
-    assert "deploy it" not in told
+    said = run("search", "deploy the blue shop", "--type", "command").out
+    assert "1 strong, 1 weak left out" in said
+    assert "deploy it" not in said
     assert "deploy it" in run("search", "deploy the blue shop", "--weak").out

@@ -131,6 +131,6 @@ def test_no_context_file_holds_controls(filled: Path, home: Home) -> None:
 
 def test_escaped_json_means_the_same() -> None:
     value = {"text": HOSTILE, "plain": 'caf\u00e9 \\ "'}
-    told = escaped(msgspec.json.encode(value))
-    assert not RAW.findall(told.decode())
-    assert msgspec.json.decode(told) == value
+    shown = escaped(msgspec.json.encode(value))
+    assert not RAW.findall(shown.decode())
+    assert msgspec.json.decode(shown) == value

@@ -46,7 +46,7 @@ def test_an_arm_without_sessions_is_refused(run: Run, home: Home, share: str) ->
     assert Trials(home.trials).newest() is None
 
 
-def test_where_nothing_is_told_there_is_nothing_to_withhold(run: Run, home: Home) -> None:
+def test_where_nothing_is_shown_there_is_nothing_to_withhold(run: Run, home: Home) -> None:
     run("config", "set", "recall_hooks", "false")
     ran = run("trial", "start")
     assert ran.code == 2
@@ -68,7 +68,7 @@ def tried(
     share: float = 0.5,
     sessions: int = SESSIONS,
 ) -> None:
-    """Have a trial behind one, in which those who were told failed less often."""
+    """Have a trial behind one, in which those who were shown failed less often."""
     now_ms = time.time_ns() // 1_000_000
     plan = TrialPlan(
         key="5a" * 16, start_ms=now_ms - 1000, end_ms=now_ms + DAY_MS, share=share, is_same=is_same
@@ -112,7 +112,9 @@ def test_json_says_the_same_and_more(run: Run, home: Home, fill: Fill, app: Path
     assert "5a5a" not in json.dumps(found)
 
 
-def test_of_two_equal_arms_none_is_called_told(run: Run, home: Home, fill: Fill, app: Path) -> None:
+def test_of_two_equal_arms_none_is_called_shown(
+    run: Run, home: Home, fill: Fill, app: Path
+) -> None:
     tried(home, fill, app, is_same=True)
     out = run("trial").out
     assert "arm A" in out

@@ -1,4 +1,4 @@
-"""Why a session starts with what it starts with, and what items weigh, told with no daemon."""
+"""Why a session starts with what it starts with, and what items weigh, shown with no daemon."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ def test_show_says_what_is_known_of_the_use(run: Run, used: int) -> None:
 
 
 def test_a_context_is_explained_line_by_line(run: Run, used: int) -> None:
-    told = run("context", "--explain", "--json").json
-    assert 0 < told["tokens_used"] <= told["token_budget"] <= 1000
-    assert told["lines"][0]["why"] == "last session"
-    weighed = next(line for line in told["lines"] if line["id"] == used)
+    shown = run("context", "--explain", "--json").json
+    assert 0 < shown["tokens_used"] <= shown["token_budget"] <= 1000
+    assert shown["lines"][0]["why"] == "last session"
+    weighed = next(line for line in shown["lines"] if line["id"] == used)
     assert (weighed["weight"], weighed["shown"], weighed["used"]) == (1.1, 1, 1)
     text = run("context", "--explain").out
-    assert f"{told['tokens_used']} of {told['token_budget']} tokens" in text
-    for line in told["lines"]:
+    assert f"{shown['tokens_used']} of {shown['token_budget']} tokens" in text
+    for line in shown["lines"]:
         assert f"{line['text']}\n    why: {line['why']} · {line['tokens']} tokens" in text
 
 

@@ -70,8 +70,8 @@ def test_post_adds_where_it_was_called(
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "abc")
     run("post", "custom", "name=deploy")
     (entry,) = Spool(home.spool).claim(at_most=9)
-    told = json.loads(entry.data.rpartition(b"\0")[2])
-    assert (told["cwd"], told["client"], told["session"]) == (str(app), "claude-code", "abc")
+    shown = json.loads(entry.data.rpartition(b"\0")[2])
+    assert (shown["cwd"], shown["client"], shown["session"]) == (str(app), "claude-code", "abc")
 
 
 @pytest.mark.parametrize("words", [("custom", "name"), ("custom", "name:=oops"), ("custom", "=x")])
@@ -105,7 +105,7 @@ def test_settings_that_are_no_toml_are_left_alone(run: Run, home: Home) -> None:
     ("number", "hint"),
     [(errno.ENOSPC, "free some disk space"), (errno.EROFS, "observer doctor")],
 )
-def test_an_event_that_cannot_be_spooled_is_told_with_its_cause(
+def test_an_event_that_cannot_be_spooled_is_shown_with_its_cause(
     run: Run, monkeypatch: pytest.MonkeyPatch, number: int, hint: str
 ) -> None:
     def refuse(*_: object) -> None:

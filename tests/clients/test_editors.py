@@ -198,7 +198,7 @@ def test_the_toolsets_that_a_user_chose_stay(context: InstallContext, put: Run, 
     assert not (context.user_home / ".cursor/mcp.json").exists()
 
 
-def test_the_server_is_told_of_a_home_elsewhere(
+def test_the_server_is_shown_of_a_home_elsewhere(
     context: InstallContext, spaced: InstallContext
 ) -> None:
     perform(install("cursor", spaced), spaced.home, at_ms=1)
@@ -266,8 +266,10 @@ def test_kiro_gets_both_formats(context: InstallContext, put: Run) -> None:
         *("SessionStart", "SessionStart", "UserPromptSubmit", "UserPromptSubmit", "PreToolUse"),
         *("PostToolUse", "Stop"),
     ]
-    told = [hook["action"]["command"] for hook in new["hooks"] if hook["name"] == "observer-recall"]
-    assert told == [f"{context.home.hooks}/recall kiro UserPromptSubmit"]
+    shown = [
+        hook["action"]["command"] for hook in new["hooks"] if hook["name"] == "observer-recall"
+    ]
+    assert shown == [f"{context.home.hooks}/recall kiro UserPromptSubmit"]
     agent = loaded(context, ".kiro/agents/observer.json")
     assert agent["tools"] == ["*"]
     assert commands(agent["hooks"]["agentSpawn"]) == [

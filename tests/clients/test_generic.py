@@ -112,7 +112,7 @@ def test_a_custom_event_keeps_unknown_fields_in_its_text(fields: dict[str, Any],
         pytest.param({}, "commit:" + "a" * 40, id="hash"),
     ],
 )
-def test_told_again_it_is_the_same_commit(fields: dict[str, Any], dedup: str) -> None:
+def test_shown_again_it_is_the_same_commit(fields: dict[str, Any], dedup: str) -> None:
     assert reported(kind="commit", hash="a" * 40, **fields).dedup == dedup
 
 

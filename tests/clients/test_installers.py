@@ -394,7 +394,7 @@ def test_the_context_of_this_process_has_its_user_and_command(home: Home, tmp_pa
     assert context.project == Path.cwd() / "sub"
 
 
-def test_a_machine_without_the_command_is_told(
+def test_a_machine_without_the_command_is_shown(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))

@@ -128,7 +128,7 @@ def test_zdotdir_is_where_zsh_looks(context: InstallContext, tmp_path: Path) -> 
         pytest.param({}, "", id="none"),
     ],
 )
-def test_a_profile_that_skips_the_rc_file_is_told(
+def test_a_profile_that_skips_the_rc_file_is_shown(
     context: InstallContext, profiles: dict[str, str], warned: str
 ) -> None:
     for name, text in profiles.items():

@@ -20,17 +20,17 @@ def test_every_tool_of_ours_is_known_for_ours() -> None:
 
 @pytest.mark.parametrize("server", ["mcp__observer__", "MCP:"])
 @pytest.mark.parametrize("name", sorted(own_tools.OWN_PRIVATE_TOOLS))
-def test_of_what_we_are_told_no_copy_is_kept(name: str, server: str) -> None:
+def test_of_what_we_are_shown_no_copy_is_kept(name: str, server: str) -> None:
     given = {"content": "Bo left", "data": "Bo left", "user_id": "bo", "query": "bo"}
     call = tools.ToolCall(tool=f"{server}{name}", given=given, response="Bo left", error="Bo")
-    told = tools.make(call, {})
-    assert "bo" not in repr(told).lower().replace(call.tool, "")
+    shown = tools.make(call, {})
+    assert "bo" not in repr(shown).lower().replace(call.tool, "")
 
 
 def test_what_is_recalled_is_a_question() -> None:
     given = {"action": "recall", "query": "cache"}
-    told = tools.make(tools.ToolCall(tool="@observer/memory", given=given, response="Bo left"), {})
-    assert told == Search(query="cache", where="memory", tool="@observer/memory")
+    shown = tools.make(tools.ToolCall(tool="@observer/memory", given=given, response="Bo left"), {})
+    assert shown == Search(query="cache", where="memory", tool="@observer/memory")
 
 
 def test_tools_of_other_servers_are_not_ours() -> None:
@@ -62,8 +62,8 @@ def test_tools_of_other_servers_are_not_ours() -> None:
     ],
 )
 def test_our_tools_are_known_in_every_spelling(spelled: str) -> None:
-    told = tools.make(tools.ToolCall(tool=spelled, given={"query": "cache"}, response="#1 Bo"), {})
-    assert told == Search(query="cache", where="memory", tool=spelled)
+    shown = tools.make(tools.ToolCall(tool=spelled, given={"query": "cache"}, response="#1 Bo"), {})
+    assert shown == Search(query="cache", where="memory", tool=spelled)
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_a_name_that_only_holds_ours_is_not_ours(spelled: str) -> None:
 
 def test_a_tool_for_all_servers_is_known_by_the_server_it_calls() -> None:
     given = {"server_name": "observer", "tool_name": "search", "arguments": {"query": "cache"}}
-    told = tools.make(tools.ToolCall(tool="use_mcp_tool", given=given, response="#1"), {})
-    assert told == Search(query="cache", where="memory", tool="mcp__observer__search")
+    shown = tools.make(tools.ToolCall(tool="use_mcp_tool", given=given, response="#1"), {})
+    assert shown == Search(query="cache", where="memory", tool="mcp__observer__search")
     elsewhere = tools.ToolCall(tool="use_mcp_tool", given={**given, "server_name": "tracker"})
     assert isinstance(tools.make(elsewhere, {}), ToolUse)
 
@@ -130,5 +130,5 @@ def test_a_search_is_answered_in_text(tool: str, response: Json, output: str) ->
 )
 def test_a_command_that_was_sent_to_the_background_says_so(response: Json, output: str) -> None:
     call = tools.ToolCall(tool="Bash", given={"command": "make"}, response=response)
-    told = tools.make(call, decode.TOOLS)
-    assert told == Command(command="make", output=output)
+    shown = tools.make(call, decode.TOOLS)
+    assert shown == Command(command="make", output=output)

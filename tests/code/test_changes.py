@@ -147,7 +147,7 @@ def test_two_changes_tell_their_sum(
     assert (both.new, both.changed, both.gone) == symbols
 
 
-def test_a_name_that_came_and_went_is_told_of_neither() -> None:
+def test_a_name_that_came_and_went_is_shown_of_neither() -> None:
     tried = ChangeSummary(names=("round", "total"), dropped=("sum",))
     both = merge_changes(
         tried, ChangeSummary(names=("sum", "quantize"), dropped=("round", "price"))

@@ -1,4 +1,4 @@
-"""What an edit in the middle of a file did to its symbols, told by both whole texts."""
+"""What an edit in the middle of a file did to its symbols, shown by both whole texts."""
 
 from __future__ import annotations
 

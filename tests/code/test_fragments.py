@@ -1,4 +1,4 @@
-"""What is told to be torn has no sound tree; what may be whole is left to the parser."""
+"""What is shown to be torn has no sound tree; what may be whole is left to the parser."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_text_cut_amid_a_string_or_brackets_is_torn(text: str) -> None:
         pytest.param("f(x)\n", id="whole"),
     ],
 )
-def test_what_is_not_certain_is_not_told(text: str) -> None:
+def test_what_is_not_certain_is_not_shown(text: str) -> None:
     assert not is_truncated(text)
 
 

@@ -67,18 +67,18 @@ def test_what_cannot_be_used_is_named(home: Home, text: str, says: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "shown"),
     [
         pytest.param("http_port = 70000", "Loopback TCP port", id="a number"),
         pytest.param('log_level = "loud"', "debug, info, warning or error", id="a choice"),
         pytest.param("exclude = [1]", "of which nothing is recorded", id="one of a list"),
     ],
 )
-def test_the_hint_says_what_a_refused_setting_is(home: Home, text: str, told: str) -> None:
+def test_the_hint_says_what_a_refused_setting_is(home: Home, text: str, shown: str) -> None:
     home.config.write_text(text)
     with pytest.raises(ConfigInvalid) as refused:
         load(home, {})
-    assert told in refused.value.hint
+    assert shown in refused.value.hint
 
 
 def test_what_is_no_file_is_refused(home: Home) -> None:
@@ -100,7 +100,7 @@ def test_a_file_that_is_not_utf8_is_refused(home: Home) -> None:
 
 
 @pytest.mark.parametrize(("variable", "text"), [("HTP_PORT", "1"), ("HTTP_PORT", "x")])
-def test_a_variable_that_is_refused_is_told_from_the_file(
+def test_a_variable_that_is_refused_is_shown_from_the_file(
     home: Home, variable: str, text: str
 ) -> None:
     with pytest.raises(ConfigInvalid, match=variable.lower()) as refused:

@@ -77,14 +77,14 @@ def test_inside_means_below_or_the_same(path: str, folder: str, *, is_in: bool) 
     assert is_inside(path, folder) is is_in
 
 
-@pytest.mark.parametrize(("told", "folder"), [("/nowhere/gone", "/nowhere/gone"), ("", "/")])
+@pytest.mark.parametrize(("shown", "folder"), [("/nowhere/gone", "/nowhere/gone"), ("", "/")])
 def test_a_deleted_working_folder_is_what_the_shell_calls_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: str, folder: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown: str, folder: str
 ) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)
-    monkeypatch.setenv("PWD", told)
+    monkeypatch.setenv("PWD", shown)
     gone.rmdir()
     assert working_folder() == Path(folder)
 

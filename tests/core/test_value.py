@@ -1,4 +1,4 @@
-"""What was kept and cannot be read is told, never taken for nothing."""
+"""What was kept and cannot be read is shown, never taken for nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from observer.observations import project_state, session_state
     [(session_state.decode, "session"), (project_state.decode, "project")],
     ids=["state", "story"],
 )
-def test_what_is_damaged_is_told_with_the_way_out(kept: object, of: str, data: bytes) -> None:
+def test_what_is_damaged_is_shown_with_the_way_out(kept: object, of: str, data: bytes) -> None:
     assert callable(kept)
     with pytest.raises(StoreUnavailable, match=f"remembered of a {of}") as refused:
         kept(data)

@@ -62,9 +62,9 @@ def _spool(home: Home, folder: Path, count: int = 1) -> None:
 def test_up_returns_when_the_daemon_answers(home: Home, observer: Observer) -> None:
     done = observer("up", "--json")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["pid"] == client.daemon_pid(home)
-    assert told["version"] == __version__
+    shown = json.loads(done.stdout)
+    assert shown["pid"] == client.daemon_pid(home)
+    assert shown["version"] == __version__
 
 
 def test_twenty_that_start_it_at_once_get_one_daemon(home: Home) -> None:
@@ -124,7 +124,7 @@ def test_it_wakes_for_what_is_spooled_later(home: Home, tmp_path: Path, until: U
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_told_to_leave_it_stores_what_is_there(
+def test_shown_to_leave_it_stores_what_is_there(
     home: Home, tmp_path: Path, until: Until, number: signal.Signals
 ) -> None:
     client.ensure_daemon(home)
@@ -164,9 +164,9 @@ def test_status_of_a_stopped_daemon_says_so_in_time(home: Home, observer: Observ
     client.ensure_daemon(home)
     pid = client.daemon_pid(home) or 0
     os.kill(pid, signal.SIGSTOP)
-    told = json.loads(observer("status", "--json").stdout)
-    assert told["pid"] == pid
-    assert "did not answer" in told["degraded"]
+    shown = json.loads(observer("status", "--json").stdout)
+    assert shown["pid"] == pid
+    assert "did not answer" in shown["degraded"]
 
 
 def test_a_daemon_that_had_no_room_for_its_pid_tells_it_itself(
@@ -204,7 +204,7 @@ def test_two_homes_never_meet(home: Home, tmp_path: Path, until: Until) -> None:
         client.stop(other)
 
 
-def test_a_database_of_a_newer_version_is_left_alone_and_told(home: Home, tmp_path: Path) -> None:
+def test_a_database_of_a_newer_version_is_left_alone_and_shown(home: Home, tmp_path: Path) -> None:
 
     client.ensure_daemon(home)
     client.stop(home)

@@ -36,7 +36,7 @@ class Bench:
         self._home = home
         self._root = root
         self.writer = WriterThread(pipeline, HomeGuard(home), Health())
-        self.told = 0
+        self.shown = 0
         self._numbers = itertools.count()
         self.feedback = self.begin()
 
@@ -45,7 +45,7 @@ class Bench:
         return FeedbackRecorder(self.store, self.writer, self._home, on_fetch=self._tell)
 
     def _tell(self) -> None:
-        self.told += 1
+        self.shown += 1
 
     def happen(
         self, body: AnyBody, session: str = "s", client: str = "kiro", *, times: int = 1
@@ -149,9 +149,9 @@ def test_many_events_are_followed_in_parts(bench: Bench, noted: int) -> None:
     assert bench.uses() == [(noted, "shown"), (noted, "cited")]
 
 
-def test_a_fetch_is_told_at_once_and_written_later(bench: Bench, noted: int) -> None:
+def test_a_fetch_is_shown_at_once_and_written_later(bench: Bench, noted: int) -> None:
     bench.feedback.fetched([noted])
-    assert bench.told == 1
+    assert bench.shown == 1
     assert bench.uses() == [(noted, "fetched")]
 
 

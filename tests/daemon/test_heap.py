@@ -50,11 +50,11 @@ def test_the_allocator_is_asked_where_it_can_be(
 
 
 def test_what_every_question_needs_for_a_moment_is_not_lent_anew() -> None:
-    told = subprocess.run(
+    shown = subprocess.run(
         [sys.executable, "-c", ASKING],
         env=os.environ | client.MEMORY,
         capture_output=True,
         check=True,
         text=True,
     )
-    assert int(told.stdout) < 1_000
+    assert int(shown.stdout) < 1_000

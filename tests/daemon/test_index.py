@@ -227,25 +227,25 @@ def test_a_store_that_cannot_be_opened_ends_no_task(
     assert "store" in (bench.health.text() or "")
 
 
-def test_an_index_that_fails_is_told_and_recovers(
+def test_an_index_that_fails_is_shown_and_recovers(
     bench: Bench, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(store, *items(1))
     monkeypatch.setattr("observer.index.index.segment", None)
-    told = []
+    shown = []
 
     def is_well_again() -> bool:
         ill = "index: " in (bench.health.text() or "")
-        if ill and not told:
-            told.append(ill)
+        if ill and not shown:
+            shown.append(ill)
             monkeypatch.undo()
             bench.tasks.touch([UNASSIGNED])
-        return bool(told) and not ill
+        return bool(shown) and not ill
 
     bench.run(bench.tasks.run, until=is_well_again)
 
 
-def test_a_model_with_a_problem_is_told_and_nothing_is_dropped(
+def test_a_model_with_a_problem_is_shown_and_nothing_is_dropped(
     home: Home, store: SqliteStore, info: ModelInfo
 ) -> None:
     folder = home.models / "broken"

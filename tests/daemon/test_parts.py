@@ -186,9 +186,9 @@ def test_the_status_of_a_spool_that_is_no_folder_says_so(home: Home, place: str)
     Spool(home.spool).prepare()
     shutil.rmtree(home.root / place)
     (home.root / place).touch()
-    told = from_disk(home).degraded or ""
-    assert told.startswith(f"spool: {home.root / place}")
-    assert told.endswith("cannot be read: Not a directory")
+    shown = from_disk(home).degraded or ""
+    assert shown.startswith(f"spool: {home.root / place}")
+    assert shown.endswith("cannot be read: Not a directory")
 
 
 @pytest.mark.parametrize("below", ["", "home"])

@@ -99,12 +99,12 @@ def test_an_answer_is_the_same_from_the_daemon_and_without_it(
 ) -> None:
     assert observer("import", "git").returncode == 0
     until(lambda: "stale" in observer("show", "4").stdout)  # both commits are followed by then
-    told = [_read(*words) for words in ANSWERED]
-    assert not any(is_read_here for *_, is_read_here in told)
+    shown = [_read(*words) for words in ANSWERED]
+    assert not any(is_read_here for *_, is_read_here in shown)
     assert observer("down").returncode == 0
     alone = [_read(*words) for words in ANSWERED]
     assert all(is_read_here for *_, is_read_here in alone)
-    assert [each[:3] for each in alone] == [each[:3] for each in told]
+    assert [each[:3] for each in alone] == [each[:3] for each in shown]
 
 
 @pytest.mark.parametrize("variable", ["TZ", "OBSERVER_OWNER"])
@@ -135,8 +135,8 @@ def _json(done: subprocess.CompletedProcess[str]) -> Any:
 
 
 def test_post_with_wait_returns_after_the_commit(home: Home, observer: Observer) -> None:
-    (told,) = _json(observer("post", "custom", "name=deploy", "--wait", "--json"))
-    assert told["stored"]
+    (shown,) = _json(observer("post", "custom", "name=deploy", "--wait", "--json"))
+    assert shown["stored"]
     assert _status(home)["events"] == 1
 
 
@@ -149,8 +149,8 @@ def test_post_tells_of_an_event_that_was_known_which_one_it_is(observer: Observe
 
 def test_post_tells_of_a_folder_that_is_left_out(app: Path, observer: Observer) -> None:
     _json(observer("config", "set", "exclude", str(app), "--json"))
-    told = observer("post", "custom", "name=deploy", "--wait").stdout
-    assert told == "stored 0 events, 1 of excluded folders left out\n"
+    shown = observer("post", "custom", "name=deploy", "--wait").stdout
+    assert shown == "stored 0 events, 1 of excluded folders left out\n"
 
 
 def test_a_note_is_remembered_recalled_and_forgotten(app: Path, observer: Observer) -> None:
@@ -223,8 +223,8 @@ def test_a_rebuild_derives_the_same_items(
 
 def test_doctor_is_content_with_a_healthy_daemon(home: Home, observer: Observer) -> None:
     client.ensure_daemon(home)
-    told = _json(observer("doctor", "--json"))
-    assert told["is_well"], told
+    shown = _json(observer("doctor", "--json"))
+    assert shown["is_well"], shown
 
 
 def test_doctor_names_a_known_repository_whose_hooks_were_put_out_of_use(
@@ -239,7 +239,7 @@ def test_doctor_names_a_known_repository_whose_hooks_were_put_out_of_use(
     assert str(app) in found
 
 
-def test_a_full_disk_loses_nothing_and_is_told(
+def test_a_full_disk_loses_nothing_and_is_shown(
     small_disk: Home, tmp_path: Path, observer: Observer, until: Until
 ) -> None:
     client.ensure_daemon(small_disk)
@@ -247,12 +247,12 @@ def test_a_full_disk_loses_nothing_and_is_told(
     filler = _fill(small_disk.root / "filler", leave_bytes=400_000)
     accepted = 0
 
-    def is_told() -> bool:
+    def is_shown() -> bool:
         nonlocal accepted
         accepted += _spooled(small_disk, tmp_path, accepted)
         return "store: " in (_status(small_disk)["degraded"] or "")
 
-    until(is_told)
+    until(is_shown)
     status = _status(small_disk)
     assert status["spool_depth"] + status["events"] == accepted > 0
     assert observer("doctor").returncode == 1
@@ -271,11 +271,11 @@ def _fill(path: Path, *, leave_bytes: int) -> Path:
 
 
 def _spooled(home: Home, folder: Path, number: int) -> bool:
-    told = {"kind": "command", "command": f"make {number}", "output": "x" * 30_000}
+    shown = {"kind": "command", "command": f"make {number}", "output": "x" * 30_000}
     try:
         Spool(home.spool).append(
             {"client": "generic", "event": "command"},
-            json.dumps({**told, "cwd": str(folder)}).encode(),
+            json.dumps({**shown, "cwd": str(folder)}).encode(),
         )
     except OSError:
         return False

@@ -1,4 +1,4 @@
-"""Waiting for news, and being told to stop meanwhile."""
+"""Waiting for news, and being shown to stop meanwhile."""
 
 from __future__ import annotations
 

@@ -101,13 +101,13 @@ def test_a_file_larger_than_the_limit_is_not_taken(
         pytest.param("http://127.0.0.1:99999", id="no-port"),
     ],
 )
-def test_what_cannot_be_had_is_told(served: str, tmp_path: Path, base: str) -> None:
+def test_what_cannot_be_had_is_shown(served: str, tmp_path: Path, base: str) -> None:
     with pytest.raises(NotFound, match="cannot be had"):
         pull("mine", base.format(served=served), sha256="0" * 64, folder=tmp_path / "own")
 
 
 @pytest.mark.parametrize(
-    ("name", "url", "sha256", "told"),
+    ("name", "url", "sha256", "shown"),
     [
         pytest.param("../up", "http://host", "0" * 64, "not a model name", id="path"),
         pytest.param("deep", "http://host", "0" * 64, "built in", id="built-in"),
@@ -118,9 +118,9 @@ def test_what_cannot_be_had_is_told(served: str, tmp_path: Path, base: str) -> N
     ],
 )
 def test_wrong_arguments_reach_no_server(
-    tmp_path: Path, name: str, url: str, sha256: str, told: str
+    tmp_path: Path, name: str, url: str, sha256: str, shown: str
 ) -> None:
-    with pytest.raises(BadInput, match=told):
+    with pytest.raises(BadInput, match=shown):
         pull(name, url, sha256=sha256, folder=tmp_path / "own")
     assert not (tmp_path / "own").exists()
 

@@ -82,7 +82,7 @@ def test_vectors_are_made_unit_vectors_where_the_graph_does_not(build: Build) ->
 
 
 @pytest.mark.parametrize(
-    ("inputs", "told"),
+    ("inputs", "shown"),
     [
         pytest.param((), "inputs are none", id="none"),
         pytest.param(("pixels",), "inputs are pixels", id="another"),
@@ -90,8 +90,8 @@ def test_vectors_are_made_unit_vectors_where_the_graph_does_not(build: Build) ->
         pytest.param(("ids", "input_ids"), "inputs are ids, input_ids", id="both"),
     ],
 )
-def test_other_inputs_are_refused(build: Build, inputs: tuple[str, ...], told: str) -> None:
-    with pytest.raises(ConfigInvalid, match=told):
+def test_other_inputs_are_refused(build: Build, inputs: tuple[str, ...], shown: str) -> None:
+    with pytest.raises(ConfigInvalid, match=shown):
         build(*inputs)
 
 
@@ -101,13 +101,13 @@ def test_inputs_that_are_no_ids_are_refused(build: Build) -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "told"),
+    ("output", "shown"),
     [
         pytest.param("tokens", r"float32 \(1, 2\)", id="not-pooled"),
         pytest.param("double", r"float64 \(1, 4\)", id="not-float32"),
         pytest.param("fails", "does not run", id="fails"),
     ],
 )
-def test_another_output_than_vectors_is_refused(build: Build, output: str, told: str) -> None:
-    with pytest.raises(ConfigInvalid, match=told):
+def test_another_output_than_vectors_is_refused(build: Build, output: str, shown: str) -> None:
+    with pytest.raises(ConfigInvalid, match=shown):
         build("input_ids", output=output)

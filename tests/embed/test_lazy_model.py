@@ -79,7 +79,7 @@ def test_of_joined_models_the_quick_one_makes_the_beginning_of_vectors(tmp_path:
     assert {len(vector) for vector in late.made(items).values()} == {late.dimensions}
 
 
-def test_what_keeps_a_model_from_being_loaded_is_told(
+def test_what_keeps_a_model_from_being_loaded_is_shown(
     late: LazyModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)

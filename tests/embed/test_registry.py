@@ -53,7 +53,7 @@ def test_a_card_without_digests_gives_the_id_of_its_files(copied: Folder) -> Non
     assert ids[0] == ids[1] != registry.find("two", second.parent).id
 
 
-def test_an_unknown_name_is_told_the_known_ones(copied: Folder) -> None:
+def test_an_unknown_name_is_shown_the_known_ones(copied: Folder) -> None:
     with pytest.raises(NotFound, match="instant, deep, mine"):
         registry.find("other", copied("mine").parent)
 
@@ -78,7 +78,7 @@ def test_folders_that_are_no_models_are_passed_over(copied: Folder) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "shown"),
     [
         pytest.param("dimensions = ", "is not a model manifest", id="no-toml"),
         pytest.param("description = 'x'", "dimensions", id="no-dimensions"),
@@ -87,10 +87,10 @@ def test_folders_that_are_no_models_are_passed_over(copied: Folder) -> None:
         pytest.param(card("# " + "x" * 70000), "longer than", id="long"),
     ],
 )
-def test_a_wrong_card_is_listed_with_its_problem(copied: Folder, text: str, told: str) -> None:
+def test_a_wrong_card_is_listed_with_its_problem(copied: Folder, text: str, shown: str) -> None:
     folder = copied("mine", card=text)
     info = registry.known(folder.parent)[-1]
-    assert told in info.problem
+    assert shown in info.problem
     with pytest.raises(ConfigInvalid, match="'mine' cannot be used"):
         registry.load(info)
 
@@ -118,16 +118,16 @@ def test_damage_is_found_before_the_model_is_used(copied: Folder) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "shown"),
     [
         pytest.param("model.onnx", "model.onnx is not an ONNX graph", id="graph"),
         pytest.param("tokenizer.json", "tokenizer.json is not a tokenizer", id="tokenizer"),
     ],
 )
-def test_a_file_of_another_kind_is_refused(copied: Folder, name: str, told: str) -> None:
+def test_a_file_of_another_kind_is_refused(copied: Folder, name: str, shown: str) -> None:
     folder = copied("mine", card=card())
     (folder / name).write_bytes(b"not what it should be")
-    with pytest.raises(ConfigInvalid, match=told):
+    with pytest.raises(ConfigInvalid, match=shown):
         registry.load(registry.find("mine", folder.parent))
 
 

@@ -15,10 +15,10 @@ Git = Callable[..., str]
 
 
 def test_every_commit_with_a_diff_is_a_document_and_telling_ones_are_asked(shop: Path) -> None:
-    told = commits.read(str(shop))
-    assert len(told.events) == commits.size(str(shop)) == 25
-    assert [query.at for query in told.queries] == list(range(20))
-    assert told.queries[0].text == "limit the number of login"
+    shown = commits.read(str(shop))
+    assert len(shown.events) == commits.size(str(shop)) == 25
+    assert [query.at for query in shown.queries] == list(range(20))
+    assert shown.queries[0].text == "limit the number of login"
 
 
 def test_a_document_says_nothing_of_the_message(shop: Path) -> None:
@@ -29,16 +29,16 @@ def test_a_document_says_nothing_of_the_message(shop: Path) -> None:
 
 
 def test_a_query_is_about_its_own_commit(shop: Path, git: Git) -> None:
-    told = commits.read(str(shop))
-    for query in told.queries:
-        assert git(shop, "log", "-1", "--format=%s", told.hash(query.at)) == query.text
+    shown = commits.read(str(shop))
+    for query in shown.queries:
+        assert git(shop, "log", "-1", "--format=%s", shown.hash(query.at)) == query.text
 
 
 def test_the_same_history_gives_the_same_set(shop: Path) -> None:
     assert commits.read(str(shop)) == commits.read(str(shop))
 
 
-def test_each_commit_read_is_told(shop: Path) -> None:
+def test_each_commit_read_is_shown(shop: Path) -> None:
     seen: list[int] = []
     commits.read(str(shop), advance=seen.append)
     assert sum(seen) == 25
@@ -52,9 +52,9 @@ def test_merges_and_empty_commits_are_no_documents(shop: Path, git: Git) -> None
     git(shop, "commit", "-q", "-m", "Weigh every parcel twice")
     git(shop, "checkout", "-q", "main")
     git(shop, "merge", "-q", "--no-ff", "-m", "Join the weighing side", "side")
-    told = commits.read(str(shop))
-    assert len(told.events) == 26
-    assert "Weigh every parcel twice" in told.subjects
+    shown = commits.read(str(shop))
+    assert len(shown.events) == 26
+    assert "Weigh every parcel twice" in shown.subjects
 
 
 def test_of_a_long_history_the_newest_part_is_read(
@@ -62,9 +62,9 @@ def test_of_a_long_history_the_newest_part_is_read(
 ) -> None:
     monkeypatch.setattr(commits, "MOST_DOCUMENTS", 22)
     monkeypatch.setattr(commits, "FEWEST_QUERIES", 1)
-    told = commits.read(str(shop))
-    assert len(told.events) == commits.size(str(shop)) == 22
-    assert told.subjects[-1] == "Say it twice here"
+    shown = commits.read(str(shop))
+    assert len(shown.events) == commits.size(str(shop)) == 22
+    assert shown.subjects[-1] == "Say it twice here"
 
 
 def test_most_queries_are_kept_when_the_history_grows(
@@ -92,7 +92,7 @@ def test_a_repository_without_commits_is_refused(tmp_path: Path, git: Git) -> No
         commits.read(str(tmp_path / "new"))
 
 
-def test_a_shallow_clone_that_is_too_short_is_told_how_to_grow(
+def test_a_shallow_clone_that_is_too_short_is_shown_how_to_grow(
     tmp_path: Path, git: Git, shop: Path
 ) -> None:
     clone = tmp_path / "clone"

@@ -24,7 +24,7 @@ def test_functions_named_after_subjects_are_found(shop: Path, model: LazyModel) 
     assert (found.missed, found.silent) == ((), 0)
 
 
-def test_what_shares_no_word_is_counted_and_told(shop: Path, git: Git, model: LazyModel) -> None:
+def test_what_shares_no_word_is_counted_and_shown(shop: Path, git: Git, model: LazyModel) -> None:
     (shop / "q.bin").write_bytes(b"\0")
     git(shop, "add", "-A")
     git(shop, "commit", "-q", "-m", "Limit orders, invoices, baskets, parcels")
@@ -43,17 +43,17 @@ def test_the_repository_is_left_as_it_was(shop: Path, git: Git, model: LazyModel
     assert sorted((path, path.lstat().st_mtime_ns) for path in shop.rglob("*")) == before
 
 
-def test_progress_is_told_in_three_parts(shop: Path, model: LazyModel) -> None:
-    told: list[tuple[str, int, int]] = []
+def test_progress_is_shown_in_three_parts(shop: Path, model: LazyModel) -> None:
+    shown: list[tuple[str, int, int]] = []
 
     @contextmanager
     def progress(name: str, total: int) -> Iterator[Callable[[int], object]]:
         done: list[int] = []
         yield done.append
-        told.append((name, total, sum(done)))
+        shown.append((name, total, sum(done)))
 
     review(str(shop), model, progress=progress)
-    assert told == [("reading", 25, 25), ("storing", 25, 25), ("asking", 20, 20)]
+    assert shown == [("reading", 25, 25), ("storing", 25, 25), ("asking", 20, 20)]
 
 
 def a_review(

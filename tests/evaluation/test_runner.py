@@ -111,7 +111,7 @@ def test_a_model_that_cannot_be_used_leaves_words(tmp_path: Path, model: LazyMod
         pytest.param('"', set(), id="no word"),
     ],
 )
-def test_what_holds_any_word_is_told(model: LazyModel, text: str, found: set[int]) -> None:
+def test_what_holds_any_word_is_shown(model: LazyModel, text: str, found: set[int]) -> None:
     with temporary_memory(model) as memory:
         memory.keep(sets.item(document, n) for n, document in enumerate(DOCUMENTS, start=1))
         with memory.sources() as sources:

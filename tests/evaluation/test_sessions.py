@@ -80,8 +80,8 @@ class Script:
         asked = [{"type": "tool_use", "id": name, "name": tool, "input": given}]
         self._add("assistant", {"role": "assistant", "model": "m", "content": asked})
         result = {"type": "tool_result", "tool_use_id": name, "content": error or "done"}
-        told = {"role": "user", "content": [result | {"is_error": bool(error)}]}
-        self._add("user", told, toolUseResult=error or response)
+        shown = {"role": "user", "content": [result | {"is_error": bool(error)}]}
+        self._add("user", shown, toolUseResult=error or response)
         return name
 
     def bash(self, command: str, output: str, *, failed: bool = False) -> str:
@@ -211,9 +211,9 @@ def test_every_call_is_stored_once_and_at_its_own_time(kept: Kept) -> None:
         "stored twice": 0,
     }
     sent = {step.at_ms for step in kept.steps}
-    told = [each.event for each in kept.events if each.event.route.startswith("claude-code/")]
-    assert len(told) == 16
-    assert {event.at_ms for event in told} <= sent
+    shown = [each.event for each in kept.events if each.event.route.startswith("claude-code/")]
+    assert len(shown) == 16
+    assert {event.at_ms for event in shown} <= sent
 
 
 def test_a_commit_belongs_to_the_session_that_ran_git(kept: Kept) -> None:
@@ -233,14 +233,14 @@ def test_the_work_tree_follows_edits_and_commits(kept: Kept) -> None:
 def test_two_replays_agree(corpus: Path, tmp_path: Path) -> None:
     one, two = (replayed(corpus, tmp_path / name) for name in ("one", "two"))
 
-    def told(kept: Kept) -> Iterator[object]:
+    def shown(kept: Kept) -> Iterator[object]:
         yield from (replace(item, content_hash="") for item in kept.items)
         yield from kept.log.starts
         yield from kept.log.prompts
         yield from kept.log.recalls
 
-    assert [str(each).replace(str(one.folder), "") for each in told(one)] == [
-        str(each).replace(str(two.folder), "") for each in told(two)
+    assert [str(each).replace(str(one.folder), "") for each in shown(one)] == [
+        str(each).replace(str(two.folder), "") for each in shown(two)
     ]
 
 
@@ -265,8 +265,8 @@ def test_the_command_prints_figures_and_cases(corpus: Path, folder: Path, tmp_pa
 
     listed = ran("--kept", folder, "--list", "red").stdout
     assert listed.startswith("red lines")
-    told = json.loads(ran("--kept", folder, "--json", "--only", "events").stdout)
-    assert {"group": "events", "name": "hook calls sent", "value": 16.0} in told
+    shown = json.loads(ran("--kept", folder, "--json", "--only", "events").stdout)
+    assert {"group": "events", "name": "hook calls sent", "value": 16.0} in shown
     refused = ran("--keep", folder)
     assert (refused.returncode, "is not empty" in refused.stderr) == (2, True)
     assert ran("--kept", tmp_path).returncode == 2
@@ -295,9 +295,9 @@ def test_a_false_green_is_found(kept: Kept) -> None:
 
 
 def test_a_red_line_that_a_later_run_clears_is_false(kept: Kept) -> None:
-    told = f"#{item_of(kept, '1')} red when the session ended · pytest -q: 1 failed\n"
-    told += f"#{item_of(kept, '4')} red when the session ended · npm run lint: 2 errors\n"
-    starts = (kept.log.starts[0], replace(kept.log.starts[1], context=told))
+    shown = f"#{item_of(kept, '1')} red when the session ended · pytest -q: 1 failed\n"
+    shown += f"#{item_of(kept, '4')} red when the session ended · npm run lint: 2 errors\n"
+    starts = (kept.log.starts[0], replace(kept.log.starts[1], context=shown))
     kept.__dict__["log"] = replace(kept.log, starts=starts)
     found = red.scored(kept)
     assert (figures(found)["true"], figures(found)["false"]) == (0.5, 1)
@@ -308,7 +308,7 @@ def test_a_wrong_symbol_and_a_missed_one_are_found(kept: Kept) -> None:
     elsewhere = Edit(old="def count(prices):", new="def count(prices, *, twice=False):")
     planted(kept, "2", with_body(edits=(elsewhere,), symbols=None))
     found = symbols.scored(kept)
-    assert figures(found)["precision"] == 0.5  # the other edit is told rightly
+    assert figures(found)["precision"] == 0.5  # the other edit is shown rightly
     assert "wrong: ['count'] missed: ['total']" in found.wrong[0]
 
 
@@ -477,7 +477,7 @@ def test_labels_of_fixes_know_a_missed_one_and_a_wrong_cause(kept: Kept) -> None
     assert (found["precision, reader 1"], found["recall, reader 1"]) == (0, 0)
 
 
-def test_means_of_summaries_are_told_by_version(kept: Kept) -> None:
+def test_means_of_summaries_are_shown_by_version(kept: Kept) -> None:
     rows = [("before", 0), ("before", 1), ("after", 2)]
     labels = [
         SummaryLabel(reader="1", session="first", when=when, title=at, asked=at, done=at, open=at)
@@ -553,6 +553,6 @@ def test_items_that_nobody_would_want_are_counted(kept: Kept) -> None:
     )
     gone = replace(label, at_ms=1, verdict="wanted")
     found = labelled.items(kept, [label, gone, replace(label, reader="2", verdict="wanted")])
-    told = figures(found)
-    assert (told["noise or false, reader 1"], told["noise or false, reader 2"]) == (1.0, 0.0)
+    shown = figures(found)
+    assert (shown["noise or false, reader 1"], shown["noise or false, reader 2"]) == (1.0, 0.0)
     assert found.wrong == (f"reader 1: noise #{prompt.id} prompt {prompt.title}",)

@@ -54,8 +54,8 @@ def test_the_short_notes_are_60_facts_among_560_each_asked_for_in_other_words() 
     titles = {each.id: each.title for each in halves[0].documents}
     assert len(set(titles.values())) == 560
     for question in (each for half in halves for each in half.questions):
-        asked, told = (set(plan(text).words) for text in (question.q, titles[question.rel[0]]))
-        assert not asked & told - STOP_WORDS
+        asked, shown = (set(plan(text).words) for text in (question.q, titles[question.rel[0]]))
+        assert not asked & shown - STOP_WORDS
 
 
 def test_sets_are_found_by_name(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_missing_documents_are_named(tmp_path: Path) -> None:
         sets.read(tmp_path / "shop_narr_q.jsonl")
 
 
-def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_shown(tmp_path: Path) -> None:
     path = a_set(tmp_path)
     path.unlink()
     path.mkdir()

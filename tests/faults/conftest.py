@@ -198,7 +198,7 @@ class Trap(NamedTuple):
         return sorted(path.name for path in self.folder.iterdir())
 
     def visit(self, way: Callable[[Visitor, Path], None], visitor: Visitor, root: Path) -> None:
-        """Go one way into a repository; being refused or told nothing is fine, running is not."""
+        """Go one way into a repository; being refused or shown nothing is fine, running is not."""
         with suppress(ObserverError):
             way(visitor, root)
         assert self.ran() == []

@@ -1,4 +1,4 @@
-"""A byte is flipped at random places of a home in turn: noticed, healed, nothing wrong told.
+"""A byte is flipped at random places of a home in turn: noticed, healed, nothing wrong shown.
 
 One home is filled by real hooks' events, backed up, and partly purged; then, for each place, a copy
 of it is damaged there and opened as a daemon opens it. What events and items say afterwards is
@@ -49,7 +49,7 @@ PAGE = 4096
 Git = Callable[..., str]
 
 
-class Told(NamedTuple):
+class Shown(NamedTuple):
     """What a home says: its events by id, its items by uuid, what a search found."""
 
     events: dict[str, str]
@@ -58,7 +58,7 @@ class Told(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of one flip. `has_changed`: what was told would have been another thing."""
+    """What became of one flip. `has_changed`: what was shown would have been another thing."""
 
     has_changed: bool
     is_noticed: bool
@@ -110,14 +110,14 @@ def drain(home: Home) -> None:
             pass
 
 
-def told(home: Home) -> Told:
+def shown(home: Home) -> Shown:
     with closing(SqliteStore(home.database, read_only=True)) as store, store.read() as reader:
         if store.lost_events:  # as a command says before it shows what is left
             raise StoreUnavailable(f"{store.lost_events} events are missing")
         events = {one.event.id: repr(one.event) for one in reader.log(limit=10_000)}
         items = {item.uuid: repr(item) for item in reader.all_items()}
         reader.match("part", Filters(), limit=1_000)
-    return Told(events, items)
+    return Shown(events, items)
 
 
 @contextmanager
@@ -178,7 +178,7 @@ def derived(home: Home) -> dict[str, str]:
     """Return what the events of a home make, all of it made anew."""
     with closing(SqliteStore(home.database, backups=home.backups)) as store:
         pipeline(home, store).rebuild()
-    return told(home).items
+    return shown(home).items
 
 
 def sort(home: Home, path: Path, place: int) -> str:
@@ -222,7 +222,7 @@ def copies(home: Home) -> list[Path]:
     return [path for path in home.backups.glob("*.db") if "damaged" not in path.name]
 
 
-def flipped(home: Home, path: Path, place: int, before: Told) -> Outcome:
+def flipped(home: Home, path: Path, place: int, before: Shown) -> Outcome:
     """Damage one place of a home, open it as a daemon does, and compare what it says."""
     content = bytearray(path.read_bytes())
     content[place] ^= 1 << place % 8
@@ -230,13 +230,13 @@ def flipped(home: Home, path: Path, place: int, before: Told) -> Outcome:
     is_noticed = False
     now = None
     try:
-        now = told(home)
+        now = shown(home)
     except (ObserverError, OSError):
         is_noticed = True
     is_noticed |= heal(home)
     found = searched(home)
     is_noticed |= refresh(home) > 0
-    after = told(home)
+    after = shown(home)
     lost = len(before.events.keys() - after.events.keys())
     # Of what is lost, no item tells any more: they are those that the events left would make.
     is_derived = not lost or after.items == derived(home)
@@ -254,11 +254,11 @@ def flipped(home: Home, path: Path, place: int, before: Told) -> Outcome:
             or (sorted(found) != sorted(before.found) and not lost)
             or not Tombstones(home.tombstones).names("gone", "", ())
         ),
-        captures=len(told(home).events) == len(after.events) + 1,
+        captures=len(shown(home).events) == len(after.events) + 1,
     )
 
 
-def differs(said: Told, before: Told) -> bool:
+def differs(said: Shown, before: Shown) -> bool:
     """Return True if anything is said that was not so before."""
     return not (
         said.events.items() <= before.events.items() and said.items.items() <= before.items.items()
@@ -266,7 +266,7 @@ def differs(said: Told, before: Told) -> bool:
 
 
 def table(outcomes: dict[str, list[Outcome]]) -> str:
-    lines = ["| where | flips | changed what is told | noticed | healed | wrong | captures |"]
+    lines = ["| where | flips | changed an answer | noticed | healed | wrong | captures |"]
     for name, found in sorted(outcomes.items()):
         columns = [len(found), *(sum(column) for column in zip(*found, strict=True))]
         lines.append("| " + " | ".join(map(str, (name, *columns))) + " |")
@@ -279,7 +279,7 @@ def test_every_flipped_bit_that_matters_is_noticed_and_healed(
     outcomes: dict[str, list[Outcome]] = {}
     whole = Home(tmp_path / "whole")
     shutil.copytree(filled.root, whole.root)
-    before = told(whole)._replace(found=searched(whole))
+    before = shown(whole)._replace(found=searched(whole))
     for path, place in places(filled, FLIPS):
         name = sort(filled, path, place)
         home = Home(tmp_path / "flipped")

@@ -50,7 +50,7 @@ def daemon(home: Home) -> Iterator[Home]:
     assert "Traceback" not in said, said[said.index("Traceback") :][:3000]
 
 
-def told(path: Any, data: bytes) -> bytes:
+def shown(path: Any, data: bytes) -> bytes:
     """Write bytes to a socket, close that end, and return all that came back."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(WAIT_S)
@@ -108,10 +108,10 @@ def test_any_line_of_an_editor_is_survived(daemon: Home) -> None:
     def check(numbers: list[int], is_greeted: bool, rest: bytes) -> None:
         sent = b"".join(changed(FRAMES, number) for number in numbers)
         greeting = hello("core", "/") + opening() if is_greeted else b""
-        told(daemon.mcp_socket, greeting + sent + rest)
+        shown(daemon.mcp_socket, greeting + sent + rest)
 
     check()
-    answer = told(daemon.mcp_socket, hello("core", "/") + opening() + FRAMES[0])
+    answer = shown(daemon.mcp_socket, hello("core", "/") + opening() + FRAMES[0])
     assert json.loads(answer.splitlines()[-1])["id"] == 1
 
 
@@ -123,7 +123,7 @@ def test_every_toolset_is_among_these() -> None:
 def test_any_arguments_of_a_tool_are_answered(daemon: Home, toolset: str) -> None:
     """With a result or an error of that request."""
     greeting = hello(toolset, "/") + opening()
-    listed = told(daemon.mcp_socket, greeting + lines({"id": 9, "method": "tools/list"}))
+    listed = shown(daemon.mcp_socket, greeting + lines({"id": 9, "method": "tools/list"}))
     tools = json.loads(listed.splitlines()[-1])["result"]["tools"]
 
     @st.composite
@@ -136,7 +136,7 @@ def test_any_arguments_of_a_tool_are_answered(daemon: Home, toolset: str) -> Non
     @settings(max_examples=25)
     @given(st.lists(calls(), min_size=1, max_size=4, unique_by=lambda one: one["id"]))
     def check(asked: list[dict[str, Any]]) -> None:
-        answers = told(daemon.mcp_socket, greeting + lines(*asked)).splitlines()[1:]
+        answers = shown(daemon.mcp_socket, greeting + lines(*asked)).splitlines()[1:]
         found = [json.loads(answer) for answer in answers]
         assert {one["id"] for one in found if "id" in one} >= {one["id"] for one in asked}
 
@@ -147,7 +147,7 @@ def test_any_bytes_of_a_request_are_survived(daemon: Home) -> None:
     @settings(max_examples=60)
     @given(st.integers(0, 1 << 30))
     def check(number: int) -> None:
-        told(daemon.socket, changed(REQUESTS, number))
+        shown(daemon.socket, changed(REQUESTS, number))
 
     check()
     assert client.call(daemon, "GET", "/status")["events"] >= 0
@@ -156,5 +156,5 @@ def test_any_bytes_of_a_request_are_survived(daemon: Home) -> None:
 def test_an_odd_header_is_survived(daemon: Home) -> None:
     for odd in ODD:
         head = b"GET /status HTTP/1.1\r\nHost: " + odd + b"\r\n" + odd + b": x\r\n\r\n"
-        told(daemon.socket, head)
+        shown(daemon.socket, head)
     assert client.is_running(daemon)

@@ -73,7 +73,7 @@ def degraded(home: Home) -> str | None:
     return found
 
 
-def test_a_full_disk_is_told_and_all_is_stored_after_it(
+def test_a_full_disk_is_shown_and_all_is_stored_after_it(
     home: Home, pid: int, until: Callable[..., None]
 ) -> None:
     """No file may grow: SQLite and the log meet the same refusal as on a full disk."""

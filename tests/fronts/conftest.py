@@ -164,7 +164,7 @@ class Served:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def close(self) -> None:
-        """End as a daemon does that is told to leave."""
+        """End as a daemon does that is shown to leave."""
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._end.set)
             self._thread.join()

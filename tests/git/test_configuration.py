@@ -109,7 +109,7 @@ def test_a_format_that_is_not_known_is_refused_by_git(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "is_told"),
+    ("text", "is_shown"),
     [
         ('[remote "o"]\npromisor = true\n', True),
         ('[remote "o"]\npromisor\n', True),
@@ -117,8 +117,8 @@ def test_a_format_that_is_not_known_is_refused_by_git(line: str) -> None:
         ('[remote "o"]\nurl = true\n', False),
     ],
 )
-def test_a_partial_clone_says_so(text: str, *, is_told: bool) -> None:
-    assert is_partial_clone(parse_config(text)) is is_told
+def test_a_partial_clone_says_so(text: str, *, is_shown: bool) -> None:
+    assert is_partial_clone(parse_config(text)) is is_shown
 
 
 def test_what_is_no_file_is_empty(tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ def test_a_file_that_becomes_a_link_keeps_its_neighbours_right(shop: Path, git: 
     ]
 
 
-def test_a_merge_is_told_as_its_first_parent_sees_it(shop: Path, git: Git) -> None:
+def test_a_merge_is_shown_as_its_first_parent_sees_it(shop: Path, git: Git) -> None:
     commit(git, shop, "root")
     git(shop, "checkout", "-q", "-b", "topic")
     write(shop, "topic.py", "t = 1\n")
@@ -395,7 +395,7 @@ def test_since_leaves_out_what_it_contains(shop: Path, git: Git) -> None:
     assert count_commits(str(shop), since=first.hash) == 1
 
 
-def test_of_a_range_the_newest_are_told_in_their_order(shop: Path, git: Git) -> None:
+def test_of_a_range_the_newest_are_shown_in_their_order(shop: Path, git: Git) -> None:
     for subject in ("first", "second", "third", "fourth"):
         commit(git, shop, subject)
     assert subjects(shop, since="HEAD~3", to="HEAD~1") == ["second", "third"]
@@ -454,7 +454,7 @@ def test_a_partial_clone_tells_names_only(
     assert read_commit(str(tmp_path / "part"), "HEAD") == read[1]
 
 
-def test_damage_is_told_after_what_could_be_read(telling: Path, git: Git) -> None:
+def test_damage_is_shown_after_what_could_be_read(telling: Path, git: Git) -> None:
     write(telling, "new.py", "lost\n")
     commit(git, telling, "damaged")
     blob = git(telling, "rev-parse", "HEAD:new.py")

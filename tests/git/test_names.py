@@ -48,7 +48,7 @@ def test_a_secret_that_was_added_is_no_name() -> None:
     assert names("a.py", f'db_password = "{secret}"') == ("db_password",)
 
 
-def test_what_is_looked_at_and_told_is_bounded() -> None:
+def test_what_is_looked_at_and_shown_is_bounded() -> None:
     many = "\n".join(f"name_{chr(97 + n // 26)}{chr(97 + n % 26)} = 0" for n in range(600))
     assert len(names("a.py", many)) == MOST_NAMES
     assert names("a.py", f"{' ' * MOST_BYTES}\nlate") == ()

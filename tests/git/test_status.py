@@ -37,18 +37,18 @@ def app(tmp_path: Path, git: Git) -> Path:
 STANDINGS = {"changed.py": "changed", "gone.py": "gone", "new.py": "new"}
 
 
-def test_files_that_differ_are_told_with_their_standing(app: Path) -> None:
+def test_files_that_differ_are_shown_with_their_standing(app: Path) -> None:
     assert WorkTree(str(app)).changed_files() == STANDINGS
 
 
-def test_only_what_was_asked_about_is_told(app: Path) -> None:
+def test_only_what_was_asked_about_is_shown(app: Path) -> None:
     (app / "sub" / "[x].py").write_text("x = 2\n")
     (app / "sub" / "x.py").write_text("")
     found = WorkTree(str(app)).changed_files(["sub/[x].py", "gone.py", "same.py", "a.log"])
     assert found == {"sub/[x].py": "changed", "gone.py": "gone"}
 
 
-def test_about_many_paths_all_is_told(app: Path) -> None:
+def test_about_many_paths_all_is_shown(app: Path) -> None:
     assert WorkTree(str(app)).changed_files(["same.py"] * (MOST_PATHS + 1)) == STANDINGS
 
 
@@ -58,7 +58,7 @@ def test_a_folder_means_what_is_in_it(app: Path) -> None:
     assert WorkTree(str(app)).changed_files(["sub"]) == {"sub/deeper/y.py": "new"}
 
 
-def test_ignored_folders_are_told_without_what_is_in_them(app: Path) -> None:
+def test_ignored_folders_are_shown_without_what_is_in_them(app: Path) -> None:
     assert WorkTree(str(app)).ignored_folders() == {"build"}
 
 

@@ -19,11 +19,11 @@ Context = Callable[..., str]
 def context(sh: list[str], hooks: Path) -> Context:
     """Run `hooks/context`; it succeeds, complains of nothing and reads nothing."""
 
-    def run(client: str, cwd: Path | str = "/", *, script: Path | None = None, **told: str) -> str:
+    def run(client: str, cwd: Path | str = "/", *, script: Path | None = None, **shown: str) -> str:
         done = subprocess.run(
             [*sh, script or hooks / "context", client],
             cwd=cwd,
-            env={**os.environ, "PWD": str(cwd), **told},
+            env={**os.environ, "PWD": str(cwd), **shown},
             stdin=subprocess.PIPE,
             capture_output=True,
             check=True,
@@ -58,31 +58,31 @@ def test_text_is_for_all_but_cursor(context: Context, project: Path, client: str
 
 
 @pytest.mark.parametrize(
-    ("hooks_file", "told"),
+    ("hooks_file", "shown"),
     [
         pytest.param('{"command": "/h/hooks/context cursor"}', "{}", id="ours-in-one-line"),
         pytest.param('{\n"command": "/h/hooks/context cursor"\n}\n', "{}", id="ours"),
         pytest.param('{"command": "/h/hooks/other"}', None, id="others"),
     ],
 )
-def test_cursor_is_told_once_where_both_hooks_are_installed(
-    context: Context, project: Path, tmp_path: Path, hooks_file: str, told: str | None
+def test_cursor_is_shown_once_where_both_hooks_are_installed(
+    context: Context, project: Path, tmp_path: Path, hooks_file: str, shown: str | None
 ) -> None:
     (tmp_path / "person" / ".cursor").mkdir(parents=True)
     (tmp_path / "person" / ".cursor" / "hooks.json").write_text(hooks_file)
     surroundings = {"CURSOR_VERSION": "3.20.17", "HOME": str(tmp_path / "person")}
-    expected = told or '{"additional_context": "about my app"}'
+    expected = shown or '{"additional_context": "about my app"}'
     assert context("claude-code", project, **surroundings) == expected
     assert context("cursor", project, **surroundings) == '{"additional_context": "about my app"}'
 
 
 @pytest.mark.parametrize(
-    ("client", "told"), [("cursor", {}), ("claude-code", {"CURSOR_VERSION": "3.2"})]
+    ("client", "shown"), [("cursor", {}), ("claude-code", {"CURSOR_VERSION": "3.2"})]
 )
 def test_cursor_gets_json(
-    context: Context, project: Path, client: str, told: dict[str, str]
+    context: Context, project: Path, client: str, shown: dict[str, str]
 ) -> None:
-    assert context(client, project, **told) == '{"additional_context": "about my app"}'
+    assert context(client, project, **shown) == '{"additional_context": "about my app"}'
 
 
 @pytest.mark.parametrize(
@@ -119,13 +119,13 @@ def test_a_link_leads_to_the_project_it_points_to(
     assert context("kiro", tmp_path / "link") == "about my app"
 
 
-@pytest.mark.parametrize("told", ["../../..", "-", ".", "/a/../../../../../..", "no/such"])
+@pytest.mark.parametrize("shown", ["../../..", "-", ".", "/a/../../../../../..", "no/such"])
 def test_a_path_cannot_lead_out_of_the_mirror(
-    context: Context, home: Home, tmp_path: Path, told: str
+    context: Context, home: Home, tmp_path: Path, shown: str
 ) -> None:
     (home.root / "CONTEXT.md").parent.mkdir(parents=True)
     (home.root / "CONTEXT.md").write_text("outside")
-    assert context("kiro", tmp_path, CLAUDE_PROJECT_DIR=told) == ""
+    assert context("kiro", tmp_path, CLAUDE_PROJECT_DIR=shown) == ""
 
 
 def test_an_installed_hook_knows_its_home(
@@ -140,8 +140,8 @@ def test_an_installed_hook_knows_its_home(
 def test_a_client_gets_the_file_made_for_it(context: Context, project: Path, home: Home) -> None:
     mirror = home.context / "by-path" / project.relative_to("/")
     (mirror / "CONTEXT.kiro.md").write_text("for kiro")
-    told = {client: context(client, project) for client in ("kiro", "kiro-cli", "claude-code")}
-    assert told == {"kiro": "for kiro", "kiro-cli": "about my app", "claude-code": "about my app"}
+    shown = {client: context(client, project) for client in ("kiro", "kiro-cli", "claude-code")}
+    assert shown == {"kiro": "for kiro", "kiro-cli": "about my app", "claude-code": "about my app"}
     assert context("cursor", project) == '{"additional_context": "about my app"}'
 
 

@@ -64,7 +64,7 @@ def commit(git: Git, repository: Path) -> Callable[[str], str]:
 
 @pytest.fixture
 def after(git: Git, spool: Spool, posted: Posted) -> Callable[..., list[Envelope]]:
-    """Run git and return only what this told."""
+    """Run git and return only what this shown."""
 
     def run(*arguments: str) -> list[Envelope]:
         while entries := spool.claim(at_most=999):
@@ -75,11 +75,11 @@ def after(git: Git, spool: Spool, posted: Posted) -> Callable[..., list[Envelope
     return run
 
 
-def told(events: list[Envelope]) -> list[tuple[str, str]]:
+def shown(events: list[Envelope]) -> list[tuple[str, str]]:
     return [(event.event, event.env.get("git.action", "")) for event in events]
 
 
-def test_a_commit_is_told_with_its_place(
+def test_a_commit_is_shown_with_its_place(
     commit: Callable[[str], str], repository: Path, posted: Posted
 ) -> None:
     head = commit("a")
@@ -93,7 +93,7 @@ def test_a_commit_is_told_with_its_place(
     }
 
 
-def test_an_amended_commit_is_told_with_what_it_replaces(
+def test_an_amended_commit_is_shown_with_what_it_replaces(
     commit: Callable[[str], str], after: Callable[..., list[Envelope]], git: Git
 ) -> None:
     old = commit("a")
@@ -102,7 +102,7 @@ def test_an_amended_commit_is_told_with_what_it_replaces(
     assert rewritten.payload.decode().split() == [old, git("rev-parse", "HEAD")]
 
 
-def test_the_commits_of_a_rebase_are_told_by_the_rewrite_alone(
+def test_the_commits_of_a_rebase_are_shown_by_the_rewrite_alone(
     commit: Callable[[str], str], after: Callable[..., list[Envelope]], git: Git
 ) -> None:
     git("checkout", "-q", "-b", "topic")
@@ -110,7 +110,7 @@ def test_the_commits_of_a_rebase_are_told_by_the_rewrite_alone(
     git("checkout", "-q", "main")
     commit("c")
     events = after("rebase", "-q", "main", "topic")
-    assert set(told(events)) == {("post-checkout", "rebase"), ("post-rewrite", "rebase")}
+    assert set(shown(events)) == {("post-checkout", "rebase"), ("post-rewrite", "rebase")}
     new = git("rev-list", "--reverse", "main..topic").split()
     pairs = events[-1].payload.decode().splitlines()
     assert pairs == [f"{was} {now}" for was, now in zip(old, new, strict=True)]
@@ -120,7 +120,7 @@ def test_the_commits_of_a_rebase_are_told_by_the_rewrite_alone(
 def rebased(
     commit: Callable[[str], str], git: Git, repository: Path, spool: Spool, posted: Posted
 ) -> Callable[..., list[Envelope]]:
-    """Rebase commits `a` and `b` of a branch, the second in conflict; return what this told."""
+    """Rebase commits `a` and `b` of a branch, the second in conflict; return what this shown."""
     git("checkout", "-q", "-b", "topic")
     for name in ("a", "b"):
         git("tag", name.upper(), commit(name))
@@ -160,10 +160,10 @@ def rebased(
         pytest.param("reword A,break", "", [], id="reworded"),
     ],
 )
-def test_what_is_committed_while_a_rebase_stands_still_is_told_as_of_the_branch(
+def test_what_is_committed_while_a_rebase_stands_still_is_shown_as_of_the_branch(
     rebased: Callable[..., list[Envelope]], git: Git, todo: str, steps: str, made: list[str]
 ) -> None:
-    """What it picks is told by the rewrite alone; no commit is told by neither."""
+    """What it picks is shown by the rewrite alone; no commit is shown by neither."""
     events = rebased("-i", steps, todo=todo)
     commits = [event for event in events if event.event in ("post-commit", "post-applypatch")]
     heads = [event.env["git.head"] for event in commits]
@@ -173,7 +173,7 @@ def test_what_is_committed_while_a_rebase_stands_still_is_told_as_of_the_branch(
     assert set(git("rev-list", "main..topic").split()) <= {*heads, *rewritten}
 
 
-def test_what_is_committed_while_a_rebase_by_patches_stands_still_is_told_too(
+def test_what_is_committed_while_a_rebase_by_patches_stands_still_is_shown_too(
     rebased: Callable[..., list[Envelope]],
 ) -> None:
     events = rebased("--apply", "git add b; git commit -m x; git rebase --skip")
@@ -181,7 +181,7 @@ def test_what_is_committed_while_a_rebase_by_patches_stands_still_is_told_too(
     assert (made.env["git.action"], made.env["git.branch"]) == ("commit", "topic")
 
 
-def test_each_applied_patch_is_told(
+def test_each_applied_patch_is_shown(
     commit: Callable[[str], str], after: Callable[..., list[Envelope]], git: Git, tmp_path: Path
 ) -> None:
     git("checkout", "-q", "-b", "topic")
@@ -196,17 +196,17 @@ def test_each_applied_patch_is_told(
     assert {event.env["git.head"] for event in events} == set(made)
 
 
-def test_a_merge_and_a_pick_are_told_as_such(
+def test_a_merge_and_a_pick_are_shown_as_such(
     commit: Callable[[str], str], after: Callable[..., list[Envelope]], git: Git
 ) -> None:
     git("checkout", "-q", "-b", "topic")
     commit("a")
     git("checkout", "-q", "-b", "other", "main")
     commit("b")
-    assert told(after("cherry-pick", "topic")) == [("post-commit", "cherry-pick")]
+    assert shown(after("cherry-pick", "topic")) == [("post-commit", "cherry-pick")]
     git("checkout", "-q", "main")
     (merge,) = after("merge", "-q", "topic")
-    assert told([merge]) == [("post-merge", "merge")]
+    assert shown([merge]) == [("post-merge", "merge")]
     assert (merge.args, merge.env["git.reflog"]) == (("0",), "merge topic")
     assert merge.env["git.was"] == git("rev-parse", "ORIG_HEAD")
 
@@ -227,7 +227,7 @@ def test_a_checkout_tells_the_branch(
     assert event.args[2] == "1"
 
 
-def test_a_checkout_of_files_is_not_told(
+def test_a_checkout_of_files_is_not_shown(
     commit: Callable[[str], str], after: Callable[..., list[Envelope]], repository: Path
 ) -> None:
     commit("a")
@@ -264,10 +264,12 @@ def test_the_hook_before_keeps_arguments_input_and_status(
     repository: Path, git: Git, tmp_path: Path, posted: Posted
 ) -> None:
     before = repository / ".git" / "hooks" / "post-rewrite.observer-orig"
-    write_script(before, f'#!/bin/sh\necho "$@" >{tmp_path}/told\ncat >>{tmp_path}/told\nexit 3\n')
+    write_script(
+        before, f'#!/bin/sh\necho "$@" >{tmp_path}/shown\ncat >>{tmp_path}/shown\nexit 3\n'
+    )
     git("commit", "-q", "--allow-empty", "--amend", "-m", "1")
     (rewritten,) = [event for event in posted() if event.event == "post-rewrite"]
-    assert (tmp_path / "told").read_bytes() == b"amend\n" + rewritten.payload
+    assert (tmp_path / "shown").read_bytes() == b"amend\n" + rewritten.payload
 
 
 def test_the_status_of_the_hook_before_is_the_checkouts(repository: Path) -> None:
@@ -301,10 +303,10 @@ def test_a_configured_hook_posts_and_never_fails(
         check=True,
     )
     assert (on, done.stdout, done.stderr) == (event, b"", b"")
-    assert [(told.event, told.args) for told in posted()] == [(event, ("a b", "c"))] * is_there
+    assert [(shown.event, shown.args) for shown in posted()] == [(event, ("a b", "c"))] * is_there
 
 
-def test_a_merge_is_told_without_what_was_before(
+def test_a_merge_is_shown_without_what_was_before(
     repository: Path, git: Git, posted: Posted, hooks: Path
 ) -> None:
     subprocess.run([hooks / "post", "git", "post-merge", "0"], check=True, cwd=repository)

@@ -119,9 +119,9 @@ def test_a_shell_records_nothing_while_paused(
     pause(spool, EVERYWHERE)
     resume = f"rm '{home.spool}/paused'"
     records = person(shell, "echo hidden", resume, "echo after")
-    told = str(records)
-    assert "after" in told
-    assert "hidden" not in told
+    shown = str(records)
+    assert "after" in shown
+    assert "hidden" not in shown
 
 
 @every_shell
@@ -131,9 +131,9 @@ def test_a_shell_records_nothing_in_a_paused_folder(
     (tmp_path / "shop").mkdir()
     pause(spool, str(tmp_path / "shop"))
     into = f"cd {tmp_path}/shop"
-    told = str(person(shell, into, "echo hidden", "cd ..", "echo after"))
-    assert "after" in told
-    assert "hidden" not in told
+    shown = str(person(shell, into, "echo hidden", "cd ..", "echo after"))
+    assert "after" in shown
+    assert "hidden" not in shown
 
 
 @every_shell
@@ -146,10 +146,10 @@ def test_a_shell_notices_that_a_pause_is_over(person: Person, home: Home, shell:
 @every_shell
 def test_a_shell_is_private_from_one_line_to_another(person: Person, shell: str) -> None:
     on, off = "export OBSERVER_PRIVATE=1", "export OBSERVER_PRIVATE=0"
-    told = str(person(shell, "echo before", on, "echo hidden", off, "echo after"))
-    assert "before" in told
-    assert "after" in told
-    assert "hidden" not in told
+    shown = str(person(shell, "echo before", on, "echo hidden", off, "echo after"))
+    assert "before" in shown
+    assert "after" in shown
+    assert "hidden" not in shown
 
 
 def test_a_private_session_asks_for_no_reminder(hooks: Path, home: Home, tmp_path: Path) -> None:

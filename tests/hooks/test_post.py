@@ -45,13 +45,15 @@ def test_arguments_keep_their_order_and_blanks(post: Post, posted: Posted) -> No
 
 def test_the_hook_tells_where_and_for_whom_it_ran(post: Post, posted: Posted) -> None:
     post("cursor", "stop")
-    (told,) = posted()
-    assert (told.ppid, told.host) == (str(os.getpid()), os.uname().nodename)
-    assert abs(told.at_ms - time.time() * 1000) < 5_000
+    (shown,) = posted()
+    assert (shown.ppid, shown.host) == (str(os.getpid()), os.uname().nodename)
+    assert abs(shown.at_ms - time.time() * 1000) < 5_000
 
 
 @pytest.mark.parametrize("name", ["a b", "new\nline", "quo'te\"s", "$(touch x)", "-n", "ü"])
-def test_any_folder_is_told_as_it_is(post: Post, posted: Posted, tmp_path: Path, name: str) -> None:
+def test_any_folder_is_shown_as_it_is(
+    post: Post, posted: Posted, tmp_path: Path, name: str
+) -> None:
     (tmp_path / name).mkdir()
     post("cursor", "stop", cwd=tmp_path / name, env={**os.environ, "PWD": str(tmp_path / name)})
     assert posted()[0].cwd == str(tmp_path / name)
@@ -68,14 +70,14 @@ def test_a_deleted_folder_is_no_obstacle(
 def test_only_the_variables_of_agents_that_are_set_travel(
     post: Post, posted: Posted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "a b\n'c", "OBSERVER_SESSION": "bash-1-2"}
-    for name, value in {**told, "AGENT": "", "TERM_PROGRAM": "vscode", "SECRET": "x"}.items():
+    shown = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "a b\n'c", "OBSERVER_SESSION": "bash-1-2"}
+    for name, value in {**shown, "AGENT": "", "TERM_PROGRAM": "vscode", "SECRET": "x"}.items():
         monkeypatch.setenv(name, value)
     post("claude-code", "Stop")
-    assert posted()[0].env == told
+    assert posted()[0].env == shown
 
 
-def test_kiros_terminal_is_told(
+def test_kiros_terminal_is_shown(
     post: Post, posted: Posted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TERM_PROGRAM", "kiro")

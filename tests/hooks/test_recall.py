@@ -62,12 +62,12 @@ def answered(recall: Recall, until: Any) -> Callable[..., bytes]:
     """Ask until there is an answer: on a busy machine one may come too late to be printed."""
 
     def ask(*arguments: str, payload: object) -> bytes:
-        told: list[bytes] = []
+        shown: list[bytes] = []
         until(
-            lambda: told.append(recall(*arguments, payload=payload).stdout) or told[-1],
+            lambda: shown.append(recall(*arguments, payload=payload).stdout) or shown[-1],
             wait_s=60,  # the hook itself waits 150 ms for an answer, which a busy machine exceeds
         )
-        return told[-1]
+        return shown[-1]
 
     return ask
 
@@ -115,7 +115,7 @@ def learned(folder: Path, home: Home, observer: Any, until: Any, hooks: Path) ->
     until(lambda: client.call(home, "GET", "/status")["items"] >= 1)
 
 
-def told(answer: bytes, event: str) -> str:
+def shown(answer: bytes, event: str) -> str:
     output = json.loads(answer)["hookSpecificOutput"]
     assert set(output) == {"hookEventName", "additionalContext"}
     assert output["hookEventName"] == event
@@ -124,19 +124,19 @@ def told(answer: bytes, event: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("learned")
-def test_before_a_form_that_cannot_run_the_one_that_works_is_told(
+def test_before_a_form_that_cannot_run_the_one_that_works_is_shown(
     answered: Callable[..., bytes],
 ) -> None:
-    text = told(answered("claude-code", "PreToolUse", payload=coming("s2")), "PreToolUse")
+    text = shown(answered("claude-code", "PreToolUse", payload=coming("s2")), "PreToolUse")
     assert "`bun run test` works here; `wrap bun run test` could not run" in text
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("learned")
-def test_after_it_has_failed_it_is_told_too_but_once(
+def test_after_it_has_failed_it_is_shown_too_but_once(
     answered: Callable[..., bytes], recall: Recall
 ) -> None:
-    text = told(
+    text = shown(
         answered("claude-code", "PostToolUseFailure", payload=failure("s2")), "PostToolUseFailure"
     )
     assert "`bun run test` works here" in text
@@ -152,7 +152,7 @@ def test_before_another_command_it_is_silent(recall: Recall) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("learned")
-def test_in_a_trial_a_session_is_told_or_hears_nothing(
+def test_in_a_trial_a_session_is_shown_or_hears_nothing(
     recall: Recall, answered: Callable[..., bytes], home: Home, observer: Any, until: Any
 ) -> None:
     observer("trial", "start")

@@ -42,7 +42,7 @@ def texts(records: Records) -> list[str]:
 
 
 @every_shell
-def test_a_command_is_told_with_all_that_came_of_it(
+def test_a_command_is_shown_with_all_that_came_of_it(
     person: Person, tmp_path: Path, shell: str
 ) -> None:
     (tmp_path / "a b").mkdir()
@@ -65,8 +65,8 @@ def test_what_is_private_stays_private(
 ) -> None:
     monkeypatch.setenv("HISTCONTROL", "ignoreboth")
     records = person(shell, "echo before", " echo hidden", "echo after")
-    told = texts(records)
-    assert told in (
+    answered = texts(records)
+    assert answered in (
         ["echo before", "echo after"],
         ["echo before", "repeat-or-private", "echo after"],
     )
@@ -128,8 +128,8 @@ def test_the_log_is_for_its_owner_alone(person: Person, home: Home, shell: str) 
 def test_a_deleted_folder_is_no_obstacle(person: Person, tmp_path: Path, shell: str) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
-    told = person(shell, f"cd {gone}", f"rmdir {gone}", "echo still here")[-1]
-    assert (text(told), told["cwd"]) == ("echo still here", str(gone))
+    answered = person(shell, f"cd {gone}", f"rmdir {gone}", "echo still here")[-1]
+    assert (text(answered), answered["cwd"]) == ("echo still here", str(gone))
 
 
 @every_shell
@@ -188,8 +188,8 @@ HARDENED = {
 
 @every_shell
 def test_options_of_the_person_change_nothing(person: Person, shell: str) -> None:
-    told = person(shell, *HARDENED[shell], "echo one", "sh -c 'exit 9'")
-    assert [(text(record), record["exit"]) for record in told[-2:]] == [
+    answered = person(shell, *HARDENED[shell], "echo one", "sh -c 'exit 9'")
+    assert [(text(record), record["exit"]) for record in answered[-2:]] == [
         ("echo one", "0"),
         ("sh -c 'exit 9'", "9"),
     ]
@@ -213,7 +213,7 @@ def bash(person: Person, *lines: str, **environment: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("rules", "told"),
+    ("rules", "answered"),
     [
         pytest.param({"HISTCONTROL": ""}, "echo x", id="no-rule"),
         pytest.param({"HISTCONTROL": "ignoredups"}, "echo x", id="surely-a-repeat"),
@@ -225,9 +225,9 @@ def bash(person: Person, *lines: str, **environment: str) -> list[str]:
     ],
 )
 def test_bash_tells_a_repeat_from_a_secret_where_it_can(
-    person: Person, rules: dict[str, str], told: str
+    person: Person, rules: dict[str, str], answered: str
 ) -> None:
-    assert bash(person, "echo x", "echo x", **rules)[-1] == told
+    assert bash(person, "echo x", "echo x", **rules)[-1] == answered
 
 
 DEBIAN = """
@@ -306,21 +306,21 @@ def test_a_repeated_command_is_recorded_in_other_shells(
 
 
 def test_bash_without_history_tells_no_text(person: Person) -> None:
-    told = bash(person, "echo told", "set +o history", "echo untold")
-    assert told[-1] == "repeat-or-private"
+    answered = bash(person, "echo told", "set +o history", "echo untold")
+    assert answered[-1] == "repeat-or-private"
 
 
 def test_bash_is_not_fooled_by_history_from_elsewhere(person: Person, tmp_path: Path) -> None:
     """Reading another shell's history at the prompt must not look like a command typed here."""
     (tmp_path / "other").write_text("echo from elsewhere\n")
-    told = bash(
+    answered = bash(
         person,
         "HISTCONTROL=ignorespace",
         f"PROMPT_COMMAND=(__observer_record 'history -r {tmp_path}/other' __observer_ready)",
         " echo secret",
         "echo mine",
     )
-    assert told[-2:] == ["repeat-or-private", "echo mine"]
+    assert answered[-2:] == ["repeat-or-private", "echo mine"]
 
 
 @pytest.mark.parametrize("begun", ["unset PROMPT_COMMAND", "PROMPT_COMMAND=(tell other)"])
@@ -329,7 +329,7 @@ def test_what_an_rc_file_does_at_the_prompt_is_done_once_when_it_is_read_again(
 ) -> None:
     rc = tmp_path / "rc"
     rc.write_text(
-        f"tell() {{ echo told; }}\nPROMPT_COMMAND=tell\nsource {hooks}/shell/observer.bash\n"
+        f"tell() {{ echo shown; }}\nPROMPT_COMMAND=tell\nsource {hooks}/shell/observer.bash\n"
     )
     argv = [shutil.which("bash") or pytest.skip("not installed"), *ARGUMENTS["bash"]]
     lines = (f" {begun}", *[f" source {rc}"] * 3, ' echo "<${PROMPT_COMMAND[@]}>"', " exit")
@@ -380,8 +380,10 @@ def test_zsh_respects_a_history_pattern(person: Person) -> None:
 
 
 def test_fish_does_not_tell_the_status_of_the_command_before(person: Person) -> None:
-    told = person("fish", "sh -c 'exit 7'", "set -g x 1", "sleep 0.1 &", "wait", "set -q nosuch")
-    assert [record["exit"] for record in told] == ["7", "0", "0", "0", "1"]
+    answered = person(
+        "fish", "sh -c 'exit 7'", "set -g x 1", "sleep 0.1 &", "wait", "set -q nosuch"
+    )
+    assert [record["exit"] for record in answered] == ["7", "0", "0", "0", "1"]
 
 
 def test_fish_in_private_records_nothing(terminal: Terminal, hooks: Path, spool: Spool) -> None:

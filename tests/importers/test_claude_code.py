@@ -239,7 +239,7 @@ def test_sub_agents_without_ids_say_nothing_for_the_agent(shop: Path, tmp_path: 
     played.shell("ls", "a")
     played.answer({"type": "text", "text": "inner"}, isSidechain=True)
     played.say("outer")
-    played.prompt("told", isSidechain=True)
+    played.prompt("shown", isSidechain=True)
     found = bodies(played, tmp_path)
     assert [one.text for one in found if isinstance(one, Prompt | Reply)] == ["look", "outer"]
 

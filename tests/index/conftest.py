@@ -24,7 +24,7 @@ MODEL, DIMENSIONS = "0123456789ab", 64
 STEM = stemmer()
 
 
-class Told:
+class Shown:
     """A numbered feed of changes that is all in memory."""
 
     def __init__(self) -> None:
@@ -40,9 +40,9 @@ class Told:
     def delete(self, item: int) -> None:
         self._add(item, None, None)
 
-    def upto(self, number: int) -> Told:
+    def upto(self, number: int) -> Shown:
         """Return the feed as it was after a change."""
-        before = Told()
+        before = Shown()
         for change in self._log[:number]:
             before._add(change.id, change.item, change.vector)
         return before
@@ -146,8 +146,8 @@ def _answers(index: Index, feed: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def told() -> Told:
-    return Told()
+def shown() -> Shown:
+    return Shown()
 
 
 @pytest.fixture(scope="session")
@@ -159,7 +159,7 @@ def _lent(value: Any) -> Any:
     return pytest.fixture(scope="session")(lambda: value)
 
 
-new_told = _lent(Told)
+new_shown = _lent(Shown)
 an_item = _lent(_item)
 a_vector = _lent(_vector)
 an_index = _lent(_index)

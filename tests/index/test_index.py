@@ -25,7 +25,7 @@ from observer.index.segment_builder import FileFacts, merged, segment
 from observer.index.tokens import Codes
 
 Make = Callable[..., Any]
-Told = Any
+Shown = Any
 WORDS = ("aa", "bb", "cc", "dd", "ee")
 
 pytestmark = pytest.mark.usefixtures("small")
@@ -40,26 +40,26 @@ def folder(tmp_path: Path) -> Path:
 def fill(an_item: Make, a_vector: Make) -> Callable[..., None]:
     """Tell of new items, changed items and deletions, without order but always the same."""
 
-    def tell(told: Told, count: int, *, seed: int = 5) -> None:
+    def tell(shown: Shown, count: int, *, seed: int = 5) -> None:
         chance = random.Random(seed)
         for _ in range(count):
             seq = chance.randint(1, 60)
             if chance.random() < 0.1:
-                told.delete(4 * seq)
+                shown.delete(4 * seq)
                 continue
             title = " ".join(chance.choices(WORDS, k=3))
             vector = a_vector(chance.randint(0, 99)) if chance.random() < 0.7 else None
-            told.put(an_item(seq, title), vector=vector)
+            shown.put(an_item(seq, title), vector=vector)
 
     return tell
 
 
 @pytest.fixture
-def fresh(an_index: Make, answers: Make) -> Callable[[Told], Any]:
+def fresh(an_index: Make, answers: Make) -> Callable[[Shown], Any]:
     """Return what an index tells that is made of the whole feed at once."""
 
-    def ask(told: Told) -> Any:
-        return answers(an_index(), told)
+    def ask(shown: Shown) -> Any:
+        return answers(an_index(), shown)
 
     return ask
 
@@ -72,7 +72,7 @@ STEPS = st.lists(
 
 @given(STEPS, st.integers(1, 7))
 def test_changes_one_by_one_or_in_bulk_give_the_same_answers(
-    new_told: Make,
+    new_shown: Make,
     an_index: Make,
     an_item: Make,
     a_vector: Make,
@@ -80,46 +80,46 @@ def test_changes_one_by_one_or_in_bulk_give_the_same_answers(
     steps: list[tuple[int, list[str], bool]],
     pause: int,
 ) -> None:
-    told, index = new_told(), an_index()
+    shown, index = new_shown(), an_index()
     for number, (seq, words, has_vector) in enumerate(steps):
         if words:
-            told.put(an_item(seq, " ".join(words)), vector=a_vector(seq) if has_vector else None)
+            shown.put(an_item(seq, " ".join(words)), vector=a_vector(seq) if has_vector else None)
         else:
-            told.delete(4 * seq)
+            shown.delete(4 * seq)
         if number % pause == 0:
-            index.refresh(told)
-    found = answers(index, told)
-    assert found == answers(an_index(), told)
+            index.refresh(shown)
+    found = answers(index, shown)
+    assert found == answers(an_index(), shown)
     for word in WORDS:
-        holding = {i for i, item in told.living().items() if word in item.title.split()}
+        holding = {i for i, item in shown.living().items() if word in item.title.split()}
         assert found["words"][word] == holding
 
 
-def test_segments_stay_few(told: Told, an_index: Make, fill: Make) -> None:
+def test_segments_stay_few(shown: Shown, an_index: Make, fill: Make) -> None:
     index = an_index()
     for _ in range(300):
-        fill(told, 1, seed=_)
-        index.refresh(told)
+        fill(shown, 1, seed=_)
+        index.refresh(shown)
         # Those of the largest size, and fewer than three of each smaller one.
         assert len(index._segments) <= 300 // 27 + 3 * 2
 
 
-def _of_two_parts(index: Index, told: Told, fill: Make) -> Index:
+def _of_two_parts(index: Index, shown: Shown, fill: Make) -> Index:
     """Return the index with a large segment and one that is merged in times of quiet."""
     for count in (15, 8):
-        fill(told, count, seed=count)
-        index.refresh(told)
+        fill(shown, count, seed=count)
+        index.refresh(shown)
     return index
 
 
 def test_in_times_of_quiet_segments_become_fewer(
-    folder: Path, told: Told, an_index: Make, fill: Make, answers: Make, fresh: Make
+    folder: Path, shown: Shown, an_index: Make, fill: Make, answers: Make, fresh: Make
 ) -> None:
-    index = _of_two_parts(an_index(folder), told, fill)
+    index = _of_two_parts(an_index(folder), shown, fill)
     assert len(index._segments) > 1
     index.tidy()
     assert len(index._segments) == 1
-    assert answers(index, told) == fresh(told) == answers(an_index(folder), told)
+    assert answers(index, shown) == fresh(shown) == answers(an_index(folder), shown)
 
 
 def _while_merging(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
@@ -136,7 +136,7 @@ def _while_merging(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -
 
 
 def test_what_changes_during_a_merger_is_changed_after_it(
-    told: Told,
+    shown: Shown,
     an_index: Make,
     fill: Make,
     answers: Make,
@@ -144,25 +144,25 @@ def test_what_changes_during_a_merger_is_changed_after_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     index = an_index()
-    fill(told, 20)
-    index.refresh(told)
+    fill(shown, 20)
+    index.refresh(shown)
     seen = []
 
     def change() -> None:
-        told.delete(told.newest()[0].id)
-        fill(told, 5, seed=3)
-        with index.view(told) as view:
+        shown.delete(shown.newest()[0].id)
+        fill(shown, 5, seed=3)
+        with index.view(shown) as view:
             seen.append(view.is_complete)
 
-    fill(told, 20, seed=2)
+    fill(shown, 20, seed=2)
     _while_merging(monkeypatch, change)
     index.tidy()
-    assert answers(index, told) == fresh(told)
+    assert answers(index, shown) == fresh(shown)
     assert seen == [True]
 
 
 def test_a_merger_of_what_is_no_longer_there_is_dropped(
-    told: Told,
+    shown: Shown,
     an_index: Make,
     fill: Make,
     answers: Make,
@@ -170,23 +170,23 @@ def test_a_merger_of_what_is_no_longer_there_is_dropped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     index = an_index()
-    fill(told, 20)
+    fill(shown, 20)
 
     def change() -> None:
-        told.begin_anew("second")
-        fill(told, 7, seed=5)
-        with index.view(told):
+        shown.begin_anew("second")
+        fill(shown, 7, seed=5)
+        with index.view(shown):
             pass
 
     _while_merging(monkeypatch, change)
-    index.refresh(told)
-    assert answers(index, told) == fresh(told)
+    index.refresh(shown)
+    assert answers(index, shown) == fresh(shown)
 
 
 def test_after_a_merger_that_failed_the_next_one_does_all(
-    told: Told, an_index: Make, fill: Make, monkeypatch: pytest.MonkeyPatch
+    shown: Shown, an_index: Make, fill: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    index = _of_two_parts(an_index(), told, fill)
+    index = _of_two_parts(an_index(), shown, fill)
 
     def fail() -> None:
         raise MemoryError
@@ -200,78 +200,78 @@ def test_after_a_merger_that_failed_the_next_one_does_all(
 
 
 def test_an_index_that_was_closed_and_went_on_is_whole_on_the_disk(
-    folder: Path, told: Told, an_index: Make, fill: Make, answers: Make, fresh: Make
+    folder: Path, shown: Shown, an_index: Make, fill: Make, answers: Make, fresh: Make
 ) -> None:
     index = an_index(folder)
     for count in (2, 60, 5, 12):
-        fill(told, count, seed=count)
-        index.refresh(told)
+        fill(shown, count, seed=count)
+        index.refresh(shown)
         index.close()
-    told.asked_after.clear()
-    found = answers(an_index(folder), told)
-    assert told.asked_after == []
-    assert found == fresh(told)
+    shown.asked_after.clear()
+    found = answers(an_index(folder), shown)
+    assert shown.asked_after == []
+    assert found == fresh(shown)
 
 
 def test_who_asks_does_not_wait_for_files(
-    folder: Path, told: Told, an_index: Make, fill: Make
+    folder: Path, shown: Shown, an_index: Make, fill: Make
 ) -> None:
     index = an_index(folder)
-    fill(told, 8)
-    with index.view(told) as view:
+    fill(shown, 8)
+    with index.view(shown) as view:
         assert view.size == 8
     assert not folder.exists()
 
 
 def test_a_reload_gives_the_answers_of_a_fresh_build(
-    folder: Path, told: Told, an_index: Make, fill: Make, answers: Make, fresh: Make
+    folder: Path, shown: Shown, an_index: Make, fill: Make, answers: Make, fresh: Make
 ) -> None:
-    fill(told, 200)
+    fill(shown, 200)
     index = an_index(folder)
-    index.refresh(told)
+    index.refresh(shown)
     index.close()
-    assert answers(an_index(folder), told) == fresh(told)
+    assert answers(an_index(folder), shown) == fresh(shown)
 
 
 def test_what_was_closed_is_not_read_again(
-    folder: Path, told: Told, an_index: Make, fill: Make, answers: Make, fresh: Make
+    folder: Path, shown: Shown, an_index: Make, fill: Make, answers: Make, fresh: Make
 ) -> None:
-    fill(told, 50)
+    fill(shown, 50)
     index = an_index(folder)
-    index.refresh(told)
+    index.refresh(shown)
     index.close()
-    told.asked_after.clear()
+    shown.asked_after.clear()
     reopened = an_index(folder)
-    reopened.refresh(told)
-    assert told.asked_after == []
-    fill(told, 30, seed=6)
-    assert answers(reopened, told) == fresh(told)
+    reopened.refresh(shown)
+    assert shown.asked_after == []
+    fill(shown, 30, seed=6)
+    assert answers(reopened, shown) == fresh(shown)
     reopened.close()
-    assert answers(an_index(folder), told) == fresh(told)
+    assert answers(an_index(folder), shown) == fresh(shown)
 
 
 def test_an_index_goes_on_after_it_was_closed(
-    folder: Path, told: Told, an_index: Make, fill: Make, answers: Make, fresh: Make
+    folder: Path, shown: Shown, an_index: Make, fill: Make, answers: Make, fresh: Make
 ) -> None:
     index = an_index(folder)
     for round_ in range(6):
-        fill(told, 25, seed=round_)
-        index.refresh(told)
+        fill(shown, 25, seed=round_)
+        index.refresh(shown)
         index.close()
-        assert answers(an_index(folder, is_owner=False), told) == fresh(told)
+        assert answers(an_index(folder, is_owner=False), shown) == fresh(shown)
     index.close()
 
 
-def test_an_index_without_anything_in_it_closes(folder: Path, an_index: Make, told: Told) -> None:
+def test_an_index_without_anything_in_it_closes(folder: Path, an_index: Make, shown: Shown) -> None:
     index = an_index(folder)
     index.close()
-    index.refresh(told)
+    index.refresh(shown)
     index.close()
     assert not folder.exists()
 
 
 def test_nothing_but_the_index_stays_in_its_folder(
-    folder: Path, told: Told, an_index: Make, fill: Make
+    folder: Path, shown: Shown, an_index: Make, fill: Make
 ) -> None:
     folder.mkdir()
     (folder / "000000000001-1.segment").write_bytes(b"left over")
@@ -279,18 +279,18 @@ def test_nothing_but_the_index_stays_in_its_folder(
     (folder / "sub").mkdir()
     for round_ in range(4):
         index = an_index(folder)
-        fill(told, 60, seed=round_)
-        index.refresh(told)
+        fill(shown, 60, seed=round_)
+        index.refresh(shown)
         index.close()
     listed = msgspec.json.decode((folder / "index.json").read_bytes())["segments"]
     assert {entry.name for entry in folder.iterdir()} == {"index.json", "sub", *listed}
 
 
 @pytest.fixture
-def settled(folder: Path, told: Told, an_index: Make, fill: Make) -> Path:
-    fill(told, 120)
+def settled(folder: Path, shown: Shown, an_index: Make, fill: Make) -> Path:
+    fill(shown, 120)
     index = an_index(folder)
-    index.refresh(told)
+    index.refresh(shown)
     index.close()
     return folder
 
@@ -323,7 +323,7 @@ HARMS = [cut, flip, foreign, garble, Path.unlink]
 @pytest.mark.parametrize("kind", ["*.segment", "index.json"])
 def test_torn_or_foreign_files_are_made_again(
     settled: Path,
-    told: Told,
+    shown: Shown,
     an_index: Make,
     answers: Make,
     fresh: Make,
@@ -333,175 +333,181 @@ def test_torn_or_foreign_files_are_made_again(
     for path in settled.glob(kind):
         before = path.read_bytes()
         harm(path)
-        assert answers(an_index(settled, is_owner=False), told) == fresh(told)
+        assert answers(an_index(settled, is_owner=False), shown) == fresh(shown)
         path.write_bytes(before)
     for path in settled.glob(kind):
         harm(path)
     owner = an_index(settled)
-    assert answers(owner, told) == fresh(told)
+    assert answers(owner, shown) == fresh(shown)
     owner.close()
-    told.asked_after.clear()
-    an_index(settled, is_owner=False).refresh(told)
-    assert told.asked_after == []
+    shown.asked_after.clear()
+    an_index(settled, is_owner=False).refresh(shown)
+    assert shown.asked_after == []
 
 
 @pytest.mark.parametrize("change", [{"format": FORMAT + 1}, {"format": 0}, {"epoch": "second"}])
 def test_files_of_another_format_or_numbering_are_made_again(
-    settled: Path, told: Told, an_index: Make, fresh: Make, answers: Make, change: dict[str, Any]
+    settled: Path, shown: Shown, an_index: Make, fresh: Make, answers: Make, change: dict[str, Any]
 ) -> None:
     listed = msgspec.json.decode((settled / "index.json").read_bytes())
     (settled / "index.json").write_bytes(msgspec.json.encode(listed | change))
-    told.asked_after.clear()
-    assert answers(an_index(settled), told) == fresh(told)
-    assert told.asked_after[0] == 0
+    shown.asked_after.clear()
+    assert answers(an_index(settled), shown) == fresh(shown)
+    assert shown.asked_after[0] == 0
 
 
 def test_files_of_a_store_that_was_put_back_are_made_again(
-    settled: Path, told: Told, an_index: Make, fresh: Make, answers: Make
+    settled: Path, shown: Shown, an_index: Make, fresh: Make, answers: Make
 ) -> None:
-    earlier = told.upto(told.newest_change() - 1)
+    earlier = shown.upto(shown.newest_change() - 1)
     assert answers(an_index(settled), earlier) == fresh(earlier)
 
 
 def test_a_segment_without_all_its_arrays_is_made_again(
-    settled: Path, told: Told, an_index: Make, fresh: Make, answers: Make
+    settled: Path, shown: Shown, an_index: Make, fresh: Make, answers: Make
 ) -> None:
     path = next(settled.glob("*.segment"))
     saved = load(path)
     save(path, FileFacts(last_change=1, model=""), {"ids": saved.arrays["ids"]})
-    assert answers(an_index(settled), told) == fresh(told)
+    assert answers(an_index(settled), shown) == fresh(shown)
 
 
 def test_a_numbering_that_begins_anew_begins_the_index_anew(
-    settled: Path, told: Told, an_index: Make, an_item: Make, fill: Make, answers: Make, fresh: Make
+    settled: Path,
+    shown: Shown,
+    an_index: Make,
+    an_item: Make,
+    fill: Make,
+    answers: Make,
+    fresh: Make,
 ) -> None:
     index = an_index(settled)
-    index.refresh(told)
-    told.begin_anew("second")
-    told.put(an_item(1, "aa"))
-    found = answers(index, told)
-    assert found == fresh(told)
+    index.refresh(shown)
+    shown.begin_anew("second")
+    shown.put(an_item(1, "aa"))
+    found = answers(index, shown)
+    assert found == fresh(shown)
     assert found["words"]["aa"] == {4}
-    fill(told, 80, seed=9)
-    index.refresh(told)
+    fill(shown, 80, seed=9)
+    index.refresh(shown)
     index.close()
-    assert answers(an_index(settled), told) == fresh(told)
+    assert answers(an_index(settled), shown) == fresh(shown)
 
 
 def test_who_only_reads_writes_nothing(
-    settled: Path, told: Told, an_index: Make, fill: Make, fresh: Make, answers: Make
+    settled: Path, shown: Shown, an_index: Make, fill: Make, fresh: Make, answers: Make
 ) -> None:
     def stamps() -> dict[str, int]:
         return {entry.name: entry.stat().st_mtime_ns for entry in settled.iterdir()}
 
     before = stamps()
-    fill(told, 100, seed=8)
+    fill(shown, 100, seed=8)
     reader = an_index(settled, is_owner=False)
-    assert answers(reader, told) == fresh(told)
+    assert answers(reader, shown) == fresh(shown)
     reader.close()
     assert stamps() == before
     nowhere = settled.parent / "nowhere"
     other = an_index(nowhere, is_owner=False)
-    assert answers(other, told) == fresh(told)
+    assert answers(other, shown) == fresh(shown)
     other.close()
     assert not nowhere.exists()
 
 
 def test_a_folder_that_cannot_be_written_does_no_harm(
-    tmp_path: Path, told: Told, an_index: Make, fill: Make, fresh: Make, answers: Make,
+    tmp_path: Path, shown: Shown, an_index: Make, fill: Make, fresh: Make, answers: Make,
     caplog: pytest.LogCaptureFixture,
 ) -> None:  # fmt: skip
     (tmp_path / "file").touch()
-    fill(told, 100)
+    fill(shown, 100)
     index = an_index(tmp_path / "file" / "index")
-    assert answers(index, told) == fresh(told)
+    assert answers(index, shown) == fresh(shown)
     index.close()
     assert "cannot write the index" in caplog.text
 
 
 def test_vectors_of_another_model_never_count(
-    folder: Path, told: Told, an_index: Make, fill: Make, answers: Make
+    folder: Path, shown: Shown, an_index: Make, fill: Make, answers: Make
 ) -> None:
-    fill(told, 100)
+    fill(shown, 100)
     index = an_index(folder)
-    assert answers(index, told)["near"][1]
+    assert answers(index, shown)["near"][1]
     index.use("other", 64)
-    assert answers(index, told)["near"] == {1: {}, 2: {}}
+    assert answers(index, shown)["near"] == {1: {}, 2: {}}
     index.close()
-    assert answers(an_index(folder, model="other"), told)["near"] == {1: {}, 2: {}}
+    assert answers(an_index(folder, model="other"), shown)["near"] == {1: {}, 2: {}}
 
 
 @pytest.mark.parametrize("more", [0, 5, 100])
 def test_a_model_that_comes_back_has_all_its_vectors(
-    folder: Path, told: Told, an_index: Make, fill: Make, answers: Make, fresh: Make, more: int
+    folder: Path, shown: Shown, an_index: Make, fill: Make, answers: Make, fresh: Make, more: int
 ) -> None:
-    fill(told, 100)
+    fill(shown, 100)
     index = an_index(folder)
-    index.refresh(told)
+    index.refresh(shown)
     index.use("other", 16)
-    fill(told, more, seed=9)
-    index.refresh(told)
+    fill(shown, more, seed=9)
+    index.refresh(shown)
     index.close()
-    assert answers(an_index(folder), told) == fresh(told)
+    assert answers(an_index(folder), shown) == fresh(shown)
     index.use("0123456789ab", 64)
-    assert answers(index, told) == fresh(told)
+    assert answers(index, shown) == fresh(shown)
 
 
 def test_a_view_of_very_much_says_what_it_lacks(
-    folder: Path, told: Told, an_index: Make, an_item: Make, found: Make
+    folder: Path, shown: Shown, an_index: Make, an_item: Make, found: Make
 ) -> None:
-    told.put(*(an_item(n, "aa") for n in range(1, 31)))
+    shown.put(*(an_item(n, "aa") for n in range(1, 31)))
     index = an_index(folder)
-    with index.view(told) as view:
+    with index.view(shown) as view:
         assert not view.is_complete
         assert set(found(view, "aa")) == {4 * n for n in range(1, 9)}
-    index.refresh(told)
-    with index.view(told) as view:
+    index.refresh(shown)
+    with index.view(shown) as view:
         assert view.is_complete
         assert len(found(view, "aa")) == 30
 
 
 def test_who_only_reads_waits_for_all_of_it(
-    told: Told, an_index: Make, an_item: Make, found: Make
+    shown: Shown, an_index: Make, an_item: Make, found: Make
 ) -> None:
-    told.put(*(an_item(n, "aa") for n in range(1, 31)))
-    with an_index().view(told) as view:
+    shown.put(*(an_item(n, "aa") for n in range(1, 31)))
+    with an_index().view(shown) as view:
         assert view.is_complete
         assert len(found(view, "aa")) == 30
 
 
 def test_what_has_a_vector_of_the_model_is_counted(
-    folder: Path, told: Told, an_index: Make, an_item: Make, a_vector: Make
+    folder: Path, shown: Shown, an_index: Make, an_item: Make, a_vector: Make
 ) -> None:
-    told.put(*(an_item(n) for n in range(1, 6)))
-    told.put(*(an_item(n) for n in range(3, 9)), vector=a_vector(1))
-    told.delete(4 * 8)
+    shown.put(*(an_item(n) for n in range(1, 6)))
+    shown.put(*(an_item(n) for n in range(3, 9)), vector=a_vector(1))
+    shown.delete(4 * 8)
     index = an_index(folder)
-    index.refresh(told)
+    index.refresh(shown)
     assert index.embedded() == 5
-    with index.view(told) as view:
+    with index.view(shown) as view:
         assert view.embedded == 5 / 7
     index.use("other", 64)
     assert index.embedded() == 0
 
 
-def test_of_no_items_all_have_a_vector(told: Told, an_index: Make) -> None:
-    with an_index().view(told) as view:
+def test_of_no_items_all_have_a_vector(shown: Shown, an_index: Make) -> None:
+    with an_index().view(shown) as view:
         assert view.embedded == 1
 
 
 def test_a_view_stays_as_it_is_while_others_take_up_what_is_new(
-    told: Told, an_index: Make, an_item: Make, found: Make
+    shown: Shown, an_index: Make, an_item: Make, found: Make
 ) -> None:
     """Nobody who asks waits until somebody else has been answered."""
-    told.put(an_item(1, "aa"), an_item(2, "aa bb"))
+    shown.put(an_item(1, "aa"), an_item(2, "aa bb"))
     index = an_index()
-    with index.view(told) as view:
-        told.put(an_item(1, "bb"), an_item(3, "aa"))
+    with index.view(shown) as view:
+        shown.put(an_item(1, "bb"), an_item(3, "aa"))
         newer: list[set[int]] = []
 
         def ask() -> None:
-            with index.view(told) as other:
+            with index.view(shown) as other:
                 newer.append(set(found(other, "aa")))
 
         asking = threading.Thread(target=ask, daemon=True)
@@ -511,15 +517,15 @@ def test_a_view_stays_as_it_is_while_others_take_up_what_is_new(
         assert newer == [{8, 12}]
 
 
-def test_threads_take_turns(told: Told, an_index: Make, fill: Make, answers: Make) -> None:
-    fill(told, 60)
+def test_threads_take_turns(shown: Shown, an_index: Make, fill: Make, answers: Make) -> None:
+    fill(shown, 60)
     index, failed, done = an_index(), [], threading.Event()
-    expected = answers(an_index(), told)
+    expected = answers(an_index(), shown)
 
     def ask() -> None:
         while not done.is_set():
             try:
-                assert answers(index, told) == expected
+                assert answers(index, shown) == expected
             except BaseException as error:  # noqa: BLE001 - a thread tells nobody else
                 failed.append(error)
                 return
@@ -528,7 +534,7 @@ def test_threads_take_turns(told: Told, an_index: Make, fill: Make, answers: Mak
     for thread in threads:
         thread.start()
     for _ in range(20):
-        index.refresh(told)
+        index.refresh(shown)
         index.use("0123456789ab", 64)
     done.set()
     for thread in threads:
@@ -552,12 +558,12 @@ def test_a_name_is_of_one_segment_only(folder: Path, codes: Codes, an_item: Make
 
 
 def test_a_kill_at_any_moment_leaves_an_index_that_can_be_used(
-    folder: Path, told: Told, an_index: Make, fill: Make, answers: Make, fresh: Make
+    folder: Path, shown: Shown, an_index: Make, fill: Make, answers: Make, fresh: Make
 ) -> None:
-    fill(told, 800)
+    fill(shown, 800)
     moments = random.Random(20261122)
     for round_ in range(20):
-        portions = [told.upto(number) for number in range(40 * round_ + 1, 40 * round_ + 41)]
+        portions = [shown.upto(number) for number in range(40 * round_ + 1, 40 * round_ + 41)]
         child = os.fork()
         if not child:
             _write_for_ever(an_index(folder), portions)
@@ -566,7 +572,7 @@ def test_a_kill_at_any_moment_leaves_an_index_that_can_be_used(
         os.waitpid(child, 0)
         assert answers(an_index(folder, is_owner=False), portions[-1]) == fresh(portions[-1])
     owner = an_index(folder)
-    assert answers(owner, told) == fresh(told)
+    assert answers(owner, shown) == fresh(shown)
 
 
 def _write_for_ever(index: Index, portions: Sequence[Any]) -> None:
@@ -581,21 +587,21 @@ def _write_for_ever(index: Index, portions: Sequence[Any]) -> None:
 
 
 def test_what_is_settled_need_not_be_in_memory(
-    folder: Path, told: Told, an_index: Make, fill: Make, answers: Make, fresh: Make
+    folder: Path, shown: Shown, an_index: Make, fill: Make, answers: Make, fresh: Make
 ) -> None:
     index = an_index(folder)
-    fill(told, 80)
-    index.refresh(told)
-    told.delete(told.newest()[0].id)
-    index.refresh(told)
+    fill(shown, 80)
+    index.refresh(shown)
+    shown.delete(shown.newest()[0].id)
+    index.refresh(shown)
     index.close()
     assert all(not each.ids.flags.writeable for each in index._segments)
-    assert answers(index, told) == fresh(told)
+    assert answers(index, shown) == fresh(shown)
 
 
 def test_what_cannot_be_mapped_again_stays_in_memory(
     folder: Path,
-    told: Told,
+    shown: Shown,
     an_index: Make,
     fill: Make,
     answers: Make,
@@ -607,93 +613,93 @@ def test_what_cannot_be_mapped_again_stays_in_memory(
 
     monkeypatch.setattr("observer.index.files.load", torn)
     index = an_index(folder)
-    fill(told, 80)
-    index.refresh(told)
+    fill(shown, 80)
+    index.refresh(shown)
     index.close()
-    assert answers(index, told) == fresh(told)
+    assert answers(index, shown) == fresh(shown)
 
 
 def test_what_is_new_is_not_merged_into_what_is_large(
-    told: Told, an_index: Make, fill: Make
+    shown: Shown, an_index: Make, fill: Make
 ) -> None:
     index = an_index()
-    fill(told, 20)
-    index.refresh(told)
+    fill(shown, 20)
+    index.refresh(shown)
     large = index._segments[0]
     for seed in range(4):
-        fill(told, 1, seed=seed)
-        index.refresh(told)
+        fill(shown, 1, seed=seed)
+        index.refresh(shown)
         assert index._segments[0] is large
 
 
 @pytest.fixture
 def prepared(
-    told: Told, an_index: Make, an_item: Make
+    shown: Shown, an_index: Make, an_item: Make
 ) -> tuple[Index, Callable[..., Callable[[], None]]]:
     """Return an index of two items, and how it prepares what a change of them brings."""
-    told.put(an_item(1, "aa"), an_item(2, "bb"))
+    shown.put(an_item(1, "aa"), an_item(2, "bb"))
     index = an_index()
-    index.refresh(told)
+    index.refresh(shown)
 
     def prepare(**options: Any) -> Callable[[], None]:
-        told.put(an_item(1, "bb"), an_item(3, "aa"))
-        take_up: Callable[[], None] = index.prepare(told, **options)
+        shown.put(an_item(1, "bb"), an_item(3, "aa"))
+        take_up: Callable[[], None] = index.prepare(shown, **options)
         return take_up
 
     return index, prepare
 
 
-def test_nobody_waits_for_what_was_prepared(prepared: Any, told: Told, found: Make) -> None:
+def test_nobody_waits_for_what_was_prepared(prepared: Any, shown: Shown, found: Make) -> None:
     index, prepare = prepared
     pauses: list[None] = []
     take_up = prepare(pause=lambda: pauses.append(None))
     take_up()
-    told.asked_after.clear()
-    with index.view(told) as view:
+    shown.asked_after.clear()
+    with index.view(shown) as view:
         assert set(found(view, "aa")) == {12}
         assert set(found(view, "bb")) == {4, 8}
-    assert told.asked_after == []
+    assert shown.asked_after == []
     assert len(pauses) == 2
 
 
 def test_what_was_prepared_and_not_committed_leaves_no_trace(
-    prepared: Any, told: Told, found: Make
+    prepared: Any, shown: Shown, found: Make
 ) -> None:
     index, prepare = prepared
-    before = told.upto(2)
+    before = shown.upto(2)
     prepare()
     with index.view(before) as view:
         assert set(found(view, "aa")) == {4}
 
 
 def test_what_somebody_took_up_meanwhile_is_not_taken_up_twice(
-    prepared: Any, told: Told, fresh: Make, answers: Make, found: Make
+    prepared: Any, shown: Shown, fresh: Make, answers: Make, found: Make
 ) -> None:
     index, prepare = prepared
     take_up = prepare()
-    with index.view(told) as view:
+    with index.view(shown) as view:
         size = view.size
     take_up()
-    with index.view(told) as view:
+    with index.view(shown) as view:
         assert view.size == size
         assert set(found(view, "aa")) == {12}
-    assert answers(index, told) == fresh(told)
+    assert answers(index, shown) == fresh(shown)
 
 
 @pytest.mark.parametrize("how", ["nothing new", "very much new", "begun anew", "not begun"])
 def test_what_is_not_for_one_batch_is_not_prepared(
-    how: str, told: Told, an_index: Make, an_item: Make, answers: Make, fresh: Make
+    how: str, shown: Shown, an_index: Make, an_item: Make, answers: Make, fresh: Make
 ) -> None:
-    told.put(an_item(1, "aa"))
+    shown.put(an_item(1, "aa"))
     index = an_index()
     if how != "not begun":
-        index.refresh(told)
+        index.refresh(shown)
     if how == "very much new":
-        told.put(*(an_item(n, "bb") for n in range(2, 60)))
+        shown.put(*(an_item(n, "bb") for n in range(2, 60)))
     if how == "begun anew":
-        told.begin_anew("second")
-        told.put(an_item(7, "cc"))
+        shown.begin_anew("second")
+        shown.put(an_item(7, "cc"))
     pauses: list[None] = []
-    index.prepare(told, pause=lambda: pauses.append(None))()
+    index.prepare(shown, pause=lambda: pauses.append(None))()
     assert pauses == []
-    assert answers(index, told) == fresh(told)
+    assert answers(index, shown) == fresh(shown)

@@ -56,14 +56,14 @@ def test_the_highest_are_those_of_a_sorted_list(
     assert best.scores.tolist() == scores[best.places].tolist()
 
 
-def test_where_words_stand_is_told_of_rows_that_do_not_stay_in_memory(
-    tmp_path: Path, told: Any, an_index: Make, an_item: Make, query: Make, small: None
+def test_where_words_stand_is_shown_of_rows_that_do_not_stay_in_memory(
+    tmp_path: Path, shown: Any, an_index: Make, an_item: Make, query: Make, small: None
 ) -> None:
-    told.put(*(an_item(seq, f"aa b{seq} aa") for seq in range(1, 40)))
+    shown.put(*(an_item(seq, f"aa b{seq} aa") for seq in range(1, 40)))
     index = an_index(tmp_path / "index")
-    index.refresh(told)
+    index.refresh(shown)
     index.close()
-    with index.view(told) as view:
+    with index.view(shown) as view:
         places = np.arange(view.size)
         for _ in range(2):
             seen = view.occurrences(places.copy(), query(view, "aa", "b7"))
@@ -72,11 +72,11 @@ def test_where_words_stand_is_told_of_rows_that_do_not_stay_in_memory(
 
 
 def test_the_rarest_words_score_as_they_do_when_they_are_asked_alone(
-    tmp_path: Path, told: Any, an_index: Make, an_item: Make, query: Make
+    tmp_path: Path, shown: Any, an_index: Make, an_item: Make, query: Make
 ) -> None:
-    told.put(*(an_item(seq, "aa" if seq % 2 else "aa bb cc") for seq in range(1, 9)))
-    told.put(an_item(9, "cc dd"))
-    with an_index(tmp_path / "index").view(told) as view:
+    shown.put(*(an_item(seq, "aa" if seq % 2 else "aa bb cc") for seq in range(1, 9)))
+    shown.put(an_item(9, "cc dd"))
+    with an_index(tmp_path / "index").view(shown) as view:
         rarest = view.rarest(query(view, "aa", "zz", "bb", "dd", "cc"), 3)
         assert rarest.tolist() == query(view, "dd", "bb", "cc").tolist()
         wanted = [ListRequest(view.mask(Filters()), LIMIT)]
@@ -89,11 +89,11 @@ def test_the_rarest_words_score_as_they_do_when_they_are_asked_alone(
 
 @pytest.mark.parametrize("limit", [2, 4])
 def test_words_that_most_items_hold_fill_what_the_others_leave_open(
-    tmp_path: Path, told: Any, an_index: Make, an_item: Make, query: Make, limit: int
+    tmp_path: Path, shown: Any, an_index: Make, an_item: Make, query: Make, limit: int
 ) -> None:
     items = [an_item(seq, "aa bb" if seq > 6 else "aa") for seq in range(1, 9)]
-    told.put(*items)
-    with an_index(tmp_path / "index").view(told) as view:
+    shown.put(*items)
+    with an_index(tmp_path / "index").view(shown) as view:
         wanted = [ListRequest(view.mask(Filters()), limit)]
         (found,) = view.by_words(query(view, "aa", "bb"), wanted)
         newest_first = [item.id for item in reversed(items)]
@@ -102,28 +102,28 @@ def test_words_that_most_items_hold_fill_what_the_others_leave_open(
 
 @pytest.mark.parametrize("others", [10, 1_000])
 def test_the_nearest_of_a_project_are_found_however_much_is_nearer_elsewhere(
-    tmp_path: Path, told: Any, an_index: Make, an_item: Make, a_vector: Make, near: Make,
+    tmp_path: Path, shown: Any, an_index: Make, an_item: Make, a_vector: Make, near: Make,
     monkeypatch: pytest.MonkeyPatch, others: int,
 ) -> None:  # fmt: skip
     monkeypatch.setattr("observer.index.view.WEIGHED", 2)
     monkeypatch.setattr("observer.index.view.RESCORED", 1)
     for seq in range(1, others):
-        told.put(an_item(seq), vector=a_vector(7))
+        shown.put(an_item(seq), vector=a_vector(7))
     own = [an_item(others + seq, project_id=3) for seq in range(60)]
     for seq, item in enumerate(own):
-        told.put(item, vector=a_vector(seq) if seq else None)
-    with an_index(tmp_path / "index").view(told) as view:
+        shown.put(item, vector=a_vector(seq) if seq else None)
+    with an_index(tmp_path / "index").view(shown) as view:
         found = list(near(view, a_vector(7), filters=Filters(project_id=3), limit=9))
     assert found[0] == own[7].id
     assert len(found) == len({*found} & {item.id for item in own[1:]}) == 9
 
 
-def test_all_that_hold_a_word_are_told_not_only_the_best(
-    tmp_path: Path, told: Any, an_index: Make, an_item: Make, query: Make
+def test_all_that_hold_a_word_are_shown_not_only_the_best(
+    tmp_path: Path, shown: Any, an_index: Make, an_item: Make, query: Make
 ) -> None:
-    told.put(*(an_item(seq, "aa" if seq % 2 else "bb") for seq in range(1, 400)))
-    told.put(an_item(400, "cc aa"), an_item(401, "aa", project_id=3))
-    with an_index(tmp_path / "index").view(told) as view:
+    shown.put(*(an_item(seq, "aa" if seq % 2 else "bb") for seq in range(1, 400)))
+    shown.put(an_item(400, "cc aa"), an_item(401, "aa", project_id=3))
+    with an_index(tmp_path / "index").view(shown) as view:
         of_one = view.mask(Filters(project_id=2))
         counts = [
             int(view.holding(query(view, *words), of_one).sum())
@@ -133,13 +133,13 @@ def test_all_that_hold_a_word_are_told_not_only_the_best(
 
 
 @pytest.mark.parametrize("near", [3, 300])
-def test_all_that_are_near_are_told_however_many(
-    tmp_path: Path, told: Any, an_index: Make, an_item: Make, a_vector: Make, near: int
+def test_all_that_are_near_are_shown_however_many(
+    tmp_path: Path, shown: Any, an_index: Make, an_item: Make, a_vector: Make, near: int
 ) -> None:
     for seq in range(1, 601):
-        told.put(an_item(seq), vector=a_vector(7 if seq <= near else 9))
-    told.put(an_item(601), an_item(602, project_id=3), vector=None)
-    with an_index(tmp_path / "index").view(told) as view:
+        shown.put(an_item(seq), vector=a_vector(7 if seq <= near else 9))
+    shown.put(an_item(601), an_item(602, project_id=3), vector=None)
+    with an_index(tmp_path / "index").view(shown) as view:
         seen = view.mask(Filters(project_id=2))
         asked = np.frombuffer(a_vector(7), np.int8).astype(np.float32)
         found = view.near(asked / np.linalg.norm(asked), seen, 0.9)
@@ -147,14 +147,14 @@ def test_all_that_are_near_are_told_however_many(
 
 
 def test_of_very_many_only_the_nearest_are_near(
-    tmp_path: Path, told: Any, an_index: Make, an_item: Make, a_vector: Make,
+    tmp_path: Path, shown: Any, an_index: Make, an_item: Make, a_vector: Make,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     monkeypatch.setattr("observer.index.view.COMPARED", 99)
     monkeypatch.setattr("observer.index.view.NEAREST", 7)
     for seq in range(1, 101):
-        told.put(an_item(seq), vector=a_vector(7 if seq <= 50 else 9))
-    with an_index(tmp_path / "index").view(told) as view:
+        shown.put(an_item(seq), vector=a_vector(7 if seq <= 50 else 9))
+    with an_index(tmp_path / "index").view(shown) as view:
         asked = np.frombuffer(a_vector(7), np.int8).astype(np.float32)
         asked /= np.linalg.norm(asked)
         found = view.near(asked, view.mask(Filters()), 0.9)

@@ -49,7 +49,7 @@ def stored(pipeline: Pipeline, store: Store) -> list[Event]:
         return [recorded.event for recorded in reader.log()]
 
 
-def told(events: list[Event]) -> list[str]:
+def shown(events: list[Event]) -> list[str]:
     bodies = [event.body for event in events]
     return [f"{body.action} {body.subject}" for body in bodies if isinstance(body, Commit)]
 
@@ -136,12 +136,12 @@ def told(events: list[Event]) -> list[str]:
         pytest.param(["merge -q --squash theirs"], [], id="squash"),
     ],
 )
-def test_what_git_brings_in_is_told_as_its_authors(
+def test_what_git_brings_in_is_shown_as_its_authors(
     shop: Path, git: Git, pipeline: Pipeline, store: Store, steps: list[str], commits: list[str]
 ) -> None:
     for step in steps:
         git(shop, *step.split())
-    assert told(stored(pipeline, store)) == commits
+    assert shown(stored(pipeline, store)) == commits
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_of_a_huge_arrival_the_newest_are_read_and_the_rest_is_counted(
     monkeypatch.setattr(arrivals, "MOST", 2)
     git(shop, "merge", "-q", "theirs")
     events = stored(pipeline, store)
-    assert told(events) == ["import t1", "merge t2"]
+    assert shown(events) == ["import t1", "merge t2"]
     (rest,) = (event.body for event in events if isinstance(event.body, Custom))
     assert "newest 2 of 3 commits" in rest.text
 
@@ -218,7 +218,7 @@ def test_nothing_came_in(shop: Path, body: Checkout | Prompt, route: str) -> Non
     assert list(arrived(event, detect_place(str(shop)))) == []
 
 
-def test_without_git_the_event_itself_is_told(
+def test_without_git_the_event_itself_is_shown(
     shop: Path,
     git: Git,
     pipeline: Pipeline,

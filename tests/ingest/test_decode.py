@@ -273,9 +273,9 @@ def test_decoding_twice_gives_the_same_events() -> None:
 
 def ahead(event: str = "PreToolUse", **payload: object) -> tuple[Event, ...]:
     """Return what a call of Claude Code that is about to be made will be."""
-    told = {"hook_event_name": event, "session_id": "s", "tool_use_id": "t", **payload}
+    shown = {"hook_event_name": event, "session_id": "s", "tool_use_id": "t", **payload}
     return decode_upcoming(
-        "e", sealed("claude-code", event, msgspec.json.encode(told)), AT_MS, cap_bytes=CAP
+        "e", sealed("claude-code", event, msgspec.json.encode(shown)), AT_MS, cap_bytes=CAP
     )
 
 
@@ -297,13 +297,13 @@ def test_a_coming_edit_is_foreseen() -> None:
 
 
 def test_a_coming_patch_has_not_failed() -> None:
-    told = {
+    shown = {
         "hook_event_name": "PreToolUse",
         "session_id": "s",
         "tool_name": "apply_patch",
         "tool_input": {"command": "*** Begin Patch\n*** Delete File: a.py\n*** End Patch"},
     }
-    data = sealed("codex", "PreToolUse", msgspec.json.encode(told))
+    data = sealed("codex", "PreToolUse", msgspec.json.encode(shown))
     (event,) = decode_upcoming("e", data, AT_MS, cap_bytes=CAP)
     assert event.body == FileWrite(path="a.py", operation="delete", tool="apply_patch")
 

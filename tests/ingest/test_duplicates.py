@@ -1,4 +1,4 @@
-"""Twins: one happening told by two hooks is one; a real repetition stays two."""
+"""Twins: one happening shown by two hooks is one; a real repetition stays two."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from observer.core.events import (
 from observer.ingest.duplicates import WINDOW_MS, find_duplicate, may_have_duplicate, path_written
 
 
-def told(body: AnyBody, route: str, at_ms: int = 1000, **others: Any) -> Event:
+def shown(body: AnyBody, route: str, at_ms: int = 1000, **others: Any) -> Event:
     name = f"{route}@{at_ms}"
     return Event(
         **{"id": name, "at_ms": at_ms, "client": "cursor", "session": "s", "cwd": "/r"} | others,
@@ -72,23 +72,23 @@ LS = Command(command="ls")
     ],
 )
 def test_one_happening_by_two_routes_is_a_twin(one: AnyBody, other: AnyBody) -> None:
-    first = told(one, "cursor/after")
-    assert find_duplicate(told(other, "claude-code/post", 1040), [first]) is first
+    first = shown(one, "cursor/after")
+    assert find_duplicate(shown(other, "claude-code/post", 1040), [first]) is first
 
 
 @pytest.mark.parametrize(
     "second",
     [
-        pytest.param(told(LS, "a/x", 1100), id="same-route"),
-        pytest.param(told(LS, "b/x", 1001 + WINDOW_MS), id="too-late"),
-        pytest.param(told(LS, "b/x", 1100, session="other"), id="other-session"),
-        pytest.param(told(Command(command="ls -l"), "b/x", 1100), id="other-command"),
-        pytest.param(told(Prompt(text="ls"), "b/x", 1100), id="other-kind"),
-        pytest.param(told(LS, "b/x", 1100, id="a/x@1000"), id="itself"),
+        pytest.param(shown(LS, "a/x", 1100), id="same-route"),
+        pytest.param(shown(LS, "b/x", 1001 + WINDOW_MS), id="too-late"),
+        pytest.param(shown(LS, "b/x", 1100, session="other"), id="other-session"),
+        pytest.param(shown(Command(command="ls -l"), "b/x", 1100), id="other-command"),
+        pytest.param(shown(Prompt(text="ls"), "b/x", 1100), id="other-kind"),
+        pytest.param(shown(LS, "b/x", 1100, id="a/x@1000"), id="itself"),
     ],
 )
 def test_anything_else_is_no_twin(second: Event) -> None:
-    assert find_duplicate(second, [told(LS, "a/x", 1000)]) is None
+    assert find_duplicate(second, [shown(LS, "a/x", 1000)]) is None
 
 
 @pytest.mark.parametrize(
@@ -106,34 +106,34 @@ def test_anything_else_is_no_twin(second: Event) -> None:
     ],
 )
 def test_before_and_after_are_no_twins(one: AnyBody, other: AnyBody) -> None:
-    assert find_duplicate(told(other, "b/x", 1100), [told(one, "a/x")]) is None
+    assert find_duplicate(shown(other, "b/x", 1100), [shown(one, "a/x")]) is None
 
 
 def test_two_ids_of_the_client_are_two_happenings() -> None:
     """A command that failed and was run again at once: two hooks, one text, two ids."""
-    failed = told(LS, "claude-code/PostToolUseFailure", dedup="tool:s:1:after")
-    again = told(LS, "claude-code/PostToolUse", 1900, dedup="tool:s:2:after")
+    failed = shown(LS, "claude-code/PostToolUseFailure", dedup="tool:s:1:after")
+    again = shown(LS, "claude-code/PostToolUse", 1900, dedup="tool:s:2:after")
     assert find_duplicate(again, [failed]) is None
 
 
 def test_an_id_on_one_side_only_does_not_part_twins() -> None:
-    first = told(LS, "cursor/afterShellExecution")
+    first = shown(LS, "cursor/afterShellExecution")
     assert (
-        find_duplicate(told(LS, "cursor/postToolUse", 1010, dedup="tool:s:1:after"), [first])
+        find_duplicate(shown(LS, "cursor/postToolUse", 1010, dedup="tool:s:1:after"), [first])
         is first
     )
 
 
 def test_the_second_of_one_route_pairs_with_the_second_of_the_other() -> None:
-    near = [told(LS, "a/x", 1000), told(LS, "a/x", 2000), told(LS, "b/x", 1010)]
-    assert find_duplicate(told(LS, "b/x", 2010), near) is near[1]
+    near = [shown(LS, "a/x", 1000), shown(LS, "a/x", 2000), shown(LS, "b/x", 1010)]
+    assert find_duplicate(shown(LS, "b/x", 2010), near) is near[1]
 
 
 @given(st.integers(1, 6), st.randoms())
 def test_repetitions_are_counted_right_in_any_order(times: int, random: Any) -> None:
     """Two hooks tell one command several times; as many are kept, however they interleave."""
     reports = [
-        told(LS, route, 1000 + 100 * n, id=f"{route}{n}")
+        shown(LS, route, 1000 + 100 * n, id=f"{route}{n}")
         for n in range(times)
         for route in ("a/x", "b/x")
     ]
@@ -146,8 +146,8 @@ def test_repetitions_are_counted_right_in_any_order(times: int, random: Any) -> 
 
 
 def test_a_path_is_resolved_against_the_open_folder_too() -> None:
-    first = told(FileWrite(path="/r/a"), "a/x")
-    second = structs.replace(told(FileWrite(path="a"), "b/x", 1001), cwd="", roots=("/r",))
+    first = shown(FileWrite(path="/r/a"), "a/x")
+    second = structs.replace(shown(FileWrite(path="a"), "b/x", 1001), cwd="", roots=("/r",))
     assert find_duplicate(second, [first]) is first
 
 
@@ -156,13 +156,13 @@ def test_a_path_is_resolved_against_the_open_folder_too() -> None:
     [
         pytest.param("cursor", LS, True, id="runs-two-sets-of-hooks"),
         pytest.param("claude-code", LS, False, id="runs-one"),
-        pytest.param("cursor", Remember(content="a"), False, id="told-once"),
+        pytest.param("cursor", Remember(content="a"), False, id="stated-once"),
     ],
 )
 def test_a_twin_is_looked_for_where_there_can_be_one(
     client: str, body: AnyBody, worth: object
 ) -> None:
-    assert may_have_duplicate(told(body, "a/x", client=client)) is worth
+    assert may_have_duplicate(shown(body, "a/x", client=client)) is worth
 
 
 @pytest.mark.parametrize(
@@ -175,4 +175,4 @@ def test_a_twin_is_looked_for_where_there_can_be_one(
     ],
 )
 def test_a_write_names_its_file(body: AnyBody, path: str) -> None:
-    assert path_written(told(body, "post", cwd="/app")) == path
+    assert path_written(shown(body, "post", cwd="/app")) == path

@@ -21,15 +21,15 @@ Tell = Callable[..., None]
 @pytest.fixture
 def tell(pipeline: Pipeline, folder: Path) -> Tell:
     """Store what happened, one after the other, each in its own transaction."""
-    told: list[AnyBody] = []
+    shown: list[AnyBody] = []
 
     def store(*bodies: AnyBody, at_once: bool = False) -> None:
         events = []
         for body in bodies:
-            told.append(body)
+            shown.append(body)
             session = "" if isinstance(body, Enriched | Forget) else "s1"
-            at_ms = NOW_MS + len(told) * 1000
-            name = f"e{len(told)}"
+            at_ms = NOW_MS + len(shown) * 1000
+            name = f"e{len(shown)}"
             events.append(
                 Event(id=name, at_ms=at_ms, client="c", body=body, session=session, cwd=str(folder))
             )

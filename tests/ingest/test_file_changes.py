@@ -1,4 +1,4 @@
-"""What is told of files that were saved."""
+"""What is shown of files that were saved."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ def test_a_save_names_the_symbols_of_the_whole_file() -> None:
 
 
 @pytest.mark.parametrize(("old", "operation"), [(None, "create"), (CODE, "edit")])
-def test_of_a_save_without_text_only_the_file_is_told(old: str | None, operation: str) -> None:
+def test_of_a_save_without_text_only_the_file_is_shown(old: str | None, operation: str) -> None:
     save = Save(path="a.py", from_ms=1, to_ms=1, old=old, new="x", has_text=False)
     write = save_event(save, "/app")
     assert (write.operation, write.content, write.edits) == (operation, None, ())
 
 
-def test_two_saves_are_told_as_one() -> None:
+def test_two_saves_are_shown_as_one() -> None:
     one = merge_saves(a_save("1", "2", at_ms=5), a_save("2", "3", at_ms=9))
     assert (one.old, one.new, one.from_ms, one.to_ms) == ("1", "3", 5, 9)
 
@@ -79,22 +79,22 @@ def test_a_change_undone_is_no_change() -> None:
     assert not has_effect(merge_saves(a_save("1", "2"), a_save("2", "1")))
 
 
-def test_what_cannot_be_told_counts_as_a_change() -> None:
+def test_what_cannot_be_shown_counts_as_a_change() -> None:
     assert has_effect(Save(path="a", from_ms=0, to_ms=0, old="", new="", has_text=False))
 
 
-def test_a_new_file_is_told_with_its_content() -> None:
+def test_a_new_file_is_shown_with_its_content() -> None:
     write = save_event(a_save(None, "x = 1\n"), "/app")
     assert (write.path, write.operation, write.content) == ("/app/src/a.py", "create", "x = 1\n")
 
 
-def test_a_file_that_went_is_told_without_its_content() -> None:
+def test_a_file_that_went_is_shown_without_its_content() -> None:
     write = save_event(a_save("x = 1\n", None), "/app")
     assert (write.operation, write.content, write.edits) == ("delete", None, ())
 
 
 @pytest.mark.parametrize(("old", "operation"), [("", "edit"), (None, "create")])
-def test_what_is_not_known_is_not_told(old: str | None, operation: str) -> None:
+def test_what_is_not_known_is_not_shown(old: str | None, operation: str) -> None:
     save = Save(path="a", from_ms=0, to_ms=0, old=old, new="", has_text=False)
     write = save_event(save, "/app")
     assert (write.operation, write.content, write.edits) == (operation, None, ())
@@ -141,8 +141,8 @@ def test_edits_tell_all_that_differs(old: str, new: str) -> None:
     assert len(new) - len(old) == grown
 
 
-def test_many_files_are_told_by_their_folders() -> None:
+def test_many_files_are_shown_by_their_folders() -> None:
     saves = [a_save("", "x", path=f"gen/{n}.py") for n in range(MOST_NAMED + 5)]
-    told = bulk_change_event([*saves, a_save("", "x", path="top.py")], "/app")
-    assert told.text == "206 files changed at once: 205 in gen, 1 in ."
-    assert len(told.files) == MOST_NAMED
+    shown = bulk_change_event([*saves, a_save("", "x", path="top.py")], "/app")
+    assert shown.text == "206 files changed at once: 205 in gen, 1 in ."
+    assert len(shown.files) == MOST_NAMED

@@ -56,7 +56,7 @@ class Shop:
     def save(self, name: str, text: str) -> None:
         (self.root / name).write_text(text)
 
-    def tell(self, *bodies: AnyBody, session: str = "one", ago_ms: int = 0, **told: Any) -> None:
+    def tell(self, *bodies: AnyBody, session: str = "one", ago_ms: int = 0, **shown: Any) -> None:
         for body in bodies:
             event = Event(
                 id=f"e{next(self._ids)}",
@@ -65,15 +65,15 @@ class Shop:
                 session=session,
                 cwd=str(self.root),
                 body=body,
-                **told,
+                **shown,
             )
             self.pipeline.ingest([event])
 
-    def edit(self, *names: str, **told: Any) -> None:
+    def edit(self, *names: str, **shown: Any) -> None:
         for name in names:
             self.save(name, "a = 2\n")
             write = FileWrite(path=str(self.root / name), edits=(Edit(old="a = 1", new="a = 2"),))
-            self.tell(write, **told)
+            self.tell(write, **shown)
 
     def summary(self) -> SummaryFields:
         """Return the summary of the first session."""
@@ -164,7 +164,7 @@ def test_git_is_asked_when_a_session_falls_silent(
     assert shop.summary().next_steps == f"Not committed {AT}: price.py."
 
 
-def test_what_git_says_now_is_not_told_of_an_end_of_long_ago(shop: Shop) -> None:
+def test_what_git_says_now_is_not_shown_of_an_end_of_long_ago(shop: Shop) -> None:
     shop.edit("cart.py", ago_ms=10 * MINUTE_MS)
     shop.commit()
     shop.tell(SessionEnd(), ago_ms=9 * MINUTE_MS)

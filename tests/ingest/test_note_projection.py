@@ -19,13 +19,13 @@ Tell = Callable[..., int | None]
 @pytest.fixture
 def tell(pipeline: Pipeline, folder: Path) -> Tell:
     """Store what a person recorded; returns the item that it made or changed."""
-    told: list[AnyBody] = []
+    shown: list[AnyBody] = []
 
     def store(body: AnyBody) -> int | None:
-        told.append(body)
+        shown.append(body)
         event = Event(
-            id=f"e{len(told)}",
-            at_ms=NOW_MS + len(told) * 1000,
+            id=f"e{len(shown)}",
+            at_ms=NOW_MS + len(shown) * 1000,
             client="c",
             body=body,
             cwd=str(folder),

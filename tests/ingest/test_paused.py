@@ -71,15 +71,15 @@ def test_a_pause_of_one_session_leaves_the_others_be(
     ]
 
 
-def test_what_a_front_reports_is_left_out_but_what_is_told_on_purpose_is_not(
+def test_what_a_front_reports_is_left_out_but_what_is_shown_on_purpose_is_not(
     pipeline: Pipeline, store: Store, spool: Spool, folder: Path
 ) -> None:
     spool.pauses.begin([EVERYWHERE], from_ms=NOW_MS, until_ms=UNENDING_MS)
-    told = [FileWrite(path="a.py", operation="write"), Remember(content="Use Decimal.")]
+    shown = [FileWrite(path="a.py", operation="write"), Remember(content="Use Decimal.")]
     pipeline.ingest(
         [
             Event(id=f"{number}", at_ms=1, client="x", cwd=str(folder), body=body)
-            for number, body in enumerate(told)
+            for number, body in enumerate(shown)
         ]
     )
     assert [type(body) for body in bodies(pipeline, store)] == [Remember]

@@ -82,7 +82,7 @@ def test_a_replayed_entry_changes_nothing(
     assert (items(store), spool.depth()) == (before, 0)
 
 
-def test_the_same_tool_call_told_twice_is_one_event(
+def test_the_same_tool_call_shown_twice_is_one_event(
     pipeline: Pipeline, store: Store, post: Post, run: Run
 ) -> None:
     for _ in range(2):
@@ -153,8 +153,8 @@ def test_names_of_folders_branches_and_remotes_are_stored_without_secrets(
     (receipt,) = pipeline.ingest([an_event(cwd=str(folder))])
     with store.read() as reader:
         (project,) = reader.projects()[1:]
-        told = str((reader.projects(), list(reader.all_items()), reader.log(after_seq=0)))
-    assert secret not in told
+        shown = str((reader.projects(), list(reader.all_items()), reader.log(after_seq=0)))
+    assert secret not in shown
     assert (project.name, project.id) == ("[redacted:github-token]-app", receipt.project_id)
     assert items(store)[0].branch == "fix/[redacted:github-token]"
     assert known_project_at(str(folder), [project]) == project
@@ -171,7 +171,7 @@ def test_secrets_are_gone_before_they_are_stored(
     assert secret not in str(items(store))
 
 
-def test_a_note_told_on_a_command_line_is_stored_once(
+def test_a_note_shown_on_a_command_line_is_stored_once(
     pipeline: Pipeline, store: Store, post: Post, run: Run
 ) -> None:
     post("PostToolUse", run("observer remember 'zebra'", "remembered; similar: zebra"))
@@ -374,8 +374,8 @@ def test_process_ids_of_two_runs_are_two_sessions_even_in_one_batch(
 def test_two_hooks_of_cursor_make_one_event(pipeline: Pipeline, store: Store) -> None:
     native = an_event("a", client="cursor", session="s", route="cursor/afterShellExecution")
     pipeline.ingest([native])
-    told_again = msgspec.structs.replace(native, id="b", route="claude-code/PostToolUse")
-    assert pipeline.ingest([told_again]) == [Receipt(known="a")]
+    shown_again = msgspec.structs.replace(native, id="b", route="claude-code/PostToolUse")
+    assert pipeline.ingest([shown_again]) == [Receipt(known="a")]
 
 
 def test_an_event_that_breaks_the_interpreter_does_not_hold_up_the_rest(
@@ -478,9 +478,9 @@ def test_the_branch_is_the_one_that_was_checked_out_then(
     argv = ["git", "-C", str(tmp_path), "init", "-q", "-b", "now"]
     subprocess.run(argv, check=True)
     hashes = {"1" * 40: {"env.git.branch": "topic"}, "2" * 40: {}}
-    for hash_, told in hashes.items():
+    for hash_, shown in hashes.items():
         fields = {"client": "git", "event": "post-commit", "cwd": str(tmp_path)}
-        spool.append(fields | {"env.git.head": hash_} | told, b"")
+        spool.append(fields | {"env.git.head": hash_} | shown, b"")
     pipeline.drain()
     found = {item.commit: item.branch for item in items(store)}
     assert found == {"1" * 40: "topic", "2" * 40: ""}

@@ -121,8 +121,8 @@ def test_a_commit_that_a_hook_reports_is_read_without_excluded_files(
 ) -> None:
     restrict(shop, 'exclude = ["secrets/"]')
     head = git(shop, "rev-parse", "HEAD").strip()
-    told = {"client": "git", "event": "post-commit", "cwd": str(shop), "env.git.head": head}
-    spool.append(told | {"env.git.dir": f"{shop}/.git", "env.git.action": "commit"}, b"")
+    shown = {"client": "git", "event": "post-commit", "cwd": str(shop), "env.git.head": head}
+    spool.append(shown | {"env.git.dir": f"{shop}/.git", "env.git.action": "commit"}, b"")
     drained(pipeline)
     (commit,) = [event.body for event in events(store) if isinstance(event.body, Commit)]
     assert [file.path for file in commit.files] == ["main.py"]

@@ -207,10 +207,10 @@ def test_a_page_says_what_reading_says(
     )
     ahead.begin(in_hand=())
     batch = ahead.next()
-    told = [
+    shown = [
         [msgspec.structs.replace(one, analysis=None) for one in located] for _, located in batch
     ]
-    assert told == [reading.read(entry) for entry in entries]
+    assert shown == [reading.read(entry) for entry in entries]
     assert [entry for entry, _ in batch] == [entry._replace(data=b"") for entry in entries]
 
 
@@ -255,9 +255,9 @@ def test_the_process_writes_pages_behind_their_lengths(
         finally:
             signal.signal(signal.SIGINT, interrupted)
             gc.enable()
-    told = (tmp_path / "out").read_bytes()
-    assert len(told) == 8 + int.from_bytes(told[:8], "big")
-    assert [line.id for line in msgspec.msgpack.decode(told[8:], type=Page).lines] == names
+    shown = (tmp_path / "out").read_bytes()
+    assert len(shown) == 8 + int.from_bytes(shown[:8], "big")
+    assert [line.id for line in msgspec.msgpack.decode(shown[8:], type=Page).lines] == names
 
 
 def test_nothing_makes_no_page(order: PrefetchRequest) -> None:

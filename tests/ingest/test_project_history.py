@@ -20,7 +20,7 @@ EDIT = FileWrite(path="a.py", edits=(Edit(old="a = 1", new="a = 2"),))
 BACK = FileWrite(path="a.py", edits=(Edit(old="a = 2", new="a = 1"),))
 
 
-def happened(folder: Path, *told: tuple[str, AnyBody]) -> list[Event]:
+def happened(folder: Path, *shown: tuple[str, AnyBody]) -> list[Event]:
     return [
         Event(
             id=f"e{number}",
@@ -31,7 +31,7 @@ def happened(folder: Path, *told: tuple[str, AnyBody]) -> list[Event]:
             body=body,
             dedup=f"commit:{body.hash}" if isinstance(body, Commit) else "",
         )
-        for number, (session, body) in enumerate(told, 1)
+        for number, (session, body) in enumerate(shown, 1)
     ]
 
 

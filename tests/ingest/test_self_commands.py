@@ -13,8 +13,8 @@ def an_event(body: AnyBody) -> Event:
 
 
 def kept(command: str, output: str = "", description: str = "") -> Command:
-    told = Command(command=command, output=output, description=description)
-    body = strip_self_commands(an_event(told)).body
+    shown = Command(command=command, output=output, description=description)
+    body = strip_self_commands(an_event(shown)).body
     assert isinstance(body, Command)
     return body
 
@@ -80,8 +80,8 @@ def test_any_other_command_stays_as_it_is(typed: str) -> None:
 
 
 def test_what_is_about_to_run_is_looked_at_too() -> None:
-    told = Intent(tool="shell", of=Command(command="observer remember zebra"))
-    left = strip_self_commands(an_event(told)).body
+    shown = Intent(tool="shell", of=Command(command="observer remember zebra"))
+    left = strip_self_commands(an_event(shown)).body
     assert left == Intent(tool="shell", of=Command(command="observer remember …"))
 
 

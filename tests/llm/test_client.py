@@ -73,7 +73,7 @@ def test_without_a_key_there_is_no_header_of_it(ask: Ask, model: Any) -> None:
         pytest.param([1], id="list"),
     ],
 )
-def test_where_no_tokens_are_told_they_are_estimated(
+def test_where_no_tokens_are_shown_they_are_estimated(
     ask: Ask, model: Any, complete: Any, usage: Any
 ) -> None:
     model.script(complete("x" * 300, usage=usage))
@@ -115,7 +115,7 @@ def test_what_an_endpoint_refuses_is_left_out_from_then_on(
     )
 
 
-def test_a_refusal_that_stays_is_told(failure: Any, model: Any, answered: Any) -> None:
+def test_a_refusal_that_stays_is_shown(failure: Any, model: Any, answered: Any) -> None:
     model.script(answered(b'{"error": {"message": "no temperature, please"}}', status=400))
     assert "no temperature, please" in failure().message
     assert len(model.asked) == 2
@@ -137,7 +137,7 @@ def test_a_refusal_that_stays_is_told(failure: Any, model: Any, answered: Any) -
         pytest.param(400, b'{"message": ["a"]}', "answered 400", True, id="odd"),
     ],
 )
-def test_a_status_other_than_200_is_told(
+def test_a_status_other_than_200_is_shown(
     failure: Any, model: Any, answered: Any, status: int, body: bytes, said: str, asked_wrong: bool
 ) -> None:
     model.script(answered(body, status=status))
@@ -198,7 +198,7 @@ def test_a_redirect_is_not_followed(failure: Any, model: Any, answered: Any) -> 
         pytest.param(b"", "text/plain", id="nothing"),
     ],
 )
-def test_what_is_no_completion_is_told_with_its_type(
+def test_what_is_no_completion_is_shown_with_its_type(
     failure: Any, model: Any, answered: Any, body: bytes, kind: str
 ) -> None:
     model.script(answered(body, headers=(("Content-Type", kind),)))
@@ -207,7 +207,7 @@ def test_what_is_no_completion_is_told_with_its_type(
     assert (found.tokens, found.is_asked_wrong) == (QUESTION.tokens, True)
 
 
-def test_an_answer_that_was_cut_short_is_told(failure: Any, model: Any, complete: Any) -> None:
+def test_an_answer_that_was_cut_short_is_shown(failure: Any, model: Any, complete: Any) -> None:
     model.script(complete('{"narr', finish_reason="length"))
     found = failure()
     assert "was not done" in found.message
@@ -219,7 +219,7 @@ def test_a_huge_answer_is_not_read_to_its_end(failure: Any, model: Any) -> None:
     assert "more than 1,048,576 bytes" in failure().message
 
 
-def test_a_closed_connection_is_told(failure: Any, model: Any, answered: Any) -> None:
+def test_a_closed_connection_is_shown(failure: Any, model: Any, answered: Any) -> None:
     model.script(answered(b"", cut=True))
     found = failure()
     assert "broke off" in found.message
@@ -274,7 +274,7 @@ def test_a_server_that_drips_is_left_in_time(dripping: int) -> None:
     assert "within 0.4 s" in found.message
 
 
-def test_where_nothing_listens_that_is_told_and_costs_nothing() -> None:
+def test_where_nothing_listens_that_is_shown_and_costs_nothing() -> None:
     with socket.create_server(("127.0.0.1", 0)) as door:
         port = door.getsockname()[1]
     found = _ask_at(f"http://127.0.0.1:{port}/v1/chat/completions?key=abc", wait_s=5)

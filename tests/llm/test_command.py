@@ -44,12 +44,12 @@ def test_on_without_a_daemon_it_tells_what_the_store_knows(
     assert "0 of 200,000 tokens, 0 requests" in observer("llm").stdout
     observer("post", "prompt", "text=x", "--wait")
     observer("down")
-    told = json.loads(observer("llm", "--json").stdout)
-    assert told["is_on"]
-    assert (told["status"]["url"], told["status"]["model"]) == (model.url, "tiny")
+    shown = json.loads(observer("llm", "--json").stdout)
+    assert shown["is_on"]
+    assert (shown["status"]["url"], shown["status"]["model"]) == (model.url, "tiny")
 
 
-def test_settings_that_cannot_be_used_are_told(
+def test_settings_that_cannot_be_used_are_shown(
     observer: Observer, configured: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OBSERVER_LLM_MODEL", "")
@@ -64,9 +64,9 @@ def test_try_shows_the_answer(observer: Observer, configured: Home, model: Any) 
 
 
 def test_try_speaks_json(observer: Observer, configured: Home) -> None:
-    told = json.loads(observer("llm", "try", "--json").stdout)
-    assert (told["tokens"], told["model"]) == (1000, "tiny")
-    assert told["answer"]["concepts"] == ["locking", "double booking"]
+    shown = json.loads(observer("llm", "try", "--json").stdout)
+    assert (shown["tokens"], shown["model"]) == (1000, "tiny")
+    assert shown["answer"]["concepts"] == ["locking", "double booking"]
 
 
 def test_try_says_what_is_wrong(
@@ -107,8 +107,8 @@ class TestWithADaemon:
         (folder / "pyproject.toml").touch()
         here = {"session": "s1", "cwd": str(folder)}
         for kind, *fields in (("prompt", "text=fix the cart"), ("session-end",)):
-            told = [f"{name}={value}" for name, value in here.items()]
-            assert observer("post", kind, *fields, *told, "--wait").returncode == 0
+            shown = [f"{name}={value}" for name, value in here.items()]
+            assert observer("post", kind, *fields, *shown, "--wait").returncode == 0
 
     def test_what_the_model_wrote_is_found_shown_and_survives_a_rebuild(
         self, home: Home, observer: Observer, until: Until, model: Any

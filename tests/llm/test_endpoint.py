@@ -80,7 +80,7 @@ def test_a_file_that_others_can_read_is_refused(home: Home) -> None:
         endpoint(settings(), home, {})
 
 
-def test_a_key_that_cannot_be_read_is_told(home: Home) -> None:
+def test_a_key_that_cannot_be_read_is_shown(home: Home) -> None:
     home.llm_key.mkdir(parents=True)
     with pytest.raises(ConfigInvalid, match="cannot be read"):
         endpoint(settings(), home, {})

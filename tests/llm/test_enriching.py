@@ -48,7 +48,7 @@ class Desk:
             self.store, self.spool, settings=Settings(), places=PlaceCache(), now_ms=now_ms
         )
         self.writer = WriterThread(self.pipeline, HomeGuard(home), self.health)
-        self.told: list[Any] = []
+        self.shown: list[Any] = []
 
     def tell(self, *bodies: AnyBody, session: str = "s1", cwd: str = "") -> None:
         with self.store.read() as reader:
@@ -69,7 +69,7 @@ class Desk:
 
     def parts(self) -> Services:
         return Services(
-            self.store, self.spool, self.pipeline, self.writer, self.health, self.told.extend
+            self.store, self.spool, self.pipeline, self.writer, self.health, self.shown.extend
         )
 
     def item(self, item: int = SUMMARY) -> Item:
@@ -140,11 +140,11 @@ def test_what_is_over_is_written_about_and_summaries_first(
     assert (wrote.model, wrote.concepts) == ("tiny", ("locking", "double booking"))
 
 
-def test_what_was_written_is_found_and_told_on(desk: Desk, run: Run) -> None:
-    run(lambda _: desk.told)
+def test_what_was_written_is_found_and_shown_on(desk: Desk, run: Run) -> None:
+    run(lambda _: desk.shown)
     with desk.store.read() as reader:
         assert SUMMARY in reader.match("booked", Filters(), limit=9)
-    assert desk.item().project_id in desk.told
+    assert desk.item().project_id in desk.shown
 
 
 def test_neither_secrets_nor_control_characters_of_an_answer_are_kept(
@@ -306,17 +306,17 @@ def test_it_wakes_for_news(desk: Desk, run: Run, model: Any) -> None:
     assert "round the total" in str(model.asked[2])
 
 
-def test_a_fault_of_ours_is_told_and_survived(desk: Desk, run: Run, model: Any) -> None:
+def test_a_fault_of_ours_is_shown_and_survived(desk: Desk, run: Run, model: Any) -> None:
     class Full(list[Any]):
         def extend(self, _: Any) -> None:
             raise RuntimeError("no room")
 
-    desk.told = Full()
+    desk.shown = Full()
     run(lambda _: len(model.asked) >= 2)
     assert "RuntimeError; see the log" in (desk.health.text() or "")
 
 
-def test_a_language_model_is_told_nothing_of_a_project_that_is_not_shared(
+def test_a_language_model_is_shown_nothing_of_a_project_that_is_not_shared(
     desk: Desk, run: Run, model: Any, tmp_path: Path
 ) -> None:
     (tmp_path / "shop" / ".observer.toml").write_text('sharing = "none"')
@@ -324,6 +324,6 @@ def test_a_language_model_is_told_nothing_of_a_project_that_is_not_shared(
     other.mkdir()
     (other / "pyproject.toml").touch()
     desk.tell(Prompt(text="mend the till"), SessionEnd(), session="s2", cwd=str(other))
-    run(lambda _: desk.told)
+    run(lambda _: desk.shown)
     assert "mend the till" in str(model.asked)
     assert "fix the cart" not in str(model.asked)

@@ -63,7 +63,7 @@ def spent(parts: Services) -> int:
         return reader.spending(day_of(now_ms())).tokens
 
 
-def test_facts_are_told_with_the_model_that_found_them(
+def test_facts_are_shown_with_the_model_that_found_them(
     extract: Callable[..., Extracted], model: Any, complete: Any, parts: Services
 ) -> None:
     model.script(complete(FACTS))

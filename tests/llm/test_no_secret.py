@@ -43,10 +43,10 @@ def item(text: str, **given: Any) -> Item:
 
 @pytest.mark.parametrize(("text", "gone"), NUMBERED)
 def test_what_was_stored_with_a_secret_is_sent_without(text: str, gone: str) -> None:
-    told = item(text, summary=SummaryFields(request=text, notes=text))
+    shown = item(text, summary=SummaryFields(request=text, notes=text))
     sent = (
         of_observation(item(text), Command(command=text, output=text, description=text)).quoted
-        + of_session(told, [item(text)] * 3).quoted
+        + of_session(shown, [item(text)] * 3).quoted
     )
     assert gone not in sent
     assert " ".join(gone.split()) not in sent

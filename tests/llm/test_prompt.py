@@ -26,7 +26,7 @@ SUMMARY = item(
 )
 
 
-def test_a_session_is_told_by_its_answers_and_what_happened_in_order() -> None:
+def test_a_session_is_shown_by_its_answers_and_what_happened_in_order() -> None:
     said = of_session(SUMMARY, [item(3), item(2, narrative="It failed.")]).quoted
     assert "title: Fix the cart" in said
     assert "learned: Lock it." in said
@@ -46,7 +46,7 @@ def test_what_says_most_stays_where_not_all_fits() -> None:
     assert "- file-read: Ran 2 " not in said
 
 
-def test_an_observation_is_told_with_what_is_behind_it() -> None:
+def test_an_observation_is_shown_with_what_is_behind_it() -> None:
     body = Command(command="pytest -x", output="E   KeyError: 'lock'")
     said = of_observation(item(facts=("1 failed",)), body).quoted
     assert "fact: 1 failed" in said
@@ -54,7 +54,7 @@ def test_an_observation_is_told_with_what_is_behind_it() -> None:
     assert "output: E   KeyError: 'lock'" in said
 
 
-def test_lists_inside_an_event_are_told_too() -> None:
+def test_lists_inside_an_event_are_shown_too() -> None:
     body = FileWrite(path="a.py", edits=(Edit(old="", new="lock()"),))
     assert "new: lock()" in of_observation(item(), body).quoted
 
@@ -63,7 +63,7 @@ def test_without_its_event_the_item_is_enough() -> None:
     assert "- command: Ran 1" in of_observation(item(), None).quoted
 
 
-def test_of_a_long_text_beginning_and_end_are_told() -> None:
+def test_of_a_long_text_beginning_and_end_are_shown() -> None:
     said = of_observation(item(), Command(command="make", output="first" + "x" * 9999 + "last"))
     assert "first" in said.quoted
     assert "last\n" in said.quoted
@@ -91,11 +91,11 @@ def test_what_was_stored_before_a_pattern_was_known_is_not_sent(secret: str, bet
     asked = of_observation(
         item(title=text, narrative=text, facts=(text,)), Command(command=text, output=text)
     )
-    told = of_session(
+    shown = of_session(
         item(kind="summary", title=text, summary=SummaryFields(notes=text)),
         [item(2, title=text, narrative=text)],
     )
-    assert secret not in asked.quoted + told.quoted
+    assert secret not in asked.quoted + shown.quoted
 
 
 def test_a_private_span_is_not_sent() -> None:

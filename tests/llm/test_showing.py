@@ -43,7 +43,7 @@ def test_the_whole_item_has_both_and_marks_what_a_model_wrote() -> None:
     assert "concepts (by tiny): locking, cart" in lines
 
 
-def test_where_the_item_changed_since_the_time_is_told() -> None:
+def test_where_the_item_changed_since_the_time_is_shown() -> None:
     assert "narrative (by tiny, as of 1970-01-01 00:01Z): " in render.detail(CHANGED, nameless)
 
 
@@ -56,11 +56,11 @@ def test_a_pack_has_the_narrative_behind_the_answers() -> None:
 
 
 def test_a_tool_has_it_in_a_field_of_its_own() -> None:
-    told = rows.summary(ITEM, nameless, "s1")
-    assert told.completed == "Changed cart.py."
-    assert isinstance(told.written, Written)
-    assert (told.written.by, told.written.is_outdated) == ("tiny", False)
-    assert told.written.next_steps is None
+    shown = rows.summary(ITEM, nameless, "s1")
+    assert shown.completed == "Changed cart.py."
+    assert isinstance(shown.written, Written)
+    assert (shown.written.by, shown.written.is_outdated) == ("tiny", False)
+    assert shown.written.next_steps is None
 
 
 def test_a_tool_tells_that_the_item_changed_since() -> None:

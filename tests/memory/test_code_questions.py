@@ -89,12 +89,12 @@ class Work:
         file.write_text(text)
         return self.tell(FileWrite(path=str(file), edits=(Edit(old=old, new=text),)), session)
 
-    def commit(self, subject: str, *, is_told: bool = True, session: str = "s1") -> int:
+    def commit(self, subject: str, *, is_shown: bool = True, session: str = "s1") -> int:
         self.now_s += 10
         when = {"GIT_AUTHOR_DATE": f"@{self.now_s} +0000", "GIT_COMMITTER_DATE": f"@{self.now_s}"}
         self.git(self.root, "add", "-A")
         self.git(self.root, "commit", "-q", "-m", subject, **when)
-        if not is_told:
+        if not is_shown:
             return 0
         self.now_s -= 10  # the hook tells it in the same second
         commit = Commit(hash=self.head())
@@ -118,7 +118,7 @@ def work(tmp_path: Path, git: Git, home: Home) -> Iterator[Work]:
     store.close()
 
 
-class Told:
+class Shown:
     """What happened in a story of two commits, by the ids of its items."""
 
     def __init__(self, work: Work) -> None:
@@ -135,24 +135,24 @@ class Told:
 
 
 @pytest.fixture
-def told(work: Work) -> Told:
-    return Told(work)
+def shown(work: Work) -> Shown:
+    return Shown(work)
 
 
 def ids(change: CodeChange, field: str) -> list[int]:
     return [item.id for item in getattr(change, field)]
 
 
-def test_a_line_leads_to_its_commit_session_and_prompt(work: Work, told: Told) -> None:
+def test_a_line_leads_to_its_commit_session_and_prompt(work: Work, shown: Shown) -> None:
     (change,) = work.why("auth.py:5").changes
     assert change.commit
-    assert (change.origin.hash, change.commit.id) == (work.head(), told.second)
+    assert (change.origin.hash, change.commit.id) == (work.head(), shown.second)
     assert [session.external for session in change.sessions] == ["s1"]
-    assert ids(change, "asked") == [told.asked]
-    assert ids(change, "edits") == [told.edited]
+    assert ids(change, "asked") == [shown.asked]
+    assert ids(change, "edits") == [shown.edited]
 
 
-def test_what_was_tried_and_checked_is_told(work: Work, told: Told) -> None:
+def test_what_was_tried_and_checked_is_shown(work: Work, shown: Shown) -> None:
     (change,) = work.why("auth.py:5").changes
     assert ids(change, "checks") == []  # what failed passes in the fix
     assert [item.type for item in change.tried] == ["fix"]
@@ -169,7 +169,7 @@ def test_a_failure_that_passed_later_is_no_check_of_the_change(work: Work) -> No
     assert ids(work.why("auth.py:1").changes[0], "checks") == [other, green]
 
 
-def test_a_fix_is_told_to_its_end(work: Work) -> None:
+def test_a_fix_is_shown_to_its_end(work: Work) -> None:
     work.write(FIRST)
     failing = FAILED.replace("test_expired", f"test_expired_{'in_every_way' * 6}")
     work.tell(Command(command="pytest -q tests/test_auth.py", output=failing, exit_code=1))
@@ -183,12 +183,15 @@ def test_a_fix_is_told_to_its_end(work: Work) -> None:
     assert "passes (" in tried
 
 
-def test_a_line_that_stayed_leads_to_the_session_that_made_it(work: Work, told: Told) -> None:
+def test_a_line_that_stayed_leads_to_the_session_that_made_it(work: Work, shown: Shown) -> None:
     (change,) = work.why("auth.py:1").changes
-    assert (change.commit and change.commit.id, ids(change, "asked")) == (told.first, [told.begin])
+    assert (change.commit and change.commit.id, ids(change, "asked")) == (
+        shown.first,
+        [shown.begin],
+    )
 
 
-def test_a_name_is_all_of_its_lines(work: Work, told: Told) -> None:
+def test_a_name_is_all_of_its_lines(work: Work, shown: Shown) -> None:
     answer = work.why("auth.py::login")
     assert (answer.piece.symbol, answer.piece.first, answer.piece.last) == ("login", 4, 6)
     assert [(c.origin.subject, c.origin.lines) for c in answer.changes] == [
@@ -197,7 +200,7 @@ def test_a_name_is_all_of_its_lines(work: Work, told: Told) -> None:
     ]
 
 
-def test_a_line_knows_the_name_around_it(work: Work, told: Told) -> None:
+def test_a_line_knows_the_name_around_it(work: Work, shown: Shown) -> None:
     assert [work.why(f"auth.py:{line}").piece.symbol for line in (1, 5, 9)] == [
         "LIMIT",
         "login",
@@ -205,7 +208,7 @@ def test_a_line_knows_the_name_around_it(work: Work, told: Told) -> None:
     ]
 
 
-def test_a_file_is_told_by_its_last_commits(work: Work, told: Told) -> None:
+def test_a_file_is_shown_by_its_last_commits(work: Work, shown: Shown) -> None:
     answer = work.why("auth.py")
     assert [change.origin.subject for change in answer.changes] == [
         "Refuse expired tokens",
@@ -213,7 +216,7 @@ def test_a_file_is_told_by_its_last_commits(work: Work, told: Told) -> None:
     ]
 
 
-def test_a_file_is_followed_to_its_earlier_name(work: Work, told: Told) -> None:
+def test_a_file_is_followed_to_its_earlier_name(work: Work, shown: Shown) -> None:
     work.git(work.root, "mv", "auth.py", "access.py")
     work.commit("Call it access")
     assert [change.origin.subject for change in work.why("access.py").changes] == [
@@ -223,7 +226,7 @@ def test_a_file_is_followed_to_its_earlier_name(work: Work, told: Told) -> None:
     ]
 
 
-def test_a_line_is_followed_to_the_name_its_file_had_then(work: Work, told: Told) -> None:
+def test_a_line_is_followed_to_the_name_its_file_had_then(work: Work, shown: Shown) -> None:
     work.git(work.root, "mv", "auth.py", "access.py")
     work.commit("Call it access")
     (change,) = work.why("access.py:1").changes
@@ -241,7 +244,7 @@ def test_older_commits_are_counted(work: Work) -> None:
     assert "older commits are left out" in code_history.why(answer)
 
 
-def test_what_is_not_committed_leads_to_the_edit(work: Work, told: Told) -> None:
+def test_what_is_not_committed_leads_to_the_edit(work: Work, shown: Shown) -> None:
     asked = work.tell(Prompt(text="log it too"), "s2")
     edited = work.write(SECOND.replace("    check", "    log()\n    check"), session="s2")
     (change,) = work.why("auth.py:5").changes
@@ -253,7 +256,7 @@ def test_what_is_not_committed_leads_to_the_edit(work: Work, told: Told) -> None
     assert "not committed yet" in code_history.why(work.why("auth.py:5"))
 
 
-def test_a_file_of_which_nothing_is_committed_is_not_known(work: Work, told: Told) -> None:
+def test_a_file_of_which_nothing_is_committed_is_not_known(work: Work, shown: Shown) -> None:
     work.write("new = 1\n", "new.py")
     with pytest.raises(NotFound, match=r"git knows no line 1 of new\.py"):
         work.why("new.py:1")
@@ -261,19 +264,19 @@ def test_a_file_of_which_nothing_is_committed_is_not_known(work: Work, told: Tol
         work.why("new.py")
 
 
-def test_an_amended_commit_is_known_by_what_stays(work: Work, told: Told) -> None:
+def test_an_amended_commit_is_known_by_what_stays(work: Work, shown: Shown) -> None:
     before = work.head()
     work.git(work.root, "commit", "-q", "--amend", "--no-edit", "--reset-author", "--date=@1")
     work.git(work.root, "commit", "-q", "--amend", "--no-edit", f"--date=@{work.now_s - 10}")
     assert work.head() != before
     (change,) = work.why("auth.py:5").changes
     assert change.commit
-    assert change.commit.id == told.second
+    assert change.commit.id == shown.second
 
 
 def test_what_was_before_the_memory_has_no_session(work: Work) -> None:
     (work.root / "auth.py").write_text(FIRST)
-    work.commit("Begin", is_told=False)
+    work.commit("Begin", is_shown=False)
     answer = work.why("auth.py:1")
     assert answer.project == ""
     text = code_history.why(answer)
@@ -281,7 +284,7 @@ def test_what_was_before_the_memory_has_no_session(work: Work) -> None:
     assert code_history.NOT_REMEMBERED in text
 
 
-def test_a_commit_without_edits_leads_to_its_own_session(work: Work, told: Told) -> None:
+def test_a_commit_without_edits_leads_to_its_own_session(work: Work, shown: Shown) -> None:
     (work.root / "auth.py").write_text(SECOND + "# by hand\n")
     work.commit("Say who", session="s1")
     (change,) = work.why("auth.py:11").changes
@@ -333,7 +336,7 @@ def test_lines_of_one_file_lead_each_to_the_session_that_wrote_them(work: Work) 
         assert [each.external for each in change.sessions] == [session]
 
 
-def test_an_edit_that_failed_wrote_no_line(work: Work, told: Told) -> None:
+def test_an_edit_that_failed_wrote_no_line(work: Work, shown: Shown) -> None:
     work.write(SECOND.replace("return user", "return user or None"), session="s2")
     text = SECOND.replace("check(user)", "check(user, 1)")
     file = str(work.root / "auth.py")
@@ -380,36 +383,38 @@ def test_a_line_that_was_moved_names_where_it_was_made_too(work: Work) -> None:
     assert "made none of the lines; 7 of 7 look like its own" in code_history.why(answer)
 
 
-def test_notes_that_name_it_are_told(work: Work, told: Told) -> None:
+def test_notes_that_name_it_are_shown(work: Work, shown: Shown) -> None:
     note = work.tell(Remember(content="login must refuse expired tokens: audit", type="decision"))
     answer = work.why("auth.py::login")
     assert [item.id for item in answer.notes] == [note]
     assert f"#{note} decision" in code_history.why(answer)
 
 
-def test_the_text_names_what_can_be_fetched(work: Work, told: Told) -> None:
+def test_the_text_names_what_can_be_fetched(work: Work, shown: Shown) -> None:
     lines = code_history.why(work.why("auth.py:5")).splitlines()
     assert lines[0] == "auth.py:5 login in shop"
-    assert lines[2].startswith(f"#{told.second} commit {work.head()[:10]} Refuse expired tokens · ")
-    for label, item in (("asked", told.asked), ("edited", told.edited)):
+    assert lines[2].startswith(
+        f"#{shown.second} commit {work.head()[:10]} Refuse expired tokens · "
+    )
+    for label, item in (("asked", shown.asked), ("edited", shown.edited)):
         assert any(line.startswith(f"  {label:9} #{item} ") for line in lines)
 
 
-def test_what_a_commit_says_of_itself_is_told(work: Work, told: Told) -> None:
+def test_what_a_commit_says_of_itself_is_shown(work: Work, shown: Shown) -> None:
     work.write("a = 1\n", "limits.py")
     work.commit("Set a limit\n\nMore than one broke the printer.")
     text = code_history.why(work.why("limits.py:1"))
     assert "  said      More than one broke the printer." in text
 
 
-def test_a_tool_answers_with_ids(work: Work, told: Told) -> None:
+def test_a_tool_answers_with_ids(work: Work, shown: Shown) -> None:
     tool = tools_of(("story",), work.memory, lambda: str(work.root))["why"]
     made = tool.call({"target": "auth.py::login"}).result
     assert (made.path, made.symbol, made.project) == ("auth.py", "login", "shop")
     newest, oldest = made.changes
-    assert (newest.hash, newest.commit_id) == (work.head(), told.second)
+    assert (newest.hash, newest.commit_id) == (work.head(), shown.second)
     assert [each.session_id for each in newest.sessions] == ["s1"]
-    assert [each.id for each in oldest.asked] == [told.begin]
+    assert [each.id for each in oldest.asked] == [shown.begin]
 
 
 def test_a_tool_needs_to_know_where(work: Work) -> None:
@@ -418,7 +423,7 @@ def test_a_tool_needs_to_know_where(work: Work) -> None:
         tool.call({"target": "auth.py"})
 
 
-def test_an_absolute_path_needs_no_folder(work: Work, told: Told) -> None:
+def test_an_absolute_path_needs_no_folder(work: Work, shown: Shown) -> None:
     tool = tools_of(("story",), work.memory, lambda: "")["why"]
     assert tool.call({"target": f"{work.root}/auth.py:5"}).result.project == "shop"
 
@@ -441,13 +446,13 @@ def test_an_absolute_path_needs_no_folder(work: Work, told: Told) -> None:
     ],
 )
 def test_what_points_nowhere_is_refused(
-    work: Work, told: Told, target: str, error: type[ObserverError], said: str
+    work: Work, shown: Shown, target: str, error: type[ObserverError], said: str
 ) -> None:
     with pytest.raises(error, match=said.replace("(", r"\(")):
         work.why(target)
 
 
-def test_an_error_tells_which_names_there_are(work: Work, told: Told) -> None:
+def test_an_error_tells_which_names_there_are(work: Work, shown: Shown) -> None:
     with pytest.raises(NotFound) as refused:
         work.why("auth.py::nobody")
     assert refused.value.hint == "it defines LIMIT, login, logout"
@@ -470,5 +475,5 @@ def test_hostile_names_are_files(work: Work, name: str) -> None:
     assert [c.origin.subject for c in work.why(f"{name}:1").changes] == ["Add it"]
 
 
-def test_a_column_behind_a_line_is_passed_over(work: Work, told: Told) -> None:
+def test_a_column_behind_a_line_is_passed_over(work: Work, shown: Shown) -> None:
     assert work.why("auth.py:5:12").piece.first == 5

@@ -161,9 +161,9 @@ def test_it_fits_its_budget(session: Session) -> None:
             "decision",
         )
     session.compact("We worked.")
-    told = session.asked()
-    assert told
-    assert len(told) <= MOST_CHARS + 150
+    shown = session.asked()
+    assert shown
+    assert len(shown) <= MOST_CHARS + 150
 
 
 def test_the_recorded_compaction_is_compared(session: Session) -> None:

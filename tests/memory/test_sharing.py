@@ -99,9 +99,9 @@ def test_it_is_found_where_it_is_named_and_from_its_own_folder(
 
 def test_agents_get_the_same_answers(memory: Memory, folders: list[Path]) -> None:
     keep_apart(folders)
-    for folder, is_told in zip(folders, (False, True), strict=True):
+    for folder, is_shown in zip(folders, (False, True), strict=True):
         tool = tools_of(("core",), memory, lambda folder=folder: str(folder))["search"]  # type: ignore[misc]
-        assert ("rounds in apart" in tool.call({"query": "till"}).text) == is_told
+        assert ("rounds in apart" in tool.call({"query": "till"}).text) == is_shown
 
 
 def test_an_empty_answer_says_what_was_left_out(memory: Memory, folders: list[Path]) -> None:

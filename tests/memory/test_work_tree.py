@@ -91,7 +91,7 @@ def shop(tmp_path: Path, git: Git) -> Iterator[Shop]:
 
 
 @pytest.mark.parametrize(
-    ("commands", "is_told"),
+    ("commands", "is_shown"),
     [
         pytest.param([], True, id="changed"),
         pytest.param(["stash"], False, id="set aside"),
@@ -101,13 +101,13 @@ def shop(tmp_path: Path, git: Git) -> Iterator[Shop]:
         pytest.param(["stash", "checkout -qb new"], False, id="on another branch"),
     ],
 )
-def test_a_context_says_what_git_says(shop: Shop, commands: list[str], is_told: bool) -> None:
+def test_a_context_says_what_git_says(shop: Shop, commands: list[str], is_shown: bool) -> None:
     shop.tell(SessionEnd())
     for command in commands:
         shop.git(*command.split())
     # A summary says what was so when its session ended, with the time.
     lines = [re.search(r"^#\d+ not committed", text, re.MULTILINE) for text in shop.contexts()]
-    assert [line is not None for line in lines] == [is_told, is_told]
+    assert [line is not None for line in lines] == [is_shown, is_shown]
 
 
 def test_the_work_tree_around_the_folder_is_asked(tmp_path: Path) -> None:

@@ -23,10 +23,10 @@ def test_a_history_tells_what_happened_and_what_stands(keep: Keep, notes: Notes)
     notes.edit(item.id, Changes(content="two"))
     notes.undo(item.id)
     notes.edit(item.id, Changes(content="three"), author="person")
-    told = [
+    shown = [
         (v.number, v.action, v.author, v.item.narrative, v.stands) for v in notes.history(item.id)
     ]
-    assert told == [
+    assert shown == [
         (1, "remember", "person", "one", True),
         (2, "revise", "agent", "two", False),
         (3, "undo", "agent", "one", False),

@@ -103,7 +103,7 @@ def test_names_are_the_same_however_their_accents_were_sent(keep: Keep, notes: N
 
 
 @pytest.mark.parametrize("asked", ["House Rule", " house-rule ", "HOUSE_RULE"])
-def test_a_type_is_asked_for_as_it_is_told(keep: Keep, notes: Notes, asked: str) -> None:
+def test_a_type_is_asked_for_as_it_is_shown(keep: Keep, notes: Notes, asked: str) -> None:
     item = keep("a", type="House rule")
     keep("b")
     assert ids(notes.list(narrow=SearchOptions(types=(asked,)))) == [item.id]

@@ -126,7 +126,7 @@ def test_no_agent_changes_an_approved_rule(
         pytest.param({"a": "x" * 9000}, {"b": "y" * 9000}, {"b": "y" * 9000}, id="too long"),
     ],
 )
-def test_metadata_told_again_adds_to_that_of_before(
+def test_metadata_shown_again_adds_to_that_of_before(
     keep: Keep, before: dict[str, Any] | None, added: dict[str, Any] | None, kept: object
 ) -> None:
     keep("Use Redis", metadata=before)

@@ -44,18 +44,18 @@ def mean(world: Any, subject: int, *items: Item) -> None:
         writer.put_vectors("hot", {item.id: vector for item in items})
 
 
-def told(signals: Signals, **asked: Any) -> list[str]:
+def shown(signals: Signals, **asked: Any) -> list[str]:
     return [signal.text for signal in signals.list(**asked).signals]
 
 
 def test_a_signal_goes_with_its_reason(keep: Keep, signals: Signals) -> None:
-    assert told(signals) == []
+    assert shown(signals) == []
     item = keep("see [[Spec]]")
-    assert told(signals) == [
+    assert shown(signals) == [
         f'#{item.id} "see [[Spec]]" links to [[Spec]], but no note is called so'
     ]
     keep("JWT", title="Spec")
-    assert told(signals) == []
+    assert shown(signals) == []
 
 
 def test_meanings_come_from_the_index(world: Any, keep: Keep, signals: Signals) -> None:
@@ -156,4 +156,4 @@ def test_a_tag_is_back(world: Any, keep: Keep, signals: Signals) -> None:
     world.now_ms += 200 * DAY_MS
     for n in range(3):
         keep(f"go again {n}", tags=("go",))
-    assert told(signals)[0].startswith("the tag 'go' is back after 200 days: 3 notes in two weeks")
+    assert shown(signals)[0].startswith("the tag 'go' is back after 200 days: 3 notes in two weeks")

@@ -31,7 +31,7 @@ def test_no_field_holds_half_a_character(note: Note) -> None:
 
 
 @pytest.mark.parametrize("expires_ms", [-1, LAST_MS + 1, 2**63])
-def test_a_note_expires_on_a_day_that_can_be_told(expires_ms: int) -> None:
+def test_a_note_expires_on_a_day_that_can_be_shown(expires_ms: int) -> None:
     """One without a date made every list that has the note fail."""
     for note in (Note(content="x", expires_ms=expires_ms), Changes(expires_ms=expires_ms)):
         with pytest.raises(BadInput, match="expire"):

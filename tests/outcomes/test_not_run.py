@@ -32,9 +32,9 @@ def test_a_call_that_never_ran_neither_failed_nor_passed(output: str, said: str)
     command = Command(command="make test", output=output, failed=True)
     line = command_line.parse_command_line(command.command)
     verdict = outcome.command_result(command, line)
-    told = command_text.run(command, line, verdict, where=Where())
+    shown = command_text.run(command, line, verdict, where=Where())
     assert (verdict.ok, verdict.was_run, verdict.first_error) == (None, False, "")
-    assert told.title == f"make test: not run: {said}"
+    assert shown.title == f"make test: not run: {said}"
 
 
 @pytest.mark.parametrize(
@@ -107,6 +107,6 @@ def test_a_run_that_somebody_broke_off_neither_failed_nor_passed(
     command = Command(command="pytest", output=output, exit_code=exit_code, failed=True)
     line = command_line.parse_command_line(command.command)
     verdict = outcome.command_result(command, line)
-    told = command_text.run(command, line, verdict, where=Where())
+    shown = command_text.run(command, line, verdict, where=Where())
     assert verdict.ok is None
-    assert "interrupted" in told.narrative
+    assert "interrupted" in shown.narrative

@@ -551,7 +551,7 @@ def test_failing_tests_are_named(output: Callable[[str], str]) -> None:
         pytest.param({"exit_code": 3}, False, id="not-zero"),
         pytest.param({"failed": True}, False, id="the-client-says-failed"),
         pytest.param({"failed": False}, True, id="the-client-says-fine"),
-        pytest.param({"output": "Output:\nx\n\nExit Code: 2"}, False, id="told-in-the-output"),
+        pytest.param({"output": "Output:\nx\n\nExit Code: 2"}, False, id="stated-in-the-output"),
         pytest.param({}, None, id="nobody-says"),
         pytest.param({"exit_code": 130, "interrupted": True}, None, id="interrupted"),
     ],
@@ -601,11 +601,11 @@ def test_runs_of_other_tests_are_added_up(command: str) -> None:
     assert judged(command, _FAILED + _PASSED).passed == 9
 
 
-def test_runs_that_cannot_be_told_apart_are_added_up() -> None:
+def test_runs_that_cannot_be_shown_apart_are_added_up() -> None:
     assert judged("make test || make test", _FAILED + _PASSED + _PASSED).passed == 14
 
 
-def test_two_runs_that_went_alike_are_told_as_one() -> None:
+def test_two_runs_that_went_alike_are_shown_as_one() -> None:
     assert judged("pytest && pytest", _PASSED + _PASSED).said == "5 passed in 200 ms"
 
 
@@ -625,7 +625,7 @@ def test_a_bad_exit_code_outweighs_passing_tests() -> None:
 
 
 @pytest.mark.parametrize("fields", [{"exit_code": 2}, {}], ids=["failed", "nobody-says"])
-def test_what_failed_behind_tests_that_passed_is_told(fields: dict[str, Any]) -> None:
+def test_what_failed_behind_tests_that_passed_is_shown(fields: dict[str, Any]) -> None:
     text = "2 passed in 0.10s\na.py:1:1: F401 no\nFound 1 error.\nmake: *** [lint] Error 1\n"
     found = judged("make test lint", text, **fields)
     assert (found.tool, found.ok, found.first_error) == ("ruff", False, "a.py:1: F401 no")
@@ -672,7 +672,7 @@ def test_what_failed_behind_tests_that_passed_is_told(fields: dict[str, Any]) ->
         pytest.param("cargo build", "    Finished `dev` target(s) in 1s", True, "", id="built"),
     ],
 )
-def test_what_broke_behind_a_success_is_told_where_nobody_tells_the_end(
+def test_what_broke_behind_a_success_is_shown_where_nobody_tells_the_end(
     command: str, text: str, said: str, *, ok: bool
 ) -> None:
     found = judged(command, text)
@@ -913,7 +913,7 @@ def test_any_output_gives_a_verdict(text: str) -> None:
         ("make | tail -5; echo ${PIPESTATUS[0]}", 0, 2),
     ],
 )
-def test_the_exit_code_of_another_command_is_not_told(
+def test_the_exit_code_of_another_command_is_not_shown(
     command: str, code: int, shown: int | None
 ) -> None:
     ran = Command(command=command, output="bye\n2", exit_code=code)

@@ -97,7 +97,7 @@ def test_where_nothing_can_be_recognised_there_is_no_signature(error: str) -> No
         ("Cannot find module './b'", "src/a.test.js", "Cannot find module 'b'"),
     ],
 )  # fmt: skip
-def test_only_an_assertion_is_told_by_its_test(error: str, test: str, said: str) -> None:
+def test_only_an_assertion_is_shown_by_its_test(error: str, test: str, said: str) -> None:
     assert signature(error, test) == said
 
 

@@ -169,7 +169,7 @@ def test_nothing_is_recorded_under_a_policy_that_cannot_be_used(shop: Path) -> N
 @pytest.mark.parametrize(
     "body", [Remember(content="x"), Triage(signal=1, status="new", type="stale_state")]
 )
-def test_what_is_told_on_purpose_is_kept_whatever_the_policy(shop: Path, body: AnyBody) -> None:
+def test_what_is_shown_on_purpose_is_kept_whatever_the_policy(shop: Path, body: AnyBody) -> None:
     assert left(shop, body, b"exclude = 1") is body
 
 

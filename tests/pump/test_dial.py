@@ -57,7 +57,7 @@ def test_the_folder_of_a_plugin_is_not_where_somebody_works(
     assert working_folder() == str(tmp_path)
 
 
-def test_a_folder_that_was_deleted_is_not_told(tmp_path: Path) -> None:
+def test_a_folder_that_was_deleted_is_not_shown(tmp_path: Path) -> None:
     here = Path.cwd()
     gone = tmp_path / "gone"
     gone.mkdir()

@@ -23,15 +23,15 @@ INITIALIZED = b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
 @given(st.lists(st.binary(max_size=20)))
 def test_lines_are_the_same_however_the_bytes_arrive(chunks: list[bytes]) -> None:
     lines = Lines()
-    told = [line for chunk in chunks for line in lines.feed(chunk)]
+    shown = [line for chunk in chunks for line in lines.feed(chunk)]
     whole = b"".join(chunks).split(b"\n")
-    assert told == [part + b"\n" for part in whole[:-1] if part.strip()]
+    assert shown == [part + b"\n" for part in whole[:-1] if part.strip()]
 
 
 def test_a_line_over_the_limit_is_dropped_and_counted() -> None:
     lines = Lines(limit=10)
-    told = [line for chunk in (b"x" * 8, b"y" * 8, b"z\nshort\n") for line in lines.feed(chunk)]
-    assert (told, lines.dropped) == ([b"short\n"], 1)
+    shown = [line for chunk in (b"x" * 8, b"y" * 8, b"z\nshort\n") for line in lines.feed(chunk)]
+    assert (shown, lines.dropped) == ([b"short\n"], 1)
 
 
 def test_a_line_over_the_limit_is_not_kept_in_memory() -> None:
@@ -97,8 +97,8 @@ def test_a_request_that_was_sent_too_often_is_given_up() -> None:
     journal = Journal()
     journal.sent(request("a"))
     assert list(journal.give_up(sends=2)) == []
-    (told,) = journal.give_up(sends=2)
-    assert json.loads(told)["id"] == "a"
+    (shown,) = journal.give_up(sends=2)
+    assert json.loads(shown)["id"] == "a"
     assert journal.is_settled()
 
 
@@ -120,5 +120,5 @@ def test_settled_requests_are_forgotten_on_the_way() -> None:
 
 
 def test_a_refusal_is_a_json_rpc_error() -> None:
-    told = json.loads(refusal("null", "too long"))
-    assert (told["id"], told["error"]["message"]) == (None, "too long")
+    shown = json.loads(refusal("null", "too long"))
+    assert (shown["id"], shown["error"]["message"]) == (None, "too long")

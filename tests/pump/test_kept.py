@@ -99,7 +99,7 @@ def test_the_tools_are_listed_before_the_daemon_is_up(
     first = editor(cwd=tmp_path)
     first.say(OPENING)
     first.say(request("tools/list", 2))
-    told = [first.hear(), first.hear()]
+    shown = [first.hear(), first.hear()]
     until(Path(path_of(str(home.root), hello("core", str(tmp_path)))).exists)
     client.stop(home)
     with home.lock.open() as lock:
@@ -107,6 +107,6 @@ def test_the_tools_are_listed_before_the_daemon_is_up(
         second = editor(cwd=tmp_path)
         second.say(OPENING)
         second.say(request("tools/list", 2))
-        assert [second.hear(), second.hear()] == told
+        assert [second.hear(), second.hear()] == shown
         second.say(request("tools/call", 3, name="search", arguments={"query": "x"}))
     assert second.hear()["id"] == 3

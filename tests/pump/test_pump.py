@@ -209,7 +209,7 @@ def test_an_idle_pump_does_not_look_for_a_new_daemon(far_end: Any, editor: Any, 
     assert not home.lock.exists()
 
 
-def test_a_refusal_of_the_daemon_is_told(far_end: Any, editor: Any) -> None:
+def test_a_refusal_of_the_daemon_is_shown(far_end: Any, editor: Any) -> None:
     daemon = far_end()
     daemon.greeting = b'{"error":"speaks protocol 2"}\n'
     pump = editor()
@@ -217,7 +217,7 @@ def test_a_refusal_of_the_daemon_is_told(far_end: Any, editor: Any) -> None:
     assert pump.complaint() == "error: speaks protocol 2\n"
 
 
-def test_a_wrong_choice_of_tools_is_told_to_the_editor_and_ends_as_wrong_input(
+def test_a_wrong_choice_of_tools_is_shown_to_the_editor_and_ends_as_wrong_input(
     far_end: Any, editor: Any
 ) -> None:
     daemon = far_end()
@@ -228,7 +228,7 @@ def test_a_wrong_choice_of_tools_is_told_to_the_editor_and_ends_as_wrong_input(
     assert pump.complaint() == "error: no toolset 'x'\nhint: choose\n"
 
 
-def test_without_a_daemon_the_request_is_answered_and_the_reason_told(
+def test_without_a_daemon_the_request_is_answered_and_the_reason_shown(
     editor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OBSERVER_HOME", "/proc/nowhere")
@@ -342,11 +342,11 @@ def test_a_lost_daemon_is_not_missed_while_nothing_is_asked(
 def test_what_is_open_is_answered_before_the_end(
     idle: Pump, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = bytearray()
-    monkeypatch.setattr(os, "write", lambda _, data: told.extend(data) or len(data))
+    said = bytearray()
+    monkeypatch.setattr(os, "write", lambda _, data: said.extend(data) or len(data))
     idle._journal.sent(b'{"jsonrpc":"2.0","id":1,"method":"x"}\n')
     idle.apologise('no toolset "x"')
-    assert json.loads(told)["error"] == {"code": -32603, "message": 'no toolset "x"'}
+    assert json.loads(said)["error"] == {"code": -32603, "message": 'no toolset "x"'}
 
 
 @pytest.mark.parametrize("arguments", [["--tool"], ["--tools"], ["--tools="], ["x"]])

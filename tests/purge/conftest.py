@@ -63,8 +63,8 @@ def tell(app: Path) -> Tell:
     return run
 
 
-def tool(name: str, given: object, told: object) -> dict[str, Any]:
-    return {"tool_name": name, "tool_input": given, "tool_response": told}
+def tool(name: str, given: object, shown: object) -> dict[str, Any]:
+    return {"tool_name": name, "tool_input": given, "tool_response": shown}
 
 
 def asked_over_mcp(query: str) -> None:
@@ -98,7 +98,7 @@ def type_in_a_shell(home: Home, command: str) -> None:
 
 
 @pytest.fixture
-def told(app: Path, home: Home, tell: Tell, observer: Observer, until: Until) -> Home:
+def shown(app: Path, home: Home, tell: Tell, observer: Observer, until: Until) -> Home:
     """What happened: events with the word in some form, and one prompt without it."""
     folder, both = str(app), f"{CANARY} {PLAIN}"
     observer("up")

@@ -37,7 +37,7 @@ def purge_the_word(observer: Observer) -> Any:
 
 
 def test_a_purged_word_stands_in_no_byte_of_the_home(
-    told: Home, observer: Observer, found: Found
+    shown: Home, observer: Observer, found: Found
 ) -> None:
     observer("backup")
     held = " ".join(found())
@@ -50,12 +50,12 @@ def test_a_purged_word_stands_in_no_byte_of_the_home(
     assert len(receipts[0]["backups"]) == 1
     assert receipts[1]["left"] == []
     assert found() == []
-    assert client.is_running(told)
+    assert client.is_running(shown)
     assert "login page" in observer("search", "login").stdout
 
 
 def test_what_was_purged_does_not_come_back(
-    told: Home, observer: Observer, found: Found, app: Path, tmp_path: Path
+    shown: Home, observer: Observer, found: Found, app: Path, tmp_path: Path
 ) -> None:
     copy = tmp_path / "copy.db"
     observer("backup", str(copy))
@@ -64,7 +64,7 @@ def test_what_was_purged_does_not_come_back(
     assert found() == []
     assert json.loads(observer("import", "git", str(app), "--json").stdout)["purged"] == 1
     observer("down")
-    shutil.copyfile(copy, told.database)
+    shutil.copyfile(copy, shown.database)
     observer("up")
     assert observer("search", WORD, "--json").returncode == 0
     observer("down")
@@ -80,26 +80,26 @@ def test_what_was_purged_does_not_come_back(
     ],
 )
 def test_a_purge_that_was_killed_is_finished_at_the_next_start(
-    told: Home, reached: Callable[[Home], bool], observer: Observer, tell: Tell, until: Until
+    shown: Home, reached: Callable[[Home], bool], observer: Observer, tell: Tell, until: Until
 ) -> None:
-    until(told.context.exists)
+    until(shown.context.exists)
     command = [sys.executable, "-m", "observer", "purge", "--text", WORD, "--yes"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as purging:
-        while purging.poll() is None and not reached(told):
+        while purging.poll() is None and not reached(shown):
             pass
         purging.kill()
     tell("UserPromptSubmit", prompt="where is the badger?")
     observer("down")
     observer("up")
     assert WORD not in observer("search", WORD).stdout
-    assert not told.purging.exists()
+    assert not shown.purging.exists()
     assert "badger" in observer("search", "badger").stdout
     assert "login page" in observer("search", "login").stdout
 
 
-def test_a_purge_that_was_killed_is_not_shown_as_done(told: Home, observer: Observer) -> None:
+def test_a_purge_that_was_killed_is_not_shown_as_done(shown: Home, observer: Observer) -> None:
     observer("down")
-    begin(told, PurgeOrder(seqs=()))
+    begin(shown, PurgeOrder(seqs=()))
     for command in ("export", "backup"):
         ran = observer(command)
         assert (ran.returncode, ran.stdout) == (5, "")
@@ -108,15 +108,15 @@ def test_a_purge_that_was_killed_is_not_shown_as_done(told: Home, observer: Obse
 
 @pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="no file that cannot be read")
 def test_a_backup_that_the_disk_does_not_return_keeps_no_purge_from_its_end(
-    told: Home, observer: Observer, found: Found
+    shown: Home, observer: Observer, found: Found
 ) -> None:
     observer("down")
-    told.backups.mkdir(mode=0o700, exist_ok=True)
-    unreadable = told.backups / "observer-unreadable.db"
+    shown.backups.mkdir(mode=0o700, exist_ok=True)
+    unreadable = shown.backups / "observer-unreadable.db"
     unreadable.symlink_to("/proc/self/mem")  # the kernel has no page at its beginning: EIO
     with pytest.raises(OSError, match="Input/output error"):
         unreadable.read_bytes()
     receipt = purge(observer, "--text", WORD)
     assert receipt["backups"][unreadable.name].startswith("deleted, since the disk")
-    assert not told.purging.exists()
+    assert not shown.purging.exists()
     assert not unreadable.is_symlink()

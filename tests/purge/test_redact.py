@@ -144,13 +144,13 @@ def test_an_event_keeps_all_but_its_secret(home: Home) -> None:
     with store.write() as writer:
         plant(writer)
         before = writer.log()
-        told = secrets_in(writer)
-        assert redact_log(writer) == told
+        shown = secrets_in(writer)
+        assert redact_log(writer) == shown
         after = writer.log()
         assert not redact_log(writer)
         assert writer.damaged() == []
     store.close()
-    assert told.events == 3
+    assert shown.events == 3
     assert [(one.seq, one.event.id, one.event.at_ms, one.root) for one in before] == [
         (one.seq, one.event.id, one.event.at_ms, one.root) for one in after
     ]

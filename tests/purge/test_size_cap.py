@@ -92,8 +92,8 @@ def test_it_is_said_before_anything_goes(full: Home) -> None:
     with retaining(full, 1) as look:
         assert asyncio.run(look.look(NOW_MS)) == 0
     assert len(list(full.backups.glob("*.db"))) == 3
-    told = missing(full)
-    assert "of 1 MiB (max_home_mb): above it old copies" in told
+    shown = missing(full)
+    assert "of 1 MiB (max_home_mb): above it old copies" in shown
     assert "size: the home takes" in (current(full).degraded or "")
 
 

@@ -28,7 +28,7 @@ def test_a_token_of_a_known_format_never_stays(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", [pytest.param(kind, id=kind.name) for kind in HOOKS])
-def test_an_address_that_anybody_may_post_to_is_told(kind: Kind) -> None:
+def test_an_address_that_anybody_may_post_to_is_shown(kind: Kind) -> None:
     for seed in range(6):
         start, secret = (draw(form, f"{seed}") for form in (kind.label, kind.template))
         assert secret not in redact_text(f"post it to {start}{secret} now")
@@ -55,16 +55,16 @@ def test_an_address_that_anybody_may_post_to_is_told(kind: Kind) -> None:
         pytest.param(
             f'{{\\\\\\"token\\\\\\": \\\\\\"{DRAWN}\\\\\\"}}', DRAWN, id="json-in-json-in-json"
         ),
-        pytest.param(f"user ana / password {WORD}7", WORD, id="told-beside"),
-        pytest.param(f"the db password, {WORD}7, is old", WORD, id="told-inserted"),
-        pytest.param(f"credentials: ana / {WORD}7", WORD, id="told-account"),
-        pytest.param(f"the password was changed to {WORD}7", WORD, id="told-changed"),
-        pytest.param(f"use {WORD}7 as the root password", WORD, id="told-before"),
-        pytest.param(f"pass is {WORD}7, ok", WORD, id="told-short"),
-        pytest.param(f"пароль {WORD}7", WORD, id="told-russian"),
+        pytest.param(f"user ana / password {WORD}7", WORD, id="stated-beside"),
+        pytest.param(f"the db password, {WORD}7, is old", WORD, id="stated-inserted"),
+        pytest.param(f"credentials: ana / {WORD}7", WORD, id="stated-account"),
+        pytest.param(f"the password was changed to {WORD}7", WORD, id="stated-changed"),
+        pytest.param(f"use {WORD}7 as the root password", WORD, id="stated-before"),
+        pytest.param(f"pass is {WORD}7, ok", WORD, id="stated-short"),
+        pytest.param(f"пароль {WORD}7", WORD, id="stated-russian"),
     ],
 )
-def test_a_secret_is_told_by_its_name(text: str, gone: str) -> None:
+def test_a_secret_is_shown_by_its_name(text: str, gone: str) -> None:
     assert gone not in redact_text(text)
 
 

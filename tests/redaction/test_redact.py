@@ -413,15 +413,15 @@ PASSAGES += [
     ("helm", "password", f"helm upgrade x --set a=b,auth.password={WORD} .", WORD, "a=b,auth"),
     ("terraform", "password", f"terraform apply -var='db_password={WORD}'", WORD, "_password="),
     ("header-set", "api-key", f'req.Header.Set("X-Api-Key", "{RANDOM}")', RANDOM, '")'),
-    ("told", "password", f"my password is {WORD}7, ok?", WORD, ", ok?"),
-    ("told-of", "password", f"the passwort für die db ist: {WORD}7.", WORD, "die db ist: "),
-    ("told-quoted", "password", f'the root password is "{WORD}7"', WORD, '"'),
-    ("told-beside", "password", f"log in with password {WORD}7 first", WORD, " first"),
-    ("told-es", "password", f"mi contraseña es {WORD}7", WORD, "contraseña es "),
-    ("told-ru", "password", f"пароль: {WORD}7", WORD, "пароль: "),
-    ("told-zh", "password", f"密码是{WORD}7。", WORD, "。"),
-    ("told-ja", "password", f"パスワードは{WORD}7です", WORD, "です"),
-    ("told-key", "api-key", f"the api key for prod is {MIXED[:16]} now", MIXED[:16], " now"),
+    ("shown", "password", f"my password is {WORD}7, ok?", WORD, ", ok?"),
+    ("stated-of", "password", f"the passwort für die db ist: {WORD}7.", WORD, "die db ist: "),
+    ("stated-quoted", "password", f'the root password is "{WORD}7"', WORD, '"'),
+    ("stated-beside", "password", f"log in with password {WORD}7 first", WORD, " first"),
+    ("stated-es", "password", f"mi contraseña es {WORD}7", WORD, "contraseña es "),
+    ("stated-ru", "password", f"пароль: {WORD}7", WORD, "пароль: "),
+    ("stated-zh", "password", f"密码是{WORD}7。", WORD, "。"),
+    ("stated-ja", "password", f"パスワードは{WORD}7です", WORD, "です"),
+    ("stated-key", "api-key", f"the api key for prod is {MIXED[:16]} now", MIXED[:16], " now"),
     ("here-stdin", "password", f"docker login -u x --password-stdin <<< {WORD}", WORD, "<<< "),
     ("here-passwd", "password", f"passwd ana <<< '{WORD}'", WORD, "ana <<< '"),
     ("echo-secret", "password", f"echo {WORD} | gcloud secrets create x", WORD, " | gcloud"),
@@ -466,9 +466,9 @@ PASSAGE_CASES = [pytest.param(*rest, id=name) for name, *rest in PASSAGES]
 HARMLESS = {
     "ruler": "-" * 80 + "\n" + "." * 40 + "_" * 40,
     "prose": "check the password field, then the token and the API key: both are required",
-    "prose-told": "the password is required, the password of x is sha256-hashed, 8-character or so",
-    "prose-told-names": "the password is settings.DB_PASS1, the token is user.token2 or base64url",
-    "prose-told-code": "password is getPass1(), Kennwort: ${PASS1}, the api key is key-of-user1",
+    "prose-rule": "the password is required, the password of x is sha256-hashed, 8-character or so",
+    "prose-names": "the password is settings.DB_PASS1, the token is user.token2 or base64url",
+    "prose-code": "password is getPass1(), Kennwort: ${PASS1}, the api key is key-of-user1",
     "here-string": "grep x <<< value1234; bc <<< 12+34",
     "config-map": "kubectl create configmap x --from-literal=mode=production1",
     "table": "| name | password |\n|---|---|\n| type | string |\n| x | sha256 |\n\n| x | value17 |",
@@ -657,7 +657,7 @@ def test_secret_class_names_the_class_of_a_token(name: str, secret: str) -> None
 
 
 @pytest.mark.parametrize(("name", "text", "gone", "kept"), PASSAGE_CASES)
-def test_a_secret_told_by_its_surroundings_is_replaced(
+def test_a_secret_shown_by_its_surroundings_is_replaced(
     name: str, text: str, gone: str, kept: str
 ) -> None:
     cleaned = redact_text(text)
@@ -951,8 +951,8 @@ HOSTILE = {
     "curls": "curl -",
     "smbclients": "smbclient -U a",
     "set-passwords": "set password for a",
-    "told": "password for a b c d ",
-    "told-foreign": "senha: ",
+    "shown": "password for a b c d ",
+    "stated-foreign": "senha: ",
     "tables": "|password|\n",
     "table-rows": "|password|\n|abc123|\n",
     "curl-user-agent": "curl -su a",

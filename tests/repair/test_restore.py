@@ -1,4 +1,4 @@
-"""A damaged database: what is whole is kept, backups give the rest, and losses are told."""
+"""A damaged database: what is whole is kept, backups give the rest, and losses are shown."""
 
 from __future__ import annotations
 
@@ -87,11 +87,11 @@ def test_a_damaged_page_costs_no_event_that_is_whole(filled: Home) -> None:
     loss = mend(filled)
     assert {seq: text(seq) for seq in whole} == known(filled)
     assert losses(filled) == [loss]
-    (told,) = losses(filled)
-    assert (told.kept, told.restored, told.lost) == (len(whole), 0, 40 - len(whole))
+    (shown,) = losses(filled)
+    assert (shown.kept, shown.restored, shown.lost) == (len(whole), 0, 40 - len(whole))
 
 
-def test_what_is_lost_is_told_with_its_time(filled: Home) -> None:
+def test_what_is_lost_is_shown_with_its_time(filled: Home) -> None:
     whole = filled.database.read_bytes()
     filled.database.write_bytes(whole.replace(b'make part-3"', b'Make part-3"'))
     request_repair(filled, "a page was changed")

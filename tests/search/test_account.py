@@ -54,10 +54,10 @@ def test_what_happened_is_sorted_by_what_it_is(filled: Filled, an_item: Make) ->
         an_item(9, type="prompt"),
         an_item(20, type="commit"),
     ).reader
-    told = account(reader, NOW_MS - 10 * HOUR_MS, owner="")
-    (share,) = told.shares
+    shown = account(reader, NOW_MS - 10 * HOUR_MS, owner="")
+    (share,) = shown.shares
     assert [ids(share.commits), ids(share.fixes), ids(share.noted)] == [[4], [24], [28, 32]]
-    assert (share.failed, share.files, told.is_partial) == (2, ("b.py", "a.py"), False)
+    assert (share.failed, share.files, shown.is_partial) == (2, ("b.py", "a.py"), False)
 
 
 def test_the_project_where_something_happened_last_comes_first(
@@ -76,11 +76,11 @@ def test_the_project_where_something_happened_last_comes_first(
 
 
 def _projects(reader: Any, **chosen: Any) -> list[int | None]:
-    told = account(getattr(reader, "reader", reader), NOW_MS - 30 * HOUR_MS, owner="", **chosen)
-    return [share.project_id for share in told.shares]
+    shown = account(getattr(reader, "reader", reader), NOW_MS - 30 * HOUR_MS, owner="", **chosen)
+    return [share.project_id for share in shown.shares]
 
 
-def test_a_session_that_went_on_into_the_time_is_told_with_its_summary(
+def test_a_session_that_went_on_into_the_time_is_shown_with_its_summary(
     filled: Filled, an_item: Make, store: SqliteStore
 ) -> None:
     ran(store, 7, hours=(40, 20))
@@ -88,13 +88,13 @@ def test_a_session_that_went_on_into_the_time_is_told_with_its_summary(
     filled(an_item(8, id=item_id(8, "summary"), kind="summary", type="summary"))
     with store.read() as reader:
         (share,) = account(reader, NOW_MS - 10 * HOUR_MS, owner="").shares
-    (told,) = share.sessions
-    assert told.session == late
-    assert told.summary
-    assert told.summary.kind == "summary"
+    (shown,) = share.sessions
+    assert shown.session == late
+    assert shown.summary
+    assert shown.summary.kind == "summary"
 
 
-def test_what_is_personal_is_told_to_its_owner_alone(filled: Filled, an_item: Make) -> None:
+def test_what_is_personal_is_shown_to_its_owner_alone(filled: Filled, an_item: Make) -> None:
     note = an_item(1, kind="note", type="preference", owner="ana", scope="personal")
     reader = filled(note).reader
     seen = [account(reader, 0, owner=owner).shares for owner in ("ana", "ben")]
@@ -110,15 +110,15 @@ def test_an_account_that_cannot_look_at_everything_says_so(
 
 
 @pytest.mark.parametrize("handle", ["7", "s-7"])
-def test_the_course_of_a_session_is_told_in_order(
+def test_the_course_of_a_session_is_shown_in_order(
     filled: Filled, an_item: Make, store: SqliteStore, handle: str
 ) -> None:
     session = ran(store, 7, hours=(5, 1))
     filled(*(an_item(n, session_id=7) for n in (1, 3, 5, 6)), an_item(2, session_id=8))
     with store.read() as reader:
-        told = course(reader, handle, owner="", limit=2)
-    assert told.ran.session == session
-    assert (ids(told.items), told.left_out) == ([12, 4], 1)
+        shown = course(reader, handle, owner="", limit=2)
+    assert shown.ran.session == session
+    assert (ids(shown.items), shown.left_out) == ([12, 4], 1)
 
 
 def test_the_course_of_a_session_holds_what_its_children_did(

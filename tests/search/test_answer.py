@@ -29,9 +29,9 @@ def entry_cost(entry: PackEntry) -> int:
     return 5 + len(f"{entry.hit.item.title}{entry.content}") // 4
 
 
-def summary_cost(told: FinishedSession) -> int:
-    fields = told.item.summary or SummaryFields()
-    return 5 + len(told.item.title + "".join(getattr(fields, name) for name in ANSWERS)) // 4
+def summary_cost(answered: FinishedSession) -> int:
+    fields = answered.item.summary or SummaryFields()
+    return 5 + len(answered.item.title + "".join(getattr(fields, name) for name in ANSWERS)) // 4
 
 
 COSTS = TokenCosts(entry=entry_cost, summary=summary_cost, line=lambda _: 1, overhead=0)
@@ -57,8 +57,8 @@ def a_note(an_item: Make, seq: int, **fields: Any) -> Item:
 
 
 def a_summary(an_item: Make, seq: int, **answers: str) -> Item:
-    told = SummaryFields(**answers)
-    return an_item(seq, kind="summary", type="summary", title=f"login {seq}", summary=told)
+    answered = SummaryFields(**answers)
+    return an_item(seq, kind="summary", type="summary", title=f"login {seq}", summary=answered)
 
 
 def decisions(an_item: Make, count: int) -> list[Item]:
@@ -67,8 +67,8 @@ def decisions(an_item: Make, count: int) -> list[Item]:
 
 
 def test_among_sixty_decisions_what_fits_comes_first(filled: Filled, an_item: Make) -> None:
-    told = (an_item(n, title=f"The login {n * 'y'}") for n in range(900, 905))
-    found = packed(filled(*decisions(an_item, 60), *told))
+    answered = (an_item(n, title=f"The login {n * 'y'}") for n in range(900, 905))
+    found = packed(filled(*decisions(an_item, 60), *answered))
     assert set(ids(found)[:5]) == {4 * n for n in range(900, 905)}
     assert found.leading == 5
 
@@ -160,8 +160,8 @@ PASSAGE = "The login fails because the clock of the server is late by an hour."
 def test_a_summary_does_not_quote_what_was_paid_for(filled: Filled, an_item: Make) -> None:
     finding = an_item(1, type="finding", title="login fails: clock", narrative=PASSAGE)
     summary = a_summary(an_item, 2, learned=PASSAGE, completed="Set the clock for the login.")
-    (told,) = packed(filled(finding, summary), query="login clock").summaries
-    assert told.item.summary == SummaryFields(completed="Set the clock for the login.")
+    (answered,) = packed(filled(finding, summary), query="login clock").summaries
+    assert answered.item.summary == SummaryFields(completed="Set the clock for the login.")
 
 
 def test_nor_does_an_entry_quote_a_summary(filled: Filled, an_item: Make) -> None:
@@ -181,12 +181,12 @@ def test_a_summary_beyond_the_share_comes_after_the_entries(filled: Filled, an_i
 
 
 @pytest.mark.parametrize("query", ["?!", "yesterday"])
-def test_a_query_without_words_is_told_what_is_newest(filled: Filled, query: str) -> None:
+def test_a_query_without_words_is_shown_what_is_newest(filled: Filled, query: str) -> None:
     found = packed(filled("one", "two"), query=query)
     assert (ids(found), NOTHING_FITS in found.notice) == ([4, 8], True)
 
 
-def test_echoes_of_one_prompt_are_told_once(filled: Filled, an_item: Make) -> None:
+def test_echoes_of_one_prompt_are_shown_once(filled: Filled, an_item: Make) -> None:
     text = "Make the login of the shop remember who was here"
     types = ("prompt", "delegation", "prompt", "research")
     echoes = [
@@ -197,13 +197,13 @@ def test_echoes_of_one_prompt_are_told_once(filled: Filled, an_item: Make) -> No
     assert len(found.omitted) == 4
 
 
-def test_what_took_the_place_of_what_fits_is_told(
+def test_what_took_the_place_of_what_fits_is_shown(
     filled: Filled, store: SqliteStore, an_item: Make
 ) -> None:
     old, new = a_note(an_item, 1, title="login by cookie"), a_note(an_item, 40, title="Tokens")
     with store.write() as writer:
-        told = Validity(reason="superseded", subject=str(new.id), target=new.id)
-        writer.put_validity(ANYWHERE, {old.id: (told,)})
+        answered = Validity(reason="superseded", subject=str(new.id), target=new.id)
+        writer.put_validity(ANYWHERE, {old.id: (answered,)})
     assert ids(packed(filled(old, new))) == [new.id, old.id]
 
 
@@ -223,10 +223,10 @@ def generated(an_item: Make, rows: Sequence[tuple[str, str, str]]) -> list[Item]
             kind=KINDS.get(type_, "observation"),
             type=type_,
             title=title,
-            narrative=told,
-            summary=SummaryFields(learned=told) if type_ == "summary" else None,
+            narrative=answered,
+            summary=SummaryFields(learned=answered) if type_ == "summary" else None,
         )
-        for seq, (type_, title, told) in enumerate(rows, start=1)
+        for seq, (type_, title, answered) in enumerate(rows, start=1)
     ]
 
 

@@ -37,8 +37,8 @@ def entry_cost(entry: PackEntry) -> int:
     return -(-len(f"{entry.hit.item.title}: {entry.content}") // 4)
 
 
-def summary_cost(told: FinishedSession) -> int:
-    return -(-len(told.item.title) // 4)
+def summary_cost(shown: FinishedSession) -> int:
+    return -(-len(shown.item.title) // 4)
 
 
 def line_cost(line: CardFact) -> int:
@@ -102,7 +102,7 @@ def test_after_many_that_do_not_fit_no_other_is_tried(filled: Filled) -> None:
 
 
 @pytest.mark.parametrize(("query", "expected"), [("", [4]), ("login", [8])])
-def test_a_commit_that_is_gone_is_told_only_where_it_is_asked_for(
+def test_a_commit_that_is_gone_is_shown_only_where_it_is_asked_for(
     store: SqliteStore, filled: Filled, an_item: Make, query: str, expected: list[int]
 ) -> None:
     with store.write() as writer:
@@ -138,7 +138,7 @@ def test_content_is_the_fullest_text(
     assert packed(filled(an_item(1, **fields))).entries[0].content == content
 
 
-def test_repetitions_are_told_once_and_not_counted(filled: Filled, an_item: Make) -> None:
+def test_repetitions_are_shown_once_and_not_counted(filled: Filled, an_item: Make) -> None:
     said = "Modified auth.ts, updating {} lines of the login"
     sources = filled(
         *(an_item(n, title="Modified auth.ts", narrative=said.format(n)) for n in range(1, 9)),
@@ -185,20 +185,20 @@ def test_the_newest_finished_summaries_are_packed(
             )
     sessions = [1, 2, 3, None, 99, 2, 2, 2]
     sources = filled(*(a_summary(an_item, n, one) for n, one in enumerate(sessions, start=1)))
-    told = [(each.item.id, each.session) for each in packed(sources).summaries]
-    assert told == [(8, "s2"), (12, "s3"), (16, ""), (20, ""), (24, "s2")]
+    shown = [(each.item.id, each.session) for each in packed(sources).summaries]
+    assert shown == [(8, "s2"), (12, "s3"), (16, ""), (20, ""), (24, "s2")]
 
 
 @pytest.mark.parametrize(
-    ("query", "told"),
+    ("query", "shown"),
     [("", [4, 8, 12, 16, 20]), ("login", [32]), ("zebra", [4, 8, 12, 16, 20])],
 )
-def test_with_a_query_only_sessions_that_fit_it_are_told_if_any_do(
-    filled: Filled, an_item: Make, query: str, told: list[int]
+def test_with_a_query_only_sessions_that_fit_it_are_shown_if_any_do(
+    filled: Filled, an_item: Make, query: str, shown: list[int]
 ) -> None:
     newer = (a_summary(an_item, n, None, title=f"thing {n * 'y'}") for n in range(1, 8))
     found = packed(filled(*newer, a_summary(an_item, 8, None, title="login")), query=query)
-    assert [each.item.id for each in found.summaries] == told
+    assert [each.item.id for each in found.summaries] == shown
 
 
 def test_summaries_leave_room_and_are_counted_when_left_out(filled: Filled, an_item: Make) -> None:
@@ -233,7 +233,7 @@ def test_the_card_does_not_replace_the_entries(
     assert ([line.item for line in found.card], ids(found)) == ([5], [8])
 
 
-def test_a_session_of_which_nothing_is_told_is_not_the_last(
+def test_a_session_of_which_nothing_is_shown_is_not_the_last(
     store: SqliteStore, filled: Filled, an_item: Make
 ) -> None:
     a_session(store, an_item, 2, "begun this moment")
@@ -314,9 +314,9 @@ def test_a_pack_never_exceeds_its_budget(
         writer.put_project(Project(id=HERE, uuid="u", name="app"))
         writer.put_items(
             an_item(
-                n, kind=kinds.get(type_, "observation"), type=type_, title=title, narrative=told
+                n, kind=kinds.get(type_, "observation"), type=type_, title=title, narrative=shown
             )
-            for n, (type_, title, told) in enumerate(rows, start=1)
+            for n, (type_, title, shown) in enumerate(rows, start=1)
         )
     with lend(store) as sources:
         found = packed(sources, budget=budget, query=query, **card)
@@ -342,8 +342,8 @@ def test_what_took_the_place_of_an_item_stands_before_it(
     old, new = a_note(an_item, 1, title="login by cookie"), a_note(an_item, 4000, title="tokens")
     fresh = [a_note(an_item, n, title=f"login {n * 'x'}") for n in range(2, 60)]
     with store.write() as writer:
-        told = Validity(reason="superseded", subject=str(new.id), target=new.id)
-        writer.put_validity(ANYWHERE, {old.id: (told,)})
+        shown = Validity(reason="superseded", subject=str(new.id), target=new.id)
+        writer.put_validity(ANYWHERE, {old.id: (shown,)})
     order = ids(packed(filled(old, new, *fresh), query=query, budget=9000))
     assert order.index(new.id) < order.index(old.id)
 

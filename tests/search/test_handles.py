@@ -41,7 +41,7 @@ def test_a_handle_means_one_project(handle: str, project: Project) -> None:
     assert named(ALL, handle) == project
 
 
-def test_of_two_with_one_name_the_exact_handles_are_told() -> None:
+def test_of_two_with_one_name_the_exact_handles_are_shown() -> None:
     with pytest.raises(Ambiguous) as refused:
         named(ALL, "other")
     assert refused.value.hint == "use one of these: u-4, /srv/other"

@@ -33,7 +33,7 @@ Make = Callable[..., Item]
 
 
 @pytest.fixture
-def told(store: SqliteStore) -> Callable[..., Remedy | None]:
+def shown(store: SqliteStore) -> Callable[..., Remedy | None]:
     """Return what mends a failure, by what is stored and by the story of the project."""
 
     def find(*stored: Item, known: ProjectState | None = None, signature: str = MISSING) -> Any:
@@ -59,10 +59,10 @@ def a_fix(an_item: Make) -> Make:
 
 
 def test_the_command_that_alone_mended_it_is_known(
-    told: Callable[..., Remedy | None], a_fix: Make
+    shown: Callable[..., Remedy | None], a_fix: Make
 ) -> None:
     fixes = [a_fix(1, "bun install"), a_fix(2, "bun install")]
-    assert told(*fixes) == Remedy(command="bun install", times=2, item=fixes[0].id)
+    assert shown(*fixes) == Remedy(command="bun install", times=2, item=fixes[0].id)
 
 
 @pytest.mark.parametrize(
@@ -74,35 +74,35 @@ def test_the_command_that_alone_mended_it_is_known(
         pytest.param(("sed -i s/a/b/ cart.ts",), id="a change of the code"),
     ],
 )
-def test_what_may_not_mend_it_again_is_not_told(
-    told: Callable[..., Remedy | None], a_fix: Make, commands: tuple[str, ...]
+def test_what_may_not_mend_it_again_is_not_shown(
+    shown: Callable[..., Remedy | None], a_fix: Make, commands: tuple[str, ...]
 ) -> None:
-    assert told(a_fix(1, *commands)) is None
+    assert shown(a_fix(1, *commands)) is None
 
 
 def test_what_was_mended_by_an_edit_too_has_no_certain_remedy(
-    told: Callable[..., Remedy | None], a_fix: Make
+    shown: Callable[..., Remedy | None], a_fix: Make
 ) -> None:
     edited = a_fix(1, "bun install", files_modified=("cart.ts",))
-    assert told(edited) is None
-    assert told(edited, a_fix(2, "bun install")) is None
+    assert shown(edited) is None
+    assert shown(edited, a_fix(2, "bun install")) is None
 
 
 def test_what_mended_it_in_this_session_is_no_news(
-    told: Callable[..., Remedy | None], a_fix: Make
+    shown: Callable[..., Remedy | None], a_fix: Make
 ) -> None:
-    assert told(a_fix(1, "bun install", session_id=9), a_fix(2, "bun install")) is None
+    assert shown(a_fix(1, "bun install", session_id=9), a_fix(2, "bun install")) is None
 
 
-def test_another_failure_is_none_of_it(told: Callable[..., Remedy | None], a_fix: Make) -> None:
+def test_another_failure_is_none_of_it(shown: Callable[..., Remedy | None], a_fix: Make) -> None:
     stored = a_fix(1, "bun install")
-    assert told(stored, signature="another") is None
-    assert told(stored, known=ProjectState(repairs=(FIXER,)), signature="") is None
+    assert shown(stored, signature="another") is None
+    assert shown(stored, known=ProjectState(repairs=(FIXER,)), signature="") is None
 
 
-def test_a_fixer_that_was_searched_for_is_told(told: Callable[..., Remedy | None]) -> None:
+def test_a_fixer_that_was_searched_for_is_shown(shown: Callable[..., Remedy | None]) -> None:
     expected = Remedy(command="bun run lint:fix", times=2, item=item_id(7, "arc"))
-    assert told(known=ProjectState(repairs=(FIXER,))) == expected
+    assert shown(known=ProjectState(repairs=(FIXER,))) == expected
 
 
 @pytest.mark.parametrize(
@@ -114,6 +114,6 @@ def test_a_fixer_that_was_searched_for_is_told(told: Callable[..., Remedy | None
     ],
 )
 def test_a_fixer_that_everybody_runs_next_is_not(
-    told: Callable[..., Remedy | None], unsure: Repair
+    shown: Callable[..., Remedy | None], unsure: Repair
 ) -> None:
-    assert told(known=ProjectState(repairs=(unsure,))) is None
+    assert shown(known=ProjectState(repairs=(unsure,))) is None

@@ -38,7 +38,7 @@ WRAPPED = a_pair("wrap bun test", "bun test", "error: unrecognized subcommand 'b
 LINTED = a_pair("bun run lint", "bun run lint", 'Script not found "lint"', folder="web")
 
 
-def told(command: str, *known: Alternative, cwd: str = "/app") -> str:
+def shown(command: str, *known: Alternative, cwd: str = "/app") -> str:
     found = known_fixes.find_form(ProjectState(alternatives=known), command, root="/app", cwd=cwd)
     return found.worked.line if found else ""
 
@@ -57,13 +57,13 @@ def told(command: str, *known: Alternative, cwd: str = "/app") -> str:
     ],
 )
 def test_only_what_cannot_run_is_answered(command: str, expected: str) -> None:
-    assert told(command, WRAPPED) == expected
+    assert shown(command, WRAPPED) == expected
 
 
 def test_the_folder_is_part_of_a_form() -> None:
     folder = replace(LINTED, reason="script")
-    assert told("bun run lint", folder, cwd="/app/web") == "bun run lint"
-    assert told("bun run lint", folder) == ""
+    assert shown("bun run lint", folder, cwd="/app/web") == "bun run lint"
+    assert shown("bun run lint", folder) == ""
 
 
 @pytest.mark.parametrize(
@@ -78,19 +78,19 @@ def test_the_folder_is_part_of_a_form() -> None:
         ),
     ],
 )
-def test_what_is_not_certain_is_not_told(unsure: Alternative) -> None:
-    assert told("wrap bun test", unsure) == ""
+def test_what_is_not_certain_is_not_shown(unsure: Alternative) -> None:
+    assert shown("wrap bun test", unsure) == ""
 
 
 def test_an_option_to_blame_says_nothing_of_other_commands() -> None:
     known = a_pair("bun test --fast", "bun test", "error: unrecognized option '--fast'")
-    assert told("bun test --fast", known) == "bun test"
-    assert told("bun test --fast src", known) == ""
+    assert shown("bun test --fast", known) == "bun test"
+    assert shown("bun test --fast src", known) == ""
 
 
-def test_what_was_met_most_often_is_told() -> None:
+def test_what_was_met_most_often_is_shown() -> None:
     known = a_pair("wrap bun test", "npx bun test", WRAPPED.error)
-    assert told("wrap bun test", replace(known, times=2), WRAPPED) == "npx bun test"
+    assert shown("wrap bun test", replace(known, times=2), WRAPPED) == "npx bun test"
 
 
 def test_its_item_is_the_one_that_tells_of_the_form() -> None:

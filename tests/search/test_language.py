@@ -77,5 +77,5 @@ def test_terms_leave_out_what_must_not_stand_there() -> None:
         pytest.param("", False, id="nothing"),
     ],
 )
-def test_the_language_is_told_from_prose(text: str, expected: bool) -> None:
+def test_the_language_is_shown_from_prose(text: str, expected: bool) -> None:
     assert uses_operators(tokens(text)) is expected

@@ -1,4 +1,4 @@
-"""What is told unasked at a prompt, and of what nothing ever is."""
+"""What is shown unasked at a prompt, and of what nothing ever is."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def asked(sources: Sources, prompt: str = "`round_total` is off by a cent") -> R
     return decided(sources, prompt, HERE, now_ms=NOW_MS)
 
 
-def test_a_persons_rule_about_what_a_prompt_names_is_told(filled: Filled, a_rule: Make) -> None:
+def test_a_persons_rule_about_what_a_prompt_names_is_shown(filled: Filled, a_rule: Make) -> None:
     rule = a_rule()
-    told = asked(filled(rule, meanings=True))
-    assert told == Reminder(sort="rule", instead=rule.title, failed="decision", item=rule.id)
-    assert told.about == f"rule {rule.id}"
+    shown = asked(filled(rule, meanings=True))
+    assert shown == Reminder(sort="rule", instead=rule.title, failed="decision", item=rule.id)
+    assert shown.about == f"rule {rule.id}"
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,9 @@ def test_a_name_is_a_symbol_or_a_file(
     assert asked(filled(a_rule(title=title), meanings=True), prompt).instead == title
 
 
-def test_an_agents_rule_is_told_once_a_person_has_approved_it(filled: Filled, a_rule: Make) -> None:
+def test_an_agents_rule_is_shown_once_a_person_has_approved_it(
+    filled: Filled, a_rule: Make
+) -> None:
     approved = a_rule(author="agent", approval="approved")
     assert asked(filled(approved, meanings=True)).item == approved.id
 
@@ -76,7 +78,7 @@ def test_an_agents_rule_is_told_once_a_person_has_approved_it(filled: Filled, a_
         pytest.param({"project_id": 3}, id="of another project"),
     ],
 )
-def test_what_no_person_stands_for_is_not_told(
+def test_what_no_person_stands_for_is_not_shown(
     filled: Filled, a_rule: Make, fields: dict[str, Any]
 ) -> None:
     assert asked(filled(a_rule(**fields), meanings=True)) == NOTHING
@@ -92,7 +94,7 @@ def test_what_no_person_stands_for_is_not_told(
         pytest.param("Why is `round_total` off by a cent?", id="means another"),
     ],
 )
-def test_a_rule_that_the_prompt_does_not_touch_is_not_told(
+def test_a_rule_that_the_prompt_does_not_touch_is_not_shown(
     filled: Filled, a_rule: Make, prompt: str
 ) -> None:
     assert asked(filled(a_rule(), meanings=True), prompt) == NOTHING

@@ -91,11 +91,11 @@ class Shop:
         self.project_id = receipts[-1].project_id or 0
         return receipts[-1].item or 0
 
-    def save(self, *paths: str, **told: Any) -> int:
+    def save(self, *paths: str, **shown: Any) -> int:
         """Tell that files were edited."""
         edits = (Edit(old="a = 1\n", new="a = 2\n"),)
         written = (FileWrite(path=str(self._root / path), edits=edits) for path in paths)
-        return self.tell(*written, **told)
+        return self.tell(*written, **shown)
 
     def lines(self, client: str = "", **asked: Any) -> list[CardFact]:
         """Return the lines of the card."""
@@ -162,24 +162,26 @@ def test_a_red_command_says_what_fails_and_what_was_changed_since(shop: Shop) ->
 def test_many_failing_tests_are_named(shop: Shop) -> None:
     output = "".join(f"FAILED tests/test_cart.py::test_{n} - assert 0\n" for n in "abc")
     shop.tell(Command(command="pytest", output=f"{output}3 failed in 0.1s", exit_code=1))
-    (told,) = shop.said("red")
-    assert all(f"test_{n}" in told for n in "abc")
+    (shown,) = shop.said("red")
+    assert all(f"test_{n}" in shown for n in "abc")
 
 
 @pytest.mark.parametrize(
-    ("bodies", "told"),
+    ("bodies", "shown"),
     [
         pytest.param((RED, GREEN), [], id="passes-again"),
         pytest.param((BROKEN,), [], id="no-check"),
         pytest.param((RED, BROKEN, MYPY), ["mypy .", "pytest -q"], id="the-last-run-first"),
     ],
 )
-def test_what_of_a_session_is_red(shop: Shop, bodies: tuple[AnyBody, ...], told: list[str]) -> None:
+def test_what_of_a_session_is_red(
+    shop: Shop, bodies: tuple[AnyBody, ...], shown: list[str]
+) -> None:
     shop.tell(*bodies)
-    assert [text.split(":")[0] for text in shop.said("red")] == told
+    assert [text.split(":")[0] for text in shop.said("red")] == shown
 
 
-def test_what_another_session_left_red_is_told_until_it_passes_anywhere(shop: Shop) -> None:
+def test_what_another_session_left_red_is_shown_until_it_passes_anywhere(shop: Shop) -> None:
     shop.tell(RED, BROKEN, session="old", ago_h=5)
     shop.save("page.css", session="new", ago_h=2)
     assert [line.why for line in shop.lines()][1] == "red when it ran last"
@@ -201,7 +203,7 @@ def test_what_a_narrower_run_saw_mended_is_not_red(shop: Shop) -> None:
     assert shop.said("red") == []
 
 
-def test_a_red_command_that_said_nothing_is_told_alone(shop: Shop) -> None:
+def test_a_red_command_that_said_nothing_is_shown_alone(shop: Shop) -> None:
     shop.tell(Command(command="make test", exit_code=2))
     assert shop.said("red") == ["make test"]
 
@@ -212,7 +214,7 @@ def test_a_red_line_names_the_client_that_saw_it(shop: Shop) -> None:
     assert [line.why for line in shop.lines()][1] == "red when it ran last, zsh"
 
 
-def test_a_failure_of_which_nothing_is_left_is_not_told(shop: Shop) -> None:
+def test_a_failure_of_which_nothing_is_left_is_not_shown(shop: Shop) -> None:
     shop.tell(Prompt(text="make the total right"), ago_h=3)
     red = shop.tell(RED, session="")
     shop.tell(Forget(item=red), session="", client="observer")
@@ -228,14 +230,14 @@ def test_a_red_line_of_another_branch_than_the_last_sessions_names_it(
     assert shop.said("red")[0].startswith("pytest -q on topic: 1 failed")
 
 
-def test_a_red_line_is_told_no_more_once_it_is_old(shop: Shop) -> None:
+def test_a_red_line_is_shown_no_more_once_it_is_old(shop: Shop) -> None:
     shop.tell(RED, ago_h=SHOWN_MS / HOUR_MS - 1)
     assert shop.said("red") != []
     shop.tell(replace(RED, command="pytest old"), ago_h=SHOWN_MS / HOUR_MS + 1)
     assert len(shop.said("red")) == 1
 
 
-def test_a_red_line_is_told_no_more_after_many_changes(shop: Shop) -> None:
+def test_a_red_line_is_shown_no_more_after_many_changes(shop: Shop) -> None:
     shop.tell(RED, ago_h=2)
     shop.save(*(f"f{n}.py" for n in range(SHOWN_CHANGES)))
     assert shop.said("red") != []
@@ -393,13 +395,13 @@ def test_where_only_people_work_theirs_is_the_last_session(shop: Shop) -> None:
     assert shop.said("last session")[0].startswith("zsh on main, still open: ")
 
 
-def test_what_others_changed_since_is_told_a_line_each(shop: Shop) -> None:
+def test_what_others_changed_since_is_shown_a_line_each(shop: Shop) -> None:
     shop.tell(Prompt(text="mine"), GREEN, session="mine", ago_h=5)
     shop.tell(Prompt(text="restyle the page"), session="css", client="cursor", ago_h=4)
     shop.save("page.css", session="css", client="cursor", ago_h=3)
     shop.tell(Prompt(text="only a question"), session="idle", client="kiro", ago_h=2)
-    told = shop.lines(client="claude-code")
-    (line,) = [line for line in told if line.why == "changed by cursor"]
+    shown = shop.lines(client="claude-code")
+    (line,) = [line for line in shown if line.why == "changed by cursor"]
     assert (line.text, line.at_ms) == ("page.css: restyle the page.", NOW_MS - 3 * HOUR_MS)
 
 
@@ -430,7 +432,7 @@ def test_a_commit_that_was_amended_is_no_news(shop: Shop) -> None:
     assert shop.said("committed") == ["The cart: "]
 
 
-def test_commits_of_others_are_told_a_line_an_author(shop: Shop) -> None:
+def test_commits_of_others_are_shown_a_line_an_author(shop: Shop) -> None:
     shop.tell(Prompt(text="mine"), ago_h=5)
     for number, author in enumerate(["Ben <b@x>", "", "Ben <b@x>"]):
         commit = Commit(
@@ -448,7 +450,7 @@ def test_commits_of_others_are_told_a_line_an_author(shop: Shop) -> None:
     ]
 
 
-def test_what_holds_is_told_by_how_binding_it_is(shop: Shop) -> None:
+def test_what_holds_is_shown_by_how_binding_it_is(shop: Shop) -> None:
     for number, kind in enumerate(["rejected", "heuristic", "decision", "constraint", "fact"]):
         shop.tell(Remember(content=f"Note {number}", type=kind), session="")
     assert [(line.why, line.text) for line in shop.lines()] == [
@@ -482,17 +484,17 @@ def test_what_helped_before_comes_before_what_did_not(shop: Shop) -> None:
         pytest.param({"content": "long " * 60}, ("long " * 60).strip(), id="whole"),
     ],
 )
-def test_a_note_is_told_with_its_title(shop: Shop, fields: dict[str, Any], text: str) -> None:
+def test_a_note_is_shown_with_its_title(shop: Shop, fields: dict[str, Any], text: str) -> None:
     shop.tell(Remember(type="decision", **fields), session="")
     assert shop.said("standing decision") == [text]
 
 
-@pytest.mark.parametrize(("author", "told"), [("person", ["Short"]), ("agent", [])])
+@pytest.mark.parametrize(("author", "shown"), [("person", ["Short"]), ("agent", [])])
 def test_a_rule_holds_once_a_person_stands_for_it(
-    shop: Shop, author: Literal["person", "agent"], told: list[str]
+    shop: Shop, author: Literal["person", "agent"], shown: list[str]
 ) -> None:
     shop.tell(Remember(content="Short", type="rule"), session="", author=author)
-    assert shop.said("standing rule") == told
+    assert shop.said("standing rule") == shown
 
 
 def test_what_does_not_hold_any_more_comes_after_what_does(shop: Shop) -> None:
@@ -509,7 +511,7 @@ def test_what_does_not_hold_any_more_comes_after_what_does(shop: Shop) -> None:
     ]
 
 
-def test_a_reader_who_is_told_otherwise_is_not_told_what_holds(shop: Shop) -> None:
+def test_a_reader_who_is_shown_otherwise_is_not_shown_what_holds(shop: Shop) -> None:
     shop.tell(Remember(content="Short", type="decision"), session="")
     assert shop.lines(with_notes=False) == []
 
@@ -521,7 +523,7 @@ def test_what_was_done_and_learned_comes_last(shop: Shop) -> None:
     assert [line.why for line in shop.lines()][-2:] == ["done", "learned"]
 
 
-def test_what_nobody_asked_for_is_told_once(shop: Shop) -> None:
+def test_what_nobody_asked_for_is_shown_once(shop: Shop) -> None:
     shop.save("cart.py")
     assert "Changed cart.py" in shop.said("last session")[0]
     assert shop.said("done") == []

@@ -85,9 +85,9 @@ def test_a_commit_is_found_by_its_hash_however_short(
     filled: Filled, an_item: Make, text: str, length: int
 ) -> None:
     known = "e7fe8be056f1a8d7f3974d2f00376d96c5f3a141"
-    told = {"subtitle": f"commit {known[:10]}", "facts": (f"commit {known}",)}
+    shown = {"subtitle": f"commit {known[:10]}", "facts": (f"commit {known}",)}
     others = [an_item(seq, title=f"commit and change {seq}") for seq in (2, 3, 4)]
-    sources = filled(an_item(title="the wanted", **told), *others)
+    sources = filled(an_item(title="the wanted", **shown), *others)
     assert titles(run(sources, text.format(known[:length])))[0] == "the wanted"
 
 
@@ -133,9 +133,9 @@ def test_each_hit_explains_itself(filled: Filled) -> None:
 
 def test_a_rank_is_the_place_in_the_answer_of_one_leg(filled: Filled) -> None:
     sources = filled("apple pie", "apple tart", "a pie", meanings=True)
-    told = {hit.item.title: hit.signals for hit in run(sources, "apple pie").hits}
-    assert told["apple pie"].words_rank == 1
-    assert {told[title].meaning_rank for title in told} == {1, 2, 3}
+    shown = {hit.item.title: hit.signals for hit in run(sources, "apple pie").hits}
+    assert shown["apple pie"].words_rank == 1
+    assert {shown[title].meaning_rank for title in shown} == {1, 2, 3}
 
 
 @pytest.mark.parametrize(
@@ -149,10 +149,12 @@ def test_a_rank_is_the_place_in_the_answer_of_one_leg(filled: Filled) -> None:
         pytest.param("JWT", {"close": 0.0, "phrase": 0.0, "exact": 0.0}, id="one-word"),
     ],
 )
-def test_what_stands_together_is_told(filled: Filled, text: str, signals: dict[str, float]) -> None:
+def test_what_stands_together_is_shown(
+    filled: Filled, text: str, signals: dict[str, float]
+) -> None:
     best = run(filled(*CORPUS), text).hits[0].signals
-    told = {name: getattr(best, name) for name in signals}
-    assert told == pytest.approx(signals)
+    shown = {name: getattr(best, name) for name in signals}
+    assert shown == pytest.approx(signals)
 
 
 def test_both_lists_are_filled_up_to_the_limit(filled: Filled, an_item: Make) -> None:
@@ -172,8 +174,8 @@ def test_what_says_the_same_is_one_hit_that_names_the_others(filled: Filled, an_
         an_item(9, title="Ran the login", narrative="and broke everything on the way"),
         an_item(10, title="Ran another login"),
     )
-    told = sorted(sorted((hit.item.id, *hit.alike)) for hit in run(sources, "login").hits)
-    assert told == [[4 * n for n in range(1, 9)], [36], [40]]
+    shown = sorted(sorted((hit.item.id, *hit.alike)) for hit in run(sources, "login").hits)
+    assert shown == [[4 * n for n in range(1, 9)], [36], [40]]
 
 
 def test_what_happened_in_two_projects_is_no_repetition(filled: Filled, an_item: Make) -> None:
@@ -184,8 +186,8 @@ def test_what_happened_in_two_projects_is_no_repetition(filled: Filled, an_item:
             for n, place in enumerate(places, 1)
         )
     )
-    told = [(hit.item.project_id, hit.alike) for hit in run(sources, "login").hits]
-    assert told == [(HERE, (12,)), (ELSEWHERE, ())]
+    shown = [(hit.item.project_id, hit.alike) for hit in run(sources, "login").hits]
+    assert shown == [(HERE, (12,)), (ELSEWHERE, ())]
 
 
 @pytest.mark.parametrize(
@@ -496,9 +498,9 @@ def test_questions_crowd_no_answer_out(filled: Filled, an_item: Make) -> None:
 
 def superseded(store: SqliteStore, old: Item, new: Item, how: str = "superseded") -> None:
     """Say that an item took the place of another."""
-    told = Validity(reason=how, subject=str(new.id), target=new.id)  # type: ignore[arg-type]
+    shown = Validity(reason=how, subject=str(new.id), target=new.id)  # type: ignore[arg-type]
     with store.write() as writer:
-        writer.put_validity(ANYWHERE, {old.id: (told,)})
+        writer.put_validity(ANYWHERE, {old.id: (shown,)})
 
 
 @pytest.mark.parametrize("how", ["superseded", "amended"])
@@ -577,10 +579,10 @@ def test_no_query_browses_the_newest(filled: Filled, an_item: Make, text: str) -
 def test_time_words_restrict_unless_nothing_of_then_fits(
     filled: Filled, an_item: Make, text: str, found: list[int], notice: str
 ) -> None:
-    told = run(filled(*days_ago(an_item, 1, 2, 3, 4)), text)
-    assert sorted(hit.item.id // 4 for hit in told.hits) == found
-    assert told.notice.startswith(notice)
-    assert bool(told.notice) == bool(notice)
+    shown = run(filled(*days_ago(an_item, 1, 2, 3, 4)), text)
+    assert sorted(hit.item.id // 4 for hit in shown.hits) == found
+    assert shown.notice.startswith(notice)
+    assert bool(shown.notice) == bool(notice)
 
 
 def test_a_time_that_is_given_is_not_read_from_the_words(filled: Filled, an_item: Make) -> None:
@@ -623,13 +625,13 @@ def test_what_took_the_place_of_a_hit_is_not_weak(
 ) -> None:
     old, new = an_item(1, title="login by cookie"), an_item(40, title="Tokens")
     with store.write() as writer:
-        told = Validity(reason="superseded", subject=str(new.id), target=new.id)
-        writer.put_validity(ANYWHERE, {old.id: (told,)})
+        shown = Validity(reason="superseded", subject=str(new.id), target=new.id)
+        writer.put_validity(ANYWHERE, {old.id: (shown,)})
     found = run(filled(old, new, an_item(50, title="a cookie")), "login cookie").above_floor()
     assert titles(found)[0] == "Tokens"
 
 
-def test_a_session_that_shares_nothing_with_the_query_is_not_told(
+def test_a_session_that_shares_nothing_with_the_query_is_not_shown(
     filled: Filled, an_item: Make
 ) -> None:
     sources = filled(

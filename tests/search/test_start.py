@@ -131,8 +131,8 @@ def test_the_form_of_a_command_that_works_here_is_named_once(
     store: SqliteStore, add: Callable[..., None], an_item: Make
 ) -> None:
     def form(seq: int, works: str, times: int, metadata: str = "") -> Item:
-        told = f'{{"failed":"rtk bun test","works":"{works}","reason":"usage","times":{times}}}'
-        return an_item(seq, type="fix", category="command", metadata=metadata or told)
+        shown = f'{{"failed":"rtk bun test","works":"{works}","reason":"usage","times":{times}}}'
+        return an_item(seq, type="fix", category="command", metadata=metadata or shown)
 
     add(1, "Round the total", "a.py")
     with store.write() as writer:

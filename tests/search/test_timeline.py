@@ -24,9 +24,9 @@ Make = Callable[..., Item]
 def test_positions_are_relative_to_the_anchor(
     filled: Filled, before: int, after: int, expected: list[tuple[int, int]]
 ) -> None:
-    told = timeline(filled(*"abcde").reader, 12, owner="", before=before, after=after)
-    assert [(entry.position, entry.item.id) for entry in told.entries] == expected
-    assert told.anchor.id == 12
+    shown = timeline(filled(*"abcde").reader, 12, owner="", before=before, after=after)
+    assert [(entry.position, entry.item.id) for entry in shown.entries] == expected
+    assert shown.anchor.id == 12
 
 
 def test_other_projects_are_left_out(filled: Filled, an_item: Make) -> None:

@@ -1,4 +1,4 @@
-"""Which sessions a trial keeps from being told, and what it keeps of them."""
+"""Which sessions a trial keeps from being shown, and what it keeps of them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def withheld(trials: Trials, session: str, at_ms: int = NOW_MS) -> bool:
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.8])
-def test_a_share_of_the_sessions_is_told(tmp_path: Path, share: float) -> None:
+def test_a_share_of_the_sessions_is_shown(tmp_path: Path, share: float) -> None:
     plan = TrialPlan(key="5a" * 16, start_ms=0, end_ms=1, share=share)
-    told = sum(plan.arm("kiro", session) == "shown" for session in SESSIONS)
-    assert told / len(SESSIONS) == pytest.approx(share, abs=0.04)
+    shown = sum(plan.arm("kiro", session) == "shown" for session in SESSIONS)
+    assert shown / len(SESSIONS) == pytest.approx(share, abs=0.04)
 
 
 def test_what_is_withheld_is_what_was_drawn_also_by_the_next_daemon(tmp_path: Path) -> None:

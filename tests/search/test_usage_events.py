@@ -37,7 +37,7 @@ def used(item: Item, body: AnyBody, session: int | None = SESSION) -> list[tuple
     ("body", "sort"),
     [
         pytest.param(FileWrite(path="/home/ana/app/src/cart.py"), "edited", id="its-file"),
-        pytest.param(FileWrite(path="src/cart.py"), "edited", id="its-file-as-told"),
+        pytest.param(FileWrite(path="src/cart.py"), "edited", id="its-file-as-stated"),
         pytest.param(
             Intent(tool="Edit", of=FileWrite(path="/a/src/cart.py")), "edited", id="about-to-edit"
         ),

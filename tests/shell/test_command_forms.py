@@ -67,7 +67,7 @@ def test_the_same_in_another_folder_is_another_form() -> None:
     assert form("go test ./...", "/elsewhere").line == "go test ./..."
 
 
-def test_a_path_may_be_told_from_another_folder() -> None:
+def test_a_path_may_be_shown_from_another_folder() -> None:
     assert is_other_form(form("pytest api/tests/x.py"), form("pytest tests/x.py", "api"), "")
 
 

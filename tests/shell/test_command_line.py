@@ -115,7 +115,7 @@ HEADS = [
     ("python - <<'EOF' > out.txt\nprint(1)\nEOF", "python -", "python"),
     ("(cd api && go test ./...) > out.txt 2>&1", "go test ./...", "go"),
     ("bash -c 'pytest -q > out.txt'", "pytest -q", "pytest"),
-    # what only prints is told by the file that it writes
+    # what only prints is shown by the file that it writes
     ("echo hi >> notes.txt", "echo hi >> notes.txt", "echo"),
     ("printf x > 'a b'", "printf x > 'a b'", "printf"),
     ("jq .a in.json >out.json", "jq .a in.json > out.json", "jq"),
@@ -158,7 +158,9 @@ HEADS = [
 
 
 @pytest.mark.parametrize(("command", "head", "tool"), HEADS, ids=[case[0][:60] for case in HEADS])
-def test_a_command_line_is_told_by_what_it_chiefly_runs(command: str, head: str, tool: str) -> None:
+def test_a_command_line_is_shown_by_what_it_chiefly_runs(
+    command: str, head: str, tool: str
+) -> None:
     line = command_line.parse_command_line(command)
     assert (line.head, line.tool) == (head or command, tool)
 

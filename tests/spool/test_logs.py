@@ -51,18 +51,18 @@ def log(home: Home, data: bytes, *, pid: int, start: int = 1, shell: str = "zsh"
 
 
 def texts(entries: list[SpoolEntry]) -> list[str]:
-    told = (parse(entry.id, entry.data, entry.at_ms).payload for entry in entries)
-    return [payload.split(b"text=")[1].removesuffix(b"\0.").decode() for payload in told]
+    shown = (parse(entry.id, entry.data, entry.at_ms).payload for entry in entries)
+    return [payload.split(b"text=")[1].removesuffix(b"\0.").decode() for payload in shown]
 
 
 def test_a_record_is_an_envelope(spool: Spool, home: Home) -> None:
     log(home, record("ls"), pid=os.getpid(), start=17)
     (entry,) = spool.claim(at_most=5)
-    told = parse(entry.id, entry.data, entry.at_ms)
-    assert (told.client, told.event, told.at_ms) == ("zsh", "command", END_MS)
-    assert (told.ppid, told.host) == (str(os.getpid()), os.uname().nodename)
-    assert told.payload == b"exit=0\0end_ms=%d\0text=ls\0." % END_MS
-    assert told.id == f"zsh-{os.getpid()}-17@2"
+    shown = parse(entry.id, entry.data, entry.at_ms)
+    assert (shown.client, shown.event, shown.at_ms) == ("zsh", "command", END_MS)
+    assert (shown.ppid, shown.host) == (str(os.getpid()), os.uname().nodename)
+    assert shown.payload == b"exit=0\0end_ms=%d\0text=ls\0." % END_MS
+    assert shown.id == f"zsh-{os.getpid()}-17@2"
 
 
 def test_half_a_record_waits_for_its_other_half(spool: Spool, home: Home) -> None:

@@ -35,8 +35,8 @@ def test_a_pause_covers_its_time_and_is_remembered_once_it_is_over(
     (ended,) = pauses.end(None, now_ms=5_500)
     assert ended.is_unending
     assert active(tmp_path) == ""
-    told = [at_ms for at_ms in (999, 1_000, 5_499, 5_500) if pauses.covers(at_ms, [])]
-    assert told == [1_000, 5_499]
+    shown = [at_ms for at_ms in (999, 1_000, 5_499, 5_500) if pauses.covers(at_ms, [])]
+    assert shown == [1_000, 5_499]
 
 
 def test_another_process_sees_it_at_once(pauses: Pauses, tmp_path: Path) -> None:

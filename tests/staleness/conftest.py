@@ -98,7 +98,7 @@ class Story:
         assert receipt.item or isinstance(body, SessionEnd)
         return receipt.item or 0
 
-    def told_commit(self, commit: str, *, at: Path | None = None) -> int:
+    def shown_commit(self, commit: str, *, at: Path | None = None) -> int:
         return self.tell(Commit(hash=commit), at=at)
 
     def wrote(self, path: str, text: str, *, at: Path | None = None) -> int:
@@ -153,6 +153,6 @@ class Story:
 
 @pytest.fixture
 def story(tmp_path: Path, git: Git) -> Iterator[Story]:
-    told = Story(tmp_path, git)
-    yield told
-    told.store.close()
+    shown = Story(tmp_path, git)
+    yield shown
+    shown.store.close()

@@ -43,7 +43,7 @@ def note(number: int, text: str, **fields: object) -> Item:
     return replace(made, **fields)
 
 
-def told_of(
+def shown_of(
     notes: list[Item], vectors: Mapping[int, bytes] = MappingProxyType({})
 ) -> dict[int, tuple[Validity, ...]]:
     said = [PlacedStatement(item=each, text=text_of(each), items=(each.id,)) for each in notes]
@@ -52,11 +52,11 @@ def told_of(
 
 def _judged() -> list[tuple[bool, bool]]:
     """Return (is right, is said) of each pair."""
-    told = []
+    shown = []
     for line in (DATA / "pairs.tsv").read_text(encoding="utf-8").splitlines():
         label, old, new = line.split("\t")
-        told.append((label == "same", takes_place_of(note(2, new), note(1, old))))
-    return told
+        shown.append((label == "same", takes_place_of(note(2, new), note(1, old))))
+    return shown
 
 
 def _labelled(name: str, half: str) -> list[tuple[str, str, str]]:
@@ -99,7 +99,7 @@ def test_other_things_questions_reports_and_repetitions_change_nothing(part: str
 
 
 @pytest.mark.parametrize("part", "ABCDE")
-def test_most_changes_are_found_however_they_are_told(part: str) -> None:
+def test_most_changes_are_found_however_they_are_shown(part: str) -> None:
     pairs = [
         (label, relation(new, old))
         for label, old, new in _labelled("contrasts", part)
@@ -127,14 +127,14 @@ def test_a_long_text_is_compared_by_its_beginning(text: str) -> None:
 def test_an_amended_statement_still_holds() -> None:
     old = note(1, "Never log request bodies")
     new = note(2, "Never log request bodies, except in the debugger")
-    told = told_of([old, new])
-    assert [(each.reason, each.target) for each in told[4]] == [("amended", 8)]
-    assert [(each.reason, each.target) for each in told[8]] == [("amends", 4)]
+    shown = shown_of([old, new])
+    assert [(each.reason, each.target) for each in shown[4]] == [("amended", 8)]
+    assert [(each.reason, each.target) for each in shown[8]] == [("amends", 4)]
 
 
 def test_the_newer_one_says_what_it_replaces() -> None:
     old, new = note(1, "The pool has 4 threads"), note(2, "The pool has 16 threads")
-    assert told_of([old, new])[8][0].subject == "4 The pool has 4 threads"
+    assert shown_of([old, new])[8][0].subject == "4 The pool has 4 threads"
 
 
 def test_a_list_grows_by_a_name_of_its_kind() -> None:
@@ -144,35 +144,35 @@ def test_a_list_grows_by_a_name_of_its_kind() -> None:
         note(2, "We support Postgres and MySQL"),
         note(3, "Let's also support Safari"),
     ]
-    told = told_of(notes, model.made(notes))
-    assert [each.reason for each in told[4]] == ["amended"]
-    assert told[8] == ()
+    shown = shown_of(notes, model.made(notes))
+    assert [each.reason for each in shown[4]] == ["amended"]
+    assert shown[8] == ()
 
 
 @pytest.mark.parametrize("vectors", [{}, {4: b"\0", 8: b"\0"}, {4: b"\1", 8: b"\1\1"}])
 def test_a_list_grows_by_nothing_without_meanings(vectors: dict[int, bytes]) -> None:
     notes = [note(1, "We support Chrome and Firefox"), note(2, "Let's also support Safari")]
-    assert told_of(notes, vectors)[4] == ()
+    assert shown_of(notes, vectors)[4] == ()
 
 
 def test_a_word_of_all_statements_is_no_subject() -> None:
     notes = [note(n, f"The shop has {n} shelves") for n in range(1, COMMON + 3)]
-    assert told_of(notes)[4] == ()
+    assert shown_of(notes)[4] == ()
 
 
 def test_what_is_proposed_yields_and_replaces_across_types() -> None:
     old = note(1, "The pool has 4 threads", type="constraint")
     new = note(2, "The pool has 16 threads", kind="observation", status="candidate")
-    assert [each.reason for each in told_of([old, new])[4]] == ["superseded"]
+    assert [each.reason for each in shown_of([old, new])[4]] == ["superseded"]
     approved = replace(old, approval="approved")
-    assert told_of([approved, new])[4] == ()
+    assert shown_of([approved, new])[4] == ()
 
 
 def test_a_successor_is_said_of_both() -> None:
     old, new = note(1, "The pool has 4 threads"), note(2, "The pool has 16 threads")
-    told = told_of([old, new])
-    assert [(each.reason, each.target) for each in told[4]] == [("superseded", 8)]
-    assert [(each.reason, each.target) for each in told[8]] == [("supersedes", 4)]
+    shown = shown_of([old, new])
+    assert [(each.reason, each.target) for each in shown[4]] == [("superseded", 8)]
+    assert [(each.reason, each.target) for each in shown[8]] == [("supersedes", 4)]
 
 
 @pytest.mark.parametrize(
@@ -195,20 +195,20 @@ def test_what_a_person_approved_yields_to_no_agent(
 
 def test_of_several_successors_the_newest_counts() -> None:
     notes = [note(number, f"The pool has {2**number} threads") for number in (1, 2, 3)]
-    told = told_of(notes)
-    assert [each.target for each in told[4]] == [12]
-    assert [each.target for each in told[8] if each.reason == "superseded"] == [12]
+    shown = shown_of(notes)
+    assert [each.target for each in shown[4]] == [12]
+    assert [each.target for each in shown[8] if each.reason == "superseded"] == [12]
 
 
 def test_a_rule_yields_to_rules_only() -> None:
     old, new = note(1, "The pool has 4 threads"), note(2, "The pool has 16 threads", type="rule")
-    assert told_of([old, new]) == {4: (), 8: ()}
+    assert shown_of([old, new]) == {4: (), 8: ()}
 
 
 @pytest.mark.parametrize(("before", "after"), [("fact", "fact"), ("fact", "decision")])
 def test_a_fact_yields_to_a_newer_one_however_it_is_filed(before: str, after: str) -> None:
     old, new = note(1, "The pool has 4 threads", type=before), note(2, "The pool has 16 threads")
-    assert [each.target for each in told_of([old, replace(new, type=after)])[4]] == [8]
+    assert [each.target for each in shown_of([old, replace(new, type=after)])[4]] == [8]
 
 
 def test_the_same_words_are_no_successor() -> None:
@@ -222,7 +222,7 @@ def test_a_note_without_words_has_no_successor() -> None:
 def test_what_is_linked_as_superseded_is_so() -> None:
     old = note(1, "Money is stored as cents")
     new = note(2, "Prices are decimals", links=(Link(kind="supersedes", target=4),))
-    assert told_of([old, new])[4][0].target == 8
+    assert shown_of([old, new])[4][0].target == 8
 
 
 def test_the_order_of_notes_is_kept(story: Story) -> None:
@@ -255,7 +255,7 @@ def test_a_prompt_yields_to_a_note_and_a_note_to_a_prompt(story: Story) -> None:
     ]
 
 
-def test_a_decision_told_in_a_reply_counts_too(story: Story) -> None:
+def test_a_decision_shown_in_a_reply_counts_too(story: Story) -> None:
     old = story.tell(Prompt(text="The pool has 4 threads"))
     new = story.tell(Reply(text="Decision: from now on the pool has 16 threads instead of 4."))
     story.order()

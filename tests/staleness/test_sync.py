@@ -17,7 +17,7 @@ LATER = LOGIN.replace("user.leave()", "user.leave(now=True)")
 
 def test_a_commit_is_stale_once_its_symbol_changed(story: Story) -> None:
     story.commit(auth__py=LOGIN)
-    item = story.told_commit(story.commit(auth__py=OTHER))
+    item = story.shown_commit(story.commit(auth__py=OTHER))
     later = story.commit(auth__py=OTHER.replace("check_twice", "check_again"))
     (said,) = story.said(item)
     assert (said.reason, said.subject, said.commit, said.share) == ("changed", "login", later, 1.0)
@@ -26,7 +26,7 @@ def test_a_commit_is_stale_once_its_symbol_changed(story: Story) -> None:
 
 def test_a_change_of_another_part_of_the_file_says_nothing(story: Story) -> None:
     story.commit(auth__py=LOGIN)
-    item = story.told_commit(story.commit(auth__py=OTHER))
+    item = story.shown_commit(story.commit(auth__py=OTHER))
     story.commit(auth__py=OTHER.replace("user.leave()", "user.leave(now=True)"))
     assert story.said(item) == []
 
@@ -47,29 +47,29 @@ def test_a_change_of_another_part_of_the_file_says_nothing(story: Story) -> None
 )
 def test_another_layout_says_nothing(story: Story, text: str) -> None:
     story.commit(auth__py=LOGIN)
-    item = story.told_commit(story.commit(auth__py=OTHER))
+    item = story.shown_commit(story.commit(auth__py=OTHER))
     story.commit(auth__py=text)
     assert story.said(item) == []
 
 
-def test_a_method_is_told_from_the_rest_of_its_class(story: Story) -> None:
+def test_a_method_is_shown_from_the_rest_of_its_class(story: Story) -> None:
     story.commit(auth__py=LOGIN)
-    item = story.told_commit(story.commit(auth__py=LOGIN.replace("sum(self.prices)", "0")))
+    item = story.shown_commit(story.commit(auth__py=LOGIN.replace("sum(self.prices)", "0")))
     story.commit(auth__py=LOGIN.replace("sum(self.prices)", "0").replace("limit = 3", "limit = 4"))
     assert story.said(item) == []
 
 
 def test_what_was_put_back_holds_again(story: Story) -> None:
     story.commit(auth__py=LOGIN)
-    item = story.told_commit(story.commit(auth__py=OTHER))
+    item = story.shown_commit(story.commit(auth__py=OTHER))
     story.commit(auth__py=LOGIN)
     assert story.reasons(item) == ["changed"]
     story.commit(auth__py=OTHER)
     assert story.said(item) == []
 
 
-def test_the_part_that_changed_is_told(story: Story) -> None:
-    item = story.told_commit(story.commit(auth__py=LOGIN))
+def test_the_part_that_changed_is_shown(story: Story) -> None:
+    item = story.shown_commit(story.commit(auth__py=LOGIN))
     story.commit(auth__py=OTHER)
     (said,) = story.said(item)
     assert (said.subject, said.share) == ("login", 0.25)
@@ -77,7 +77,7 @@ def test_the_part_that_changed_is_told(story: Story) -> None:
 
 def test_a_symbol_that_is_gone(story: Story) -> None:
     story.commit(auth__py=LOGIN)
-    item = story.told_commit(story.commit(auth__py=OTHER))
+    item = story.shown_commit(story.commit(auth__py=OTHER))
     story.commit(auth__py=OTHER.replace("def login", "def sign_in"))
     (said,) = story.said(item)
     assert (said.reason, said.subject) == ("deleted", "login")
@@ -85,7 +85,7 @@ def test_a_symbol_that_is_gone(story: Story) -> None:
 
 def test_a_file_that_is_gone(story: Story) -> None:
     story.commit(auth__py=LOGIN)
-    item = story.told_commit(story.commit(auth__py=OTHER))
+    item = story.shown_commit(story.commit(auth__py=OTHER))
     gone = story.commit(auth__py=None)
     (said,) = story.said(item)
     assert (said.reason, said.subject, said.commit) == ("deleted", "login", gone)
@@ -93,7 +93,7 @@ def test_a_file_that_is_gone(story: Story) -> None:
 
 def test_a_renamed_file_is_followed(story: Story) -> None:
     story.commit(auth__py=LOGIN)
-    item = story.told_commit(story.commit(auth__py=OTHER))
+    item = story.shown_commit(story.commit(auth__py=OTHER))
     story.git("mv", "auth.py", "session.py")
     renamed = story.commit()
     (said,) = story.said(item)
@@ -105,7 +105,7 @@ def test_a_renamed_file_is_followed(story: Story) -> None:
 
 def test_a_symbol_that_was_taken_to_another_file_is_followed(story: Story) -> None:
     story.commit(auth__py=LOGIN, shop__py="x = 1\n")
-    item = story.told_commit(story.commit(auth__py=OTHER))
+    item = story.shown_commit(story.commit(auth__py=OTHER))
     body = OTHER[OTHER.index("def login") : OTHER.index("def logout")]
     story.commit(auth__py=OTHER.replace(body, ""), shop__py=f"x = 1\n\n\n{body}")
     (said,) = story.said(item)
@@ -114,7 +114,7 @@ def test_a_symbol_that_was_taken_to_another_file_is_followed(story: Story) -> No
 
 def test_a_text_without_symbols_counts_as_a_whole(story: Story) -> None:
     story.commit(notes__txt="one\n")
-    item = story.told_commit(story.commit(notes__txt="two\n"))
+    item = story.shown_commit(story.commit(notes__txt="two\n"))
     story.commit(notes__txt="three\n")
     (said,) = story.said(item)
     assert (said.reason, said.subject) == ("changed", "notes.txt")
@@ -122,14 +122,14 @@ def test_a_text_without_symbols_counts_as_a_whole(story: Story) -> None:
 
 def test_a_binary_file_counts_as_a_whole(story: Story) -> None:
     story.commit(a__bin="a\0b")
-    item = story.told_commit(story.commit(a__bin="a\0c"))
+    item = story.shown_commit(story.commit(a__bin="a\0c"))
     story.commit(a__bin="a\0d")
     assert story.reasons(item) == ["changed"]
 
 
 def test_a_reverted_commit_says_so_until_that_is_reverted(story: Story) -> None:
     story.commit(auth__py=LOGIN)
-    item = story.told_commit(story.commit(auth__py=OTHER))
+    item = story.shown_commit(story.commit(auth__py=OTHER))
     story.git("revert", "--no-edit", "HEAD")
     (said,) = story.said(item)
     assert (said.reason, said.commit) == ("reverted", story.head())
@@ -140,7 +140,7 @@ def test_a_reverted_commit_says_so_until_that_is_reverted(story: Story) -> None:
 @pytest.mark.parametrize("text", ["Prices are gross", "auth.py holds all sessions"])
 def test_what_was_only_said_at_a_reverted_commit_still_holds(story: Story, text: str) -> None:
     story.commit(auth__py=LOGIN)
-    commit = story.told_commit(story.commit(auth__py=OTHER))
+    commit = story.shown_commit(story.commit(auth__py=OTHER))
     note, run = (
         story.noted(text),
         story.tell(Command(command="make check", output="3 passed", exit_code=0)),
@@ -165,7 +165,7 @@ def test_work_on_a_branch_is_not_here(story: Story) -> None:
     story.commit(auth__py=LOGIN)
     story.git("checkout", "-b", "topic")
     written = story.wrote("auth.py", OTHER)
-    item = story.told_commit(story.commit())
+    item = story.shown_commit(story.commit())
     assert story.said(item) == []
     story.git("checkout", "main")
     (said,) = story.said(item)
@@ -222,7 +222,7 @@ def test_uncommitted_work_of_another_work_tree_is_not_here(story: Story, tmp_pat
 def test_what_was_squashed_is_here(story: Story) -> None:
     story.commit(auth__py=LOGIN)
     story.git("checkout", "-b", "topic")
-    item = story.told_commit(story.commit(auth__py=OTHER))
+    item = story.shown_commit(story.commit(auth__py=OTHER))
     story.keep()
     story.git("checkout", "main")
     story.git("merge", "--squash", "topic")
@@ -232,7 +232,7 @@ def test_what_was_squashed_is_here(story: Story) -> None:
 
 def test_what_was_amended_is_here(story: Story) -> None:
     story.commit(auth__py=LOGIN)
-    item = story.told_commit(story.commit(auth__py=OTHER))
+    item = story.shown_commit(story.commit(auth__py=OTHER))
     story.keep()
     story.git("commit", "--amend", "-m", "Better said")
     assert story.said(item) == []
@@ -240,7 +240,7 @@ def test_what_was_amended_is_here(story: Story) -> None:
 
 def test_what_was_reset_is_not_here(story: Story) -> None:
     story.commit(auth__py=LOGIN)
-    item = story.told_commit(story.commit(auth__py=OTHER))
+    item = story.shown_commit(story.commit(auth__py=OTHER))
     story.keep()
     story.git("reset", "--hard", "HEAD~1")
     (said,) = story.said(item)
@@ -248,12 +248,12 @@ def test_what_was_reset_is_not_here(story: Story) -> None:
 
 
 def test_each_work_tree_sees_for_itself(story: Story, tmp_path: Path) -> None:
-    story.told_commit(story.commit(auth__py=LOGIN))
+    story.shown_commit(story.commit(auth__py=LOGIN))
     other = tmp_path / "other"
     story.git("worktree", "add", "-b", "topic", str(other))
     (other / "auth.py").write_text(OTHER)
     story.git("commit", "-am", "On topic", at=other)
-    item = story.told_commit(story.git("rev-parse", "topic"), at=other)
+    item = story.shown_commit(story.git("rev-parse", "topic"), at=other)
     story.commit(auth__py=LATER)
     assert story.reasons(item, at=story.root) == ["elsewhere"]
     assert story.said(item, at=other) == []
@@ -303,7 +303,7 @@ def test_a_note_about_work_in_hand_holds_with_its_commit(story: Story) -> None:
     assert story.reasons(item) == ["changed"]
 
 
-def test_a_note_that_names_a_file_only_is_told_when_it_goes(story: Story) -> None:
+def test_a_note_that_names_a_file_only_is_shown_when_it_goes(story: Story) -> None:
     story.commit(auth__py=LOGIN)
     item = story.noted("auth.py holds all that is about sessions")
     story.commit(auth__py=OTHER)
@@ -315,7 +315,7 @@ def test_a_note_that_names_a_file_only_is_told_when_it_goes(story: Story) -> Non
 
 def test_a_rebuild_says_the_same(story: Story) -> None:
     story.commit(auth__py=LOGIN)
-    item = story.told_commit(story.commit(auth__py=OTHER))
+    item = story.shown_commit(story.commit(auth__py=OTHER))
     story.commit(auth__py=LOGIN)
     before = story.said(item)
     story.rebuild()
@@ -325,7 +325,7 @@ def test_a_rebuild_says_the_same(story: Story) -> None:
 
 def test_nothing_is_said_where_the_repository_is_gone(story: Story) -> None:
     story.commit(auth__py=LOGIN)
-    item = story.told_commit(story.commit(auth__py=OTHER))
+    item = story.shown_commit(story.commit(auth__py=OTHER))
     story.commit(auth__py=LOGIN)
     assert story.reasons(item) == ["changed"]
     shutil.rmtree(story.root)
@@ -334,24 +334,24 @@ def test_nothing_is_said_where_the_repository_is_gone(story: Story) -> None:
 
 def test_nothing_is_said_of_commits_that_are_not_there(story: Story) -> None:
     story.commit(auth__py=LOGIN)
-    item = story.told_commit("1" * 40)
+    item = story.shown_commit("1" * 40)
     assert story.said(item) == []
 
 
 def test_a_history_that_was_thrown_away_is_followed_anew(story: Story) -> None:
     story.commit(auth__py=LOGIN)
-    story.told_commit(story.commit(auth__py=OTHER))
+    story.shown_commit(story.commit(auth__py=OTHER))
     story.keep()
     shutil.rmtree(story.root / ".git")
     story.git("init")
-    item = story.told_commit(story.commit(auth__py=LOGIN))
+    item = story.shown_commit(story.commit(auth__py=LOGIN))
     story.commit(auth__py=OTHER)
     assert story.reasons(item) == ["changed"]
 
 
 def test_what_is_forgotten_is_cast_off(story: Story) -> None:
     story.commit(auth__py=LOGIN)
-    item = story.told_commit(story.commit(auth__py=OTHER))
+    item = story.shown_commit(story.commit(auth__py=OTHER))
     story.commit(auth__py=LOGIN)
     story.keep()
     story.tell(Forget(item=item))
@@ -362,7 +362,7 @@ def test_what_is_forgotten_is_cast_off(story: Story) -> None:
 
 def test_a_second_look_finds_nothing_new(story: Story) -> None:
     story.commit(auth__py=LOGIN)
-    story.told_commit(story.commit(auth__py=OTHER))
+    story.shown_commit(story.commit(auth__py=OTHER))
     assert story.keep()
     assert not story.keep()
 

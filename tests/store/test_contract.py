@@ -343,7 +343,7 @@ def test_a_deleted_item_gets_no_vector(store: Store) -> None:
         )
 
 
-def test_what_lacks_a_vector_of_a_model_is_told(store: Store) -> None:
+def test_what_lacks_a_vector_of_a_model_is_shown(store: Store) -> None:
     with store.write() as writer:
         writer.put_items(
             [an_item(1), an_item(2), an_item(3)], model="m", vectors=lambda: {8: vector(2)}
@@ -384,8 +384,8 @@ def test_a_vector_that_comes_later_is_a_change(store: Store) -> None:
     seen = changes(store)[-1].change
     with store.write() as writer:
         writer.put_vectors("m", {8: vector(2), 4: vector(1)})
-    told = {each.id: (each.item, each.vector) for each in changes(store, after=seen)}
-    assert told == {4: (an_item(1), vector(1)), 8: (an_item(2), vector(2))}
+    shown = {each.id: (each.item, each.vector) for each in changes(store, after=seen)}
+    assert shown == {4: (an_item(1), vector(1)), 8: (an_item(2), vector(2))}
     with store.read() as reader:
         assert reader.without_vector("m", dimensions=1, after=0, limit=9) == []
 
@@ -567,7 +567,7 @@ def test_any_text_can_be_stored(store: Store, text: str) -> None:
         assert reader.items([item.id]) == [item]
 
 
-def test_of_some_items_those_that_fit_are_told(store: Store) -> None:
+def test_of_some_items_those_that_fit_are_shown(store: Store) -> None:
     put(
         store,
         an_item(1, kind="note"),

@@ -96,7 +96,7 @@ def test_what_waits_is_looked_up_in_its_index(store: Store, condition: str, inde
     assert f"USING INDEX {index}" in plan[0][-1]
 
 
-def test_what_was_written_is_told_by_item(store: Store) -> None:
+def test_what_was_written_is_shown_by_item(store: Store) -> None:
     put(store, an_item(4, enrichment=WROTE), an_item(8))
     with store.read() as reader:
         assert reader.enrichments([4, 8, 12]) == {4: WROTE}

@@ -60,16 +60,16 @@ def test_a_flipped_bit_in_any_page_of_the_log_is_refused(store: SqliteStore, pat
     store.close()
     assert seqs(path) == list(range(1, 9))
     whole = path.read_bytes()
-    told = []
+    shown = []
     for number in range(len(whole) // PAGE):
         flip(path, number * PAGE + 2000)
         try:
-            told.append(seqs(path) == list(range(1, 9)))
+            shown.append(seqs(path) == list(range(1, 9)))
         except StoreDamaged:
-            told.append(None)
+            shown.append(None)
         path.write_bytes(whole)
-    assert None in told
-    assert False not in told  # what is read is right
+    assert None in shown
+    assert False not in shown  # what is read is right
 
 
 def test_a_flipped_bit_in_the_write_ahead_log_is_refused_in_use(
@@ -176,7 +176,7 @@ def test_a_copy_that_the_disk_damages_says_nothing_of_the_database(
     assert list(tmp_path.glob("copy*")) == []
 
 
-def test_values_of_different_columns_are_told_apart() -> None:
+def test_values_of_different_columns_are_shown_apart() -> None:
     assert checksum("ab", "c") != checksum("a", "bc")
     assert checksum(1, None) != checksum(None, 1)
     assert checksum("ä") == checksum("ä".encode())

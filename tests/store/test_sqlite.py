@@ -31,7 +31,7 @@ NEWEST = migrations("sqlite")[-1].number
 LATER = Migration(99, "later", "CREATE TABLE later (id INTEGER)")
 BROKEN = Migration(100, "broken", "CREATE TABLE half (id INTEGER); SELECT nonsense")
 
-TOLD = Recorded(
+SHOWN = Recorded(
     seq=1,
     event=Event(id="one", at_ms=1, client="x", body=Command(command="ls")),
     project_id=UNASSIGNED,
@@ -159,7 +159,7 @@ def test_items_are_behind_until_what_a_migration_made_room_for_is_derived(
     before = SqliteStore(path, steps=migrations("sqlite")[:version])
     with closing(before) as store, store.write() as writer:
         assert not writer.totals().is_behind
-        row = (*recorded_row(TOLD), 1)
+        row = (*recorded_row(SHOWN), 1)
         columns = ", ".join(EVENT_COLUMNS)
         writer._connection.execute(f"INSERT INTO event ({columns}) VALUES ({marks(13)})", row)
     with closing(SqliteStore(path)) as store, store.write() as writer:
@@ -216,7 +216,7 @@ def test_what_is_no_file_is_refused(
         SqliteStore(path, read_only=read_only)
 
 
-def test_a_damaged_database_is_told_from_others(path: Path) -> None:
+def test_a_damaged_database_is_shown_from_others(path: Path) -> None:
     SqliteStore(path).close()
     size_bytes = path.stat().st_size
     with path.open("r+b") as file:

@@ -1,4 +1,4 @@
-"""What was purged is recognised by keyed hashes, and told by nothing."""
+"""What was purged is recognised by keyed hashes, and shown by nothing."""
 
 from __future__ import annotations
 

@@ -34,12 +34,12 @@ def watched(tmp_path: Path) -> Iterator[InotifyWatch]:
     found.close()
 
 
-def test_what_changes_in_a_folder_is_told(watched: InotifyWatch, tmp_path: Path) -> None:
+def test_what_changes_in_a_folder_is_shown(watched: InotifyWatch, tmp_path: Path) -> None:
     (tmp_path / "a").touch()
     assert watched.wait(CALL, wait_ms=5000) == {str(tmp_path / "a")}
 
 
-def test_what_changes_below_is_not_told(watched: InotifyWatch, tmp_path: Path) -> None:
+def test_what_changes_below_is_not_shown(watched: InotifyWatch, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     watched.wait(CALL, wait_ms=5000)
     (tmp_path / "sub" / "a").touch()
@@ -53,19 +53,19 @@ def test_who_waits_can_be_called_away(watched: InotifyWatch) -> None:
     assert watched.wait(call, wait_ms=60_000) == set()
 
 
-def test_a_name_that_is_no_text_is_told_as_a_loss(watched: InotifyWatch, tmp_path: Path) -> None:
+def test_a_name_that_is_no_text_is_shown_as_a_loss(watched: InotifyWatch, tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"\xff")).touch()
     with pytest.raises(WatchLost):
         watched.wait(CALL, wait_ms=5000)
 
 
-def test_a_folder_that_is_gone_is_told_as_a_loss(tmp_path: Path) -> None:
+def test_a_folder_that_is_gone_is_shown_as_a_loss(tmp_path: Path) -> None:
     with pytest.raises(WatchLost):
         InotifyWatch([str(tmp_path / "gone")])
 
 
 @pytest.mark.parametrize("limit", ["max_inotify_watches", "max_inotify_instances"])
-def test_a_reached_limit_is_told_with_its_cure(tmp_path: Path, limit: str) -> None:
+def test_a_reached_limit_is_shown_with_its_cure(tmp_path: Path, limit: str) -> None:
     """In a user namespace of its own, so that nobody else meets the limit."""
     most = 2 if limit.endswith("watches") else 0
     folders = [tmp_path / str(number) for number in range(9)]

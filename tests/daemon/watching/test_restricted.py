@@ -38,9 +38,9 @@ def app(tmp_path: Path, git: Git) -> Path:
 
 def report(home: Home, app: Path, kind: str, session: str = "s", **fields: object) -> None:
     """Report what an agent's hook would, through the spool."""
-    told = {"kind": kind, "client": "cursor", "session": session, "cwd": str(app), **fields}
+    shown = {"kind": kind, "client": "cursor", "session": session, "cwd": str(app), **fields}
     given = {"client": "generic", "event": kind}
-    Spool(home.spool).append(given, json.dumps(told, default=str).encode())
+    Spool(home.spool).append(given, json.dumps(shown, default=str).encode())
 
 
 def watch(home: Home, app: Path, until: Until) -> None:
@@ -50,7 +50,7 @@ def watch(home: Home, app: Path, until: Until) -> None:
 
 
 def written(home: Home) -> list[dict[str, Any]]:
-    """Return all writes in the store, whoever told of them."""
+    """Return all writes in the store, whoever shown of them."""
     store = SqliteStore(home.database, read_only=True)
     try:
         with store.read() as reader:
@@ -64,7 +64,7 @@ def names(home: Home) -> list[str]:
     return [Path(body["path"]).name for body in written(home)]
 
 
-def test_a_save_of_an_excluded_file_is_not_told(home: Home, app: Path, until: Until) -> None:
+def test_a_save_of_an_excluded_file_is_not_shown(home: Home, app: Path, until: Until) -> None:
     (app / ".observer.toml").write_text('exclude = ["a.py"]')
     watch(home, app, until)
     (app / "a.py").write_text(NEW)
@@ -73,7 +73,7 @@ def test_a_save_of_an_excluded_file_is_not_told(home: Home, app: Path, until: Un
     assert names(home) == ["b.py"]
 
 
-def test_what_is_saved_during_a_pause_is_told_neither_then_nor_afterwards(
+def test_what_is_saved_during_a_pause_is_shown_neither_then_nor_afterwards(
     home: Home, app: Path, until: Until
 ) -> None:
     watch(home, app, until)
@@ -88,7 +88,7 @@ def test_what_is_saved_during_a_pause_is_told_neither_then_nor_afterwards(
     assert names(home) == ["b.py"]
 
 
-def test_a_save_that_waits_when_the_pause_ends_is_not_told(
+def test_a_save_that_waits_when_the_pause_ends_is_not_shown(
     home: Home, app: Path, until: Until
 ) -> None:
     watch(home, app, until)
@@ -102,7 +102,7 @@ def test_a_save_that_waits_when_the_pause_ends_is_not_told(
     assert names(home) == ["b.py"]
 
 
-def test_an_edit_of_a_private_session_is_not_told_in_its_place(
+def test_an_edit_of_a_private_session_is_not_shown_in_its_place(
     home: Home, app: Path, until: Until
 ) -> None:
     watch(home, app, until)

@@ -77,8 +77,8 @@ def test_an_excluded_root_is_refused(app: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["nfs4", "cifs", "fuse.sshfs"])
 def test_other_machines_are_not_even_looked_at(kind: str) -> None:
-    told = refusal("/net/app", excluded=[], mounts=[("/", "ext4"), ("/net", kind)])
-    assert told == f"on a file system of another machine ({kind})"
+    shown = refusal("/net/app", excluded=[], mounts=[("/", "ext4"), ("/net", kind)])
+    assert shown == f"on a file system of another machine ({kind})"
 
 
 def test_the_last_mount_on_a_folder_counts(app: Path) -> None:
@@ -107,7 +107,7 @@ def test_mounts_are_read_with_spaces_in_their_names(
     assert mounts() == [("/my disk", "ext3"), ("/net", "nfs4")]
 
 
-def test_where_mounts_are_not_told_there_are_none(
+def test_where_mounts_are_not_shown_there_are_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watch_set, "MOUNTS", tmp_path / "missing")

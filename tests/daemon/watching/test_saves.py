@@ -1,4 +1,4 @@
-"""Saves wait for hooks, and what hooks told is left out."""
+"""Saves wait for hooks, and what hooks shown is left out."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_of_many_saves_the_first_and_last_text_are_kept() -> None:
 
 
 @pytest.mark.parametrize("hook_ms", [20_000 - WINDOW_MS, 20_000, 20_000 + WINDOW_MS])
-def test_a_save_that_a_hook_told_is_left_out(hook_ms: int) -> None:
+def test_a_save_that_a_hook_shown_is_left_out(hook_ms: int) -> None:
     assert unreported([a_save(20_000)], [hook_ms]) is None
 
 
@@ -60,7 +60,7 @@ def test_a_hook_tells_of_its_own_moment_only(hook_ms: int) -> None:
     assert unreported([a_save(20_000)], [hook_ms]) == a_save(20_000)
 
 
-def test_what_a_person_saved_after_an_agent_is_told_without_the_agents_part() -> None:
+def test_what_a_person_saved_after_an_agent_is_shown_without_the_agents_part() -> None:
     saves = [a_save(0, old="1", new="2"), a_save(20_000, old="2", new="3")]
     assert unreported(saves, [100]) == saves[1]
 

@@ -41,9 +41,9 @@ def report(home: Home, app: Path) -> Report:
     """Report what an agent's hook would, through the spool."""
 
     def tell(kind: str, **fields: object) -> None:
-        told = {"kind": kind, "client": "cursor", "session": "s", "cwd": str(app), **fields}
+        said = {"kind": kind, "client": "cursor", "session": "s", "cwd": str(app), **fields}
         Spool(home.spool).append(
-            {"client": "generic", "event": kind}, json.dumps(told, default=str).encode()
+            {"client": "generic", "event": kind}, json.dumps(said, default=str).encode()
         )
 
     return tell
@@ -63,8 +63,8 @@ def _status(home: Home) -> dict[str, Any]:
     return found
 
 
-def _told(home: Home) -> list[dict[str, Any]]:
-    """Return the bodies of what the watch told."""
+def _shown(home: Home) -> list[dict[str, Any]]:
+    """Return the bodies of what the watch shown."""
     store = SqliteStore(home.database, read_only=True)
     try:
         with store.read() as reader:
@@ -75,10 +75,10 @@ def _told(home: Home) -> list[dict[str, Any]]:
 
 
 def _paths(home: Home) -> list[str]:
-    return [Path(body["path"]).name for body in _told(home) if body["kind"] == "file-write"]
+    return [Path(body["path"]).name for body in _shown(home) if body["kind"] == "file-write"]
 
 
-def test_a_save_of_another_editor_is_told_with_its_change(
+def test_a_save_of_another_editor_is_shown_with_its_change(
     home: Home, watched: Path, until: Until
 ) -> None:
     """As vim does it: a probe, a backup, a new file in place of the old one."""
@@ -90,8 +90,8 @@ def test_a_save_of_another_editor_is_told_with_its_change(
     (watched / "x.log").write_text("noise")
     (watched / "new").mkdir()
     (watched / "new" / "d.py").write_text("D = 1\n")
-    until(lambda: len(_told(home)) == 2)
-    edit, created = sorted(_told(home), key=lambda body: body["path"])
+    until(lambda: len(_shown(home)) == 2)
+    edit, created = sorted(_shown(home), key=lambda body: body["path"])
     assert (created["operation"], created["content"]) == ("create", "D = 1\n")
     assert edit["edits"][0]["old"] == "def run():\n    return 1\n"
     assert 'return "[redacted:' in edit["edits"][0]["new"]
@@ -101,7 +101,7 @@ def _secret() -> str:
     return '"AKIA' + 'IOSFODNN7EXAMPLE"'
 
 
-def test_what_hooks_told_is_not_told_again_and_what_they_tell_late_is_taken_back(
+def test_what_hooks_shown_is_not_shown_again_and_what_they_tell_late_is_taken_back(
     home: Home, watched: Path, report: Report, until: Until
 ) -> None:
     report("file-write", path=watched / "a.py")
@@ -111,7 +111,7 @@ def test_what_hooks_told_is_not_told_again_and_what_they_tell_late_is_taken_back
     until(lambda: _paths(home) == ["c.py"])
     at_ms = int((watched / "c.py").stat().st_mtime * 1000)
     report("file-write", path=watched / "c.py", at=at_ms)
-    until(lambda: any(body["kind"] == "forget" for body in _told(home)))
+    until(lambda: any(body["kind"] == "forget" for body in _shown(home)))
 
 
 def test_a_switch_of_branches_is_silent_in_the_daemon_too(
@@ -126,7 +126,7 @@ def test_a_switch_of_branches_is_silent_in_the_daemon_too(
     git(watched, "checkout", "-q", "other")
     git(watched, "checkout", "-q", "main")
     (watched / "a.py").write_text("def run():\n    return 2\n")
-    until(lambda: _told(home))
+    until(lambda: _shown(home))
     assert _paths(home) == ["a.py"]
 
 
@@ -134,9 +134,9 @@ def test_many_files_at_once_are_one_event(home: Home, watched: Path, until: Unti
     (watched / "gen").mkdir()
     for number in range(40):
         (watched / "gen" / f"f{number}.py").write_text("x\n")
-    until(lambda: _told(home))
-    (told,) = _told(home)
-    assert told["text"] == "40 files changed at once: 40 in gen"
+    until(lambda: _shown(home))
+    (said,) = _shown(home)
+    assert said["text"] == "40 files changed at once: 40 in gen"
 
 
 def test_a_name_that_is_no_text_blinds_for_a_moment_only(
@@ -154,7 +154,7 @@ def test_a_project_that_moved_is_no_longer_watched_where_it_was(
     until(lambda: _status(home)["watched"] == [])
 
 
-def test_what_waits_is_told_when_the_daemon_leaves(home: Home, watched: Path) -> None:
+def test_what_waits_is_shown_when_the_daemon_leaves(home: Home, watched: Path) -> None:
     (watched / "a.py").write_text("def run():\n    return 2\n")
     client.stop(home)
     assert _paths(home) == ["a.py"]

@@ -75,34 +75,34 @@ def test_a_file_that_was_different_before_is_compared_with_that(app: Path) -> No
     }
 
 
-def test_new_and_gone_files_are_told(app: Path) -> None:
+def test_new_and_gone_files_are_shown(app: Path) -> None:
     watched = _tree(app)
     (app / "new.py").write_text("n = 1\n")
     (app / "b.md").unlink()
     assert _look(watched, "new.py", "b.md") == {"b.md": ("", None), "new.py": (None, "n = 1\n")}
 
 
-def test_an_untracked_file_that_went_again_is_told(app: Path) -> None:
+def test_an_untracked_file_that_went_again_is_shown(app: Path) -> None:
     (app / "new.py").write_text("n = 1\n")
     watched = _tree(app)
     (app / "new.py").unlink()
     assert _look(watched, "new.py") == {"new.py": ("n = 1\n", None)}
 
 
-def test_a_change_undone_by_hand_is_told(app: Path) -> None:
+def test_a_change_undone_by_hand_is_shown(app: Path) -> None:
     (app / "src" / "a.py").write_text("a = 2\n")
     watched = _tree(app)
     (app / "src" / "a.py").write_text("a = 1\n")
     assert _look(watched, "src/a.py") == {"src/a.py": ("a = 2\n", "a = 1\n")}
 
 
-def test_a_save_without_a_change_is_not_told(app: Path) -> None:
+def test_a_save_without_a_change_is_not_shown(app: Path) -> None:
     watched = _tree(app)
     (app / "src" / "a.py").write_text("a = 1\n")
     assert _look(watched, "src/a.py") == {}
 
 
-def test_a_file_replaced_by_a_new_one_is_told_once(app: Path) -> None:
+def test_a_file_replaced_by_a_new_one_is_shown_once(app: Path) -> None:
     watched = _tree(app)
     (app / "src" / "a.py~").write_text("a = 1\n")
     (app / "src" / "4913").write_text("")
@@ -112,7 +112,7 @@ def test_a_file_replaced_by_a_new_one_is_told_once(app: Path) -> None:
     assert _look(watched, *names) == {"src/a.py": ("a = 1\n", "a = 2\n")}
 
 
-def test_a_new_folder_is_told_with_all_in_it(app: Path) -> None:
+def test_a_new_folder_is_shown_with_all_in_it(app: Path) -> None:
     watched = _tree(app)
     (app / "pkg" / "deep").mkdir(parents=True)
     (app / "pkg" / "deep" / "c.py").write_text("c\n")
@@ -120,7 +120,7 @@ def test_a_new_folder_is_told_with_all_in_it(app: Path) -> None:
     assert _look(watched, "pkg") == {"pkg/deep/c.py": (None, "c\n")}
 
 
-def test_a_folder_that_went_is_told_with_all_that_was_in_it(app: Path) -> None:
+def test_a_folder_that_went_is_shown_with_all_that_was_in_it(app: Path) -> None:
     (app / "src" / "new.py").write_text("n\n")
     watched = _tree(app)
     (app / "src").rename(app.parent / "elsewhere")
@@ -138,7 +138,7 @@ def test_a_folder_that_went_is_told_with_all_that_was_in_it(app: Path) -> None:
         pytest.param("a.py~", b"x", id="backup"),
     ],
 )
-def test_nothing_is_told_of_what_nobody_edits(app: Path, name: str, data: bytes) -> None:
+def test_nothing_is_shown_of_what_nobody_edits(app: Path, name: str, data: bytes) -> None:
     watched = _tree(app)
     (app / name).parent.mkdir(exist_ok=True)
     (app / name).write_bytes(data)
@@ -195,7 +195,7 @@ def test_a_stash_is_silent_both_ways(app: Path, git: Git) -> None:
     assert _look(watched, "src/a.py") == {}
 
 
-def test_conflicts_are_silent_and_their_solution_is_told(app: Path, git: Git) -> None:
+def test_conflicts_are_silent_and_their_solution_is_shown(app: Path, git: Git) -> None:
     file = app / "src" / "a.py"
     git(app, "checkout", "-q", "-b", "other")
     file.write_text("a = 2\n")
@@ -276,14 +276,14 @@ def test_names_that_are_no_text_do_no_harm(app: Path) -> None:
     assert _look(watched, "") == {"line\nfeed.py": (None, "x\n")}
 
 
-def test_an_unreadable_file_is_not_told(app: Path) -> None:
+def test_an_unreadable_file_is_not_shown(app: Path) -> None:
     watched = _tree(app)
     (app / "src" / "a.py").unlink()
     (app / "src" / "a.py").symlink_to("a.py")
     assert _look(watched, "src/a.py") == {}
 
 
-def test_beyond_the_limits_it_is_told_that_not_what(
+def test_beyond_the_limits_it_is_shown_that_not_what(
     app: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worktree, "MOST_READ", 1)
@@ -308,18 +308,18 @@ def test_texts_longest_unchanged_are_forgotten_first(
 
 
 @pytest.mark.parametrize(
-    ("written_ms", "told_ms"),
+    ("written_ms", "shown_ms"),
     [
         pytest.param(50_000, 50_000, id="the file's own time"),
         pytest.param(1_000, NOW_MS, id="moved here with an old one"),
     ],
 )
-def test_a_save_has_the_time_of_its_file(app: Path, written_ms: int, told_ms: int) -> None:
+def test_a_save_has_the_time_of_its_file(app: Path, written_ms: int, shown_ms: int) -> None:
     watched = _tree(app)
     (app / "b.md").write_text("# BB\n")
     os.utime(app / "b.md", ns=(0, written_ms * 1_000_000))
     (save,) = watched.look({str(app / "b.md")}, since_ms=50_100, now_ms=NOW_MS)
-    assert save.to_ms == told_ms
+    assert save.to_ms == shown_ms
 
 
 def test_windows_line_ends_are_no_change(app: Path) -> None:

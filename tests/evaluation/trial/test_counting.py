@@ -108,9 +108,9 @@ def test_what_happened_before_is_known_and_not_counted() -> None:
     log = Log(at_ms=START_MS - 5000)
     log.happens(BROKEN, WRAPPED)
     log.happens(SessionStart(), BROKEN, WRAPPED, session="s2")
-    told = log.of("s2")
-    assert (told.repeats, told.actions, told.works) == (1, 1, 1)
-    assert told.started_ms < START_MS
+    shown = log.of("s2")
+    assert (shown.repeats, shown.actions, shown.works) == (1, 1, 1)
+    assert shown.started_ms < START_MS
 
 
 def test_what_happens_afterwards_or_in_no_session_is_not_taken() -> None:

@@ -13,16 +13,16 @@ REDRAWS = 400
 
 
 def drawn(seed: int, sessions: int, *, left: float = 1.0, share: float = 0.5) -> Effect:
-    """Compare simulated sessions, of which the told ones keep a part of what happens.
+    """Compare simulated sessions, of which the shown ones keep a part of what happens.
 
     They differ as real ones do: a few are ten times as long as most, and have most of it all.
     """
     chance = np.random.default_rng(seed)
     actions = 1 + chance.geometric(1 / 30, sessions) * chance.integers(1, 4, sessions)
     happened = chance.poisson(actions * chance.gamma(0.5, 0.1, sessions))
-    told = chance.random(sessions) < share
-    happened[told] = chance.binomial(happened[told], left)
-    return compare(happened.tolist(), actions.tolist(), told.tolist(), share=share, redraws=REDRAWS)
+    said = chance.random(sessions) < share
+    happened[said] = chance.binomial(happened[said], left)
+    return compare(happened.tolist(), actions.tolist(), said.tolist(), share=share, redraws=REDRAWS)
 
 
 def is_apart(found: Effect) -> bool:
@@ -37,15 +37,15 @@ def test_equal_arms_are_called_apart_as_often_as_chance_has_it(sessions: int, sh
 
 
 def test_the_interval_holds_what_was_planted() -> None:
-    """As often as it says: in 95 of 100 trials, here with a rate that being told lowers by 2."""
+    """As often as it says: in 95 of 100 trials, here with a rate that being shown lowers by 2."""
     held = 0
     for seed in range(300):
         chance = np.random.default_rng(seed)
         actions = chance.integers(50, 400, 40)
-        told = chance.random(40) < 0.5
+        said = chance.random(40) < 0.5
         happened = np.maximum(0, chance.poisson(actions * chance.gamma(3, 0.03, 40)) + 8)
-        happened = happened - np.where(told, np.round(actions * 0.02).astype(int), 0)
-        found = compare(happened.tolist(), actions.tolist(), told.tolist(), share=0.5, redraws=400)
+        happened = happened - np.where(said, np.round(actions * 0.02).astype(int), 0)
+        found = compare(happened.tolist(), actions.tolist(), said.tolist(), share=0.5, redraws=400)
         assert found.difference
         held += found.difference.low <= -2 <= found.difference.high
     assert 0.91 <= held / 300 <= 0.99
@@ -78,25 +78,25 @@ def test_rates_are_of_all_actions_of_an_arm() -> None:
     assert (found.shown, found.withheld) == (4.0, 20.0)
 
 
-@pytest.mark.parametrize("told", [0, LEAST - 1])
-def test_an_arm_of_few_sessions_says_nothing(told: int) -> None:
-    is_told = [True] * told + [False] * 40
-    counts = [number % 3 for number in range(len(is_told))]
-    found = compare(counts, [10] * len(is_told), is_told, share=0.5)
+@pytest.mark.parametrize("said", [0, LEAST - 1])
+def test_an_arm_of_few_sessions_says_nothing(said: int) -> None:
+    is_shown = [True] * said + [False] * 40
+    counts = [number % 3 for number in range(len(is_shown))]
+    found = compare(counts, [10] * len(is_shown), is_shown, share=0.5)
     assert (found.difference, found.p) == (None, None)
     assert found.needed
 
 
 @pytest.mark.parametrize("sessions", [0, 1, 60])
 def test_what_never_happened_has_no_effect_and_no_size(sessions: int) -> None:
-    told = [number % 2 == 0 for number in range(sessions)]
-    found = compare([0] * sessions, [10] * sessions, told, share=0.5)
+    said = [number % 2 == 0 for number in range(sessions)]
+    found = compare([0] * sessions, [10] * sessions, said, share=0.5)
     assert found == Effect(shown=0.0, withheld=0.0)
 
 
 def test_what_happens_alike_in_every_session_is_no_effect() -> None:
-    told = [number % 2 == 0 for number in range(60)]
-    found = compare([1] * 60, [10] * 60, told, share=0.5, redraws=100)
+    said = [number % 2 == 0 for number in range(60)]
+    found = compare([1] * 60, [10] * 60, said, share=0.5, redraws=100)
     assert found.difference
     assert found.p == 1
     assert found.difference.high == pytest.approx(0, abs=0.001)

@@ -32,11 +32,11 @@ UNKNOWN = "error: unrecognized subcommand 'bun'"
 GREEN = " 3 pass\n 0 fail\nRan 3 tests across 1 file. [12.00ms]"
 SESSIONS = 70
 OBEYS = 0.9
-"""How often an agent does as it is told."""
+"""How often an agent does as it is shown."""
 
 
 class Agents:
-    """Agents that run a command in its wrapped form first, unless they are told the other one."""
+    """Agents that run a command in its wrapped form first, unless they are shown the other one."""
 
     def __init__(self, home: Home, folder: Path, store: SqliteStore) -> None:
         self.trials = Trials(home.trials)
@@ -73,8 +73,8 @@ class Agents:
         self.reports(name, "UserPromptSubmit", prompt="test the cart")
         for _ in range(self._chance.randint(1, 6)):
             self.runs(name, f"ls src/{self._chance.randint(1, 9)}", "cart.ts")
-        is_told = PLAIN in self.asks(name, WRAPPED)
-        if not is_told or self._chance.random() > OBEYS:
+        is_shown = PLAIN in self.asks(name, WRAPPED)
+        if not is_shown or self._chance.random() > OBEYS:
             self.runs(name, WRAPPED, UNKNOWN, code=2)
         self.runs(name, PLAIN, GREEN)
         if self._chance.random() < 0.3:
@@ -160,7 +160,7 @@ def test_a_planted_effect_is_found_where_it_was_planted(home: Home, agents: Agen
     assert corrections.result in {"none", "too few"}
 
 
-def test_where_both_arms_are_told_no_effect_is_found(home: Home, agents: Agents) -> None:
+def test_where_both_arms_are_shown_no_effect_is_found(home: Home, agents: Agents) -> None:
     plan = begun(home, is_same=True)
     agents.learn()
     agents.work(SESSIONS)

@@ -33,14 +33,14 @@ def name(project_id: int | None) -> str:
     return {2: "app"}.get(project_id or 0, "")
 
 
-def _told(**fields: Any) -> list[str]:
+def _shown(**fields: Any) -> list[str]:
     share = Share(project_id=2, sessions=(), commits=(), fixes=(), noted=(), failed=0, files=())
-    told = Account(since_ms=AT_MS, shares=(replace(share, **fields),))
-    return accounts.since(told, name).splitlines()[2:]
+    said = Account(since_ms=AT_MS, shares=(replace(share, **fields),))
+    return accounts.since(said, name).splitlines()[2:]
 
 
 def test_a_session_says_what_came_of_it_and_what_comes_next() -> None:
-    assert _told(sessions=(SessionRun(session=SESSION, summary=SUMMARY),)) == [
+    assert _shown(sessions=(SessionRun(session=SESSION, summary=SUMMARY),)) == [
         "app · sessions: 1",
         "  session 14 codex · Add a login · 2025-03-15 15:00 to 15:05Z",
         "      completed: Wrote it.",
@@ -48,18 +48,18 @@ def test_a_session_says_what_came_of_it_and_what_comes_next() -> None:
 
 
 def test_a_session_without_a_summary_says_what_was_asked_and_that_it_goes_on() -> None:
-    (_, line) = _told(sessions=(SessionRun(session=replace(SESSION, status="active")),))
+    (_, line) = _shown(sessions=(SessionRun(session=replace(SESSION, status="active")),))
     assert line == "  session 14 codex · add a login · 2025-03-15 15:00 to 15:05Z, goes on"
 
 
 def test_a_session_of_which_nothing_is_known_is_only_counted() -> None:
-    assert _told(sessions=(SessionRun(session=replace(SESSION, first_prompt="")),)) == [
+    assert _shown(sessions=(SessionRun(session=replace(SESSION, first_prompt="")),)) == [
         "app · sessions: 1"
     ]
 
 
 def test_of_each_sort_ten_are_shown_and_the_others_counted() -> None:
-    lines = _told(commits=(COMMIT,) * 12, sessions=(SessionRun(session=SESSION),) * 11)
+    lines = _shown(commits=(COMMIT,) * 12, sessions=(SessionRun(session=SESSION),) * 11)
     assert lines[0] == "app · sessions: 11, commits: 12"
     assert lines[-1] == "  (commits: 2 more)"
     assert lines[11] == "  (sessions: 1 more)"
@@ -67,24 +67,24 @@ def test_of_each_sort_ten_are_shown_and_the_others_counted() -> None:
 
 def test_of_files_the_most_changed_are_named() -> None:
     files = tuple(f"{number}.py" for number in range(7))
-    assert _told(files=files)[1] == "  changed 0.py, 1.py, 2.py, 3.py, 4.py and 2 more"
+    assert _shown(files=files)[1] == "  changed 0.py, 1.py, 2.py, 3.py, 4.py and 2 more"
 
 
 def test_what_belongs_to_no_project_says_so() -> None:
     note = replace(COMMIT, kind="note", type="preference", title="Use tabs")
-    told = _told(project_id=None, noted=(note,))
-    assert told == ["in no project", "  #60 preference · Use tabs · 2025-03-15 15:00Z"]
+    said = _shown(project_id=None, noted=(note,))
+    assert said == ["in no project", "  #60 preference · Use tabs · 2025-03-15 15:00Z"]
 
 
 def test_an_account_that_is_not_whole_says_so() -> None:
     share = Share(
         project_id=2, sessions=(), commits=(COMMIT,), fixes=(), noted=(), failed=0, files=()
     )
-    told = Account(since_ms=AT_MS, shares=(share,), is_partial=True)
-    assert "the oldest of it is left out" in accounts.since(told, name).splitlines()[1]
+    said = Account(since_ms=AT_MS, shares=(share,), is_partial=True)
+    assert "the oldest of it is left out" in accounts.since(said, name).splitlines()[1]
 
 
-def test_a_session_is_told_with_its_summary_and_its_items() -> None:
+def test_a_session_is_shown_with_its_summary_and_its_items() -> None:
     ran = SessionRun(session=replace(SESSION, parent="mother"), summary=SUMMARY)
     text = accounts.of_session(SessionTimeline(ran=ran, items=(COMMIT,), left_out=0), name)
     assert text.splitlines() == [
@@ -117,10 +117,10 @@ def test_the_work_of_a_sub_agent_stands_under_its_delegation() -> None:
         did(6, "ls", "by sub-agent Explore/a1"),
         did(7, "pwd", "by sub-agent other/c1"),
     )
-    told = accounts.of_session(
+    said = accounts.of_session(
         SessionTimeline(ran=SessionRun(session=SESSION), items=items, left_out=0), name
     )
-    shown = [line.partition(" · ")[0] for line in told.splitlines() if line.lstrip()[:1] == "#"]
+    shown = [line.partition(" · ")[0] for line in said.splitlines() if line.lstrip()[:1] == "#"]
     assert shown == [
         *("#1 delegation", "  #3 command", "  #6 command"),
         *("#2 delegation", "  #4 command"),
@@ -148,13 +148,13 @@ def test_the_work_of_a_sub_agent_in_a_session_of_its_own_stands_under_its_delega
         did(6, 23, session=22, kind="delegation"),
         did(7, 31, session=23),
     )
-    told = SessionTimeline(
+    said = SessionTimeline(
         ran=SessionRun(session=SESSION),
         items=items,
         left_out=0,
         children=(child(21, 10), child(22, 11), child(23, 30)),
     )
-    lines = accounts.of_session(told, name).splitlines()
+    lines = accounts.of_session(said, name).splitlines()
     assert "sub-agents in sessions 21, 22, 23" in lines
     shown = [line.partition(" · ")[0] for line in lines if line.lstrip()[:1] == "#"]
     assert shown == [
@@ -162,20 +162,20 @@ def test_the_work_of_a_sub_agent_in_a_session_of_its_own_stands_under_its_delega
         *("#2 delegation", "  #3 command", "  #6 delegation"),
         *("#5 command", "  #7 command"),
     ]
-    rows = accounts.session_rows(told, name)["children"]
+    rows = accounts.session_rows(said, name)["children"]
     assert rows[1] == {"id": 22, "session": "c22", "items": [3, 6]}
 
 
 def test_the_tokens_of_a_session_are_shown_where_they_are_known() -> None:
     usage = TokenUsage(input=1200, output=34, cache_read=56_000)
-    told = SessionTimeline(ran=SessionRun(session=SESSION), items=(), left_out=0, usage=usage)
-    lines = accounts.of_session(told, name).splitlines()
+    said = SessionTimeline(ran=SessionRun(session=SESSION), items=(), left_out=0, usage=usage)
+    lines = accounts.of_session(said, name).splitlines()
     assert lines[2:] == ["tokens: 1,200 input, 34 output, 56,000 cache read"]
     row = {"input": 1200, "output": 34, "cache_read": 56_000, "cache_write": 0}
-    assert accounts.session_rows(told, name)["usage"] == row
-    assert accounts.session_rows(replace(told, usage=None), name)["usage"] is None
+    assert accounts.session_rows(said, name)["usage"] == row
+    assert accounts.session_rows(replace(said, usage=None), name)["usage"] is None
 
 
-def test_a_session_that_left_nothing_is_told_in_two_lines() -> None:
-    told = SessionTimeline(ran=SessionRun(session=SESSION), items=(), left_out=0)
-    assert len(accounts.of_session(told, name).splitlines()) == 2
+def test_a_session_that_left_nothing_is_shown_in_two_lines() -> None:
+    said = SessionTimeline(ran=SessionRun(session=SESSION), items=(), left_out=0)
+    assert len(accounts.of_session(said, name).splitlines()) == 2

@@ -119,9 +119,9 @@ def test_a_stranger_is_sent_away_with_a_reason(
     wire: Callable[..., Wire], hello: bytes, reason: str, exit_code: int
 ) -> None:
     stranger = wire(hello)
-    told = stranger.hear()
-    assert reason in told["error"]
-    assert told["exit_code"] == exit_code
+    shown = stranger.hear()
+    assert reason in shown["error"]
+    assert shown["exit_code"] == exit_code
     assert stranger.lines.readline() == b""
 
 
@@ -160,8 +160,8 @@ def test_what_is_almost_a_request_is_answered_under_its_id(
     """Whoever sent it waits for that answer, and for no other."""
     client = begun(wire())
     client.send(line + b"\n")
-    told = client.hear()
-    assert (told["id"], told["error"]["code"]) == (7, code)
+    shown = client.hear()
+    assert (shown["id"], shown["error"]["code"]) == (7, code)
 
 
 def test_a_huge_line_is_refused_and_others_are_served_meanwhile(wire: Callable[..., Wire]) -> None:

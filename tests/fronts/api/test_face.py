@@ -70,9 +70,9 @@ def test_a_toolset_may_speak_json_rpc(memory: Memory, tool: str, message: str) -
     speaking = McpHandlers(
         tools, Documents(memory, str), anyio.CapacityLimiter(1), ResultPassthrough()
     )
-    with pytest.raises(MCPError) as told:
+    with pytest.raises(MCPError) as shown:
         asyncio.run(speaking.call_tool(ANY, types.CallToolRequestParams(name=tool)))
-    assert (told.value.code, told.value.message, told.value.data) == (
+    assert (shown.value.code, shown.value.message, shown.value.data) == (
         -32603,
         message,
         {"type": "X"},

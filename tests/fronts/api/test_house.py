@@ -28,9 +28,9 @@ def test_a_rule_is_in_the_instructions_of_the_next_connection(
 
     assert "House Rules" not in asyncio.run(instructions())
     keep(memory, "Never push to main.", title="Pushing")
-    told = asyncio.run(instructions())
-    assert told.endswith("## House Rules\n\n### Pushing\nNever push to main.")
-    assert told.startswith("observer remembers")
+    shown = asyncio.run(instructions())
+    assert shown.endswith("## House Rules\n\n### Pushing\nNever push to main.")
+    assert shown.startswith("observer remembers")
 
 
 def test_rules_hold_in_their_project(memory: Memory, tmp_path: Path) -> None:
@@ -45,8 +45,8 @@ def test_rules_hold_in_their_project(memory: Memory, tmp_path: Path) -> None:
 def test_no_rule_is_cut(memory: Memory) -> None:
     keep(memory, "x" * 500, title="Long")
     keep(memory, "short", title="Short", scope="team")
-    told = Rules(memory, most_chars=100).rules("")
-    assert told == "## House Rules\n\n### Short\nshort"
+    shown = Rules(memory, most_chars=100).rules("")
+    assert shown == "## House Rules\n\n### Short\nshort"
     keep(memory, "y" * 500, scope="team")
     assert "1 more did not fit" in Rules(memory, most_chars=100).rules("")
     assert Rules(memory, most_chars=0).rules("") == ""

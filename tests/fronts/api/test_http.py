@@ -89,7 +89,7 @@ def guarded(doings: Handlers, memory: Memory) -> Iterator[TestClient]:
         yield client
 
 
-def test_a_hook_is_told_what_to_print(client: TestClient) -> None:
+def test_a_hook_is_shown_what_to_print(client: TestClient) -> None:
     answer = client.post("/recall", content=b"OBS1")
     assert (answer.status_code, answer.content) == (200, b"known: OBS1")
     assert answer.headers["content-length"] == "11"
@@ -107,12 +107,12 @@ def test_an_import_comes_through_the_socket_only(client: TestClient, guarded: Te
     assert guarded.post("/import", content=b"[]", headers=LOCAL).status_code == 404
 
 
-def test_status_is_told(client: TestClient) -> None:
+def test_status_is_shown(client: TestClient) -> None:
     answer = client.get("/status")
     assert (answer.status_code, answer.json()) == (200, {"pid": 7, "events": 3})
 
 
-def test_the_schema_of_events_is_told(client: TestClient) -> None:
+def test_the_schema_of_events_is_shown(client: TestClient) -> None:
     assert client.get("/schema/events").json() == {"type": "object"}
     assert client.get("/openapi.json").json() == {"type": "object"}
 
@@ -141,8 +141,8 @@ def test_an_error_has_a_code_a_message_and_a_hint(
 ) -> None:
     daemon.failure = failure
     answer = client.post("/events", content=b"{}")
-    told = {"code": code, "message": failure.message, "hint": failure.hint}
-    assert (answer.status_code, answer.json()) == (status, {"error": told})
+    shown = {"code": code, "message": failure.message, "hint": failure.hint}
+    assert (answer.status_code, answer.json()) == (status, {"error": shown})
 
 
 def test_a_crash_tells_nothing_of_the_inside(
@@ -166,11 +166,11 @@ def test_a_wrong_address_is_a_json_error(
     assert set(answer.json()["error"]) == {"code", "message", "hint"}
 
 
-@pytest.mark.parametrize("is_told", [True, False], ids=["declared", "streamed"])
-def test_a_body_over_the_limit_is_refused(client: TestClient, is_told: bool) -> None:
+@pytest.mark.parametrize("is_shown", [True, False], ids=["declared", "streamed"])
+def test_a_body_over_the_limit_is_refused(client: TestClient, is_shown: bool) -> None:
     block = b"x" * (1 << 20)
     parts = (block for _ in range(BODY_BYTES // len(block) + 1))
-    content: Any = b"".join(parts) if is_told else parts
+    content: Any = b"".join(parts) if is_shown else parts
     assert client.post("/events", content=content).status_code == 413
 
 

@@ -38,7 +38,7 @@ def test_the_inspector_understands_us(
     command += [stdio.command, *stdio.args, "--method", *method]
     run = subprocess.run(command, cwd=stdio.cwd, capture_output=True, timeout=60, check=False)
     assert run.returncode == 0, run.stderr.decode()
-    told: dict[str, Any] = json.loads(run.stdout)
-    assert told[key]
+    shown: dict[str, Any] = json.loads(run.stdout)
+    assert shown[key]
     if key == "structuredContent":
-        assert item_id(12) in [row["id"] for row in told[key]["observations"]]
+        assert item_id(12) in [row["id"] for row in shown[key]["observations"]]

@@ -56,8 +56,8 @@ class Keeping:
         return json.loads(answer)["result"]
 
     def instructions(self, folder: Path | str) -> str:
-        told: str = self.answer(folder, "initialize", **OPENING)["instructions"]
-        return told
+        shown: str = self.answer(folder, "initialize", **OPENING)["instructions"]
+        return shown
 
 
 @pytest.fixture

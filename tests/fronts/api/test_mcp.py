@@ -53,9 +53,9 @@ def test_the_instructions_say_when_to_search(stdio: StdioServerParameters, mode:
         async with Client(stdio, mode=mode) as client:
             return client.instructions
 
-    told = asyncio.run(instructions())
-    assert "Search before" in told
-    assert len(told.encode()) < LIMIT_BYTES
+    shown = asyncio.run(instructions())
+    assert "Search before" in shown
+    assert len(shown.encode()) < LIMIT_BYTES
 
 
 def test_search_answers_in_text_and_typed(ask: Any) -> None:

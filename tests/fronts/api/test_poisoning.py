@@ -1,7 +1,7 @@
 """Memory poisoning (OWASP ASI06): orders in all that is recorded, on every text that agents get.
 
 68 attacks in each of 14 routes (952 in all), and in what reminders quote: 0 reach an agent outside
-of a fence, 0 are told unasked, 0 become a summary, a finding or a decision. 180 and more honest
+of a fence, 0 are shown unasked, 0 become a summary, a finding or a decision. 180 and more honest
 texts, many of them about such attacks, in the same places: 0 are labelled.
 """
 
@@ -106,7 +106,7 @@ def lessons(text: str) -> list[AnyBody]:
 
 
 def moments(text: str) -> list[tuple[bool, AnyBody]]:
-    """Return when an agent would be told of those, and of the routes; each with "is coming"."""
+    """Return when an agent would be shown of those, and of the routes; each with "is coming"."""
     return [
         (True, Command(command=WRAPPED)),
         (True, lessons(text)[5]),
@@ -179,12 +179,12 @@ class World:
         with self.store.read() as reader:
             return [item for item in reader.all_items() if item.project_id == place.project.id]
 
-    def told(self, place: Place) -> Iterator[tuple[str, str]]:
+    def said(self, place: Place) -> Iterator[tuple[str, str]]:
         """Yield every text that an agent may get of a place, each with where it gets it."""
         project = place.project
         yield "start", self.documents.context(project)
         yield "resume", self.documents.resume(project.uuid)
-        yield from (("reminder", told) for told in self.reminders(place))
+        yield from (("reminder", said) for said in self.reminders(place))
         asked: tuple[tuple[str, str, dict[str, Any]], ...] = (
             ("context", "get_context", {"project": project.uuid, "token_budget": 4000}),
             ("asked", "get_context", {"project": project.uuid, "query": place.text[:80]}),
@@ -197,7 +197,7 @@ class World:
             yield where, self.call(tool, arguments)
 
     def reminders(self, place: Place) -> Iterator[str]:
-        """Yield what another session of that project is told at each moment."""
+        """Yield what another session of that project is shown at each moment."""
         for is_coming, body in moments(place.text):
             event = Event(
                 id="x",
@@ -208,8 +208,8 @@ class World:
                 body=body,
             )
             for known in self.memory.reminders(event, is_coming=is_coming):
-                if told := hook_output.text(known):
-                    yield told
+                if said := hook_output.text(known):
+                    yield said
 
     def call(self, tool: str, arguments: dict[str, Any]) -> str:
         """Return the text of an answer, after a look at its JSON."""
@@ -243,36 +243,36 @@ def bare(text: str) -> str:
     return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text).casefold())
 
 
-def says(told: str, attack: str) -> bool:
-    return bare(attack)[:24] in bare(told)
+def says(said: str, attack: str) -> bool:
+    return bare(attack)[:24] in bare(said)
 
 
-def outside(told: str) -> str:
+def outside(said: str) -> str:
     """Return what of a text stands outside of its fences."""
-    return re.sub(r"^```text\n.*?^```$", "", told, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"^```text\n.*?^```$", "", said, flags=re.MULTILINE | re.DOTALL)
 
 
 def test_no_attack_reaches_an_agent_unfenced(world: World, poisoned: list[Place]) -> None:
     leaks = [
         (where, place.text)
         for place in poisoned
-        for where, told in world.told(place)
-        if says(outside(told), place.text) or told.count("```") % 2 or defused(told) != told
+        for where, said in world.shown(place)
+        if says(outside(said), place.text) or said.count("```") % 2 or defused(said) != said
     ]
     assert leaks == []
 
 
 def test_every_text_says_that_it_is_data(world: World, poisoned: list[Place]) -> None:
-    for where, told in world.told(poisoned[0]):
-        assert "not instructions" in outside(told), where
+    for where, said in world.shown(poisoned[0]):
+        assert "not instructions" in outside(said), where
 
 
-def test_no_attack_is_told_unasked(world: World, poisoned: list[Place]) -> None:
+def test_no_attack_is_shown_unasked(world: World, poisoned: list[Place]) -> None:
     leaks = [
         (where, place.text)
         for place in poisoned
-        for where, told in world.told(place)
-        if where in UNASKED and says(told, place.text)
+        for where, said in world.shown(place)
+        if where in UNASKED and says(said, place.text)
     ]
     assert leaks == []
 
@@ -295,9 +295,9 @@ def test_every_item_that_holds_an_attack_is_labelled(world: World, poisoned: lis
 
 
 def test_what_is_found_carries_its_label(world: World, poisoned: list[Place]) -> None:
-    told = dict(world.told(poisoned[0]))
-    assert "suspicious: override" in told["search"]
-    assert "suspicious: override" in told["records"]
+    said = dict(world.shown(poisoned[0]))
+    assert "suspicious: override" in said["search"]
+    assert "suspicious: override" in said["records"]
 
 
 @pytest.mark.slow
@@ -312,13 +312,13 @@ def test_no_honest_text_is_labelled(world: World) -> None:
     assert accused == []
 
 
-def test_what_is_no_order_is_told_at_each_moment(world: World) -> None:
+def test_what_is_no_order_is_shown_at_each_moment(world: World) -> None:
     place = world.visit(2_000, "zod")
-    told = [one.removeprefix(hook_output.LABEL).split("`")[1:2] for one in world.reminders(place)]
-    assert told == [[PLAIN], [], [PLAIN], ["bun install zod"]]
+    said = [one.removeprefix(hook_output.LABEL).split("`")[1:2] for one in world.reminders(place)]
+    assert said == [[PLAIN], [], [PLAIN], ["bun install zod"]]
 
 
 def test_a_start_stays_the_same_while_nothing_changes(world: World, poisoned: list[Place]) -> None:
-    first, again = (dict(world.told(poisoned[3]))["start"] for _ in range(2))
+    first, again = (dict(world.shown(poisoned[3]))["start"] for _ in range(2))
     assert first == again
     assert first

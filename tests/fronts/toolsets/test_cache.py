@@ -70,10 +70,10 @@ def test_it_is_dropped_after_a_minute(memory: Memory) -> None:
 
 
 def test_it_is_dropped_once_git_says_otherwise(kept: ResponseCache) -> None:
-    told = iter((frozenset("a"), frozenset("a"), None))
+    shown = iter((frozenset("a"), frozenset("a"), None))
 
     def make(git: GitAnswers) -> ToolResult[msgspec.Struct]:
-        ask = git.recording(lambda _: next(told))
+        ask = git.recording(lambda _: next(shown))
         assert ask
         return ToolResult(str(ask(["a", "b"])), msgspec.Struct())
 

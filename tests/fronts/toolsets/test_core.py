@@ -162,8 +162,8 @@ def test_search_joins_lists_as_documented(tools: dict[str, Tool]) -> None:
 def test_a_score_that_is_less_than_its_figures_says_by_what() -> None:
     item = Item(id=1, uuid="", kind="note", type="decision", title="")
     worth = fit(HitSignals(fts5=1.0))
-    told = rows.why(Hit(item=item, score=worth / 2, signals=HitSignals(fts5=1.0, usefulness=1.2)))
-    assert (told.lasting, told.use) == (0.5, 1.2)
+    said = rows.why(Hit(item=item, score=worth / 2, signals=HitSignals(fts5=1.0, usefulness=1.2)))
+    assert (said.lasting, said.use) == (0.5, 1.2)
     plain = rows.why(Hit(item=item, score=worth, signals=HitSignals(fts5=1.0)))
     assert (plain.lasting, plain.use) == (UNSET, UNSET)
 
@@ -209,13 +209,13 @@ def test_a_timeline_is_relative_to_its_anchor(tools: dict[str, Tool]) -> None:
 
 
 def test_a_timeline_stays_in_its_project(tools: dict[str, Tool]) -> None:
-    told = ask(tools, "timeline", anchor_id=item_id(12), depth_after=50)
-    assert {entry["project"] for entry in told["timeline"]} == {"my-api"}
+    said = ask(tools, "timeline", anchor_id=item_id(12), depth_after=50)
+    assert {entry["project"] for entry in said["timeline"]} == {"my-api"}
 
 
 def test_an_anchor_may_be_called_anchor(tools: dict[str, Tool]) -> None:
-    told = ask(tools, "timeline", anchor=item_id(12), depth_before=0, depth_after=0)
-    assert [entry["id"] for entry in told["timeline"]] == [item_id(12)]
+    said = ask(tools, "timeline", anchor=item_id(12), depth_before=0, depth_after=0)
+    assert [entry["id"] for entry in said["timeline"]] == [item_id(12)]
 
 
 def test_an_unknown_anchor_is_an_error(tools: dict[str, Tool]) -> None:
@@ -342,7 +342,7 @@ def test_a_folder_of_which_nothing_is_known_is_no_error(
     assert render.tokens(shown) <= answer.result.tokensUsed
 
 
-def test_a_client_that_tells_no_folder_is_told_the_names(tools: dict[str, Tool]) -> None:
+def test_a_client_that_tells_no_folder_is_shown_the_names(tools: dict[str, Tool]) -> None:
     with pytest.raises(NotFound, match="no project") as refused:
         ask(tools, "get_context")
     assert "my-api" in refused.value.hint
@@ -382,20 +382,20 @@ def test_a_key_replaces_the_note(tools: dict[str, Tool]) -> None:
 
 def test_recall_returns_a_json_array_with_scores(tools: dict[str, Tool]) -> None:
     ask(tools, "memory", action="remember", content="JWT for login", fact_type="decision")
-    told = json.loads(says(tools, "memory", action="recall", query="JWT", fact_type="decision"))
-    assert told[0]["content"]
-    assert told[0]["fact_type"] == "decision"
-    assert 0 <= told[0]["score"] <= 1
+    said = json.loads(says(tools, "memory", action="recall", query="JWT", fact_type="decision"))
+    assert said[0]["content"]
+    assert said[0]["fact_type"] == "decision"
+    assert 0 <= said[0]["score"] <= 1
 
 
 def test_recall_filters_by_type_and_category(tools: dict[str, Tool]) -> None:
     for category in ("build", "style"):
         content = f"make is used for {category}"
         ask(tools, "memory", action="remember", content=content, category=category)
-    told = ask(tools, "memory", action="recall", query="make", category="style")
-    assert [note["category"] for note in told["memories"]] == ["style"]
-    told = ask(tools, "memory", action="recall", query="make", fact_type="preference")
-    assert told["memories"] == []
+    said = ask(tools, "memory", action="recall", query="make", category="style")
+    assert [note["category"] for note in said["memories"]] == ["style"]
+    said = ask(tools, "memory", action="recall", query="make", fact_type="preference")
+    assert said["memories"] == []
 
 
 def test_a_note_says_whose_it_is_where_no_project_is_known(
@@ -484,6 +484,6 @@ def test_a_note_says_what_is_like_it_and_what_speaks_against_it(tools: dict[str,
     )
     assert [near.id for near in second.result.similar] == [first.result.id]
     assert f"Similar: #{first.result.id}" in second.text
-    (told,) = ask(tools, "memory", action="recall", query="redis", tags=["ci"])["memories"]
-    assert told["tags"] == ["ci"]
-    assert told["validity"] == [f"superseded by #{second.result.id}"]
+    (said,) = ask(tools, "memory", action="recall", query="redis", tags=["ci"])["memories"]
+    assert said["tags"] == ["ci"]
+    assert said["validity"] == [f"superseded by #{second.result.id}"]

@@ -42,9 +42,9 @@ def refused(ask: Ask) -> Ask:
 
     def run(name: str, arguments: dict[str, Any]) -> Any:
         async def one(client: Client) -> Any:
-            with pytest.raises(MCPError) as told:
+            with pytest.raises(MCPError) as shown:
                 await client.call_tool(name, arguments)
-            return told.value.error
+            return shown.value.error
 
         return ask("mem0", one)
 
@@ -56,7 +56,7 @@ def add(*contents: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
     return "add_memory", {"messages": messages, **arguments}
 
 
-def told(memory: Memory, content: str, *, owner: str) -> str:
+def shown(memory: Memory, content: str, *, owner: str) -> str:
     """Store a memory of an owner, and return its id."""
     note = Note(content=content, scope="personal")
     return rows.memory_id(memory.of(owner).notes.remember(note).item)
@@ -102,7 +102,7 @@ def test_search_memories_lists_ids_texts_and_scores(talk: Ask) -> None:
 
 
 def test_get_memory_tells_text_time_and_user(talk: Ask, memory: Memory) -> None:
-    identifier = told(memory, "User loves Python programming", owner="user_123")
+    identifier = shown(memory, "User loves Python programming", owner="user_123")
     (found,) = talk(("get_memory", {"memory_id": identifier}))
     assert found == (
         "Memory: User loves Python programming\nCreated: 2025-03-15T14:46:40Z\nUser: user_123"
@@ -135,7 +135,7 @@ def test_update_memory_keeps_the_rest_and_writes_history(talk: Ask, memory: Memo
 
 
 def test_delete_memory_says_so_and_it_is_gone(talk: Ask, memory: Memory) -> None:
-    identifier = told(memory, "User loves Python", owner="user_123")
+    identifier = shown(memory, "User loves Python", owner="user_123")
     answers = talk(
         ("delete_memory", {"memory_id": identifier}),
         ("search_memories", {"query": "python", "user_id": "user_123"}),
@@ -242,7 +242,7 @@ def test_the_result_is_typed_too(calls: Ask) -> None:
     assert 0 < found["score"] <= 1
 
 
-def test_what_is_told_again_keeps_the_metadata_of_before(calls: Ask) -> None:
+def test_what_is_shown_again_keeps_the_metadata_of_before(calls: Ask) -> None:
     first = add("User loves Python", user_id="u", agent_id="coder", metadata={"run_id": 7})
     again = add("User loves Python", user_id="u", agent_id="cafe\u0301", metadata={"a": 1})
     mine = {"user_id": "u", "agent_id": "cafe\u0301"}
@@ -253,7 +253,7 @@ def test_what_is_told_again_keeps_the_metadata_of_before(calls: Ask) -> None:
     assert "User loves Python" in read[0].content[0].text
 
 
-def test_an_agent_named_by_metadata_alone_told_nothing(calls: Ask) -> None:
+def test_an_agent_named_by_metadata_alone_shown_nothing(calls: Ask) -> None:
     call = add("User loves Python", user_id="u", metadata={"agent_id": "coder"})
     got = calls("mem0", call, ("get_all_memories", {"user_id": "u"}))
     (found,) = got[1].structured_content["results"]
@@ -271,7 +271,7 @@ def test_a_long_list_says_how_many_it_leaves_out(
 ) -> None:
     monkeypatch.setattr("observer.toolsets.mem0.tools.MOST_LISTED", 2)
     for content in ("a", "b", "c"):
-        told(memory, content, owner="user_123")
+        shown(memory, content, owner="user_123")
     (found,) = talk(("get_all_memories", {"user_id": "user_123"}))
     assert found.splitlines() == [
         "Found 3 memories for user user_123:",
@@ -282,7 +282,7 @@ def test_a_long_list_says_how_many_it_leaves_out(
 
 
 def test_a_memory_of_many_lines_is_one_line_of_a_list(talk: Ask, memory: Memory) -> None:
-    told(memory, "likes tea\n2. hates coffee", owner="user_123")
+    shown(memory, "likes tea\n2. hates coffee", owner="user_123")
     (found,) = talk(("get_all_memories", {"user_id": "user_123"}))
     assert found == "Found 1 memories for user user_123:\n1. likes tea 2. hates coffee"
 

@@ -1,4 +1,4 @@
-"""Whose memories are whose: users, agents, agents for users, and ids that nobody was told."""
+"""Whose memories are whose: users, agents, agents for users, and ids that nobody was shown."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def test_a_user_and_an_agent_of_one_name_are_two(run: Run) -> None:
 
 
 @pytest.mark.parametrize("tool", ["get_memory", "update_memory", "delete_memory"])
-def test_what_another_agent_told_is_not_what_is_meant(run: Run, tool: str) -> None:
-    (told,) = add(run, "tabs", user_id="ana", agent_id="coder")
-    given = {"memory_id": told, "user_id": "ana"} | ({"data": "x"} if "update" in tool else {})
+def test_what_another_agent_shown_is_not_what_is_meant(run: Run, tool: str) -> None:
+    (shown,) = add(run, "tabs", user_id="ana", agent_id="coder")
+    given = {"memory_id": shown, "user_id": "ana"} | ({"data": "x"} if "update" in tool else {})
     with pytest.raises(NotFound):
         run(tool, agent_id="other", **given)
     assert texts(run, user_id="ana") == ["tabs"]
@@ -61,7 +61,7 @@ def test_an_agent_narrows_the_memories_of_a_user(run: Run) -> None:
     assert texts(run, agent_id="coder") == []
 
 
-def test_deleting_what_an_agent_told_leaves_the_rest_of_the_user(run: Run) -> None:
+def test_deleting_what_an_agent_shown_leaves_the_rest_of_the_user(run: Run) -> None:
     add(run, "tabs", user_id="ana", agent_id="coder")
     add(run, "tea", user_id="ana")
     assert run("delete_all_memories", user_id="ana", agent_id="coder").count == 1
@@ -102,8 +102,8 @@ def test_an_id_is_known_in_every_form_of_a_uuid(run: Run, form: Callable[[str], 
 def test_the_same_words_are_stored_once_for_each_owner(run: Run) -> None:
     first, again = add(run, "tea", user_id="bob"), add(run, "tea", user_id="bob")
     assert first == again != add(run, "tea", user_id="eve")
-    told = run("add_memory", messages=[{"role": "user", "content": "tea"}], user_id="bob")
-    assert told.message == "Added 0 memories for user bob, 1 known already"
+    shown = run("add_memory", messages=[{"role": "user", "content": "tea"}], user_id="bob")
+    assert shown.message == "Added 0 memories for user bob, 1 known already"
 
 
 @given(st.text(max_size=60))
@@ -130,16 +130,16 @@ def test_no_two_owners_share_a_key(pair: list[Owner]) -> None:
 
 
 CALLS = {
-    "add_memory": lambda told, which, event: {
-        "messages": [{"role": "user", "content": told}],
-        "plan": [{"event": event, "id": which, "text": told}] * (event != "NOOP"),
+    "add_memory": lambda shown, which, event: {
+        "messages": [{"role": "user", "content": shown}],
+        "plan": [{"event": event, "id": which, "text": shown}] * (event != "NOOP"),
     },
-    "search_memories": lambda told, _which, _event: {"query": told},
-    "get_memory": lambda _told, which, _event: {"memory_id": which},
-    "update_memory": lambda told, which, _event: {"memory_id": which, "data": told},
-    "delete_memory": lambda _told, which, _event: {"memory_id": which},
-    "get_all_memories": lambda _told, _which, _event: {},
-    "delete_all_memories": lambda _told, _which, _event: {},
+    "search_memories": lambda shown, _which, _event: {"query": shown},
+    "get_memory": lambda _shown, which, _event: {"memory_id": which},
+    "update_memory": lambda shown, which, _event: {"memory_id": which, "data": shown},
+    "delete_memory": lambda _shown, which, _event: {"memory_id": which},
+    "get_all_memories": lambda _shown, _which, _event: {},
+    "delete_all_memories": lambda _shown, _which, _event: {},
 }
 calls = st.tuples(
     st.sampled_from(list(CALLS)),
@@ -162,9 +162,9 @@ def test_no_calls_by_one_owner_change_anothers_memories(
     add(run, "tea", "I like tea", **naming(bob))
     before = of(memory, bob)
     known = {rows.memory_id(item) for item in before}
-    for name, told, which, event in calls:
+    for name, shown, which, event in calls:
         ids = [*sorted(known), *(rows.memory_id(item) for item in of(memory, eve))]
-        arguments = CALLS[name](told, ids[which % len(ids)], event)
+        arguments = CALLS[name](shown, ids[which % len(ids)], event)
         try:
             found = run(name, **arguments, **naming(eve))
         except ObserverError:

@@ -83,14 +83,14 @@ def test_the_owners_own_words_are_kept(messages: list[Message], by: Any, kept: l
 
 
 def test_a_plan_is_carried_out_instead_of_the_messages(run: Run, tea: str) -> None:
-    told = planned(
+    shown = planned(
         run,
         {"event": "UPDATE", "id": tea, "text": "Bob likes green tea"},
         {"event": "ADD", "text": "Bob lives in Oslo"},
         {"event": "NOOP", "id": tea},
     )
-    assert told.message == "Added 1 memories for user bob, 1 updated"
-    assert [(each.event, each.memory) for each in told.results] == [
+    assert shown.message == "Added 1 memories for user bob, 1 updated"
+    assert [(each.event, each.memory) for each in shown.results] == [
         ("UPDATE", "Bob likes green tea"),
         ("ADD", "Bob lives in Oslo"),
     ]
@@ -98,8 +98,8 @@ def test_a_plan_is_carried_out_instead_of_the_messages(run: Run, tea: str) -> No
 
 
 def test_a_plan_deletes(run: Run, tea: str) -> None:
-    told = planned(run, {"event": "DELETE", "id": tea})
-    assert told.message == "Added 0 memories for user bob, 1 deleted"
+    shown = planned(run, {"event": "DELETE", "id": tea})
+    assert shown.message == "Added 0 memories for user bob, 1 deleted"
     assert texts(run) == []
 
 
@@ -134,8 +134,8 @@ def test_a_plan_deletes_no_rule_that_a_person_approved(run: Run, memory: Memory)
 
 
 def test_what_says_nearly_the_same_is_named(run: Run, tea: str) -> None:
-    told = planned(run, {"event": "ADD", "text": "Bob likes tea!"})
-    assert [(each.id, each.memory) for each in told.similar] == [(tea, "Bob likes tea")]
+    shown = planned(run, {"event": "ADD", "text": "Bob likes tea!"})
+    assert [(each.id, each.memory) for each in shown.similar] == [(tea, "Bob likes tea")]
 
 
 def test_a_language_model_words_what_is_kept(memory: Memory) -> None:
@@ -148,9 +148,9 @@ def test_a_language_model_words_what_is_kept(memory: Memory) -> None:
     memory.extract = extract
     add = Mem0(memory).tools()[0]
     messages = [{"role": "user", "content": "I moved"}, {"role": "assistant", "content": "Where?"}]
-    told = add.call({"messages": messages, "user_id": "bob", "infer": True}).result
+    shown = add.call({"messages": messages, "user_id": "bob", "infer": True}).result
     assert heard == [["user: I moved", "assistant: Where?"]]
-    assert [each.memory for each in told.results] == ["The user lives in Oslo."]
+    assert [each.memory for each in shown.results] == ["The user lives in Oslo."]
     (item,) = memory.of("bob").notes.list(narrow=SearchOptions(scope="personal"))
     assert item.metadata == '{"inferred_by":"tiny"}'
 

@@ -31,9 +31,9 @@ def name(project_id: int | None) -> str:
     return "" if project_id is None else "my-api"
 
 
-def test_an_error_is_told_with_its_remedy() -> None:
-    told = render.error(NotFound("no item 7", hint="search for it first"))
-    assert told == "no item 7\nhint: search for it first"
+def test_an_error_is_shown_with_its_remedy() -> None:
+    shown = render.error(NotFound("no item 7", hint="search for it first"))
+    assert shown == "no item 7\nhint: search for it first"
 
 
 def test_an_error_without_remedy_is_one_line() -> None:
@@ -41,16 +41,16 @@ def test_an_error_without_remedy_is_one_line() -> None:
 
 
 def test_a_hit_starts_with_its_id() -> None:
-    told = render.hits([Hit(item=ITEM, score=1.0, signals=HitSignals())], name)
+    shown = render.hits([Hit(item=ITEM, score=1.0, signals=HitSignals())], name)
     assert (
-        told == "#142 file-write · Modified auth.ts · 2025-03-15 14:30Z\n    45 lines in verify()"
+        shown == "#142 file-write · Modified auth.ts · 2025-03-15 14:30Z\n    45 lines in verify()"
     )
 
 
 def test_a_score_that_is_less_than_its_figures_says_by_what() -> None:
     useful = HitSignals(fts5=1.0, usefulness=1.2)
-    told = render.explained([Hit(item=ITEM, score=fit(useful) / 2, signals=useful)], name)
-    assert told.endswith("recency 0.00 · lasting 0.50 · use 1.20")
+    shown = render.explained([Hit(item=ITEM, score=fit(useful) / 2, signals=useful)], name)
+    assert shown.endswith("recency 0.00 · lasting 0.50 · use 1.20")
     plain = Hit(item=ITEM, score=fit(useful), signals=HitSignals(fts5=1.0))
     assert render.explained([plain], name).endswith("recency 0.00")
 
@@ -66,13 +66,13 @@ def test_a_timeline_shows_positions() -> None:
 
 
 def test_details_hold_everything_and_name_what_is_missing() -> None:
-    told = render.details([ITEM], name, missing=(7, 8))
+    shown = render.details([ITEM], name, missing=(7, 8))
     for text in ("45 lines in\n    verify()", "fact: verify(): +45 -3", "modified: src/auth.ts"):
-        assert text in told
-    assert told.endswith("no such id: 7, 8")
+        assert text in shown
+    assert shown.endswith("no such id: 7, 8")
 
 
-def test_a_summary_is_told_by_its_answers() -> None:
+def test_a_summary_is_shown_by_its_answers() -> None:
     fields = SummaryFields(request="add login", completed="done", notes="slow")
     item = Item(
         id=1, uuid="u", kind="summary", type="summary", title="Login", summary=fields, stale_ms=1
@@ -85,7 +85,7 @@ def test_a_summary_is_told_by_its_answers() -> None:
 def test_a_pack_tells_knowledge_then_sessions_then_the_rest() -> None:
     fields = SummaryFields(request="add login")
     summary = Item(id=2, uuid="u", kind="summary", type="summary", title="Login", summary=fields)
-    told = render.pack(
+    shown = render.pack(
         Pack(
             entries=(entry(replace(ITEM, id=3, type="decision")), entry(ITEM)),
             summaries=(FinishedSession(item=summary, session="s1"),),
@@ -95,7 +95,7 @@ def test_a_pack_tells_knowledge_then_sessions_then_the_rest() -> None:
             leading=1,
         )
     )
-    starts = [line.split()[0] for line in told.splitlines() if line[0] != " "]
+    starts = [line.split()[0] for line in shown.splitlines() if line[0] != " "]
     assert starts == ["#3", "#2", "#142", "(4"]
 
 
@@ -125,7 +125,7 @@ LONG = "Nothing of note. " * 30
 
 
 @pytest.mark.parametrize(
-    ("fields", "words", "told"),
+    ("fields", "words", "shown"),
     [
         pytest.param({"narrative": f"{LONG}The login broke."}, (), "Nothing of", id="no-query"),
         pytest.param({"narrative": f"{LONG}The login broke."}, ("login",), "… The login", id="far"),
@@ -137,11 +137,11 @@ LONG = "Nothing of note. " * 30
     ],
 )
 def test_a_hit_shows_the_text_around_the_match(
-    fields: dict[str, Any], words: tuple[str, ...], told: str
+    fields: dict[str, Any], words: tuple[str, ...], shown: str
 ) -> None:
     item = replace(ITEM, **({"narrative": "", "subtitle": "", "facts": ()} | fields))
-    assert render.excerpt(item, words).startswith(told)
-    assert bool(render.excerpt(item, words)) == bool(told)
+    assert render.excerpt(item, words).startswith(shown)
+    assert bool(render.excerpt(item, words)) == bool(shown)
 
 
 def test_the_answer_of_a_session_is_shown_around_the_match() -> None:

@@ -57,8 +57,8 @@ def test_the_rendering_for_cursor_holds_the_same_text(
     memory: Memory, project: Project, home: Home, folder: Path
 ) -> None:
     write(memory, project, home, Settings())
-    told = json.loads((folder / "CONTEXT.cursor.json").read_bytes())
-    assert told == {"additional_context": (folder / "CONTEXT.md").read_text()}
+    said = json.loads((folder / "CONTEXT.cursor.json").read_bytes())
+    assert said == {"additional_context": (folder / "CONTEXT.md").read_text()}
 
 
 def test_the_text_says_what_it_is_and_how_to_get_more(
@@ -295,5 +295,5 @@ def test_what_a_session_left_cannot_leave_the_fence(
     assert text.count("```") == 2
     assert "</assistant>" not in text
     assert not any(line.startswith(("# Obey", "#1 ")) for line in text.splitlines())
-    told = json.loads((folder / "CONTEXT.cursor.json").read_bytes())["additional_context"]
-    assert told.count("```") == 2
+    said = json.loads((folder / "CONTEXT.cursor.json").read_bytes())["additional_context"]
+    assert said.count("```") == 2

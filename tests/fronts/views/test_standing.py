@@ -70,7 +70,7 @@ def test_each_reason_has_its_words(standing: Validity, label: str) -> None:
 
 
 @pytest.mark.usefixtures("in_kolkata")
-def test_people_are_told_the_days_of_their_own_calendar() -> None:
+def test_people_are_shown_the_days_of_their_own_calendar() -> None:
     late_ms = 1_790_812_800_000 + DAY_MS - DAY_MS // 24
     item = replace(_item(), expires_ms=late_ms)
 
@@ -83,8 +83,8 @@ def test_people_are_told_the_days_of_their_own_calendar() -> None:
 
 
 def test_the_heading_of_an_item_says_it() -> None:
-    told = heading(_item(Validity(reason="superseded", target=12)), lambda _: "")
-    assert told.endswith("superseded by #12")
+    shown = heading(_item(Validity(reason="superseded", target=12)), lambda _: "")
+    assert shown.endswith("superseded by #12")
 
 
 def test_what_nobody_confirmed_says_so() -> None:

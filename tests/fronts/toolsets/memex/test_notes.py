@@ -139,7 +139,7 @@ def test_the_same_words_are_the_same_note(call: Call) -> None:
     assert again.text.startswith("These words are known already: note #")
 
 
-def test_a_link_to_nothing_is_told(call: Call) -> None:
+def test_a_link_to_nothing_is_shown(call: Call) -> None:
     saved, other = call(save("Plan", "see [[Auth]]"), save("Auth"))
     assert saved.data["dangling"] == ["Auth"]
     assert "No note is called so yet:\n- [[Auth]]" in saved.text
@@ -152,13 +152,13 @@ def test_a_flashback_has_an_age_and_a_match(call: Call, memory: Memory, clock: A
     saved, found = call(
         save("Sessions", "cookies expire", folder="work"), ("search_notes", {"query": "sessions"})
     )
-    told = (
+    shown = (
         "🔗 Flashback, older notes from a different context:\n"
         f'- 124 days ago: #{old.id} "Bakery" (100% match)'
     )
     memory_ = {"id": old.id, "title": "Bakery", "match": 1.0, "days_ago": 124}
     for answer in (saved, found):
-        assert answer.text.endswith(told)
+        assert answer.text.endswith(shown)
         assert answer.data["flashbacks"] == [memory_]
 
 
@@ -292,8 +292,8 @@ def test_the_past_is_amended_instead_of_changed(call: Call, memory: Memory) -> N
 )
 def test_a_suggestion_that_is_followed_amends(call: Call, memory: Memory, title: str) -> None:
     past, refused = call(save(title), ("update_note", {"id": 4, "content": "other"}))
-    told = refused.data["suggestion"]
-    amended, found = call(save(told["title"], f"see {told['link']}"), ("get_note", {"id": 4}))
+    shown = refused.data["suggestion"]
+    amended, found = call(save(shown["title"], f"see {shown['link']}"), ("get_note", {"id": 4}))
     assert [note["id"] for note in found.data["note"]["amended_by"]] == [amended.data["id"]]
     assert amended.data["dangling"] == []
     assert past.data["id"] == 4

@@ -62,7 +62,7 @@ def test_a_signal_names_eight_notes_at_most_and_a_list_as_many_as_asked(
     assert refused.is_error
 
 
-def test_without_meanings_less_is_found_and_that_is_told(call: Call, memory: Memory) -> None:
+def test_without_meanings_less_is_found_and_that_is_shown(call: Call, memory: Memory) -> None:
     keep(memory, "see [[Spec]]")
     (found,) = call(signals())
     assert "no meaning yet" in found.data["degraded"]
@@ -179,8 +179,8 @@ def test_no_agent_changes_what_a_person_approved(call: Call, memory: Memory) -> 
         ("get_note", {"id": kept.item.id}),
         ("update_note", {"id": kept.item.id, "content": "cookies never fade"}),
     )
-    told = f"#{kept.item.id} is an inference, not a note: see get_inference."
-    assert (got.text, got.data) == (told, {"found": False})
+    shown = f"#{kept.item.id} is an inference, not a note: see get_inference."
+    assert (got.text, got.data) == (shown, {"found": False})
     assert refused.is_error
     assert memory.inferences.get(kept.item.id) == kept
 
@@ -205,10 +205,10 @@ def test_a_connection_is_greeted_with_counts_and_no_content(
     wanted = Hypothesis(title="A guess", summary="x", evidence=(note.id,))
     memory.inferences.mint(wanted, is_confirmed=True)
     memory.notes.edit(note.id, Changes(content="see [[Spec]]"))
-    told = asyncio.run(instructions("memex"))
-    assert told.removeprefix(plain) == (
+    shown = asyncio.run(instructions("memex"))
+    assert shown.removeprefix(plain) == (
         "\n\nWaiting for a look: 1 new signal (get_signals), 1 stale inference (list_inferences)."
         f"\n\n## House Rules\n\n### Tabs\n{rule.narrative}"
     )
-    assert "Spec" not in told
+    assert "Spec" not in shown
     assert "Waiting for a look" not in asyncio.run(instructions("core"))
