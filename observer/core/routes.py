@@ -1,10 +1,11 @@
-"""Routes of events that no hook reported: those of an import."""
+"""Routes of events that the hooks of a configuration did not report: of imports and plugins."""
 
 from __future__ import annotations
 
 from observer.core.events import Event
 
 _IMPORT = "/import"
+_PLUGIN = "/plugin"
 
 
 def import_route(client: str) -> str:
@@ -15,3 +16,13 @@ def import_route(client: str) -> str:
 def is_imported(event: Event) -> bool:
     """Return True if an event was read from a client's own records of a session."""
     return bool(event.session) and event.route.endswith(_IMPORT)
+
+
+def plugin_route(route: str) -> str:
+    """Return the route of what a plugin reports by the same hook as the configuration."""
+    return f"{route}{_PLUGIN}"
+
+
+def is_same_hook(route: str, other: str) -> bool:
+    """Return True if two routes lead from one hook of a client, perhaps by its plugin."""
+    return route.removesuffix(_PLUGIN) == other.removesuffix(_PLUGIN)

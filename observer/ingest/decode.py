@@ -20,6 +20,7 @@ from observer.clients.registry import clients
 from observer.core.errors import Undecodable
 from observer.core.events import Compaction, Custom, Event, Reply, SessionEnd, SessionStart
 from observer.core.json_text import dump, load
+from observer.core.routes import plugin_route
 from observer.ingest.truncate import cut_texts
 
 SLACK = 4
@@ -125,7 +126,7 @@ def _read(envelope: Envelope) -> Iterable[Event]:
     if host not in clients():
         events = tuple(structs.replace(event, client=host) for event in events)
     if envelope.args[-1:] == (PLUGIN,):
-        return [structs.replace(event, route=f"{event.route}/{PLUGIN}") for event in events]
+        return [structs.replace(event, route=plugin_route(event.route)) for event in events]
     return events
 
 

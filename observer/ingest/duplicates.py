@@ -30,7 +30,7 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.core.model import Session
-from observer.core.routes import is_imported
+from observer.core.routes import is_imported, is_same_hook
 
 WINDOW_MS = 5_000
 """How far apart two hooks report one event at most: each starts processes of its own."""
@@ -44,10 +44,10 @@ def may_have_duplicate(event: Event) -> bool:
         return False
     if is_imported(event):
         return not event.dedup
-    client, hooks = (clients().get(name) for name in (event.client, event.route.partition("/")[0]))
+    hooks = clients().get(event.route.partition("/")[0])
     # A plugin's hooks give the same ids, by which the store knows a duplicate itself.
     by_plugin = hooks is not None and hooks.has_plugin and not event.dedup
-    return by_plugin or (client is not None and client.reports_twice)
+    return by_plugin or _has_two_hooks(event)
 
 
 def is_covered(event: Event, session: Session | None) -> bool:
@@ -99,7 +99,15 @@ def _could_be(event: Event, other: Event) -> bool:
         and other.id != event.id
         and abs(other.at_ms - event.at_ms) <= WINDOW_MS
         and not (event.dedup and other.dedup and other.route != event.route)
+        # What one hook says twice is two events, unless a plugin runs the same hook.
+        and (_has_two_hooks(event) or is_imported(other) or is_same_hook(event.route, other.route))
     )
+
+
+def _has_two_hooks(event: Event) -> bool:
+    """Return True if another hook, or an import, may report the same event by another route."""
+    client = clients().get(event.client)
+    return is_imported(event) or (client is not None and client.reports_twice)
 
 
 def _signature(event: Event) -> object:

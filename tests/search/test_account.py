@@ -133,9 +133,9 @@ def test_the_course_of_a_session_holds_what_its_children_did(
         an_item(6, session_id=9),
     )
     with store.read() as reader:
-        told = course(reader, "7", owner="", limit=3)
-    assert told.children == (child,)
-    assert (ids(told.items), told.left_out) == ([12, 8, 4], 2)
+        said = course(reader, "7", owner="", limit=3)
+    assert said.children == (child,)
+    assert (ids(said.items), said.left_out) == ([12, 8, 4], 2)
 
 
 def test_the_tokens_of_a_session_are_those_of_its_turns(filled: Filled, store: SqliteStore) -> None:
