@@ -25,6 +25,8 @@ from observer.store.tombstones import Tombstones, places_of
 JUST_NOW_MS = 120_000
 """The end of a session gets what git says now if it is no older than this."""
 WAIT_S = 0.5
+NEAR = 100
+"""Newest events among which an earlier report of one is looked for."""
 
 
 class EventAppender:
@@ -153,7 +155,10 @@ class EventAppender:
         if recorded.session_id is None or not may_have_duplicate(event):
             return ""
         near = self._writer.recorded_near(
-            recorded.session_id, from_ms=event.at_ms - WINDOW_MS, to_ms=event.at_ms + WINDOW_MS
+            recorded.session_id,
+            from_ms=event.at_ms - WINDOW_MS,
+            to_ms=event.at_ms + WINDOW_MS,
+            newest=NEAR,  # a flood of events must not take quadratic time
         )
         found = find_duplicate(event, [other.event for other in near])
         return found.id if found else ""

@@ -209,18 +209,18 @@ class StoreReader(StalenessReader, Protocol):
         """Return active sessions whose last event is older than `before_ms`, oldest first."""
 
     def recorded_near(
-        self, session_id: int, *, from_ms: int, to_ms: int, kind: str = ""
+        self, session_id: int, *, from_ms: int, to_ms: int, kind: str = "", newest: int = -1
     ) -> list[Recorded]:
-        """Return a session's events, or of a kind, with `from_ms <= at_ms <= to_ms`, by `seq`."""
+        """Return a session's events with `from_ms <= at_ms <= to_ms`, by `seq`.
+
+        Only those of a `kind`, and only so many of the newest, where that is asked for.
+        """
 
     def written_near(self, *, from_ms: int, to_ms: int) -> list[Recorded]:
         """Return writes of files, and intents, of that time among the newest events, by `seq`."""
 
     def log(self, *, after_seq: int = 0, limit: int = 1000) -> list[Recorded]:
-        """Return events in log order, those after `after_seq`.
-
-        What was damaged is in no answer but that of `history`, which raises.
-        """
+        """Return events after `after_seq` in log order, without damaged ones (see `history`)."""
 
     def damaged(self) -> list[StoreUnavailable]:
         """Return what is wrong with each event that cannot be read; reads the whole log."""

@@ -148,8 +148,8 @@ def test_the_tokens_of_a_session_are_those_of_its_turns(filled: Filled, store: S
             recorded = Recorded(seq=seq, event=event, project_id=2, session_id=7)
             writer.append(recorded, stored_ms=1)
     with store.read() as reader:
-        told = course(reader, "7", owner="", limit=3)
-    assert told.usage == TokenUsage(input=15, output=1, cache_write=7)
+        answered = course(reader, "7", owner="", limit=3)
+    assert answered.usage == TokenUsage(input=15, output=1, cache_write=7)
 
 
 @pytest.mark.parametrize("handle", ["", "nosuch", "99"])

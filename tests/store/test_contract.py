@@ -507,6 +507,7 @@ def test_events_near_a_time_are_the_sessions_own(store: Store) -> None:
         )
         assert of_kind == near
         assert writer.recorded_near(1, from_ms=0, to_ms=9000, kind="reply") == []
+        assert writer.recorded_near(1, from_ms=0, to_ms=9000, newest=1) == near[1:]
         assert writer.recorded_near(2, from_ms=0, to_ms=9000) == []
 
 

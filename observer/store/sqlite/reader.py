@@ -261,23 +261,21 @@ class SqliteReader(
 
     def idle_sessions(self, *, before_ms: int) -> list[Session]:
         """See `StoreReader.idle_sessions`."""
-        rows = self._rows(
-            f"SELECT {_SESSION} FROM session WHERE status = 'active' AND last_ms < ?"
-            " ORDER BY last_ms, id",
-            (before_ms,),
-        )
+        conditions = "status = 'active' AND last_ms < ? ORDER BY last_ms, id"
+        rows = self._rows(f"SELECT {_SESSION} FROM session WHERE {conditions}", (before_ms,))
         return [to_session(row) for row in rows]
 
     def recorded_near(
-        self, session_id: int, *, from_ms: int, to_ms: int, kind: str = ""
+        self, session_id: int, *, from_ms: int, to_ms: int, kind: str = "", newest: int = -1
     ) -> list[Recorded]:
         """See `StoreReader.recorded_near`."""
         rows = self._rows(
             f"SELECT {RECORDED_COLUMNS} FROM event"
-            " WHERE session_id = ? AND at_ms BETWEEN ? AND ? AND ? IN ('', kind) ORDER BY seq",
-            (session_id, from_ms, to_ms, kind),
+            " WHERE session_id = ? AND at_ms BETWEEN ? AND ? AND ? IN ('', kind)"
+            " ORDER BY seq DESC LIMIT ?",
+            (session_id, from_ms, to_ms, kind, newest),
         )
-        return readable(rows)
+        return readable(rows[::-1])
 
     def written_near(self, *, from_ms: int, to_ms: int) -> list[Recorded]:
         """See `StoreReader.written_near`."""
