@@ -176,3 +176,12 @@ def test_a_twin_is_looked_for_where_there_can_be_one(
 )
 def test_a_write_names_its_file(body: AnyBody, path: str) -> None:
     assert path_written(shown(body, "post", cwd="/app")) == path
+
+
+def test_two_events_of_one_plugins_client_are_two() -> None:
+    """A run that failed and one that passed come by two events of the client, without an id."""
+    failed = shown(LS, "claude-code/PostToolUseFailure", client="claude-code")
+    passed = shown(LS, "claude-code/PostToolUse", 1500, client="claude-code")
+    by_plugin = shown(LS, "claude-code/PostToolUse/plugin", 1600, client="claude-code")
+    assert find_duplicate(passed, [failed]) is None
+    assert find_duplicate(by_plugin, [failed, passed]) == passed
