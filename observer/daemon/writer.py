@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from observer.core.errors import StoreUnavailable
 from observer.core.events import Event
@@ -30,7 +30,7 @@ class WriterThread:
         self._guard = guard
         self._health = health
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
-        self._awaited: set[Future[Any]] = set()
+        self._awaited: set[object] = set()
 
     def record(self, events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
         """Store the events of a request and return after the commit; blocks the calling thread."""
@@ -38,10 +38,12 @@ class WriterThread:
 
     def call(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run something in the writer's thread, and block the calling thread until it is done."""
-        awaited = self._thread.submit(partial(self._guarded, work, *args, **kwargs))
+        awaited = object()
         self._awaited.add(awaited)
-        awaited.add_done_callback(self._awaited.discard)
-        return awaited.result()
+        try:
+            return self._thread.submit(partial(self._guarded, work, *args, **kwargs)).result()
+        finally:
+            self._awaited.discard(awaited)
 
     def is_awaited(self) -> bool:
         """Return True while a thread is blocked until its call is done; safe from any thread."""

@@ -26,7 +26,7 @@ _LINE = re.compile(
 
 
 class Red(NamedTuple):
-    """A red line: the session start that shown it, the item that it names, and its words."""
+    """A red line: the session start that showed it, the item that it names, and its words."""
 
     start: Start
     item: int
@@ -51,7 +51,7 @@ def scored(kept: Kept) -> Scored:
         count(_GROUP, "shown", len(judged)),
         count(_GROUP, "false", len(false)),
         count(_GROUP, "undecided", len(judged) - len(known)),
-        share(_GROUP, "open failures shown", *_shown(kept, judged)),
+        share(_GROUP, "open failures shown", *_open_failures(kept, judged)),
     ]
     return Scored(measures=tuple(measures), wrong=tuple(map(_shown, false)))
 
@@ -132,7 +132,7 @@ def _clearing(check: Check, later: Sequence[Ran], *, by_mending: bool = False) -
     return None
 
 
-def _shown(kept: Kept, judged: Sequence[Judged]) -> tuple[int, int]:
+def _open_failures(kept: Kept, judged: Sequence[Judged]) -> tuple[int, int]:
     """Return how many open failures red lines tell, and how many there are."""
     ran = commands(kept)
     shown = open_ones = 0

@@ -179,7 +179,7 @@ class World:
         with self.store.read() as reader:
             return [item for item in reader.all_items() if item.project_id == place.project.id]
 
-    def said(self, place: Place) -> Iterator[tuple[str, str]]:
+    def shown(self, place: Place) -> Iterator[tuple[str, str]]:
         """Yield every text that an agent may get of a place, each with where it gets it."""
         project = place.project
         yield "start", self.documents.context(project)
