@@ -72,9 +72,8 @@ def our_handlers(text: str, context: InstallContext) -> Iterator[tuple[str, int,
     for event in _events_in(text):
         groups = jsonc.at(text, ("hooks", event))
         for place, group in enumerate(groups if isinstance(groups, list) else []):
-            for number, handler in enumerate(_handlers(group)):
-                if _is_ours(context, handler):
-                    yield event, place, number
+            handlers = enumerate(_handlers(group))
+            yield from ((event, place, at) for at, one in handlers if _is_ours(context, one))
 
 
 def check_switch(path: Path, key: jsonc.Path, *, off: bool) -> None:

@@ -123,8 +123,9 @@ def _read(envelope: Envelope) -> Iterable[Event]:
     if not payload and not all(isinstance(event.body, _WORDLESS) for event in events):
         raise Undecodable(f"{envelope.client} {envelope.event} with an empty payload")
     events = tuple(_correlated(event, envelope, payload) for event in events)
-    if host not in clients():
-        events = tuple(structs.replace(event, client=host) for event in events)
+    # Who ran the hook need not be a client that we know.
+    named = {} if host in clients() else {"client": host}
+    events = tuple(structs.replace(event, **named) for event in events) if named else events
     if envelope.args[-1:] == (PLUGIN,):
         return [structs.replace(event, route=plugin_route(event.route)) for event in events]
     return events

@@ -63,9 +63,13 @@ def answer(
         appender = appender_of(writer)
         receipts = [appender.append(one) for one in probes]
         appender.finish()
-        for one, receipt in zip(probes, receipts, strict=True):
-            if receipt.seq is not None:
-                _write(one.event.cwd, _read_back(writer, receipt.seq, receipt.item))
+        stored = [
+            (one.event.cwd, receipt.seq, receipt.item)
+            for one, receipt in zip(probes, receipts, strict=True)
+            if receipt.seq is not None
+        ]
+        for folder, seq, item in stored:
+            _write(folder, _read_back(writer, seq, item))
         raise _RollBack
 
 

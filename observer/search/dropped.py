@@ -61,13 +61,16 @@ def dropped(reader: StoreReader, event: Event, here: Filters) -> Reminder:
 def _last(reader: StoreReader, session: Session, here: Filters) -> tuple[Item, str] | None:
     """Return the item of a session's last compaction, and its whole summary."""
     of = Filters(project_id=here.project_id, session_id=session.id, types=("compaction",))
-    for item in reader.recent(of, limit=1):
-        at_ms = item.created_ms
-        for recorded in reader.recorded_near(session.id, from_ms=at_ms, to_ms=at_ms):
-            body = recorded.event.body
-            if isinstance(body, Compaction) and body.summary:
-                return item, body.summary
-    return None
+    item = next(iter(reader.recent(of, limit=1)), None)
+    if item is None:
+        return None
+    at_ms = item.created_ms
+    bodies = (
+        recorded.event.body
+        for recorded in reader.recorded_near(session.id, from_ms=at_ms, to_ms=at_ms)
+    )
+    summary = next((body.summary for body in bodies if isinstance(body, Compaction)), "")
+    return (item, summary) if summary else None
 
 
 def _known(
@@ -95,10 +98,14 @@ def _known(
     rejected, decided = ("rejected",), tuple(sorted(KNOWLEDGE_TYPES - {"rejected"}))
     for label, types in (("decided", decided), ("tried, did not help", rejected)):
         for of in (own, noted):
-            for item in reader.recent(replace(of, types=types), limit=MOST_OF_A_KIND):
-                if item.status in _STANDING and not (item.suspicion or is_stale(item)):
-                    text = one_line(item.narrative or item.title, LINE_CHARS)
-                    yield f"- {label}: {text} #{item.id}", _share(text, stems) >= KEPT
+            found = reader.recent(replace(of, types=types), limit=MOST_OF_A_KIND)
+            for item in filter(_stands, found):
+                text = one_line(item.narrative or item.title, LINE_CHARS)
+                yield f"- {label}: {text} #{item.id}", _share(text, stems) >= KEPT
+
+
+def _stands(item: Item) -> bool:
+    return item.status in _STANDING and not (item.suspicion or is_stale(item))
 
 
 def _names_failure(summary: str, stems: frozenset[str], failure: OpenFailure) -> bool:

@@ -295,6 +295,10 @@ def settled(folder: Path, shown: Shown, an_index: Make, fill: Make) -> Path:
     return folder
 
 
+def test_files_that_can_be_read_are_not_damaged(settled: Path) -> None:
+    assert Files(settled).damaged() == []
+
+
 def cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-1])
 

@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from observer.clients.registry import clients
 from observer.core.errors import Undecodable
 from observer.core.events import Command, Event, FileWrite, Prompt
-from observer.ingest.decode import NAME_CHARACTERS, SLACK, decode, decode_upcoming
+from observer.ingest.decode import (
+    NAME_CHARACTERS,
+    SLACK,
+    decode,
+    decode_upcoming,
+    decoders,
+)
 from observer.spool.files import envelope
 
 AT_MS = 1_763_715_600_000
@@ -183,6 +189,17 @@ def test_an_event_keeps_model_and_trace(
 def test_an_unknown_client_is_refused_naming_the_known_ones() -> None:
     with pytest.raises(Undecodable, match="claude-code, cursor, kiro"):
         decoded("emacs", "save", {})
+
+
+def test_the_name_of_the_decoders_holds_every_client() -> None:
+    assert set(clients()) < set(decoders().split())
+
+
+def test_what_a_plugin_reports_has_a_route_of_its_own() -> None:
+    payload = {"session_id": "s", "prompt": "why?"}
+    hook = only("claude-code", "UserPromptSubmit", payload)
+    by_plugin = only("claude-code", "UserPromptSubmit", payload, "arg=plugin")
+    assert by_plugin.route == f"{hook.route}/plugin"
 
 
 def test_half_an_emoji_costs_its_character_only() -> None:

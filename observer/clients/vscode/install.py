@@ -32,8 +32,7 @@ def uninstall(context: InstallContext) -> InstallPlan:
 
 
 def _path(context: InstallContext) -> Path:
-    if sys.platform == "darwin":
-        folder = context.user_home / "Library" / "Application Support"
-    else:
-        folder = context.place("XDG_CONFIG_HOME", ".config")
+    is_mac = sys.platform == "darwin"
+    on_mac = context.user_home / "Library" / "Application Support"
+    folder = on_mac if is_mac else context.place("XDG_CONFIG_HOME", ".config")
     return folder / "Code" / "User" / "mcp.json"
