@@ -26,7 +26,6 @@ from observer.core.errors import BadInput, ConfigInvalid, ObserverError
 from observer.core.text import counted
 from observer.core.value import Value
 from observer.doctor.diagnosis import Diagnosis
-from observer.doctor.probes import probe_checks
 from observer.views.moment import minute
 
 
@@ -129,6 +128,8 @@ def _performed(one: Setup, context: InstallContext) -> Setup:
 
 
 def _probed(done: list[Setup], context: InstallContext) -> list[Diagnosis]:
+    from observer.doctor.probes import probe_checks  # noqa: PLC0415 - 0.5 s, to try hooks only
+
     return list(probe_checks(context, [one.client.name for one in done]))
 
 
