@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 from observer.config_files import jsonc
 from observer.config_files.context import InstallContext, InstallPlan, command, is_ours
 from observer.config_files.file_edits import read
-from observer.config_files.json_entries import drop_server, edit_json, merge, put_server
+from observer.config_files.json_entries import IsOurs, drop_server, edit_json, merge, put_server
 from observer.core.errors import ConfigInvalid
 
 Options: TypeAlias = Mapping[str, object]
@@ -73,7 +73,7 @@ def our_handlers(text: str, context: InstallContext) -> Iterator[tuple[str, int,
         groups = jsonc.at(text, ("hooks", event))
         for place, group in enumerate(groups if isinstance(groups, list) else []):
             handlers = enumerate(_handlers(group))
-            yield from ((event, place, at) for at, one in handlers if _is_ours(context, one))
+            yield from ((event, place, at) for at, one in handlers if runs_ours(context, one))
 
 
 def check_switch(path: Path, key: jsonc.Path, *, off: bool) -> None:
@@ -108,10 +108,23 @@ def drop(text: str, context: InstallContext) -> str:
     Raises:
         ValueError: an event has another shape.
     """
-    text = _drop_strays(text, context)
+    return drop_entries(_drop_strays(text, context), lambda group: _is_our_group(context, group))
+
+
+def drop_entries(text: str, is_ours: IsOurs) -> str:
+    """Return a settings file without those entries in the lists of its hooks' events.
+
+    Raises:
+        ValueError: an event has another shape.
+    """
     for event in _events_in(text):
-        text = merge(text, ("hooks", event), [], lambda group: _is_our_group(context, group))
+        text = merge(text, ("hooks", event), [], is_ours)
     return text
+
+
+def runs_ours(context: InstallContext, entry: object, *, key: str = "command") -> bool:
+    """Return True if an entry of a settings file, of any shape, runs one of our scripts."""
+    return isinstance(entry, dict) and is_ours(context.home, entry.get(key))
 
 
 def _drop_strays(text: str, context: InstallContext) -> str:
@@ -120,7 +133,9 @@ def _drop_strays(text: str, context: InstallContext) -> str:
         groups = jsonc.at(text, ("hooks", event))
         for place, group in enumerate(groups if isinstance(groups, list) else []):
             handlers = _handlers(group)
-            ours = [number for number, handler in enumerate(handlers) if _is_ours(context, handler)]
+            ours = [
+                number for number, handler in enumerate(handlers) if runs_ours(context, handler)
+            ]
             for number in reversed(ours if len(ours) < len(handlers) else []):
                 text = jsonc.remove(text, ("hooks", event, place, "hooks", number))
     return text
@@ -150,11 +165,7 @@ def _groups(hooks: OurHooks, event: str, context: InstallContext) -> list[object
 
 def _is_our_group(context: InstallContext, group: object) -> bool:
     handlers = _handlers(group)
-    return bool(handlers) and all(_is_ours(context, handler) for handler in handlers)
-
-
-def _is_ours(context: InstallContext, handler: object) -> bool:
-    return isinstance(handler, dict) and is_ours(context.home, handler.get("command"))
+    return bool(handlers) and all(runs_ours(context, handler) for handler in handlers)
 
 
 def _handlers(group: object) -> list[object]:

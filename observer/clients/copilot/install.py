@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from observer.clients.hook_groups import drop_entries, runs_ours
 from observer.config_files import jsonc
-from observer.config_files.context import InstallContext, InstallPlan, command, is_ours
+from observer.config_files.context import InstallContext, InstallPlan, command
 from observer.config_files.json_entries import drop_server, edit_json, merge, put_server
 
 NAME = "copilot"
@@ -84,10 +85,7 @@ def _put(text: str, context: InstallContext) -> str:
 
 
 def _drop(text: str, context: InstallContext) -> str:
-    hooks = jsonc.at(text, ("hooks",))
-    for event in hooks if isinstance(hooks, dict) else ():
-        text = merge(text, ("hooks", event), [], lambda entry: _is_ours(context, entry))
-    return text
+    return drop_entries(text, lambda entry: _is_ours(context, entry))
 
 
 def _entry(line: str, timeout: int) -> dict[str, object]:
@@ -95,4 +93,4 @@ def _entry(line: str, timeout: int) -> dict[str, object]:
 
 
 def _is_ours(context: InstallContext, entry: object) -> bool:
-    return isinstance(entry, dict) and is_ours(context.home, entry.get("bash"))
+    return runs_ours(context, entry, key="bash")

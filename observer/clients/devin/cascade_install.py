@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from observer.config_files import jsonc
-from observer.config_files.context import InstallContext, InstallPlan, command, is_ours
+from observer.clients.hook_groups import drop_entries, runs_ours
+from observer.config_files.context import InstallContext, InstallPlan, command
 from observer.config_files.json_entries import drop_server, edit_json, merge, put_server
 
 NAME = "windsurf"
@@ -47,16 +47,9 @@ def _put(text: str, context: InstallContext) -> str:
     for event in _EVENTS:
         line = command(context.home, "post", NAME, event)
         wanted = [{"command": line, "show_output": False}]
-        text = merge(text, ("hooks", event), wanted, lambda entry: _is_ours(context, entry))
+        text = merge(text, ("hooks", event), wanted, lambda entry: runs_ours(context, entry))
     return text
 
 
 def _drop(text: str, context: InstallContext) -> str:
-    hooks = jsonc.at(text, ("hooks",))
-    for event in hooks if isinstance(hooks, dict) else ():
-        text = merge(text, ("hooks", event), [], lambda entry: _is_ours(context, entry))
-    return text
-
-
-def _is_ours(context: InstallContext, entry: object) -> bool:
-    return isinstance(entry, dict) and is_ours(context.home, entry.get("command"))
+    return drop_entries(text, lambda entry: runs_ours(context, entry))
