@@ -14,7 +14,8 @@ import msgspec
 from observer.core.model import Item, Project, Session, iso
 from observer.core.value import TokenUsage
 from observer.memory.api import Memory
-from observer.search.timeline import Account, SessionRun, SessionTimeline, Share, under_parents
+from observer.search.nesting import nested
+from observer.search.timeline import Account, SessionRun, SessionTimeline, Share
 from observer.toolsets.rows import ProjectName, observation
 from observer.views.moment import minute, span
 from observer.views.render import answers, detail, entry, heading, one_line
@@ -77,9 +78,8 @@ def of_session(timeline: SessionTimeline, name: ProjectName) -> str:
         lines.append("")
     if timeline.left_out:
         lines.append(f"({timeline.left_out:,} earlier left out)")
-    for item, is_under in under_parents(timeline.items, timeline.children):
-        shown = entry(item, _no_name)
-        lines.append(indent(shown, "  ") if is_under else shown)
+    for row in nested(timeline.items, [session, *timeline.children]):
+        lines.append(indent(entry(row.item, _no_name), "  " * row.depth))
     return "\n".join(lines)
 
 
@@ -94,6 +94,7 @@ def session_rows(timeline: SessionTimeline, name: ProjectName) -> Row:
             {
                 "id": child.id,
                 "session": child.external,
+                "parent": child.parent,
                 "items": [item.id for item in timeline.items if item.session_id == child.id],
             }
             for child in timeline.children

@@ -5,8 +5,7 @@ Independent of any query.
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from observer.core.errors import BadInput, NotFound
@@ -16,21 +15,24 @@ from observer.core.model import Item, Session, item_id
 from observer.core.value import TokenUsage, Value
 from observer.observations.drafts import FAILED
 from observer.search.handles import session_id
+from observer.search.nesting import Nested, nested
 from observer.store.interface import StoreReader
 
 MAX_DEPTH = 50
 """Most entries on one side of the anchor."""
 
 
-class TimelineEntry(Value):
+class TimelineEntry(Nested, kw_only=True):
     """An item of a timeline; `position` is negative before the anchor, 0 at it, positive after."""
 
     position: int
-    item: Item
 
 
 class Timeline(Value):
-    """The anchor and its neighbours of the same project, oldest first."""
+    """The anchor and its neighbours of the same project, oldest first.
+
+    The work of a sub-agent is behind the delegation to it; positions are those in time.
+    """
 
     anchor: Item
     entries: tuple[TimelineEntry, ...]
@@ -59,15 +61,19 @@ def timeline(
     if not found:
         raise NotFound(f"there is no item {anchor_id}", hint="search for it first")
     items = reader.around(found[0], owner=owner, before=before, after=after)
-    origin = [item.id for item in items].index(anchor_id)
+    places = {item.id: place for place, item in enumerate(items)}
+    ids = sorted({item.session_id for item in items if item.session_id})
+    rows = nested(items, [one for one in map(reader.session, ids) if one])
     entries = (
-        TimelineEntry(position=place - origin, item=item) for place, item in enumerate(items)
-    )
+        TimelineEntry(
+            position=places[row.item.id] - places[anchor_id],
+            item=row.item, under=row.under, depth=row.depth,
+        )
+        for row in rows
+    )  # fmt: skip
     return Timeline(anchor=found[0], entries=tuple(entries))
 
 
-_BY = re.compile(r"by sub-agent (.+)\Z")
-"""How an observation names the sub-agent that it is of, at the end of its subtitle."""
 MOST_SESSIONS = 1_000
 MOST_ITEMS = 5_000
 """Observations of one account, and notes likewise."""
@@ -115,8 +121,8 @@ class Account(Value):
 class SessionTimeline(Value):
     """The course of one session: what it and its children left in the memory, oldest first.
 
-    `children` are sub-agents' sessions that it started, by id. `left_out` counts what came before
-    the first of the items. `usage` is None where the client does not report it.
+    `children` are the sessions of its sub-agents and of theirs, by id. `left_out` counts what came
+    before the first of the items. `usage` is None where the client does not report it.
     """
 
     ran: SessionRun
@@ -166,7 +172,7 @@ def course(reader: StoreReader, handle: str, *, owner: str, limit: int) -> Sessi
     session = reader.session(session_id(reader, handle) or 0)
     if session is None:
         raise NotFound("no session is named", hint="see: observer sessions")
-    children = reader.children(session, limit=MOST_CHILDREN)
+    children = _descendants(reader, session)
     ids = [_ids_of(reader, one, owner=owner) for one in (session, *children)]
     items = [item for some in ids for item in reader.items(some[:limit])]
     items.sort(key=lambda item: (item.created_ms, item.id))
@@ -177,6 +183,18 @@ def course(reader: StoreReader, handle: str, *, owner: str, limit: int) -> Sessi
         children=tuple(children),
         usage=_usage(reader, session),
     )
+
+
+def _descendants(reader: StoreReader, session: Session) -> list[Session]:
+    """Return the sessions of a session's sub-agents and of theirs, at most `MOST_CHILDREN`."""
+    found: dict[int, Session] = {}
+    waiting = [session]
+    while waiting and len(found) < MOST_CHILDREN:
+        more = reader.children(waiting.pop(0), limit=MOST_CHILDREN - len(found))
+        new = [one for one in more if one.id not in {session.id, *found}]
+        found |= {one.id: one for one in new}
+        waiting += new
+    return sorted(found.values(), key=lambda one: one.id)
 
 
 def _usage(reader: StoreReader, session: Session) -> TokenUsage | None:
@@ -200,62 +218,6 @@ def _ids_of(reader: StoreReader, session: Session, *, owner: str) -> list[int]:
         owner=owner,
     )
     return reader.ids(within, limit=MOST_ITEMS)
-
-
-def under_parents(
-    items: Sequence[Item], children: Sequence[Session] = ()
-) -> list[tuple[Item, bool]]:
-    """Return items with what a sub-agent did behind the delegation to it, marked with True.
-
-    `children` are sessions of sub-agents. Where no delegation to it is among the items, a
-    sub-agent's work keeps its place.
-    """
-    parents = _parents(children, items)
-    delegations = [
-        item for item in items if item.type == "delegation" and item.session_id not in parents
-    ]
-    under: defaultdict[int, list[Item]] = defaultdict(list)
-    course = []
-    for item in items:
-        agent = None if item.type == "delegation" else _BY.search(item.subtitle)
-        if item.session_id in parents:
-            parent = parents[item.session_id]
-        else:
-            parent = _delegation_to(agent[1], delegations, item) if agent else None
-        is_under = agent is not None or item.session_id in parents
-        if parent is None:
-            course.append((item, is_under))
-        else:
-            under[parent].append(item)
-    rows = []
-    for item, is_under in course:
-        rows.append((item, is_under))
-        rows += ((each, True) for each in under[item.id])
-    return rows
-
-
-def _parents(children: Sequence[Session], items: Sequence[Item]) -> dict[int, int | None]:
-    """Return the ids of delegations, by those of the sessions that they began.
-
-    A client begins a session and then hands it the task, one sub-agent after the other.
-    """
-    found: dict[int, int | None] = {child.id: None for child in children}
-    open_ = [item for item in items if item.type == "delegation" and item.session_id not in found]
-    for child in children:
-        task = next((item for item in open_ if item.created_ms >= child.started_ms), None)
-        if task:
-            found[child.id] = task.id
-            open_.remove(task)
-    return found
-
-
-def _delegation_to(agent: str, delegations: Sequence[Item], item: Item) -> int | None:
-    """Return the id of the one that this agent came back from, else of the last to its kind."""
-    kind = agent.partition("/")[0]
-    earlier = [each for each in delegations if each.created_ms <= item.created_ms]
-    own = [each for each in earlier if each.subtitle.endswith(f"by sub-agent {agent}")]
-    alike = [each for each in earlier if each.subtitle == f"to {kind}"]
-    return next((each.id for each in [*own[-1:], *alike[-1:]]), None)
 
 
 def _lately(ran: Iterable[Session], items: Iterable[Item]) -> list[int | None]:

@@ -14,6 +14,7 @@ from msgspec import UNSET, UnsetType
 
 from observer.core.model import Item, SummaryFields, iso
 from observer.search.rank import Hit
+from observer.search.timeline import TimelineEntry
 from observer.search.token_budget import PackEntry
 from observer.toolsets.rows import CardLine, ProjectName
 from observer.views import render
@@ -40,9 +41,15 @@ class HitLine(ItemLine, kw_only=True):
 
 
 class TimelineLine(ItemLine, kw_only=True):
-    """An entry of a timeline; `position` is negative before the anchor, 0 for it."""
+    """An entry of a timeline; `position` is negative before the anchor, 0 for it.
+
+    `depth` is 1 for the work of a sub-agent, 2 for that of one of its own; `under` is the id of
+    the delegation to it.
+    """
 
     position: int
+    depth: int | UnsetType = UNSET
+    under: int | UnsetType = UNSET
 
 
 class SearchResult(ResultRow):
@@ -55,7 +62,7 @@ class SearchResult(ResultRow):
 
 
 class TimelineResult(ResultRow):
-    """Result of `timeline`, oldest first."""
+    """Result of `timeline`, oldest first, a sub-agent's work behind the delegation to it."""
 
     timeline: list[TimelineLine]
 
@@ -106,9 +113,14 @@ def hit_line(hit: Hit, name: ProjectName, excerpt: str) -> HitLine:
     return HitLine(**_fields(hit.item, name, excerpt), score=round(hit.score, 2))
 
 
-def timeline_line(item: Item, position: int, name: ProjectName) -> TimelineLine:
+def timeline_line(entry: TimelineEntry, name: ProjectName) -> TimelineLine:
     """Return an item in its place in a timeline."""
-    return TimelineLine(**_fields(item, name, render.excerpt(item)), position=position)
+    return TimelineLine(
+        **_fields(entry.item, name, render.excerpt(entry.item)),
+        position=entry.position,
+        depth=entry.depth or UNSET,
+        under=entry.under or UNSET,
+    )
 
 
 def context_line(entry: PackEntry) -> ContextLine:

@@ -167,11 +167,10 @@ class Core:
         anchor = self._memory.resolve(str(anchor_id))
         around = self._view().timeline(anchor, before=depth_before, after=depth_after)
         name, text = self._names(), render.timeline(around, self._names())
-        entries = [(entry.item, entry.position) for entry in around.entries]
         if detail == "full":
-            moments = [rows.moment(item, position, name) for item, position in entries]
+            moments = [rows.moment(entry, name) for entry in around.entries]
             return ToolResult(text, rows.Moments(timeline=moments))
-        lines = [compact.timeline_line(item, position, name) for item, position in entries]
+        lines = [compact.timeline_line(entry, name) for entry in around.entries]
         return ToolResult(text, compact.TimelineResult(timeline=lines))
 
     def get_observations(

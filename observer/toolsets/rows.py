@@ -15,6 +15,7 @@ from observer.core.model import Item, Project, SummaryFields, iso
 from observer.search.eligible import is_stale
 from observer.search.rank import Hit
 from observer.search.resume_card import CardFact
+from observer.search.timeline import TimelineEntry
 from observer.search.token_budget import PackEntry
 from observer.views import render
 from observer.views.labels import Written, json_characters, labels, written
@@ -107,7 +108,7 @@ class FullSearchResult(ResultRow):
 
 
 class Moment(ResultRow, kw_only=True):
-    """One entry of a timeline; `position` is negative before the anchor, 0 for it."""
+    """One entry of a timeline; `position`, `depth` and `under` are those of a `TimelineLine`."""
 
     id: int
     type: str
@@ -118,11 +119,13 @@ class Moment(ResultRow, kw_only=True):
     created_at: str
     created_at_epoch: int
     position: int
+    depth: int | UnsetType = UNSET
+    under: int | UnsetType = UNSET
     validity: list[str] | UnsetType = UNSET
 
 
 class Moments(ResultRow):
-    """Result of `timeline`, oldest first."""
+    """Result of `timeline`, oldest first, a sub-agent's work behind the delegation to it."""
 
     timeline: list[Moment]
 
@@ -265,8 +268,9 @@ def _factor(figure: float) -> float | UnsetType:
     return UNSET if round(figure, 4) == 1 else round(figure, 4)
 
 
-def moment(item: Item, position: int, name: ProjectName) -> Moment:
+def moment(entry: TimelineEntry, name: ProjectName) -> Moment:
     """Return an item at its position in a timeline."""
+    item = entry.item
     return Moment(
         id=item.id,
         type=item.type,
@@ -276,7 +280,9 @@ def moment(item: Item, position: int, name: ProjectName) -> Moment:
         project=name(item.project_id),
         created_at=iso(item.created_ms),
         created_at_epoch=item.created_ms,
-        position=position,
+        position=entry.position,
+        depth=entry.depth or UNSET,
+        under=entry.under or UNSET,
         validity=labels(item) or UNSET,
     )
 

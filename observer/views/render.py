@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
+from textwrap import indent
 
 from observer.core.errors import ObserverError
 from observer.core.model import Item
@@ -171,9 +172,15 @@ def _reasons(hit: Hit) -> str:
 
 
 def timeline(found: Timeline, name: ProjectName) -> str:
-    """Return a timeline, oldest first, with positions relative to the anchor."""
+    """Return a timeline, oldest first, with positions relative to the anchor.
+
+    What a sub-agent did is indented, below the delegation to it.
+    """
     return "\n".join(
-        entry(point.item, name, mark=f"{point.position:+d} " if point.position else "±0 ")
+        indent(
+            entry(point.item, name, mark=f"{point.position:+d} " if point.position else "±0 "),
+            "  " * point.depth,
+        )
         for point in found.entries
     )
 

@@ -137,7 +137,9 @@ def test_the_work_of_a_sub_agent_in_a_session_of_its_own_stands_under_its_delega
         )
 
     def child(session: int, at: int) -> Session:
-        return replace(SESSION, id=session, external=f"c{session}", started_ms=AT_MS + at)
+        return replace(
+            SESSION, id=session, external=f"c{session}", started_ms=AT_MS + at, parent="abc"
+        )
 
     items = (
         did(1, 12, kind="delegation"),
@@ -163,7 +165,7 @@ def test_the_work_of_a_sub_agent_in_a_session_of_its_own_stands_under_its_delega
         *("#5 command", "  #7 command"),
     ]
     rows = accounts.session_rows(said, name)["children"]
-    assert rows[1] == {"id": 22, "session": "c22", "items": [3, 6]}
+    assert rows[1] == {"id": 22, "session": "c22", "parent": "abc", "items": [3, 6]}
 
 
 def test_the_tokens_of_a_session_are_shown_where_they_are_known() -> None:
