@@ -404,7 +404,9 @@ def test_yaml_keeps_every_key_and_comes_back_to_the_byte(
         assert after.endswith(more)
         without = nodes(after.decode())
         assert without.pop(SERVERS, []) == others
-        assert list(without.items()) == list(before.items())
+        mine = nodes((within + more).decode())  # what is added may continue a text that ends `|+`
+        del mine[SERVERS]
+        assert list(without.items()) == list(mine.items())
 
 
 # --- start-up files and git's configuration ------------------------------------------------------
