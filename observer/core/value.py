@@ -54,6 +54,18 @@ class TokenUsage(Value):
 _T = TypeVar("_T")
 
 
+def decode_json(data: bytes | str, shape: type[_T]) -> _T:
+    """Return JSON of any origin as a value of that shape.
+
+    Raises:
+        msgspec.DecodeError: it is not JSON in UTF-8, is nested too deep or has another shape.
+    """
+    try:
+        return msgspec.json.decode(data, type=shape)
+    except (UnicodeError, RecursionError) as error:  # the decoder lets them through
+        raise msgspec.DecodeError(str(error)) from error
+
+
 def decode_state(decoder: msgspec.json.Decoder[_T], data: bytes, *, of: str) -> _T:
     """Return the stored state of a session or a project.
 

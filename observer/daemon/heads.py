@@ -15,6 +15,7 @@ from observer.core.errors import ObserverError
 from observer.core.events import Event
 from observer.core.model import UNASSIGNED, Place
 from observer.core.paths import Home, read_plain
+from observer.core.value import decode_json
 from observer.daemon.health import Health
 from observer.daemon.worker import Worker, heard
 from observer.git.status import is_under_way
@@ -153,7 +154,7 @@ class HeadWorker(Worker):
 
     def _read(self) -> dict[str, str]:
         with suppress(OSError, msgspec.MsgspecError):
-            return msgspec.json.decode(read_plain(self._file), type=dict[str, str])
+            return decode_json(read_plain(self._file), dict[str, str])
         return {}
 
 

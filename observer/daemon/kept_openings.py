@@ -18,6 +18,7 @@ import orjson
 from observer import __version__
 from observer.core.errors import BadInput
 from observer.core.paths import Home, make_private
+from observer.core.value import decode_json
 from observer.daemon.health import Health
 from observer.daemon.worker import Worker
 from observer.pump.dial import hello
@@ -92,7 +93,7 @@ class KeptOpenings(Worker):
         kept: list[Asked] = []
         for path in sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns):
             with suppress(OSError, msgspec.DecodeError), path.open("rb") as file:
-                kept.append(msgspec.json.decode(file.readline(), type=Asked))
+                kept.append(decode_json(file.readline(), Asked))
             if not kept or path != self._path(kept[-1]):
                 path.unlink(missing_ok=True)
         return kept

@@ -13,6 +13,7 @@ from observer.clients.registry import clients
 from observer.config_files.context import current_context
 from observer.core.errors import ObserverError
 from observer.core.paths import Home, read_plain
+from observer.core.value import decode_json
 from observer.memory.api import Memory
 from observer.spool.files import replace
 
@@ -85,5 +86,5 @@ class QuietNotice:
 
     def _announced(self) -> dict[str, int]:
         with suppress(OSError, msgspec.MsgspecError):
-            return msgspec.json.decode(read_plain(self._home.quiet), type=dict[str, int])
+            return decode_json(read_plain(self._home.quiet), dict[str, int])
         return {}

@@ -26,6 +26,7 @@ from observer.core.errors import BadInput
 from observer.core.events import Event
 from observer.core.model import Receipt
 from observer.core.paths import Home
+from observer.core.value import decode_json
 from observer.ingest.decode import UPCOMING, decode, decode_upcoming
 from observer.memory.api import Memory
 from observer.notes.values import Record
@@ -57,8 +58,8 @@ class CommandAnswers:
             StoreUnavailable: the memory cannot be read.
         """
         try:
-            asked = msgspec.json.decode(body, type=CommandRequest)
-        except (msgspec.DecodeError, RecursionError) as error:
+            asked = decode_json(body, CommandRequest)
+        except msgspec.DecodeError as error:
             raise BadInput(f"this is not a question: {error}") from error
         if asked.surroundings != surroundings():
             raise BadInput("asked with another version, time zone or settings than the daemon's")
@@ -111,9 +112,6 @@ def post_events(body: bytes, record: Record) -> Sequence[PostReceipt]:
     ]
 
 
-_events = msgspec.json.Decoder(list[Event]).decode
-
-
 def import_events(body: bytes, record: Record) -> ImportReceipt:
     """Store the events of an import, all or none; return how many were stored, and why not others.
 
@@ -122,8 +120,8 @@ def import_events(body: bytes, record: Record) -> ImportReceipt:
         StoreUnavailable: the store cannot be written.
     """
     try:
-        events = _events(body)
-    except (msgspec.DecodeError, RecursionError) as error:
+        events = decode_json(body, list[Event])
+    except msgspec.DecodeError as error:
         raise BadInput(f"this is not a list of events: {error}") from error
     receipts = record(events, None)
     return ImportReceipt(

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from observer.core.paths import open_plain
-from observer.core.value import Value
+from observer.core.value import Value, decode_json
 
 Arrays = Mapping[str, NDArray[Any]]
 """`Any`: each array has an element type of its own, named where it is used."""
@@ -125,7 +125,7 @@ def _header(path: Path) -> tuple[_Header, int]:
     if len(header) != length or zlib.crc32(header) != checksum:
         raise CorruptFile(f"{path.name} has a damaged header")
     begin = _aligned(len(MARK) + _LENGTHS.size + length)
-    return msgspec.json.decode(header, type=_Header), begin
+    return decode_json(header, _Header), begin
 
 
 def _slots(arrays: Arrays) -> tuple[tuple[_Slot, ...], int]:

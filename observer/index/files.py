@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from observer.core.paths import make_private, read_plain
-from observer.core.value import Value
+from observer.core.value import Value, decode_json
 from observer.index.arrays import CorruptFile, load, save
 from observer.index.segment import Segment
 from observer.index.segment_builder import facts_of, loaded
@@ -54,7 +54,7 @@ class Files:
     def _load(self, epoch: str) -> list[Segment]:
         try:
             raw = read_plain(self._folder / _LIST)
-            listed = msgspec.json.decode(raw, type=_Listed)
+            listed = decode_json(raw, _Listed)
             if (listed.epoch, listed.format) != (epoch, FORMAT):
                 return []
             found = [loaded(load(self._folder / name)) for name in listed.segments]
@@ -73,7 +73,7 @@ class Files:
 
     def _damaged(self) -> list[str]:
         try:
-            listed = msgspec.json.decode(read_plain(self._folder / _LIST), type=_Listed)
+            listed = decode_json(read_plain(self._folder / _LIST), _Listed)
         except FileNotFoundError:
             return []
         except (OSError, msgspec.MsgspecError):

@@ -7,12 +7,11 @@ from array import array
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from observer.core.model import Item, ItemChange
-from observer.core.value import Value
+from observer.core.value import Value, decode_json
 from observer.index.arrays import SavedArrays
 from observer.index.segment import ATTRIBUTES, ROWS_AT_ONCE, Segment, inverted, widths
 from observer.index.tokens import COLUMNS, SEPARATOR, Codes
@@ -96,7 +95,7 @@ def loaded(saved: SavedArrays) -> Segment:
     Raises:
         msgspec.MsgspecError, KeyError: the file is not of such rows.
     """
-    facts = msgspec.json.decode(saved.facts, type=FileFacts)
+    facts = decode_json(saved.facts, FileFacts)
     return Segment(saved.arrays, last_change=facts.last_change, model=facts.model)
 
 

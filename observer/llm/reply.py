@@ -6,7 +6,7 @@ A failure says why, and when to try again. Pure but for the clock, against which
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -19,6 +19,7 @@ from msgspec import Meta
 from observer.core.errors import BadInput, ObserverError
 from observer.core.events import Enriched
 from observer.core.model import Item
+from observer.core.value import decode_json
 from observer.llm.endpoint import Endpoint
 from observer.llm.prompt import ANSWER_TOKENS, LlmPrompt, tokens_of
 from observer.redaction.redact import redact_text
@@ -94,9 +95,9 @@ def reply_in(answered: Answered, prompt: LlmPrompt) -> LlmReply:
         AskFailed: it is none, or was cut short.
     """
     try:
-        found = msgspec.json.decode(answered.body, type=_Completion)
+        found = decode_json(answered.body, _Completion)
         choice = found.choices[0]
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, IndexError) as error:
+    except (msgspec.DecodeError, IndexError) as error:
         kind = one_line(answered.headers.get("content-type", "no content type"))
         raise AskFailed(
             f"the answer is not a chat completion ({kind}): {one_line(str(error))}",
@@ -152,10 +153,8 @@ def _said(body: bytes, key: str) -> str:
 def _tokens(usage: msgspec.Raw) -> int:
     """Return the tokens that the endpoint says it counted; 0 where it reports nothing usable."""
     try:
-        reported = msgspec.json.decode(usage, type=_Usage | None)
-    except (msgspec.DecodeError, RecursionError):
-        return 0
-    if reported is None:
+        reported = decode_json(usage, _Usage)
+    except msgspec.DecodeError:
         return 0
     counted = max(reported.total_tokens, reported.prompt_tokens + reported.completion_tokens)
     return min(max(counted, 0), MOST_TOKENS)
@@ -214,17 +213,13 @@ class ExtractedFacts(msgspec.Struct, frozen=True):
     facts: Annotated[list[_Text], Meta(max_length=50)]
 
 
-_decode = msgspec.json.Decoder(SummaryReply).decode
-_decode_facts = msgspec.json.Decoder(ExtractedFacts).decode
-
-
 def enriched(item: Item, text: str, *, model: str) -> Enriched:
     """Return what an answer says about an item, as the event that keeps it.
 
     Raises:
         BadInput: it is not the JSON object that was asked for, is too long, or says nothing.
     """
-    answer = _decoded(text, _decode)
+    answer = _decoded(text, SummaryReply)
     narrative = _joined(answer.narrative)
     if not narrative:
         raise BadInput("the answer says nothing", hint=_HINT)
@@ -245,14 +240,14 @@ def facts(text: str) -> tuple[str, ...]:
     Raises:
         BadInput: it is not the JSON object that was asked for, or is too long.
     """
-    found = (" ".join(fact.split()) for fact in _decoded(text, _decode_facts).facts)
+    found = (" ".join(fact.split()) for fact in _decoded(text, ExtractedFacts).facts)
     return tuple(dict.fromkeys(filter(None, found)))
 
 
-def _decoded(text: str, decode: Callable[[bytes], T]) -> T:
+def _decoded(text: str, shape: type[T]) -> T:
     try:
-        return decode(_object_in(text).encode())
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+        return decode_json(_object_in(text), shape)
+    except msgspec.DecodeError as error:
         raise BadInput(f"the answer is not what was asked for: {error}", hint=_HINT) from error
 
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-import msgspec
 from msgspec.structs import replace
 
 from observer.core.errors import BadInput, NotFound
 from observer.core.events import Reference, Remember, Triage
 from observer.core.filters import Filters, is_visible
 from observer.core.model import UNASSIGNED, Item, Link, item_id
-from observer.core.value import Value
+from observer.core.value import Value, decode_json
 from observer.notes.signal_detectors import MOST
 from observer.notes.signals import Signals
 from observer.notes.validation import check, metadata_text
@@ -189,7 +188,7 @@ def _evidence(item: Item) -> list[Link]:
 
 
 def _inference(item: Item, notes: dict[int, Item]) -> Inference:
-    origin = msgspec.json.decode(item.metadata or "{}", type=_Origin)
+    origin = decode_json(item.metadata or "{}", _Origin)
     evidence = tuple(_judged(link, notes.get(link.target)) for link in _evidence(item))
     return Inference(item=item, evidence=evidence, signal=origin.signal, model=origin.model)
 

@@ -12,7 +12,7 @@ import msgspec
 
 from observer.core.errors import StoreUnavailable
 from observer.core.paths import Home, read_plain
-from observer.core.value import Value
+from observer.core.value import Value, decode_json
 from observer.purge import databases
 from observer.purge.databases import Advance, Open
 from observer.purge.expire import derive_if_needed
@@ -52,7 +52,7 @@ def begun(home: Home) -> PurgeOrder | None:
     """
     shred(home.root / f".{home.purging.name}")  # never begun
     try:
-        return msgspec.json.decode(read_plain(home.purging), type=PurgeOrder)
+        return decode_json(read_plain(home.purging), PurgeOrder)
     except FileNotFoundError:
         return None
     except (OSError, msgspec.MsgspecError) as error:

@@ -15,7 +15,7 @@ import msgspec
 
 from observer.core.paths import Home, read_plain
 from observer.core.text import counted
-from observer.core.value import Value
+from observer.core.value import Value, decode_json
 from observer.purge.shred import shred
 from observer.spool.files import replace
 from observer.store.maintenance import ALL_MS, PurgeReader
@@ -59,7 +59,7 @@ class Cap(Value):
 def read(home: Home) -> Cap | None:
     """Return what was noted last; None if nothing was, or it cannot be read."""
     with suppress(OSError, msgspec.MsgspecError):
-        return msgspec.json.decode(read_plain(home.cap), type=Cap)
+        return decode_json(read_plain(home.cap), Cap)
     return None
 
 

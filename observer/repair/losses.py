@@ -6,7 +6,7 @@ import msgspec
 
 from observer.core.model import iso
 from observer.core.paths import Home, read_plain
-from observer.core.value import Value
+from observer.core.value import Value, decode_json
 from observer.spool.files import replace
 
 REPORTED_MS = 7 * 86_400_000
@@ -52,7 +52,7 @@ class Loss(Value):
 def losses(home: Home) -> list[Loss]:
     """Return what was repaired, oldest first; what cannot be read counts as nothing."""
     try:
-        return msgspec.json.decode(read_plain(home.losses), type=list[Loss])
+        return decode_json(read_plain(home.losses), list[Loss])
     except (OSError, msgspec.MsgspecError):
         return []
 

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from observer.core.errors import BadInput, ConfigInvalid, NotFound
 from observer.core.paths import make_private, open_plain, read_plain
-from observer.core.value import Value
+from observer.core.value import Value, decode_json
 
 Arm = Literal["shown", "withheld"]
 DAY_MS = 86_400_000
@@ -82,7 +82,7 @@ class Trials:
             return None
         path = self._plan(max(begun))
         try:
-            plan = msgspec.json.decode(read_plain(path), type=TrialPlan)
+            plan = decode_json(read_plain(path), TrialPlan)
             bytes.fromhex(plan.key)
         except (msgspec.DecodeError, ValueError) as error:
             raise ConfigInvalid(f"{path}: {error}", hint="delete it to end this trial") from error

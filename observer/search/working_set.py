@@ -18,6 +18,7 @@ import msgspec
 from observer.code.languages import language_of
 from observer.core.filters import Filters
 from observer.core.model import Item, Session, item_id
+from observer.core.value import decode_json
 from observer.observations import session_state
 from observer.observations.fix_text import ALTERNATIVE
 from observer.observations.session_state import SessionState
@@ -147,7 +148,7 @@ def working_forms(reader: StoreReader, project_id: int) -> list[Item]:
 def form_of(item: Item) -> CommandForm | None:
     """Return which form of a command works instead of which; None for another item."""
     try:
-        return msgspec.json.decode(item.metadata, type=CommandForm) if item.metadata else None
+        return decode_json(item.metadata, CommandForm) if item.metadata else None
     except msgspec.DecodeError:
         return None
 

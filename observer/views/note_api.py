@@ -14,6 +14,7 @@ import orjson
 
 from observer.core.errors import BadInput, NotFound
 from observer.core.model import Item, iso
+from observer.core.value import decode_json
 from observer.memory.api import Memory
 from observer.notes.values import Author, Changes, Note, NoteLink, Version
 from observer.views import moment, render
@@ -175,8 +176,8 @@ def decoded(body: bytes, shape: type[T]) -> T:
         BadInput: it is not of that shape.
     """
     try:
-        return msgspec.json.decode(body, type=shape)
-    except (msgspec.DecodeError, RecursionError) as error:
+        return decode_json(body, shape)
+    except msgspec.DecodeError as error:
         raise BadInput(f"the body is refused: {error}", hint="send JSON as documented") from error
 
 

@@ -143,6 +143,17 @@ def test_any_arguments_of_a_tool_are_answered(daemon: Home, toolset: str) -> Non
     check()
 
 
+def test_a_body_that_is_not_utf_8_is_refused(daemon: Home) -> None:
+    body = b'{"content": "\xed\xf4"}'
+    for path in ("/remember", "/ask", "/events", "/import"):
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(30)
+            connection.connect(str(daemon.socket))
+            head = f"POST {path} HTTP/1.1\r\nHost: o\r\nContent-Length: {len(body)}\r\n\r\n"
+            connection.sendall(head.encode() + body)
+            assert connection.recv(1 << 16).startswith(b"HTTP/1.1 400 "), path
+
+
 def test_any_bytes_of_a_request_are_survived(daemon: Home) -> None:
     @settings(max_examples=60)
     @given(st.integers(0, 1 << 30))

@@ -29,6 +29,7 @@ from observer import __version__
 from observer.api.mcp.handlers import McpHandlers, ResultPassthrough
 from observer.api.mcp.transport import LineReader, answers, converse
 from observer.core.errors import BadInput, DaemonUnavailable, NotFound, ObserverError
+from observer.core.value import decode_json
 from observer.memory.api import Memory
 from observer.toolsets.registry import chosen, tools_of, toolsets
 from observer.views import render
@@ -209,8 +210,8 @@ class McpFront:
 
     async def _greet(self, line: bytes | None) -> Server[Any]:
         try:
-            hello = msgspec.json.decode(line or b"", type=Hello)
-        except (msgspec.DecodeError, RecursionError) as error:
+            hello = decode_json(line or b"", Hello)
+        except msgspec.DecodeError as error:
             raise BadInput(
                 "the first line is not a hello", hint="connect with: observer mcp"
             ) from error

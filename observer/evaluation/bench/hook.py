@@ -10,9 +10,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 import orjson
 
+from observer.core.value import decode_json
 from observer.evaluation.bench.figure import Aim, Figure, percentile
 from observer.evaluation.bench.lab import Lab, Options, lab, until
 from observer.evaluation.bench.work import EndlessWork
@@ -92,7 +92,7 @@ def _timed(programs: list[list[str]], payload: str, rounds: int, cwd: Path) -> t
         check=True,
         cwd=cwd,
     )
-    return tuple(msgspec.json.decode(done.stdout, type=list[Times]))
+    return tuple(decode_json(done.stdout, list[Times]))
 
 
 def _payload(project: Path) -> str:

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import apsw
-import msgspec
 
 from observer.core.model import Item, Project
+from observer.core.value import decode_json
 from observer.store.maintenance import SalvagedRow, Stored
 from observer.store.sqlite.connection import NumberedConnection
 from observer.store.sqlite.pages import VFS
@@ -82,7 +82,7 @@ class RestoreWrites(PurgeWrites):
             )
         )
         for project_id, roots in rows:
-            found = tuple(filter(None, msgspec.json.decode(roots, type=tuple[str, ...])))
+            found = tuple(filter(None, decode_json(roots, tuple[str, ...])))
             name = Path(found[-1]).name if found else f"project-{project_id}"
             uuid = f"00000000-0000-7000-8000-{project_id:012x}"
             project = Project(id=project_id, uuid=uuid, name=name, roots=found, created_ms=0)
