@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -28,6 +28,7 @@ from observer.core.text import counted
 from observer.importers.finished import FinishedImports
 from observer.importers.jsonl import Problems
 from observer.importers.source import FoundSession, SessionSource, events_of, groups
+from observer.importers.work_trees import known_roots, work_trees
 from observer.store.sqlite.database import SqliteStore
 from observer.views.moment import day
 from observer.views.parse_filters import moment_ms
@@ -79,7 +80,7 @@ def import_sessions(
         click.Abort: the answer was no.
     """
     finished = FinishedImports(home.imports)
-    plans = [plan for source in sources if (plan := _plan(home, source, choice, finished)).found]
+    plans = _plans(home, sources, choice, finished)
     new = sum(len(plan.new) for plan in plans)
     if not as_json:
         _show(plans)
@@ -104,17 +105,35 @@ def import_sessions(
         _report(plan, counts)
 
 
-def _plan(home: Home, source: SessionSource, choice: Choice, finished: FinishedImports) -> Plan:
+def _plans(
+    home: Home, sources: Iterable[SessionSource], choice: Choice, finished: FinishedImports
+) -> list[Plan]:
+    """Return what sources have; those that look in work trees come after those that name some."""
+    roots = known_roots(home)
+    plans = []
+    for source in sources:
+        plan = _plan(home, source, choice, finished, roots)
+        roots |= work_trees(one.folder for one in plan.found)
+        plans.append(plan)
+    return [plan for plan in plans if plan.found]
+
+
+def _plan(
+    home: Home,
+    source: SessionSource,
+    choice: Choice,
+    finished: FinishedImports,
+    roots: Collection[str],
+) -> Plan:
     problems = Problems()
-    folder = source.folder(os.environ)
-    paths = choice.paths or ((folder,) if folder.is_dir() else ())
+    paths = choice.paths or source.paths(os.environ, sorted(roots))
     since_ms = moment_ms(choice.since, now_ms=now_ms()) or 0
     found = [
         one
         for one in source.find(paths, problems)
         if one.last_ms >= since_ms and _is_inside(one.folder, choice.project)
     ]
-    recorded = _recorded(home, [one.id for one in found])
+    recorded = _recorded(home, source, [one.id for one in found], finished)
     new = [
         one
         for one in found
@@ -127,12 +146,16 @@ def _is_inside(folder: str, project: str) -> bool:
     return not project or f"{folder}/".startswith(f"{project.rstrip('/')}/")
 
 
-def _recorded(home: Home, sessions: Sequence[str]) -> frozenset[str]:
-    """Return those sessions of which something is in the memory."""
+def _recorded(
+    home: Home, source: SessionSource, names: Sequence[str], finished: FinishedImports
+) -> frozenset[str]:
+    """Return those of which something is in the memory."""
     if not home.database.exists():
         return frozenset()
+    if not source.is_of_sessions:
+        return finished.names(source.name) & frozenset(names)
     with closing(SqliteStore(home.database, read_only=True)) as store, store.read() as reader:
-        return frozenset(one for one in sessions if reader.session_called(one))
+        return frozenset(one for one in names if reader.session_called(one))
 
 
 def _import(home: Home, plan: Plan, finished: FinishedImports) -> Counts:

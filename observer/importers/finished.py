@@ -32,6 +32,10 @@ class FinishedImports:
         """Return True if a session was imported from files that have not changed since."""
         return self._known.get(source, {}).get(session) == fingerprint
 
+    def names(self, source: str) -> frozenset[str]:
+        """Return the ids of what was imported from a source, whether or not it has changed."""
+        return frozenset(self._known.get(source, ()))
+
     def add(self, source: str, fingerprints: Mapping[str, str]) -> None:
         """Keep that sessions were imported; they are given by their ids."""
         self._known.setdefault(source, {}).update(fingerprints)

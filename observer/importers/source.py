@@ -19,7 +19,8 @@ one by time, as they went on beside each other."""
 class FoundSession(NamedTuple):
     """A session that can be imported, as far as a glance at its files shows.
 
-    `before` are the files of sessions that it was forked from, whose records it repeats.
+    `before` are the files of sessions that it was forked from, whose records it repeats. `state`
+    differs once it has changed, where a file holds many sessions.
     """
 
     id: str
@@ -29,9 +30,12 @@ class FoundSession(NamedTuple):
     last_ms: int
     size_bytes: int
     before: tuple[Path, ...] = ()
+    state: str = ""
 
     def fingerprint(self) -> str:
-        """Return a text that differs once a file of it has changed."""
+        """Return a text that differs once it, or a file of it, has changed."""
+        if self.state:
+            return self.state
         stats = (path.stat() for path in self.paths)
         return " ".join(f"{stat.st_size}:{stat.st_mtime_ns}" for stat in stats)
 
@@ -47,9 +51,12 @@ class SessionSource(NamedTuple):
         name: of the client.
         settings: its folder below the user's home.
         variable: the environment variable that names another one.
-        sessions: where in that its sessions are.
+        sessions: the folder or file in that where its sessions are; with no `settings` either, it
+            reads only what is named.
         find: returns the sessions below folders, or in files.
         read: yields the events of a session.
+        inside: where in a work tree it keeps something too; `.` for the work tree itself.
+        is_of_sessions: False where what it finds has no session in the memory: notes, histories.
     """
 
     name: str
@@ -58,12 +65,23 @@ class SessionSource(NamedTuple):
     sessions: str
     find: Finder
     read: Reader
+    inside: tuple[str, ...] = ()
+    is_of_sessions: bool = True
 
     def folder(self, environ: Mapping[str, str]) -> Path:
         """Return where its sessions are for a user with this environment."""
         chosen = environ.get(self.variable, "")
         home = Path(chosen) if chosen.startswith("/") else Path.home() / self.settings
         return home / self.sessions
+
+    def paths(self, environ: Mapping[str, str], roots: Iterable[str] = ()) -> tuple[Path, ...]:
+        """Return the folders and files where it looks, of those that exist.
+
+        `roots` are the work trees in which it looks too.
+        """
+        usual = [self.folder(environ)] if self.settings or self.sessions else []
+        here = (Path(root, place) for root in roots for place in self.inside)
+        return tuple(path for path in dict.fromkeys([*usual, *here]) if path.exists())
 
 
 def groups(found: Iterable[FoundSession]) -> Iterator[list[FoundSession]]:

@@ -1,0 +1,141 @@
+"""Databases of other programs: SQLite files that are read and never written.
+
+A database may be in use, cut off, of a newer version, or no database at all; what cannot be read is
+counted, and the rest is read. Only plain tables are: a view or a virtual table could run anything.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import quote
+
+from observer.importers.jsonl import Problems
+from observer.spool.files import UnexpectedFile, open_plain
+
+CELL_BYTES = 32 << 20
+"""A row with a longer value is counted and not read."""
+BUSY = 5
+"""Copies that are tried of a database that is being written."""
+
+_JOURNALS = ("", "-wal", "-journal")
+_IDS = 'SELECT rowid FROM "{}" ORDER BY rowid'
+_ROW = 'SELECT * FROM "{}" WHERE rowid = ?'
+_SIZE = ("page_count", "page_size")
+_IS_PLAIN = (
+    "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
+    " AND sql NOT LIKE 'CREATE VIRTUAL%'"
+)
+
+
+class Database:
+    """A database that is open for reading.
+
+    Args:
+        connection: to it, or to a copy.
+        path: its file.
+        problems: counts what cannot be read.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: Path, problems: Problems) -> None:
+        self._connection = connection
+        self._path = path
+        self._problems = problems
+
+    def rows(self, table: str) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a table by their column names; none where there is no such table.
+
+        They come in the order in which they were inserted. Text that is not UTF-8 costs its
+        characters, not the row.
+        """
+        try:
+            if not self._connection.execute(_IS_PLAIN, (table,)).fetchone():
+                return
+            ids = self._connection.execute(_IDS.format(table)).fetchall()
+        except sqlite3.Error as error:
+            self._problems.add(f"damaged table {table} ({error})", self._path)
+            return
+        one = _ROW.format(table)
+        for (number,) in ids:
+            try:
+                cursor = self._connection.execute(one, (number,))
+                row = cursor.fetchone()
+            except sqlite3.Error as error:
+                self._problems.add(f"unreadable row of {table} ({error})", self._path, number)
+                continue
+            if row:
+                names = (column[0] for column in cursor.description)
+                yield dict(zip(names, row, strict=True))
+
+
+def files_of(path: Path) -> tuple[Path, ...]:
+    """Return the files that a database consists of, its own first."""
+    return tuple(file for ending in _JOURNALS if (file := Path(f"{path}{ending}")).is_file())
+
+
+@contextmanager
+def opened(path: Path, problems: Problems) -> Iterator[Database | None]:
+    """Open a database; None, and a count, if it cannot be read.
+
+    What another program has not merged into it yet is read from a copy of both, since SQLite would
+    write beside the original.
+    """
+    with ExitStack() as stack:
+        found = None
+        try:
+            found = Database(_connection(path.resolve(), stack), path, problems)
+        except (OSError, UnexpectedFile, sqlite3.Error) as error:
+            problems.add(f"unreadable database ({error})", path)
+        yield found
+
+
+def _connection(path: Path, stack: ExitStack) -> sqlite3.Connection:
+    handle, _ = open_plain(path)
+    os.close(handle)
+    mode = "mode=ro&immutable=1"
+    if any(file.stat().st_size for file in files_of(path)[1:]):
+        folder = stack.enter_context(TemporaryDirectory(prefix="observer-import-"))
+        path, mode = _copied(path, Path(folder)), "mode=rw"
+    uri = f"file:{quote(str(path))}?{mode}"
+    connection = stack.enter_context(closing(sqlite3.connect(uri, uri=True)))
+    _restrict(connection)
+    pages, size = (connection.execute(f"PRAGMA {one}").fetchone()[0] for one in _SIZE)
+    if "immutable" in mode and pages * size > path.stat().st_size:
+        # SQLite takes what is missing for zeros, and would return rows of nothing.
+        raise sqlite3.DatabaseError("the file is cut off")
+    return connection
+
+
+def _restrict(connection: sqlite3.Connection) -> None:
+    connection.text_factory = lambda data: data.decode("utf-8", "replace")
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, CELL_BYTES)
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA query_only = ON")
+    connection.execute("SELECT count(*) FROM sqlite_schema")  # raises if it is no database
+
+
+def _copied(path: Path, folder: Path) -> Path:
+    """Return a copy of a database with its journals, as they were at one time.
+
+    Raises:
+        OSError: it was written all the time.
+    """
+    for _ in range(BUSY):
+        before = _state(path)
+        for stale in files_of(folder / path.name):
+            stale.unlink()
+        for file in files_of(path):
+            shutil.copyfile(file, folder / file.name)
+        if _state(path) == before:
+            return folder / path.name
+    raise OSError("another program was writing all the time")
+
+
+def _state(path: Path) -> list[tuple[int, int]]:
+    return [(file.stat().st_size, file.stat().st_mtime_ns) for file in files_of(path)]

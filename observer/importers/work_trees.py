@@ -1,0 +1,31 @@
+"""The work trees in which importers look: those of the memory's projects and of found sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+
+from observer.core.paths import Home
+from observer.projects import work_tree_of
+from observer.store.sqlite.database import SqliteStore
+
+
+def known_roots(home: Home) -> set[str]:
+    """Return the roots of the projects that are in the memory, of those that exist."""
+    if not home.database.exists():
+        return set()
+    with closing(SqliteStore(home.database, read_only=True)) as store, store.read() as reader:
+        roots = [root for project in reader.projects() for root in project.roots]
+    return {root for root in roots if Path(root).is_dir()}
+
+
+def work_trees(folders: Iterable[str]) -> set[str]:
+    """Return the work trees around folders, of those that exist."""
+    return {root for folder in set(folders) if folder and (root := _around(folder))}
+
+
+@cache
+def _around(folder: str) -> str:
+    return work_tree_of(".", folder) if Path(folder).is_dir() else ""
