@@ -19,17 +19,6 @@ OTHERS = '[mcp_servers.other]\ncommand = "x" # theirs\n\n# the end'
 WIDE = 'list = [\n  ["a"],\n]\nlimit = nan\nat = 2026-11-23\ntext = """\n[a.b]\n"""\n\n\n'
 
 
-@pytest.fixture
-def context(tmp_path: Path) -> InstallContext:
-    return InstallContext(
-        home=Home(tmp_path / ".observer"),
-        user_home=tmp_path,
-        observer="/opt/observer/bin/observer",
-        environ={},
-        folder=tmp_path,
-    )
-
-
 @pytest.mark.parametrize(
     "text",
     [

@@ -19,17 +19,6 @@ INDENTED = (
 )
 
 
-@pytest.fixture
-def context(tmp_path: Path) -> InstallContext:
-    return InstallContext(
-        home=Home(tmp_path / ".observer"),
-        user_home=tmp_path,
-        observer="/opt/observer/bin/observer",
-        environ={},
-        folder=tmp_path,
-    )
-
-
 @pytest.mark.parametrize(
     "text",
     [

@@ -305,8 +305,8 @@ def test_a_repeated_command_is_recorded_in_other_shells(
     assert texts(person(shell, rule, "echo x", "echo x"))[-2:] == ["echo x", "echo x"]
 
 
-def test_bash_without_history_tells_no_text(person: Person) -> None:
-    answered = bash(person, "echo told", "set +o history", "echo untold")
+def test_bash_without_history_reports_no_text(person: Person) -> None:
+    answered = bash(person, "echo kept", "set +o history", "echo lost")
     assert answered[-1] == "repeat-or-private"
 
 
