@@ -40,7 +40,7 @@ PURPOSES = {
         "resume": "pause",
     },
     "Forget": {
-        "forget": "write",
+        "forget": "note",
         "purge": "purge",
         "redact": "redact",
     },

@@ -30,8 +30,7 @@ from observer.importers.jsonl import Problems
 from observer.importers.source import FoundSession, SessionSource, events_of, groups
 from observer.importers.work_trees import known_roots, work_trees
 from observer.store.sqlite.database import SqliteStore
-from observer.views.moment import day
-from observer.views.parse_filters import moment_ms
+from observer.views.moment import day, moment_ms
 
 BATCH = 200
 BATCH_BYTES = 8 << 20

@@ -1,4 +1,4 @@
-"""`observer note`: show, edit, undo, link and approve notes."""
+"""`observer note`, to show, edit, undo, link and approve notes, and `observer forget`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import click
 from observer import client
 from observer.cli.commands import Group
 from observer.cli.options import named_project
-from observer.cli.output import emit, json_option, limit_option, say
+from observer.cli.output import emit, json_option, limit_option, note, say
 from observer.cli.session import open_memory, project_here
 from observer.clients.attribution import attribute
 from observer.core.events import Layer, Scope
 from observer.core.paths import home
 from observer.search.handles import SearchOptions
 from observer.toolsets import rows
-from observer.views import note_api
+from observer.views import note_api, render
 
 item_argument = click.argument("handle", metavar="ID|UUID")
 
@@ -173,6 +173,29 @@ def link_command(*, handle: str, target: str, kind: str, remove: bool, as_json: 
     """Link a note to another item, by what it does to it."""
     action = "unlink" if remove else "link"
     _change(handle, action, as_json=as_json, target=target, kind=kind)
+
+
+@click.command("forget", epilog="Example: observer forget 142")
+@click.argument("handle", metavar="ID|UUID")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask, on a terminal.")
+@json_option
+def forget_command(*, handle: str, yes: bool, as_json: bool) -> None:
+    """Delete an item by its exact id; `observer note undo` brings it back."""
+    client.ensure_daemon(home())
+    with open_memory() as memory:
+        item_id = memory.resolve(handle)
+        (item,) = memory.observations([item_id]).items
+        shown = render.heading(item, rows.project_names(memory.projects()))
+    if sys.stdin.isatty() and not (yes or as_json):
+        say(shown)
+        click.confirm("Forget it?", abort=True)
+    asked = {"id": item_id, "author": attribute(os.environ).author}
+    answer = client.call(home(), "POST", "/forget", asked)
+    if as_json:
+        emit(answer)
+        return
+    say(f"forgot {shown}")
+    note(f"bring it back with: observer note undo {item_id}")
 
 
 def _change(handle: str, action: str, *, as_json: bool, **asked: object) -> None:

@@ -17,7 +17,7 @@ from observer.daemon.status import Paused, paused, paused_text
 from observer.projects import detect_place
 from observer.spool.pauses import EVERYWHERE, OF_SESSION, UNENDING_MS
 from observer.spool.spool import Spool
-from observer.views.parse_filters import coming_ms
+from observer.views.moment import coming_ms
 
 _REFUSED = "an agent neither pauses nor resumes recording"
 

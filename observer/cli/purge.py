@@ -30,7 +30,7 @@ from observer.purge.choose import Criteria, chosen
 from observer.purge.shred import left
 from observer.purge.text_match import finder
 from observer.store.sqlite.database import SqliteStore
-from observer.views.parse_filters import moment_ms
+from observer.views.moment import moment_ms
 
 SHOWN = 10
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from observer import client
 from observer.cli.output import note
@@ -15,10 +16,10 @@ from observer.core import config
 from observer.core.model import Project
 from observer.core.paths import Home, home, working_folder
 from observer.core.text import counted
-from observer.memory.api import Memory
-from observer.memory.opening import reading, refuse_unsettled
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+
+if TYPE_CHECKING:
+    from observer.memory.api import Memory
 
 
 @contextmanager
@@ -29,6 +30,10 @@ def open_memory() -> Iterator[Memory]:
         StoreUnavailable: there is no database yet, or it cannot be read.
         ConfigInvalid: the settings cannot be read.
     """
+    # Half a second, which a command that asks the daemon does without.
+    from observer.memory.opening import reading, refuse_unsettled  # noqa: PLC0415
+    from observer.store.sqlite.database import SqliteStore  # noqa: PLC0415
+
     here = home()
     settings = config.load(here)
     refuse_unsettled(here)

@@ -14,7 +14,6 @@ import orjson
 from observer import client
 from observer.cli.options import named_project
 from observer.cli.output import emit, json_option, note, say
-from observer.cli.session import open_memory
 from observer.clients import generic
 from observer.clients.attribution import attribute
 from observer.core.clock import now_ms
@@ -24,9 +23,7 @@ from observer.core.json_text import dump
 from observer.core.paths import home, working_folder
 from observer.core.text import counted
 from observer.spool.spool import Spool
-from observer.toolsets import rows
-from observer.views import render
-from observer.views.parse_filters import coming_ms
+from observer.views.moment import coming_ms
 
 
 @click.command("remember", epilog='Example: observer remember "Tests need Redis" --type constraint')
@@ -82,29 +79,6 @@ def _remark(kept: dict[str, Any]) -> None:
         note(f"similar: #{near['id']} {near['title']} ({near['score']:.0%})")
     if kept["dangling"]:
         note("no note is called so yet: " + ", ".join(kept["dangling"]))
-
-
-@click.command("forget", epilog="Example: observer forget 142")
-@click.argument("handle", metavar="ID|UUID")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask, on a terminal.")
-@json_option
-def forget_command(*, handle: str, yes: bool, as_json: bool) -> None:
-    """Delete an item by its exact id; `observer note undo` brings it back."""
-    client.ensure_daemon(home())
-    with open_memory() as memory:
-        item_id = memory.resolve(handle)
-        (item,) = memory.observations([item_id]).items
-        shown = render.heading(item, rows.project_names(memory.projects()))
-    if sys.stdin.isatty() and not (yes or as_json):
-        say(shown)
-        click.confirm("Forget it?", abort=True)
-    asked = {"id": item_id, "author": attribute(os.environ).author}
-    answer = client.call(home(), "POST", "/forget", asked)
-    if as_json:
-        emit(answer)
-        return
-    say(f"forgot {shown}")
-    note(f"bring it back with: observer note undo {item_id}")
 
 
 @click.command("post", epilog='Example: observer post command command="make test" exit_code:=2')

@@ -1,10 +1,15 @@
-"""Format times, always with their zone: UTC, or the machine's local zone for people."""
+"""Format and parse times, always with their zone: UTC, or the machine's local zone for people."""
 
 from __future__ import annotations
 
+import re
 from contextvars import ContextVar
 from datetime import UTC, datetime
 
+from observer.core.errors import BadInput
+
+_AGO = re.compile(r"(\d{1,5})\s*(min|h|d|w)")
+_UNIT_MS = {"min": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
 _IS_LOCAL: ContextVar[bool] = ContextVar("is_local", default=False)
 
 
@@ -52,3 +57,40 @@ def zoned(at: datetime) -> datetime:
     if at.tzinfo:
         return at
     return at.astimezone() if _IS_LOCAL.get() else at.replace(tzinfo=UTC)
+
+
+def coming_ms(text: str, *, now_ms: int) -> int | None:
+    """Return a future time: as `moment_ms`, but ``30d`` counts from now.
+
+    Raises:
+        BadInput: it is malformed, or not in the future.
+    """
+    at_ms = moment_ms(text, now_ms=now_ms)
+    if at_ms is not None and _AGO.fullmatch(text.strip()):
+        at_ms = 2 * now_ms - at_ms
+    if at_ms is not None and at_ms <= now_ms:
+        raise BadInput(
+            f"{text.strip()!r} is in the past", hint="name a future time, or a span from now: 30d"
+        )
+    return at_ms
+
+
+def moment_ms(text: str, *, now_ms: int) -> int | None:
+    """Return a time such as ``2026-11-21``, ``2026-11-21T09:30`` or ``7d`` (ago) in ms, UTC.
+
+    A time without a zone is in the one that times are shown in. Empty text gives None.
+
+    Raises:
+        BadInput: it is malformed.
+    """
+    if not (clean := text.strip()):
+        return None
+    if ago := _AGO.fullmatch(clean):
+        return now_ms - int(ago[1]) * _UNIT_MS[ago[2]]
+    try:
+        return int(zoned(datetime.fromisoformat(clean)).timestamp() * 1000)
+    except (ValueError, OverflowError):
+        raise BadInput(
+            f"{clean[:40]!r} is not a time",
+            hint="write 2026-11-21, 2026-11-21T09:30, or a span: 7d",
+        ) from None

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
 from urllib.parse import unquote, urlsplit
 
 from observer.core.errors import BadInput
 from observer.search.handles import SearchOptions
-from observer.views.moment import zoned
+from observer.views.moment import moment_ms
 
-_AGO = re.compile(r"(\d{1,5})\s*(min|h|d|w)")
 _LINES = re.compile(r":\d{1,7}(?:[-:]\d{1,7})?\Z")
-_UNIT_MS = {"min": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
 
 
 def parse_filters(  # noqa: PLR0913 - one of each, all optional
@@ -70,40 +67,3 @@ def _file(named: str) -> str:
     """Return the path of a location as tools print it, ``auth.py:34:5``, or of a file URI."""
     path = _LINES.sub("", named)
     return unquote(urlsplit(path).path) if path.startswith("file://") else path
-
-
-def coming_ms(text: str, *, now_ms: int) -> int | None:
-    """Return a future time: as `moment_ms`, but ``30d`` counts from now.
-
-    Raises:
-        BadInput: it is malformed, or not in the future.
-    """
-    at_ms = moment_ms(text, now_ms=now_ms)
-    if at_ms is not None and _AGO.fullmatch(text.strip()):
-        at_ms = 2 * now_ms - at_ms
-    if at_ms is not None and at_ms <= now_ms:
-        raise BadInput(
-            f"{text.strip()!r} is in the past", hint="name a future time, or a span from now: 30d"
-        )
-    return at_ms
-
-
-def moment_ms(text: str, *, now_ms: int) -> int | None:
-    """Return a time such as ``2026-11-21``, ``2026-11-21T09:30`` or ``7d`` (ago) in ms, UTC.
-
-    A time without a zone is in the one that times are shown in. Empty text gives None.
-
-    Raises:
-        BadInput: it is malformed.
-    """
-    if not (clean := text.strip()):
-        return None
-    if ago := _AGO.fullmatch(clean):
-        return now_ms - int(ago[1]) * _UNIT_MS[ago[2]]
-    try:
-        return int(zoned(datetime.fromisoformat(clean)).timestamp() * 1000)
-    except (ValueError, OverflowError):
-        raise BadInput(
-            f"{clean[:40]!r} is not a time",
-            hint="write 2026-11-21, 2026-11-21T09:30, or a span: 7d",
-        ) from None

@@ -19,7 +19,7 @@ from observer.search.handles import SearchOptions
 from observer.toolsets.memex import rows
 from observer.toolsets.rows import ProjectName, project_names
 from observer.views import render
-from observer.views.parse_filters import moment_ms
+from observer.views.moment import moment_ms
 from observer.views.tool import Tool, ToolResult
 
 AMENDMENT = "[Amendment] "
