@@ -120,14 +120,11 @@ class RetentionWorker(Worker):
     async def _drop_events(self, found: Cap, at_ms: int) -> tuple[int, Cap]:
         with self._store.read() as reader:
             found = size_cap.chosen(reader, self._home, found)
-        await self._writer.run(self._put_fact, expire.WIPED, "")  # else the file does not shrink
+        # else the file does not shrink
+        await self._writer.run(expire.put_fact, self._store, expire.WIPED, "")
         await asyncio.to_thread(size_cap.note, self._home, found)
         removed = await self._keep_within_age(at_ms)
         return removed, await asyncio.to_thread(size_cap.counted_out, self._home, found, removed)
-
-    def _put_fact(self, name: str, value: str) -> None:
-        with self._store.write() as writer:
-            writer.put_meta(name, value)
 
     def _touch_all(self) -> None:
         with self._store.read() as reader:
@@ -154,21 +151,8 @@ class RetentionWorker(Worker):
             log.info("backups/%s: %s", name, what)
         await asyncio.to_thread(expire.finish_files, self._home)
         self._touch_all()
-        if await self._writer.run(self._wipe):
+        if await self._writer.run(expire.wipe, self._store):
             log.info("nothing of what was taken out is left in the home")
-
-    def _wipe(self) -> bool:
-        """Overwrite free pages and log frames with deleted content; False while somebody reads."""
-        with self._store.read() as reader:
-            is_wiped = bool(reader.meta(expire.WIPED))
-        if not is_wiped:
-            # Once: free pages may hold what was deleted before pages were overwritten.
-            self._store.compact()
-            self._put_fact(expire.WIPED, "1")
-        if not self._store.empty_log():
-            return False
-        self._put_fact(expire.UNFINISHED, "")
-        return True
 
     def _is_unfinished(self) -> bool:
         with self._store.read() as reader:

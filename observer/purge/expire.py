@@ -164,6 +164,29 @@ def derive_if_needed(store: PurgeableStore) -> None:
         writer.put_meta(UNDERIVED, "")
 
 
+def wipe(store: OwnedStore) -> bool:
+    """Overwrite free pages and log frames with deleted content; False while somebody reads.
+
+    With True nothing that expired is left in the database's files, and that is noted.
+    """
+    with store.read() as reader:
+        is_wiped = bool(reader.meta(WIPED))
+    if not is_wiped:
+        # Once: free pages may hold what was deleted before pages were overwritten.
+        store.compact()
+        put_fact(store, WIPED, "1")
+    if not store.empty_log():
+        return False
+    put_fact(store, UNFINISHED, "")
+    return True
+
+
+def put_fact(store: OwnedStore, name: str, value: str) -> None:
+    """Write one of the facts above."""
+    with store.write() as writer:
+        writer.put_meta(name, value)
+
+
 def finish_files(home: Home) -> None:
     """Delete the context files; the daemon writes those that are left anew."""
     for path in sorted(home.context.rglob("*")):

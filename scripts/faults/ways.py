@@ -6,6 +6,7 @@ What a way does is what the daemon or a command does with that home, by the same
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import NamedTuple
@@ -18,9 +19,13 @@ from observer.ingest.pipeline import Pipeline
 from observer.ingest.projection import rebuild
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
+from observer.policy import Policies
+from observer.policy.policies import DAY_MS, Retention
 from observer.projects import PlaceCache
 from observer.purge import carry_out as order
+from observer.purge import expire, size_cap
 from observer.purge.carry_out import PurgeOrder, carry_out, complete
+from observer.purge.shred import discard
 from observer.spool.spool import Spool
 from observer.store.migrations import Migration, migrations
 from observer.store.sqlite.database import SqliteStore
@@ -77,20 +82,20 @@ def drain(home: Home) -> None:
         _drain(home, store)
 
 
-def spool(home: Home, *numbers: int, word: str = "harbour") -> set[str]:
+def spool(home: Home, *numbers: int, word: str = "harbour", now_ms: int = NOW_MS) -> set[str]:
     """Report events, through files, a shell's log, and one payload that nobody can read."""
     queue = Spool(home.spool)
     queue.prepare()
     fields = {"client": "claude-code", "cwd": "/"}
     ids = set()
     for number in numbers:
-        at = {"at": str(NOW_MS - 1_000_000 + number)}
+        at = {"at": str(now_ms - 1_000_000 + number)}
         said = json.dumps({"session_id": f"s{number % 3}", "prompt": f"{word} {number}?"})
         ids.add(queue.append({**fields, **at, "event": "UserPromptSubmit"}, said.encode()))
     queue.append({**fields, "event": "PostToolUse"}, b"\xff{not JSON")
     log = home.spool / "shell" / f"bash-{DEAD_PID}-{min(numbers)}"
     records = [
-        f"\0\0exit=0\0end_ms={NOW_MS + number}\0text=make {word}{number} {'x' * 700}\0.\0\0"
+        f"\0\0exit=0\0end_ms={now_ms + number}\0text=make {word}{number} {'x' * 700}\0.\0\0"
         for number in numbers
     ]
     log.write_bytes("".join(records).encode())
@@ -111,6 +116,17 @@ def _filled(home: Home) -> set[str]:
 def _with_the_word(home: Home) -> set[str]:
     spool(home, 500, 501, word=PURGED)
     drain(home)
+    ids = _filled(home)
+    with _store(home) as store:
+        store.backup(home.backups / COPY)
+    return ids
+
+
+def _with_old_events(home: Home) -> set[str]:
+    spool(home, 500, 501, word=PURGED, now_ms=NOW_MS - 40 * DAY_MS)
+    drain(home)
+    (home.spool / "bad").rename(home.spool / "old")
+    shutil.rmtree(home.spool / "old")
     ids = _filled(home)
     with _store(home) as store:
         store.backup(home.backups / COPY)
@@ -178,6 +194,36 @@ def _purge_again(home: Home) -> None:
     _purge(home)
 
 
+def _expire(home: Home) -> None:
+    _take_out(home, Retention(Settings(retention_days=30), Policies()))
+
+
+def _make_room(home: Home) -> None:
+    """Drop what is old as above a limit of the home's size."""
+    before = dict.fromkeys(size_cap.LEAST_WORTH, NOW_MS - 30 * DAY_MS)
+    cap = size_cap.Cap(limit_bytes=1 << 40, used_bytes=1, dropped=before)
+    size_cap.note(home, cap)
+    _take_out(home, Retention(Settings(), Policies(), cap.dropped))
+
+
+def _take_out(home: Home, retention: Retention) -> None:
+    """Remove what is expired, in the steps of the daemon's worker."""
+    discard(home.expiring)
+    with _store(home) as store:
+        with store.read() as reader:
+            gone = expire.expired(reader, retention, now_ms=NOW_MS)
+        if gone:
+            anew = expire.Rederivation(home, SqliteStore.owned, store, gone)
+            anew.derive()
+            anew.adopt()
+        with store.read() as reader:
+            is_unfinished = expire.is_unfinished(reader)
+        if is_unfinished:
+            expire.finish_backups(home, SqliteStore.owned, retention, now_ms=NOW_MS)
+            expire.finish_files(home)
+            expire.wipe(store)
+
+
 def _contexts(home: Home) -> None:
     with _memory(home) as memory:
         for project in memory.projects():
@@ -228,6 +274,8 @@ WAYS = (
     Way("backup", _filled, _backup, _again(_backup)),
     PURGE,
     Way("redact", _with_a_secret, _redact, _redact_again),
+    Way("expiry", _with_old_events, _expire, _again(_expire)),
+    Way("size cap", _with_old_events, _make_room, _again(_make_room)),
     Way("context files", _filled, _contexts, _again(_contexts)),
     Way("index", _filled, _index, _index),
 )
