@@ -253,6 +253,7 @@ def test_hooks_import_nothing_but_the_system() -> None:
 STARTERS = {
     "observer.client": "the daemon",
     "observer.cli.serve": "ourselves",
+    "observer.daemon.imports": "ourselves",
     "observer.doctor.probe": "hooks",
     "observer.doctor.terminal": "the user's shell",
     "observer.evaluation.bench.hook": "what times hooks",

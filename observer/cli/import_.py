@@ -12,7 +12,8 @@ import msgspec
 
 from observer import client
 from observer.cli.commands import Group
-from observer.cli.import_sessions import Choice, import_sessions
+from observer.cli.import_sessions import Manner, import_sessions
+from observer.cli.import_worker import work
 from observer.cli.options import named_project
 from observer.cli.output import F, emit, json_option, say
 from observer.cli.terminal import progress
@@ -23,8 +24,11 @@ from observer.core.paths import home, working_folder
 from observer.core.text import counted
 from observer.git.log import count_commits
 from observer.importers import git
+from observer.importers.plan import Choice
+from observer.importers.queued import drop
 from observer.importers.registry import SOURCES
 from observer.importers.source import SessionSource
+from observer.views.moment import moment_ms
 
 BATCH = 200
 """Commits in one request, stored in one transaction."""
@@ -36,12 +40,18 @@ def choice_options(command: F) -> F:
     """Add the options that say which sessions are imported, and how."""
     for option in (
         json_option,
+        click.option("--follow", is_flag=True, help="Go on with what sessions add, until Ctrl-C."),
+        click.option("--background", is_flag=True, help="Leave the import to the daemon."),
         click.option("--dry-run", is_flag=True, help="Show what would be read, import nothing."),
         named_project("Only sessions in this folder."),
         click.option("--since", default="", help="Only sessions since: 2026-11-21, or 7d for ago."),
     ):
         command = option(command)
     return command
+
+
+def _choice(since: str, project: str | None, paths: tuple[Path, ...] = ()) -> Choice:
+    return Choice(paths, moment_ms(since, now_ms=now_ms()) or 0, project or "")
 
 
 @click.group(
@@ -52,20 +62,30 @@ def choice_options(command: F) -> F:
 )
 @choice_options
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before importing what was found.")
+@click.option("--stop", is_flag=True, help="Give up the import in the background.")
+@click.option("--worker", is_flag=True, hidden=True)
 @click.pass_context
 def import_command(
     context: click.Context,
     /,
     *,
     yes: bool,
+    stop: bool,
+    worker: bool,
     since: str,
-    project: str,
+    project: str | None,
     **options: Any,  # noqa: ANN401 - the options above
 ) -> None:
     """Import the sessions that clients keep, after asking once; again stores nothing twice."""
-    if context.invoked_subcommand is None:
-        choice = Choice(since=since, project=project)
-        import_sessions(home(), SOURCES.values(), choice, asks=not yes, **options)
+    if context.invoked_subcommand is not None:
+        return
+    if worker:
+        work(home(), SOURCES)
+    elif stop:
+        say("the import was given up" if drop(home()) else "no import goes on")
+    else:
+        how = Manner(asks=not yes, **options)
+        import_sessions(home(), tuple(SOURCES.values()), _choice(since, project), how)
 
 
 def _source_command(source: SessionSource) -> click.Command:
@@ -78,11 +98,10 @@ def _source_command(source: SessionSource) -> click.Command:
         *,
         paths: tuple[Path, ...],
         since: str,
-        project: str,
+        project: str | None,
         **options: Any,  # noqa: ANN401 - the options above
     ) -> None:
-        choice = Choice(paths=paths, since=since, project=project)
-        import_sessions(home(), [source], choice, asks=False, **options)
+        import_sessions(home(), [source], _choice(since, project, paths), Manner(**options))
 
     place = f"~/{source.settings}/{source.sessions}"
     command.help = f"Import sessions from files or folders, or from {place}; newest first."

@@ -1,19 +1,18 @@
 """`observer import` of sessions: what is found, what it would bring, one question, the import.
 
-Reading goes on in this process at low priority while the daemon stores what was read before.
+Reading goes on in this process at low priority while the daemon stores what was read before; in
+the background, in one that the daemon starts.
 """
 
 from __future__ import annotations
 
 import os
+import sys
+import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import msgspec
 
 from observer import client
 from observer.cli.consent import confirm_once
@@ -21,195 +20,132 @@ from observer.cli.output import emit, note, say, table
 from observer.cli.terminal import progress
 from observer.core import config
 from observer.core.clock import now_ms
-from observer.core.errors import DaemonUnavailable
-from observer.core.events import Event
+from observer.core.errors import BadInput
 from observer.core.paths import Home
 from observer.core.text import counted
 from observer.importers.finished import FinishedImports
-from observer.importers.jsonl import Problems
-from observer.importers.source import FoundSession, SessionSource, events_of, groups
-from observer.importers.work_trees import known_roots, work_trees
-from observer.store.sqlite.database import SqliteStore
-from observer.views.moment import day, moment_ms
-
-BATCH = 200
-BATCH_BYTES = 8 << 20
-"""Events of one request, stored in one transaction, or bytes of them; what hooks spool meanwhile is
-stored before the next one."""
-NICENESS = 10
-"""Of reading, but for the first group: somebody may wait for the newest sessions."""
-
-FATES = ("stored", "known", "excluded", "purged", "expired")
-"""What may become of an imported event."""
-
-Counts = Counter[str]
+from observer.importers.follow import LOOK_EVERY_S, Follower
+from observer.importers.plan import Choice, Plan, plan_import, size_of
+from observer.importers.queued import QueuedImport, QueuedSource, queue, queued
+from observer.importers.source import FoundSession, SessionSource
+from observer.importers.transfer import FATES, Counts, import_planned, to_daemon
+from observer.views.moment import day
 
 
-class Choice(NamedTuple):
-    """Which sessions are imported: those of files, since a time, in a folder."""
+class Manner(NamedTuple):
+    """How an import goes on: whether it asks, only shows, runs in the background, follows."""
 
-    paths: tuple[Path, ...] = ()
-    since: str = ""
-    project: str = ""
-
-
-class Plan(NamedTuple):
-    """What was found of a source: all sessions, those in the memory, those that are to be read."""
-
-    source: SessionSource
-    found: list[FoundSession]
-    known: int
-    new: list[FoundSession]
-    problems: Problems
+    asks: bool = False
+    dry_run: bool = False
+    background: bool = False
+    follow: bool = False
+    as_json: bool = False
 
 
 def import_sessions(
-    home: Home,
-    sources: Iterable[SessionSource],
-    choice: Choice,
-    *,
-    asks: bool,
-    dry_run: bool,
-    as_json: bool,
+    home: Home, sources: Sequence[SessionSource], choice: Choice, how: Manner
 ) -> None:
     """Import the sessions of sources, newest first; importing again stores nothing twice.
 
     Raises:
-        BadInput: there is nobody to ask.
+        BadInput: there is nobody to ask, or another import goes on in the background.
         click.Abort: the answer was no.
     """
-    finished = FinishedImports(home.imports)
-    plans = _plans(home, sources, choice, finished)
-    new = sum(len(plan.new) for plan in plans)
-    if not as_json:
-        _show(plans)
-    if dry_run or not new:
-        if as_json:
-            emit([_outcome(plan, Counter()) for plan in plans])
-        elif not dry_run:
-            say("nothing to import" if plans else "no sessions were found")
-        return
-    if asks:
-        confirm_once(
-            f"Import {counted(new, 'session')}?",
-            refusal="nothing was imported: there is no terminal to ask on",
-            as_json=as_json,
+    if how.background and (before := queued(home)):
+        raise BadInput(
+            f"an import of {counted(before.sessions, 'session')} goes on in the background",
+            hint="see how far it is: observer status, or give it up: observer import --stop",
         )
-    client.ensure_daemon(home, wait_s=20)
-    outcomes = [(plan, _import(home, plan, finished)) for plan in plans]
-    if as_json:
+    finished = FinishedImports(home.imports)
+    plans = plan_import(home, sources, choice, finished, os.environ)
+    new = sum(len(plan.new) for plan in plans)
+    if not how.as_json:
+        _show(plans)
+    if how.dry_run or not new:
+        _leave(plans, how)
+    else:
+        if how.asks:
+            confirm_once(
+                f"Import {counted(new, 'session')}?",
+                refusal="nothing was imported: there is no terminal to ask on",
+                as_json=how.as_json,
+            )
+        client.ensure_daemon(home, wait_s=20)
+        if how.background:
+            _hand_over(home, plans, choice, how)
+        else:
+            _import(home, plans, finished, how)
+    if how.follow and not how.dry_run:
+        client.ensure_daemon(home, wait_s=20)
+        _follow(home, sources, choice, how)
+
+
+def _leave(plans: Sequence[Plan], how: Manner) -> None:
+    if how.as_json:
+        emit([_outcome(plan, Counter()) for plan in plans])
+    elif not how.dry_run:
+        say("nothing to import" if plans else "no sessions were found")
+
+
+def _import(home: Home, plans: Iterable[Plan], finished: FinishedImports, how: Manner) -> None:
+    outcomes = []
+    for plan in plans:
+        with progress(plan.source.name, len(plan.new)) as advance:
+            counts = import_planned(home, plan, finished, to_daemon(home), advance=advance)
+        outcomes.append((plan, counts))
+    if how.as_json:
         emit([_outcome(plan, counts) for plan, counts in outcomes])
         return
     for plan, counts in outcomes:
         _report(plan, counts)
 
 
-def _plans(
-    home: Home, sources: Iterable[SessionSource], choice: Choice, finished: FinishedImports
-) -> list[Plan]:
-    """Return what sources have; those that look in work trees come after those that name some."""
-    roots = known_roots(home)
-    plans = []
-    for source in sources:
-        plan = _plan(home, source, choice, finished, roots)
-        roots |= work_trees(one.folder for one in plan.found)
-        plans.append(plan)
-    return [plan for plan in plans if plan.found]
+def _hand_over(home: Home, plans: Sequence[Plan], choice: Choice, how: Manner) -> None:
+    """Leave an import to the daemon, which does not know this process's variables."""
+    asked = QueuedImport(
+        sources=tuple(
+            QueuedSource(
+                name=plan.source.name, paths=tuple(str(one.absolute()) for one in plan.paths)
+            )
+            for plan in plans
+            if plan.new
+        ),
+        since_ms=choice.since_ms,
+        project=choice.project,
+        sessions=sum(len(plan.new) for plan in plans),
+    )
+    queue(home, asked)
+    if how.as_json:
+        emit([_outcome(plan, Counter()) for plan in plans])
+    else:
+        say(f"{counted(asked.sessions, 'session')} handed to the daemon; see: observer status")
 
 
-def _plan(
-    home: Home,
-    source: SessionSource,
-    choice: Choice,
-    finished: FinishedImports,
-    roots: Collection[str],
-) -> Plan:
-    problems = Problems()
-    paths = choice.paths or source.paths(os.environ, sorted(roots))
-    since_ms = moment_ms(choice.since, now_ms=now_ms()) or 0
-    found = [
-        one
-        for one in source.find(paths, problems)
-        if one.last_ms >= since_ms and _is_inside(one.folder, choice.project)
+def _follow(home: Home, sources: Iterable[SessionSource], choice: Choice, how: Manner) -> None:
+    """Import what sessions add while they go on, until interrupted."""
+    finished = FinishedImports(home.imports)
+    idle_ms = config.load(home).session_idle_minutes * 60_000
+    followers = [
+        Follower(
+            each,
+            choice.paths or (each.folder(os.environ),),
+            finished,
+            since_ms=max(choice.since_ms, now_ms() - idle_ms),
+            idle_ms=idle_ms,
+        )
+        for each in sources
+        if each.is_of_sessions
     ]
-    recorded = _recorded(home, source, [one.id for one in found], finished)
-    new = [
-        one
-        for one in found
-        if not (one.id in recorded and finished.holds(source.name, one.id, one.fingerprint()))
-    ]
-    return Plan(source, found, len(recorded), new, problems)
-
-
-def _is_inside(folder: str, project: str) -> bool:
-    return not project or f"{folder}/".startswith(f"{project.rstrip('/')}/")
-
-
-def _recorded(
-    home: Home, source: SessionSource, names: Sequence[str], finished: FinishedImports
-) -> frozenset[str]:
-    """Return those of which something is in the memory."""
-    if not home.database.exists():
-        return frozenset()
-    if not source.is_of_sessions:
-        return finished.names(source.name) & frozenset(names)
-    with closing(SqliteStore(home.database, read_only=True)) as store, store.read() as reader:
-        return frozenset(one for one in names if reader.session_called(one))
-
-
-def _import(home: Home, plan: Plan, finished: FinishedImports) -> Counts:
-    settings = config.load(home)
-    # A session that may go on is read again, whether or not its files change.
-    over_ms = now_ms() - settings.session_idle_minutes * 60_000
-    counts: Counts = Counter()
-    with (
-        progress(plan.source.name, len(plan.new)) as advance,
-        ThreadPoolExecutor(1) as sender,
-    ):
-
-        def sent(group: list[FoundSession], events: list[Event], marks: Mapping[str, str]) -> None:
-            counts.update(_sent(home, events))
-            finished.add(plan.source.name, marks)
-            advance(len(group))
-
-        waiting: Future[None] | None = None
-        for group in groups(plan.new):
-            # Before they are read: what is written meanwhile is for the next import.
-            marks = {one.id: one.fingerprint() for one in group if one.last_ms < over_ms}
-            events = events_of(plan.source, group, settings, plan.problems)
-            if waiting:
-                waiting.result()
-            else:
-                os.nice(NICENESS)
-            waiting = sender.submit(sent, group, events, marks)
-        if waiting:
-            waiting.result()
-    return counts
-
-
-def _sent(home: Home, events: Iterable[Event]) -> Counts:
-    counts: Counts = Counter()
-    for batch in _batches(events):
-        try:
-            receipt = client.call(home, "POST", "/import", batch, wait_s=120)
-        except DaemonUnavailable:
-            client.ensure_daemon(home, wait_s=20)  # it was replaced; ids prevent duplicates
-            receipt = client.call(home, "POST", "/import", batch, wait_s=120)
-        counts.update(receipt)
-    return counts
-
-
-def _batches(events: Iterable[Event]) -> Iterator[bytes]:
-    batch: list[bytes] = []
-    size_bytes = 0
-    for event in events:
-        batch.append(msgspec.json.encode(event))
-        size_bytes += len(batch[-1])
-        if len(batch) == BATCH or size_bytes > BATCH_BYTES:
-            yield b"[%b]" % b",".join(batch)
-            batch, size_bytes = [], 0
-    if batch:
-        yield b"[%b]" % b",".join(batch)
+    while True:
+        for each in followers:
+            plan = each.look(now_ms())
+            counts = import_planned(home, plan, finished, to_daemon(home))
+            if counts["stored"] and how.as_json:
+                emit([_outcome(plan, counts)])
+            elif counts["stored"]:
+                _report(plan, counts)
+            sys.stdout.flush()
+        time.sleep(LOOK_EVERY_S)
 
 
 def _show(plans: Sequence[Plan]) -> None:
@@ -221,7 +157,7 @@ def _show(plans: Sequence[Plan]) -> None:
             len(plan.new),
             day(min(one.first_ms for one in plan.found)),
             day(max(one.last_ms for one in plan.found)),
-            f"{sum(one.size_bytes for one in plan.new) / 1e6:,.1f} MB",
+            f"{size_of(plan.new) / 1e6:,.1f} MB",
             _projects(plan.found),
         )
         for plan in plans
@@ -259,7 +195,7 @@ def _outcome(plan: Plan, counts: Counts) -> dict[str, Any]:
         "to_read": len(plan.new),
         "first_ms": min(one.first_ms for one in plan.found),
         "last_ms": max(one.last_ms for one in plan.found),
-        "size_bytes": sum(one.size_bytes for one in plan.new),
+        "size_bytes": size_of(plan.new),
         "folders": sorted({one.folder for one in plan.found}),
         "events": {name: counts[name] for name in FATES},
         "left_out": plan.problems.counts,

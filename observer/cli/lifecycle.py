@@ -84,6 +84,11 @@ def _described(status: Status) -> list[tuple[str, str]]:
         ("kept unread", f"{counted(count, 'event')} of {client}, which observer does not know yet")
         for client, count in status.unknown_clients.items()
     ]
+    if status.importing:
+        stored = f"{status.importing.done:,} of {counted(status.importing.sessions, 'session')}"
+        lines.append(("importing", f"{stored} stored, in the background"))
+    if status.following:
+        lines.append(("following", ", ".join(status.following)))
     lines += [("paused", paused_text(one)) for one in status.paused]
     lines += [("not recorded", f"{one}; {one.hint}") for one in status.policies]
     if status.http:

@@ -30,7 +30,7 @@ RETAINED = (
 """Types that have a retention of their own. What else is captured (commits, the begin and end of
 sessions) settles what these began, and stays as long as the longest of them."""
 RETENTION_PATTERN = rf"^({'|'.join(RETAINED)})=([0-9]|[1-9][0-9]{{1,4}})$"
-LISTS = {"exclude": os.pathsep, "retention_by_type": ","}
+LISTS = {"exclude": os.pathsep, "follow": ",", "retention_by_type": ","}
 """Settings that are lists, and what parts their values in a variable."""
 
 
@@ -185,6 +185,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             description="A work tree with more files, ignored folders left out, is not watched.",
         ),
     ] = 50_000
+    follow: Annotated[
+        tuple[str, ...],
+        Meta(
+            description=(
+                "Clients whose sessions the daemon reads from their files while they go on, such as"
+                " `codex`: for clients without hooks, or beside them."
+            )
+        ),
+    ] = ()
     backup_hours: Annotated[
         int,
         Meta(

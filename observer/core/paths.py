@@ -73,6 +73,11 @@ class Home:
         return self.root / "imports.json"
 
     @property
+    def importing(self) -> Path:
+        """The import that goes on in the background, and how far it is; gone once it is done."""
+        return self.root / "importing.json"
+
+    @property
     def tombstones(self) -> Path:
         """What was purged, as keyed hashes, with their key; see `store.tombstones`."""
         return self.root / "tombstones"

@@ -34,6 +34,7 @@ from observer.daemon.feedback import FeedbackRecorder
 from observer.daemon.heads import HeadWorker
 from observer.daemon.health import Health
 from observer.daemon.home_guard import HomeGuard
+from observer.daemon.imports import ImportWorker
 from observer.daemon.index import IndexWorker
 from observer.daemon.kept_openings import KeptOpenings
 from observer.daemon.lazy_llm import LazyLlm
@@ -50,7 +51,7 @@ from observer.daemon.servers import (
 )
 from observer.daemon.spool_watch import watch
 from observer.daemon.staleness import StalenessWorker
-from observer.daemon.status import Status, with_spool, with_store
+from observer.daemon.status import Status, importing, with_spool, with_store
 from observer.daemon.watching.watcher import WatchWorker
 from observer.daemon.worker import Services, begin, end
 from observer.daemon.writer import WriterThread
@@ -152,6 +153,7 @@ class Daemon:
             self._store, writer, health=health, on_change=self._revised
         )
         self._mcp = LazyMcp(self._memory, KeptOpenings(home, health), settings.rules_chars)
+        self._imports = ImportWorker(home, health, follows=bool(settings.follow))
         self._heads = HeadWorker(self._store, self._record, home, health=health)
         self._llm = LazyLlm(home, settings, self._services(pipeline))
 
@@ -232,7 +234,8 @@ class Daemon:
 
     async def _maintain(self) -> None:
         run, checked = self._maintenance.run, self._contexts.touch_all
-        await run(self._settings, on_checked=checked, on_change=self._stored)
+        chores = run(self._settings, on_checked=checked, on_change=self._stored)
+        await asyncio.gather(chores, self._imports.run())
 
     def _pipeline(self, model: LazyModel) -> Pipeline:
         return Pipeline(
@@ -320,6 +323,8 @@ class Daemon:
             model=self._settings.model,
             vectors=self._index.embedded(),
             watched=self._watch.shown(),
+            following=self._settings.follow,
+            importing=importing(self._home, self._imports.done),
             home=str(self._home.root),
         )
         try:

@@ -17,6 +17,7 @@ from observer.core.errors import DaemonUnavailable, StoreUnavailable
 from observer.core.model import LlmUsage, iso
 from observer.core.paths import Home
 from observer.core.text import counted
+from observer.importers.queued import queued
 from observer.ingest.decode import unknown_client
 from observer.policy import Policies
 from observer.policy.parse import PolicyProblem
@@ -78,6 +79,13 @@ class Paused(msgspec.Struct, frozen=True, kw_only=True):
     until_ms: int | None = None
 
 
+class Importing(msgspec.Struct, frozen=True, kw_only=True):
+    """An import in the background: the sessions it reads, and how many of them are stored."""
+
+    sessions: int
+    done: int = 0
+
+
 class Status(msgspec.Struct, frozen=True, kw_only=True):
     """What `observer status --json` prints and `GET /status` answers, always with every field.
 
@@ -86,8 +94,10 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     1,000), by name, `refused_events` those that hooks could not write in the last seven days.
     `vectors` counts the items that `model` has embedded, 0 while the daemon is down.
     `policies` are the repository policies that cannot be used, where nothing is recorded. `paused`
-    is where recording is paused. `degraded` describes what does not work, null if all does. `llm`
-    is null if no language model is configured, and while the daemon is down.
+    is where recording is paused. `importing` is null while no import goes on in the background,
+    `following` names the clients whose sessions are read while they go on. `degraded` describes
+    what does not work, null if all does. `llm` is null if no language model is configured, and
+    while the daemon is down.
     """
 
     pid: int | None = None
@@ -113,6 +123,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     watched: tuple[Watched, ...] = ()
     policies: tuple[PolicyProblem, ...] = ()
     paused: tuple[Paused, ...] = ()
+    importing: Importing | None = None
+    following: tuple[str, ...] = ()
     http: str | None = None
     llm: LlmStatus | None = None
     home: str = ""
@@ -127,6 +139,12 @@ def current(home: Home, *, wait_s: float = 2.0) -> Status:
     except (DaemonUnavailable, msgspec.ValidationError) as error:
         found = from_disk(home)
         return msgspec.structs.replace(found, pid=daemon_pid(home), degraded=f"daemon: {error}")
+
+
+def importing(home: Home, done: int = 0) -> Importing | None:
+    """Return the import in the background; None without one."""
+    asked = queued(home)
+    return Importing(sessions=asked.sessions, done=min(done, asked.sessions)) if asked else None
 
 
 def from_disk(home: Home) -> Status:
@@ -144,7 +162,7 @@ def _of_disk(home: Home) -> Status:
         return Status(home=str(home.root), degraded=f"home: {found} is not a folder")
     is_stuck = found == home.root and not os.access(found, os.W_OK)
     degraded = f"home: {home.root} cannot be written" if is_stuck else None
-    status = Status(home=str(home.root), degraded=degraded)
+    status = Status(home=str(home.root), degraded=degraded, importing=importing(home))
     if not home.database.exists():
         return with_spool(status, home)
     try:

@@ -19,7 +19,7 @@ from observer.importers.jsonl import Problems
 from observer.importers.source import FoundSession
 from observer.ingest.decode import decode_call
 
-_LIVE_MS = 60_000
+LIVE_MS = 60_000
 """What happened so short ago is left to the hooks, whose reports may not be stored yet."""
 
 
@@ -51,7 +51,7 @@ def events_of_calls(
     """
     at_ms, idle_ms = now_ms(), settings.session_idle_minutes * 60_000
     for call in calls:
-        is_recent = at_ms - call.at_ms < (idle_ms if call.event == "SessionEnd" else _LIVE_MS)
+        is_recent = at_ms - call.at_ms < (idle_ms if call.event == "SessionEnd" else LIVE_MS)
         if is_recent or call.event not in hooks.reporting:
             continue
         try:

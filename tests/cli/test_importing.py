@@ -14,8 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from observer import client
+from observer.core.clock import now_ms
 from observer.core.paths import Home
 from observer.importers.finished import FinishedImports
+from observer.importers.queued import QueuedImport, QueuedSource, queue
 from tests.cli.conftest import Run
 from tests.importers.played import BEGUN_MS, fixed_bug
 
@@ -142,3 +145,56 @@ def test_a_damaged_list_of_imports_is_an_empty_one(home: Home) -> None:
         finished.add("claude-code", {"s1": "9:9"})
         assert FinishedImports(home.imports).holds("claude-code", "s1", "9:9")
         assert json.loads(home.imports.read_bytes()) == {"claude-code": {"s1": "9:9"}}
+
+
+@pytest.mark.slow
+def test_an_import_goes_on_in_the_background(
+    run: Run, home: Home, sessions: Callable[[int], Path], until: Callable[..., None]
+) -> None:
+    """The daemon that comes up finishes what the one before was handed."""
+    sessions(60)
+    assert run("import", "--yes", "--background").out.splitlines()[-1] == (
+        "60 sessions handed to the daemon; see: observer status"
+    )
+    refused = run("import", "--yes", "--background")
+    assert "goes on in the background" in refused.err
+    until(lambda: stored(home), wait_s=60.0)
+    os.kill(client.daemon_pid(home) or 0, signal.SIGKILL)
+    assert "of 60 sessions stored, in the background" in run("status").out
+    run("up")
+    until(lambda: not home.importing.exists(), wait_s=60.0)
+    assert sorted(stored(home)) == sorted(EVENTS * [f"s{number:02}" for number in range(60)])
+    assert "importing" not in run("status").out
+    assert run("import", "--stop").out == "no import goes on\n"
+
+
+def test_an_import_in_the_background_is_given_up(run: Run, home: Home) -> None:
+    home.root.mkdir()
+    queue(home, QueuedImport(sources=(QueuedSource(name="codex", paths=("/nowhere",)),)))
+    assert run("import", "--stop").out == "the import was given up\n"
+    assert not home.importing.exists()
+
+
+def test_a_worker_names_what_it_cannot_follow(run: Run, home: Home) -> None:
+    home.root.mkdir()
+    home.config.write_text('follow = ["vi"]\n')
+    ran = run("import", "--worker")
+    assert ran.code == 2
+    assert "cannot follow 'vi'" in ran.err
+
+
+@pytest.mark.slow
+def test_the_daemon_follows_the_sessions_of_a_client(
+    run: Run, home: Home, until: Callable[..., None]
+) -> None:
+    """What is older than a minute is stored; the last minute is the hooks'."""
+    home.root.mkdir()
+    home.config.write_text('follow = ["claude-code"]\n')
+    shop = Path(os.environ["HOME"]) / "shop"
+    shop.mkdir()
+    run("up")
+    played = fixed_bug(shop, begun_ms=now_ms() - 170_000)
+    played.write(Path(os.environ["HOME"]) / ".claude/projects/-home-shop")
+    until(lambda: stored(home), wait_s=60.0)
+    assert 0 < len(stored(home)) < EVENTS
+    assert "following     claude-code" in run("status").out

@@ -1,0 +1,145 @@
+"""Following sessions: each is read again while it goes on, once a minute, and at its end."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from observer.core.config import Settings
+from observer.importers.finished import FinishedImports
+from observer.importers.follow import Follower
+from observer.importers.jsonl import Problems
+from observer.importers.registry import SOURCES
+from observer.importers.source import FoundSession, SessionSource, events_of
+from tests.importers.conftest import Memories
+from tests.importers.played import Played, fixed_bug
+
+MINUTE = 60_000
+IDLE = 30 * MINUTE
+
+
+class Watched:
+    """A folder of transcripts that is followed, and what is found there at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "projects"
+        self.folder.mkdir()
+        self.found: list[list[Path]] = []
+        source = SOURCES["claude-code"]
+
+        def find(paths: tuple[Path, ...], problems: Problems) -> list[FoundSession]:
+            self.found.append(list(paths))
+            return source.find(paths, problems)
+
+        self.finished = FinishedImports(folder / "imports.json")
+        self.source: SessionSource = source._replace(find=find)
+        self.follower = Follower(
+            self.source, [self.folder], self.finished, since_ms=0, idle_ms=IDLE
+        )
+
+    def due(self, at_ms: int) -> list[str]:
+        return [one.id for one in self.follower.look(at_ms).new]
+
+    def write(self, played: Played) -> int:
+        """Write a session; return the time of its last record."""
+        played.write(self.folder)
+        return played.at_ms
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Watched:
+    return Watched(tmp_path)
+
+
+def test_a_session_is_read_while_it_goes_on_and_at_its_end(watched: Watched, shop: Path) -> None:
+    played = fixed_bug(shop)
+    last = watched.write(played)
+    assert watched.due(last + 1) == ["s1"]
+    played.prompt("and the taxes?")
+    last = watched.write(played)
+    assert watched.due(last) == []
+    assert watched.due(last + MINUTE) == ["s1"]
+    assert watched.due(last + 2 * MINUTE) == []
+    assert watched.due(last + IDLE) == ["s1"]
+    assert watched.due(last + 9 * IDLE) == []
+
+
+def test_only_what_has_changed_is_looked_at(watched: Watched, shop: Path) -> None:
+    one, other = fixed_bug(shop, "s1"), fixed_bug(shop, "s2")
+    last = max(watched.write(one), watched.write(other)) + 9 * IDLE
+    assert watched.due(last) == ["s1", "s2"]
+    (watched.folder / "notes.md").write_text("not a transcript")
+    one.at_ms = last
+    one.prompt("again")
+    watched.write(one)
+    assert watched.due(last + MINUTE) == ["s1"]
+    assert watched.found[1:] == [[watched.folder / "s1.jsonl"]]
+    assert watched.due(last + 9 * IDLE) == ["s1"]
+    watched.write(fixed_bug(shop, "s3"))
+    assert watched.due(last + 9 * IDLE) == ["s3"]
+    assert watched.found[-1] == [watched.folder]
+
+
+def test_what_was_imported_or_is_too_old_is_left_out(watched: Watched, shop: Path) -> None:
+    last = watched.write(fixed_bug(shop))
+    (one,) = watched.source.find([watched.folder], Problems())
+    watched.finished.add("claude-code", {"s1": one.fingerprint()})
+    assert watched.due(last + IDLE) == []
+    late = Follower(
+        watched.source, [watched.folder], FinishedImports(Path()), since_ms=last + 1, idle_ms=IDLE
+    )
+    assert late.look(last + IDLE).new == []
+
+
+def _cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:900])
+
+
+def _pack(path: Path) -> None:
+    path.with_suffix(".jsonl.gz").write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
+
+
+def _replace(path: Path) -> None:
+    copy = path.with_suffix(".new")
+    copy.write_bytes(path.read_bytes())
+    copy.replace(path)
+
+
+@pytest.mark.parametrize("change", [_cut, _pack, _replace, Path.unlink])
+def test_a_file_that_is_cut_packed_replaced_or_gone_changes_nothing(
+    watched: Watched, memory: Memories, shop: Path, change: object
+) -> None:
+    known = memory("one")
+    played = fixed_bug(shop)
+    last = watched.write(played)
+
+    def take(at_ms: int) -> None:
+        due = watched.follower.look(at_ms).new
+        known.pipeline.ingest(events_of(watched.source, due, Settings(), Problems()))
+
+    take(last + 9 * IDLE)
+    before = known.items()
+    assert callable(change)
+    change(watched.folder / "s1.jsonl")
+    take(last + 10 * IDLE)
+    assert known.items() == before
+
+
+def test_hooks_that_report_later_store_nothing_twice(
+    watched: Watched, memory: Memories, shop: Path
+) -> None:
+    """The daemon may have been busy for longer than the minute that is left to the hooks."""
+    known, live = memory("followed"), memory("live")
+    played = fixed_bug(shop)
+    last = watched.write(played)
+    due = watched.follower.look(last + 9 * IDLE).new
+    known.pipeline.ingest(events_of(watched.source, due, Settings(), Problems()))
+    played.spool(known.spool)
+    played.spool(live.spool)
+    known.live()
+    live.live()
+    # The hook's start is minutes earlier than the first record, and is kept beside it.
+    assert sorted(known.kinds()) == sorted([*live.kinds(), "session-start"])
