@@ -103,8 +103,9 @@ def _source_command(source: SessionSource) -> click.Command:
     ) -> None:
         import_sessions(home(), [source], _choice(since, project, paths), Manner(**options))
 
-    place = f"~/{source.settings}/{source.sessions}"
-    command.help = f"Import sessions from files or folders, or from {place}; newest first."
+    else_from = f", or from {places}" if (places := source.places()) else ""
+    what = "sessions" if source.is_of_sessions else f"what {source.name} has kept"
+    command.help = f"Import {what} from files or folders{else_from}; newest first."
     return command
 
 

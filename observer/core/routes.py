@@ -14,8 +14,11 @@ def import_route(client: str) -> str:
 
 
 def is_imported(event: Event) -> bool:
-    """Return True if an event was read from a client's own records of a session."""
-    return bool(event.session) and event.route.endswith(_IMPORT)
+    """Return True if an event was read from what a client, or another program, has kept.
+
+    Commits that git has kept are none: they are as current as the repository is.
+    """
+    return event.route.endswith(_IMPORT) and event.client != "git"
 
 
 def plugin_route(route: str) -> str:

@@ -69,16 +69,16 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
             yield file
 
 
-def lines(path: Path, problems: Problems) -> Iterator[Line]:
-    """Yield the lines of a file that are not empty; what cannot be read is counted."""
+def lines(path: Path, problems: Problems, *, with_empty: bool = False) -> Iterator[Line]:
+    """Yield the lines of a file, empty ones where asked for; what cannot be read is counted."""
     try:
         with opened(path) as file:
-            yield from _lines(file, path, problems)
+            yield from _lines(file, path, problems, with_empty=with_empty)
     except (OSError, EOFError, UnexpectedFile) as error:
         problems.add(f"unreadable file ({error})", path)
 
 
-def _lines(file: IO[bytes], path: Path, problems: Problems) -> Iterator[Line]:
+def _lines(file: IO[bytes], path: Path, problems: Problems, *, with_empty: bool) -> Iterator[Line]:
     offset = number = 0
     while data := file.readline(LINE_BYTES):
         number += 1
@@ -88,7 +88,7 @@ def _lines(file: IO[bytes], path: Path, problems: Problems) -> Iterator[Line]:
             while data and not data.endswith(b"\n"):
                 data = file.readline(LINE_BYTES)
                 offset += len(data)
-        elif data.strip():
+        elif with_empty or data.strip():
             yield Line(begin, number, data, data.endswith(b"\n"))
 
 

@@ -74,6 +74,13 @@ class SessionSource(NamedTuple):
         home = Path(chosen) if chosen.startswith("/") else Path.home() / self.settings
         return home / self.sessions
 
+    def places(self) -> str:
+        """Return in words where it looks; empty where it reads only what is named."""
+        usual = "/".join(filter(None, ("~", self.settings, self.sessions)))
+        places = [usual] if usual != "~" else []
+        here = " and ".join("." if place == "." else place for place in self.inside)
+        return " and ".join(filter(None, (*places, here and f"{here} in your projects")))
+
     def paths(self, environ: Mapping[str, str], roots: Iterable[str] = ()) -> tuple[Path, ...]:
         """Return the folders and files where it looks, of those that exist.
 

@@ -9,9 +9,13 @@ from observer.core.model import UNASSIGNED, Place, Receipt, Recorded, Session
 from observer.core.routes import is_imported
 from observer.git.status import uncommitted_paths
 from observer.ingest.duplicates import (
+    LONGEST_MS,
+    SHELLS,
     WINDOW_MS,
     find_duplicate,
+    find_typed,
     is_covered,
+    is_typed_before,
     may_have_duplicate,
 )
 from observer.ingest.prepare import PreparedEvent
@@ -152,6 +156,8 @@ class EventAppender:
     def _duplicate(self, recorded: Recorded) -> str:
         """Return the id of the event that already reported the same, "" if none did."""
         event = recorded.event
+        if is_typed_before(event) and (known := self._typed_live(event)):
+            return known
         if recorded.session_id is None or not may_have_duplicate(event):
             return ""
         near = self._writer.recorded_near(
@@ -161,4 +167,18 @@ class EventAppender:
             newest=NEAR,  # a flood of events must not take quadratic time
         )
         found = find_duplicate(event, [other.event for other in near])
+        return found.id if found else ""
+
+    def _typed_live(self, event: Event) -> str:
+        """Return the id of what a shell's hook reported of a typed command, "" if none did."""
+        from_ms, to_ms = event.at_ms - WINDOW_MS, event.at_ms + LONGEST_MS
+        around = self._writer.sessions_between(from_ms, to_ms, clients=SHELLS)
+        near = (
+            each.event
+            for one in around
+            for each in self._writer.recorded_near(
+                one, from_ms=from_ms, to_ms=to_ms, kind="command"
+            )
+        )
+        found = find_typed(event, list(near))
         return found.id if found else ""

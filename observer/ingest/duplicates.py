@@ -32,6 +32,9 @@ from observer.core.events import (
 from observer.core.model import Session
 from observer.core.routes import is_imported, is_same_hook
 
+SHELLS = ("bash", "zsh", "fish")
+LONGEST_MS = 3_600_000
+"""Of a command whose begin is in a history, to its end, which a hook reports."""
 WINDOW_MS = 5_000
 """How far apart two hooks report one event at most: each starts processes of its own."""
 
@@ -80,6 +83,26 @@ def find_duplicate(event: Event, near: Sequence[Event]) -> Event | None:
     own = sum(other.route == event.route for other in alike)
     others = [other for other in alike if other.route != event.route]
     return others[own] if len(others) > own else None
+
+
+def is_typed_before(event: Event) -> bool:
+    """Return True if an event was read from a shell's history: a command, typed by a person."""
+    return is_imported(event) and isinstance(event.body, Command) and event.author == "person"
+
+
+def find_typed(event: Event, near: Sequence[Event]) -> Event | None:
+    """Return the report of a shell's hook on a command that is in its history too, or None.
+
+    A hook reports the end of a command, a history its begin.
+    """
+    body = event.body
+    for other in near:
+        if isinstance(body, Command) and isinstance(other.body, Command):
+            begun_ms = other.at_ms - (other.body.duration_ms or 0)
+            is_same = other.body.command.strip() == body.command.strip()
+            if is_same and abs(begun_ms - event.at_ms) <= WINDOW_MS:
+                return other
+    return None
 
 
 def path_written(event: Event) -> str:

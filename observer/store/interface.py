@@ -202,6 +202,9 @@ class StoreReader(StalenessReader, Protocol):
     ) -> list[Session]:
         """Return sessions, last active first: `active` ones, and those active since a time."""
 
+    def sessions_between(self, from_ms: int, to_ms: int, *, clients: Sequence[str]) -> list[int]:
+        """Return the ids of these clients' sessions of which an event may be of that time."""
+
     def children(self, session: Session, *, limit: int) -> list[Session]:
         """Return the newest sessions that a session of their client and project started, by id."""
 
@@ -211,10 +214,7 @@ class StoreReader(StalenessReader, Protocol):
     def recorded_near(
         self, session_id: int, *, from_ms: int, to_ms: int, kind: str = "", newest: int = -1
     ) -> list[Recorded]:
-        """Return a session's events with `from_ms <= at_ms <= to_ms`, by `seq`.
-
-        Only those of a `kind`, and only so many of the newest, where that is asked for.
-        """
+        """Return a session's `newest` (all) events of a `kind` (any) of that time, by `seq`."""
 
     def written_near(self, *, from_ms: int, to_ms: int) -> list[Recorded]:
         """Return writes of files, and intents, of that time among the newest events, by `seq`."""

@@ -112,7 +112,16 @@ def _chosen(filters: Filters) -> tuple[str, list[object]]:
 
 
 class ProjectStateReads(Selecting):
-    """The part of `store.interface.Reader` that is about links, signatures and stories."""
+    """The part of `store.interface.Reader` that is about links, signatures, stories and times."""
+
+    def sessions_between(self, from_ms: int, to_ms: int, *, clients: Sequence[str]) -> list[int]:
+        """See `StoreReader.sessions_between`."""
+        rows = self._rows(
+            f"SELECT id FROM session WHERE client {AMONG}"
+            " AND started_ms <= ? AND last_ms >= ? ORDER BY id",
+            (among(clients), to_ms, from_ms),
+        )
+        return [number for (number,) in rows]
 
     def linked_to(self, ids: Sequence[int]) -> list[tuple[int, Link]]:
         """See `StoreReader.linked_to`."""
