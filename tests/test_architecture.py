@@ -37,6 +37,7 @@ FLOORS = {
     "search": 6,
     "ingest": 6,
     "staleness": 6,
+    "note_files": 7,
     "notes": 7,
     "purge": 7,
     "repair": 7,
@@ -74,7 +75,7 @@ HOMES = {
     "click": ("observer.cli",),
     "rich": ("observer.cli",),
     "tomlkit": ("observer.cli", "observer.clients", "observer.config_files"),
-    "yaml": ("observer.config_files",),
+    "yaml": ("observer.config_files", "observer.note_files"),
 }
 EVERYWHERE = {"msgspec", "orjson"}
 STANDARD_ONLY = {"spool", "pump", "client"}

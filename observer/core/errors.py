@@ -104,6 +104,13 @@ class CapturedUserOnly(ObserverError):
     code = "captured-user-only"
 
 
+class NoteConflict(ObserverError):
+    """A note's file is not what the caller read; nothing is replaced, both versions are kept."""
+
+    exit_code = 2
+    code = "note-conflict"
+
+
 class Undecodable(ObserverError):
     """An envelope that no decoder understands; the pipeline moves it to `spool/bad`."""
 

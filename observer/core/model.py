@@ -15,8 +15,6 @@ from unicodedata import normalize
 from observer.core.events import Event, Layer, Scope
 from observer.core.value import Value
 
-# --- where it happened ---------------------------------------------------------------------------
-
 
 class Place(Value):
     """What the file system says about a folder: the evidence from which a project is recognised.
@@ -153,7 +151,7 @@ class Link(Value):
 
 
 class Enrichment(Value):
-    """What a language model wrote about an item; its own words stand beside it unchanged.
+    """What a language model wrote about an item, beside the item's own words.
 
     `as_of_ms` is the item's `updated_ms` as the model read it, `at_ms` when that was.
     """
@@ -214,8 +212,9 @@ class Item(Value):
 
     `discovery_tokens` estimates what the original cost the agent: characters / 4, rounded up.
     `folded` counts the events that this item stands for. `signature` is the normalised error
-    that it is about, the same in another month or project; empty where there is none. `validity` is
-    no part of what is stored: whoever reads an item says so, as it looks from a work tree.
+    that it is about, the same in another month or project; empty where there is none. `file` is the
+    absolute path of the file that a note is kept as, if it is. `validity` is no part of what is
+    stored: whoever reads an item says so, as it looks from a work tree.
     """
 
     id: int
@@ -253,6 +252,7 @@ class Item(Value):
     approval: Approval = ""
     suspicion: str = ""
     metadata: str = ""
+    file: str = ""
     created_ms: int = 0
     updated_ms: int = 0
     stale_ms: int | None = None

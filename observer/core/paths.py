@@ -138,6 +138,11 @@ class Home:
         return self.root / "config.toml"
 
     @property
+    def note_folders(self) -> Path:
+        """Which folders are note folders; see `note_files.folders`."""
+        return self.root / "note-folders.json"
+
+    @property
     def models(self) -> Path:
         """The user's own models, a folder each."""
         return self.root / "models"

@@ -47,8 +47,8 @@ class ContextWorker(Worker):
         memory: Memory,
         home: Home,
         settings: Settings,
-        *,
         feedback: FeedbackRecorder,
+        *,
         health: Health,
     ) -> None:
         super().__init__(health)

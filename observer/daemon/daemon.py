@@ -1,7 +1,7 @@
 """The daemon: its parts, its start and its shutdown.
 
-It opens the sockets first, for whoever waits on them, and drains the spool at once. On shutdown it
-drains the spool, then closes sockets and store. A failed worker ends it.
+It opens the sockets first, for whoever waits on them, and drains the spool at once, and once more
+on shutdown, before it closes sockets and store. A failed worker ends it.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from observer.daemon.lazy_llm import LazyLlm
 from observer.daemon.lazy_store import LazyStore, open_store
 from observer.daemon.log import start_log
 from observer.daemon.maintenance import MaintenanceWorker
+from observer.daemon.note_folders import NoteFolderWorker
 from observer.daemon.servers import (
     HttpServer,
     LazyMcp,
@@ -62,7 +63,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.ingest.prefetch import Prefetcher
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
-from observer.memory.values import Extracted
+from observer.note_files import NoteFiles
 from observer.notes.similar import FlashbackSettings
 from observer.projects import PlaceCache
 from observer.search.trial import Trials
@@ -131,14 +132,15 @@ class Daemon:
         pipeline = self._pipeline(model)
         self._guard = HomeGuard(home)
         self._writer = WriterThread(pipeline, self._guard, self._health)
+        self._notes = NoteFolderWorker(
+            self._store, self._writer, home, settings, self._health, on_change=self._noted
+        )
         feedback = FeedbackRecorder(self._store, self._writer, home, on_fetch=self._fetched)
         self._memory = self._remembering(model, feedback)
         self._reminded = requests.RemindedSessions(home.reminders)
         self._commands = requests.CommandAnswers(self._reading(model), home, settings)
         health, writer = self._health, self._writer
-        self._contexts = ContextWorker(
-            self._memory, home, settings, feedback=feedback, health=health
-        )
+        self._contexts = ContextWorker(self._memory, home, settings, feedback, health=health)
         self._index_worker = IndexWorker(
             self._store, self._index, model, pipeline=pipeline, writer=writer, health=health
         )
@@ -146,9 +148,7 @@ class Daemon:
             pipeline, self._spool, writer, health=health, on_stored=self._stored
         )
         self._maintenance = MaintenanceWorker(self._store, self._spool, writer, home, health)
-        self._watch = WatchWorker(
-            self._store, self._spool, self._record, settings=settings, health=health
-        )
+        self._watch = WatchWorker(self._store, self._spool, self._record, settings, health=health)
         self._staleness = StalenessWorker(
             self._store, writer, health=health, on_change=self._revised
         )
@@ -158,9 +158,8 @@ class Daemon:
         self._llm = LazyLlm(home, settings, self._services(pipeline))
 
     def _services(self, pipeline: Pipeline) -> Services:
-        return Services(
-            self._store, self._spool, pipeline, self._writer, self._health, self._stored
-        )
+        parts = (self._store, self._spool, pipeline, self._writer, self._health)
+        return Services(*parts, self._stored)
 
     def _remembering(self, model: LazyModel, feedback: FeedbackRecorder) -> Memory:
         return Memory(
@@ -176,7 +175,8 @@ class Daemon:
                 distance=self._settings.flashback_distance,
                 limit=self._settings.flashback_limit,
             ),
-            extract=self._extract,
+            extract=lambda said: self._llm.extract(said),  # noqa: PLW0108 - made later
+            files=NoteFiles(self._store, self._home, sync=self._notes.sync),
         )
 
     def _reading(self, model: LazyModel) -> Memory:
@@ -187,6 +187,7 @@ class Daemon:
             now_ms=now_ms,
             index=self._index,
             encode=model.encode_patiently,
+            files=NoteFiles(self._store, self._home),
         )
 
     async def live(self, http_listener: socket.socket, mcp_listener: socket.socket) -> int:
@@ -194,7 +195,7 @@ class Daemon:
         self._obey_signals()
         self._spool.prepare(reader=decoders())
         servers = self._servers(http_listener)
-        folders = (self._home.spool / "new", self._home.spool / "shell")
+        folders = tuple(self._home.spool / name for name in ("new", "shell"))
         chores = begin(
             # The watch before the first drain, so that nothing arrives unseen between them.
             watch=watch(folders, self._drain.wake, self._health),
@@ -208,6 +209,7 @@ class Daemon:
             heads=self._heads.run(),
             llm=self._llm.run(after=servers[0].answers),
             watching=self._watch.run(),
+            notes=self._notes.run(),
             home=self._check_home(),
         )
         http = begin(**{server.name: server.serve() for server in servers})
@@ -227,10 +229,13 @@ class Daemon:
             server.leave()
         await asyncio.wait(http, timeout=LAST_REQUESTS_S)
         await end([*http, *mcp])
+        await self._close()
+        return 1 if failed else 0
+
+    async def _close(self) -> None:
         await asyncio.to_thread(self._writer.close)
         await asyncio.to_thread(self._index.close)
         self._store.close()
-        return 1 if failed else 0
 
     async def _maintain(self) -> None:
         run, checked = self._maintenance.run, self._contexts.touch_all
@@ -291,14 +296,9 @@ class Daemon:
     def _record(self, events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
         """Store the events of a request, in its thread; return after the commit."""
         receipts = self._writer.record(events, project_id)
-        touched = {receipt.project_id for receipt in receipts}
-        self._loop.call_soon_threadsafe(self._stored, touched)
+        self._noted({receipt.project_id for receipt in receipts})
         self._loop.call_soon_threadsafe(self._contexts.touch_noted, events, project_id)
         return receipts
-
-    def _extract(self, messages: Sequence[str]) -> Extracted:
-        """Extract facts with the language model, in the thread of a request; up to a minute."""
-        return self._llm.extract(messages)
 
     def _fetched(self) -> None:
         """Wake the worker that records fetches; called in any thread."""
@@ -309,6 +309,10 @@ class Daemon:
         workers = (self._contexts, self._index_worker, self._staleness, self._mcp.openings)
         for each in (*workers, self._heads, self._llm, self._watch):
             each.touch(touched)
+
+    def _noted(self, projects: Iterable[int | None]) -> None:
+        """As `_stored`, in any thread."""
+        self._loop.call_soon_threadsafe(self._stored, list(projects))
 
     def _revised(self, projects: frozenset[int]) -> None:
         """Touch the context files of projects whose items changed validity; in any thread."""

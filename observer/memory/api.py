@@ -1,7 +1,6 @@
 """The Python API that every front (MCP, HTTP, CLI) reads and writes through.
 
-Reads see one consistent snapshot each. Writes become events, go through the same pipeline as
-everything captured, and return after the commit.
+Reads see one consistent snapshot each. Writes become events, and return after the commit.
 """
 
 from __future__ import annotations
@@ -19,7 +18,9 @@ from observer.core.model import Item, Project, Recorded, Session, item_id
 from observer.index import Index
 from observer.memory.accounts import Accounts, Usage, UsageFeedback, WorktreeStore, scoped
 from observer.memory.code_questions import CodeAnswer, why
+from observer.memory.export import exported
 from observer.memory.values import Extract, Fetched, no_model
+from observer.note_files import NoteFiles
 from observer.notes.inferences import Inferences
 from observer.notes.note_reader import UUID_CHARS
 from observer.notes.notes import Notes
@@ -57,6 +58,7 @@ class Memory:
         record, feedback: write to the log, and what became of items; None to read only.
         flashback_settings: when an older note is a flashback.
         extract: asks a language model, where one is configured.
+        files: the note folders; none without.
     """
 
     def __init__(  # noqa: PLR0913 - its parts, each named
@@ -71,8 +73,10 @@ class Memory:
         feedback: UsageFeedback | None = None,
         flashback_settings: FlashbackSettings = FlashbackSettings(),  # noqa: B008 - frozen
         extract: Extract = no_model,
+        files: NoteFiles | None = None,
     ) -> None:
         self.extract = extract
+        self.files = files or NoteFiles(store)
         self.usage = Usage(store, now_ms=now_ms, feedback=feedback)
         self._store: Store = store
         self._index = index
@@ -118,6 +122,7 @@ class Memory:
             feedback=self._feedback,
             flashback_settings=self._flashback_settings,
             extract=self.extract,
+            files=self.files,
         )
 
     def owner_of(self, uuid: str) -> Memory:
@@ -333,11 +338,7 @@ class Memory:
     def export(self) -> Iterator[Recorded | Item]:
         """Yield every stored event in log order, then every living item by id."""
         with self._store.read() as reader:
-            last = 0
-            while batch := reader.log(after_seq=last):
-                yield from batch
-                last = batch[-1].seq
-            yield from reader.all_items()
+            yield from exported(reader)
 
     @contextmanager
     def _sources(self) -> Iterator[Sources]:

@@ -15,6 +15,7 @@ from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import chosen
 from observer.index import Index
 from observer.memory.api import Memory
+from observer.note_files import NoteFiles
 from observer.store.sqlite.database import SqliteStore
 from observer.store.sqlite.stemmer import stemmer
 
@@ -52,6 +53,7 @@ def reading(store: SqliteStore, home: Home, settings: Settings) -> Memory:
         now_ms=now_ms,
         index=index_for(home.index, model, is_owner=False),
         encode=model.encode_patiently,
+        files=NoteFiles(store, home),
     )
 
 

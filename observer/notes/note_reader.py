@@ -15,10 +15,10 @@ from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError
 from observer.core.events import Undo, kind_of
 from observer.core.filters import RECORDED_KINDS, Filters, is_visible
 from observer.core.model import Item, Link, Recorded, item_id
+from observer.core.note_file import Claim
 from observer.notes.similar import NEAR, similar
 from observer.notes.values import Connections, NoteLink, Similar, Version
 from observer.observations import note_reducer, note_syntax
-from observer.observations.note_syntax import Claim
 from observer.search.candidates import Sources
 from observer.search.find import search
 from observer.search.handles import LARGEST_ID, SearchOptions, filters_of

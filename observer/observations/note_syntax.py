@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from observer.core.model import title_key
+from observer.core.note_file import Claim
 from observer.core.value import Value
 
 MAX_CLAIMS = 500
@@ -21,15 +22,6 @@ LINE_CHARS = 2_000
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\[([^\[\]()]{2,60})\]\s+(\S.*)")
 _CONTEXT = re.compile(r"\(([^()]+)\)\Z")
 _FENCE = re.compile(r"\s{0,3}(```|~~~)")
-
-
-class Claim(Value):
-    """One statement; its text contains its `tags` as `#tag`, but not its `context`."""
-
-    category: str
-    text: str
-    tags: tuple[str, ...] = ()
-    context: str = ""
 
 
 def parse_claims(text: str) -> tuple[Claim, ...]:

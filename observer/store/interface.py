@@ -1,8 +1,7 @@
 """The contract of a store: one log of events, one table of items, everything else derived.
 
-A store has one writer at a time (`Store.write`, one transaction) and any number of readers. Every
-method of `StoreReader` sees committed data only; `Writer` sees its own changes too.
-
+A store has one writer at a time (`Store.write`, one transaction) and any number of readers.
+`StoreReader` sees committed data only; `Writer` sees its own changes too.
 Any failure of the engine is raised as `StoreUnavailable`; an empty result: nothing matched.
 """
 
@@ -29,6 +28,7 @@ from observer.core.model import (
 )
 from observer.core.value import Value
 from observer.store.anchors import StalenessReader, StalenessWriter, ValidityById
+from observer.store.note_files import NoteFileReader, NoteFileWriter
 
 COLUMNS = ("title", "subtitle", "narrative", "facts", "concepts", "files")
 """Columns that a query can name (`title:auth*`); `files` holds read and modified paths."""
@@ -37,7 +37,7 @@ Grouping = Literal["tags", "category", "type", "layer"]
 """What items are counted by."""
 
 Vectors = Callable[[], Mapping[int, bytes]]
-"""Returns vectors by the items that they are of; items without one are left out."""
+"""Returns vectors by their items; items without one are left out."""
 
 
 def no_vectors() -> Mapping[int, bytes]:
@@ -60,7 +60,7 @@ class Totals(Value):
     """Whether items are what an older observer made of the log, until it is derived anew."""
 
 
-class StoreReader(StalenessReader, Protocol):
+class StoreReader(StalenessReader, NoteFileReader, Protocol):
     """Reads. Deleted items are never returned, except by `item(..., deleted=True)`."""
 
     def match(self, expression: str, filters: Filters, *, limit: int) -> list[int]:
@@ -263,7 +263,7 @@ class StoreReader(StalenessReader, Protocol):
         """Return counts and sizes; cheap enough to ask every second."""
 
 
-class Writer(StoreReader, StalenessWriter, Protocol):
+class Writer(StoreReader, StalenessWriter, NoteFileWriter, Protocol):
     """Changes inside one transaction; nothing is visible outside before it commits."""
 
     def append(self, recorded: Recorded, *, stored_ms: int, data: str = "") -> bool:

@@ -44,12 +44,17 @@ class WakeUp(Protocol):
 class InotifyWatch:
     """Watches folders, not what is below them, until `close`.
 
+    Args:
+        folders: absolute.
+        step_ms: changes within this time are returned together.
+
     Raises:
         WatchLimitReached: the kernel's limits do not allow it.
         WatchLost: a folder does not exist.
     """
 
-    def __init__(self, folders: Iterable[str]) -> None:
+    def __init__(self, folders: Iterable[str], *, step_ms: int = STEP_MS) -> None:
+        self._step_ms = step_ms
         try:
             self._recorder = RustNotify(
                 list(folders),
@@ -72,7 +77,7 @@ class InotifyWatch:
             Lost: see there.
         """
         try:
-            changes = self._recorder.watch(_OFTEN_MS, STEP_MS, wait_ms, call)
+            changes = self._recorder.watch(_OFTEN_MS, self._step_ms, wait_ms, call)
         except RuntimeError as error:
             raise WatchLost(str(error)) from error
         return set() if isinstance(changes, str) else {path for _, path in changes}

@@ -141,7 +141,7 @@ class WatchWorker:
     """
 
     def __init__(
-        self, store: Store, spool: Spool, record: Record, *, settings: Settings, health: Health
+        self, store: Store, spool: Spool, record: Record, settings: Settings, *, health: Health
     ) -> None:
         self._is_wanted = settings.watch
         self._health = health

@@ -33,6 +33,9 @@ _SPACES = {
     "project_state": "sessions",
     "item_words": "words",
     "item_vector": "vectors",
+    "note_file": "items",
+    "note_claim": "items",
+    "note_relation": "items",
     "anchor_set": "validity",
     "anchor_path": "validity",
     "validity": "validity",
@@ -156,7 +159,8 @@ class PurgeWrites(PurgeReads):
     def drop_unused_projects(self) -> int:
         """See `PurgeWriter.drop_unused_projects`."""
         self._connection.execute(
-            "DELETE FROM project WHERE id <> ? AND id NOT IN (SELECT project_id FROM event)",
+            "DELETE FROM project WHERE id <> ? AND id NOT IN (SELECT project_id FROM event)"
+            " AND id NOT IN (SELECT project_id FROM item WHERE file <> '' AND project_id NOT NULL)",
             (UNASSIGNED,),
         )
         return self._connection.changes()

@@ -13,6 +13,7 @@ from observer.store.interface import COLUMNS, Totals
 from observer.store.sqlite.anchors import StalenessReads
 from observer.store.sqlite.derived_queries import EnrichingReads, NoteReads, ProjectStateReads
 from observer.store.sqlite.feedback_queries import SignalReads, UsageReads
+from observer.store.sqlite.note_files import NoteFileReads
 from observer.store.sqlite.purging import PurgeReads
 from observer.store.sqlite.queries import (
     NO_PROJECT,
@@ -58,6 +59,7 @@ class SqliteReader(
     StalenessReads,
     NoteReads,
     SignalReads,
+    NoteFileReads,
     PurgeReads,
 ):
     """Implements `store.interface.Reader` over one connection inside a transaction."""

@@ -40,7 +40,7 @@ APPEND = (
     f"INSERT INTO event ({', '.join(EVENT_COLUMNS)}, checksum)"
     f" VALUES ({marks(len(EVENT_COLUMNS) + 1)}) ON CONFLICT DO NOTHING"
 )
-_UNDERIVED = ("usage", "llm_spending")
+_UNDERIVED = ("usage", "llm_spending", "note_file", "note_claim", "note_relation")
 """Tables that are not derived from the log, beside the projects."""
 
 
@@ -111,7 +111,10 @@ class RestoreWrites(PurgeWrites):
 
     def gaps(self, newest: int) -> list[MissingEvents]:
         """Return what is missing of the events up to one; purged ones are missing too."""
-        rows = self._rows("SELECT seq, at_ms FROM event ORDER BY seq")
+        rows = self._rows(
+            "SELECT seq, at_ms FROM event UNION ALL"
+            " SELECT item / 4, created_ms FROM note_file ORDER BY seq"
+        )
         found, last, at_ms = [], 0, None
         for seq, this_ms in rows:
             if seq > last + 1:
@@ -141,7 +144,10 @@ def _text(value: bytes) -> Stored:
 
 
 _SESSIONS = ", ".join(SESSION_FIELDS)
-_GONE = "SELECT id FROM item WHERE id NOT IN (SELECT id FROM anew.item)"
+_GONE = (
+    "SELECT id FROM item WHERE id NOT IN (SELECT id FROM anew.item)"
+    " AND id NOT IN (SELECT item FROM note_file)"
+)
 _CHANGED = (
     f"SELECT {ITEM_COLUMNS} FROM anew.item WHERE id IN (SELECT id FROM (SELECT {ITEM_COLUMNS}"
     f" FROM anew.item EXCEPT SELECT {ITEM_COLUMNS} FROM main.item))"

@@ -10,6 +10,7 @@ from observer.core.model import Item, Project, Recorded, Session, title_key
 from observer.store.interface import Vectors, no_vectors
 from observer.store.sqlite.anchors import StalenessWrites
 from observer.store.sqlite.feedback_queries import SignalWrites, UsageWrites
+from observer.store.sqlite.note_files import NoteFileWrites
 from observer.store.sqlite.reader import SqliteReader
 from observer.store.sqlite.restoring import APPEND, PUT_PROJECT, AdoptWrites
 from observer.store.sqlite.rows import (
@@ -31,7 +32,9 @@ _PUT_LINK = put("link", "source, place, kind, target, title, title_key")
 _PUT_WORDS = put("item_words", "rowid, title, subtitle, narrative, facts, concepts, files, place")
 
 
-class SqliteWriter(SqliteReader, UsageWrites, StalenessWrites, SignalWrites, AdoptWrites):
+class SqliteWriter(
+    SqliteReader, UsageWrites, StalenessWrites, SignalWrites, AdoptWrites, NoteFileWrites
+):
     """Implements `store.interface.Writer`; the store commits or rolls back around it."""
 
     def append(self, recorded: Recorded, *, stored_ms: int, data: str = "") -> bool:
@@ -143,6 +146,7 @@ class SqliteWriter(SqliteReader, UsageWrites, StalenessWrites, SignalWrites, Ado
             " DELETE FROM worktree; DELETE FROM item_vector; DELETE FROM link;"
             " DELETE FROM project_state; DELETE FROM item; DELETE FROM session;"
             " DELETE FROM forgotten; DELETE FROM note_event; DELETE FROM triage;"
+            " DELETE FROM note_claim; DELETE FROM note_relation;"
             " DELETE FROM meta WHERE key = 'behind';"
             " UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'epoch'"
         )

@@ -1,0 +1,248 @@
+"""Keeps the notes of note folders like their files: a scan at the start, then what the kernel says.
+
+One thread does it, batch by batch, so that a folder of thousands of notes holds up neither the
+storing of events nor a query. Where the kernel watches no more folders, they are scanned now and
+then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.errors import ConfigInvalid, NotFound, StoreUnavailable
+from observer.core.paths import Home, is_inside
+from observer.daemon.health import Health
+from observer.daemon.watching.inotify import (
+    InotifyWatch,
+    WatchLimitReached,
+    WatchLost,
+    most_folders,
+)
+from observer.daemon.writer import WriterThread
+from observer.note_files.folders import NoteFolder, NoteFolders
+from observer.note_files.places import IGNORE
+from observer.note_files.sync import FolderSync, SyncReport
+from observer.note_files.tree import is_note
+from observer.store.interface import Store, Writer
+
+log = logging.getLogger(__name__)
+
+LOOK_S = 2.0
+"""A folder that was added or removed is noticed within this time."""
+STEP_MS = 100
+"""Changes of files within this time are taken up together."""
+SCAN_S = 60.0
+"""How often folders are scanned that the kernel does not watch, or that are not there."""
+MANY = 1_000
+"""From so many changed files on the folder is scanned instead."""
+RETRY_S = 5.0
+REST = 0.25
+"""Seconds of pause for each second of work, so that others have the processor."""
+
+
+class NoteFolderWorker:
+    """Follows the note folders of a home.
+
+    Args:
+        store: what is read.
+        writer: the thread that writes.
+        home: where the list of folders is.
+        settings: which folders nothing is recorded of.
+        health: where folders are reported that cannot be read.
+        on_change: called with projects whose notes changed, in any thread.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        writer: WriterThread,
+        home: Home,
+        settings: Settings,
+        health: Health,
+        *,
+        on_change: Callable[[Iterable[int | None]], None],
+    ) -> None:
+        self._store = store
+        self._writer = writer
+        self._listed = NoteFolders(home)
+        self._exclude = settings.exclude
+        self._health = health
+        self._on_change = on_change
+        self._syncs: dict[NoteFolder, FolderSync] = {}
+        self._reports: dict[str, SyncReport] = {}
+        self._due: set[NoteFolder] = set()
+        self._watch: InotifyWatch | None = None
+        self._watched: frozenset[str] = frozenset()
+        self._folders: dict[NoteFolder, list[str]] = {}
+        self._next_scan_s = 0.0
+        self._is_first = True
+        self._over = threading.Event()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="notes")
+
+    def reports(self) -> Mapping[str, SyncReport]:
+        """Return what the last scan of each folder found, by its path; in any thread."""
+        return dict(self._reports)
+
+    def sync(self, folder: NoteFolder, paths: Sequence[str]) -> None:
+        """Store what is at some paths of a folder, and return after the commit; in any thread."""
+        known = self._syncs.get(folder) or self._sync_of(folder)
+        self._report(folder, known.sync(paths))
+
+    async def run(self) -> None:
+        """Follow the folders until cancelled."""
+        loop = asyncio.get_running_loop()
+        try:
+            while True:
+                await loop.run_in_executor(self._thread, self._round)
+                if not self._syncs:
+                    await asyncio.sleep(LOOK_S)
+        finally:
+            self._over.set()
+            self._thread.shutdown(wait=False)
+
+    def _round(self) -> None:
+        try:
+            self._follow_list()
+            self._scan_due()
+            self._wait()
+            self._health.recover("note folders")
+        except _Leaving:
+            return
+        except (ConfigInvalid, NotFound, WatchLimitReached) as error:
+            self._health.degrade("note folders", str(error))
+            self._over.wait(LOOK_S)
+        except StoreUnavailable:
+            self._over.wait(RETRY_S)  # the store's own part of the health has it
+        except Exception as error:
+            log.exception("the notes of a folder were not read")
+            self._health.degrade("note folders", f"{type(error).__name__}: {error}; see the log")
+            self._over.wait(RETRY_S)
+
+    def _follow_list(self) -> None:
+        listed = self._listed.all()
+        if self._is_first:
+            with self._store.read() as reader:
+                known = set(reader.noted_folders())
+            gone = [NoteFolder(name="", path=path) for path in known]
+            self._drop([each for each in gone if each.path not in {one.path for one in listed}])
+            self._is_first = False
+        self._drop([each for each in self._syncs if each not in listed])
+        for folder in listed:
+            if folder not in self._syncs:
+                self._syncs[folder] = self._sync_of(folder)
+                self._due.add(folder)
+
+    def _drop(self, folders: Iterable[NoteFolder]) -> None:
+        for folder in folders:
+            (self._syncs.pop(folder, None) or self._sync_of(folder)).drop()
+            self._reports.pop(folder.path, None)
+            self._folders.pop(folder, None)
+            self._due.discard(folder)
+            self._on_change({None})
+
+    def _scan_due(self) -> None:
+        if time.monotonic() >= self._next_scan_s:
+            self._due.update(each for each in self._syncs if each not in self._folders)
+            self._next_scan_s = time.monotonic() + SCAN_S
+        problem: NotFound | None = None
+        for folder in list(self._due):
+            self._due.discard(folder)
+            try:
+                # Watched before it is scanned, so that nothing changes unseen between them.
+                self._folders[folder] = self._syncs[folder].walk().folders
+                self._rewatch()
+                self._report(folder, self._syncs[folder].scan(pause=self._pause))
+            except NotFound as error:
+                self._folders.pop(folder, None)
+                problem = error
+        if problem:
+            raise problem
+
+    def _rewatch(self) -> None:
+        """Have the kernel watch the folders that were found, and no others."""
+        wanted = frozenset(
+            f"{folder.path}/{below}".rstrip("/")
+            for folder, found in self._folders.items()
+            for below in found
+        )
+        if wanted == self._watched and self._watch:
+            return
+        before, self._watch, self._watched = self._watch, None, frozenset()
+        if before:
+            before.close()
+        if not wanted:
+            return
+        if len(wanted) > most_folders():
+            self._folders.clear()
+            raise WatchLimitReached(f"{len(wanted):,} folders are too many to watch")
+        try:
+            self._watch = InotifyWatch(sorted(wanted), step_ms=STEP_MS)
+            self._watched = wanted
+        except (WatchLost, WatchLimitReached):
+            self._folders.clear()  # they are scanned now and then
+            raise
+
+    def _wait(self) -> None:
+        """Wait for changes, and store them."""
+        if self._watch is None:
+            self._over.wait(LOOK_S)
+            return
+        try:
+            changed = self._watch.wait(self._over, wait_ms=int(LOOK_S * 1000))
+        except WatchLost as error:
+            log.info("note folders are watched anew: %s", error)
+            self._watch, self._watched = None, frozenset()
+            self._due.update(self._syncs)
+            self._over.wait(1.0)
+            return
+        for folder, known in self._syncs.items():
+            self._take_up(folder, known, changed)
+
+    def _take_up(self, folder: NoteFolder, known: FolderSync, changed: Iterable[str]) -> None:
+        paths = []
+        for path in changed:
+            if not is_inside(path, folder.path):
+                continue
+            below = os.path.relpath(path, folder.path)
+            if below in {".", IGNORE} or path in self._watched or Path(path).is_dir():
+                is_hidden = any(name[0] == "." for name in below.split("/") if name != ".")
+                if below == IGNORE or not is_hidden:
+                    self._due.add(folder)
+            elif is_note(below):
+                paths.append(below)
+        if len(paths) > MANY:
+            self._due.add(folder)
+        elif paths:
+            self._report(folder, known.sync(paths, pause=self._pause))
+
+    def _report(self, folder: NoteFolder, report: SyncReport) -> None:
+        if report.changed or report.gone:
+            self._on_change({report.project_id})
+        self._reports[folder.path] = report
+
+    def _sync_of(self, folder: NoteFolder) -> FolderSync:
+        return FolderSync(self._store, self._write, folder, exclude=self._exclude, now_ms=now_ms)
+
+    def _write(self, work: Callable[[Writer], None]) -> None:
+        self._writer.call(self._in_transaction, work)
+
+    def _in_transaction(self, work: Callable[[Writer], None]) -> None:
+        with self._store.write() as writer:
+            work(writer)
+
+    def _pause(self, worked_s: float) -> None:
+        if self._over.wait(REST * worked_s):
+            raise _Leaving
+
+
+class _Leaving(Exception):
+    """The daemon stops; the next one goes on."""

@@ -1,0 +1,226 @@
+"""The API of note folders: which there are, their files, and what the lines of these state.
+
+Reads of text come from the disk, as it is now; what is listed is what the store knows, which
+follows the disk within half a second. A write returns once the note can be found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from observer.core.errors import BadInput, DaemonUnavailable
+from observer.core.note_file import Claim, NoteFile, Relation
+from observer.core.paths import Home
+from observer.core.value import Value
+from observer.note_files import tree, writing
+from observer.note_files.folders import NoteFolder, NoteFolders
+from observer.note_files.frontmatter import Fields, fields_of, parts_of
+from observer.store.interface import Store, StoreReader
+
+NEW = writing.NEW
+
+Sync = Callable[[NoteFolder, Sequence[str]], None]
+"""Brings the store up to date with the files at some paths, and returns after the commit."""
+
+
+class FileText(Value):
+    """A note as it is on the disk: `head + body` is its whole text, byte for byte.
+
+    `fields` are those of the frontmatter, none where it is malformed. `checksum` is what `write`
+    expects.
+    """
+
+    path: str
+    head: str
+    body: str
+    fields: Fields
+    checksum: str
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return self.head + self.body
+
+
+class NoteFiles:
+    """The note folders of one home; safe to share between threads.
+
+    Args:
+        store: what is known of their files.
+        home: where the list of them is; None where there are none.
+        sync: None for a process that only reads.
+    """
+
+    def __init__(self, store: Store, home: Home | None = None, *, sync: Sync | None = None) -> None:
+        self._store = store
+        self._folders = NoteFolders(home)
+        self._sync = sync
+
+    def folders(self) -> tuple[NoteFolder, ...]:
+        """Return the note folders, by name."""
+        return self._folders.all()
+
+    def folder(self, name: str) -> NoteFolder:
+        """Return a note folder by its name or path.
+
+        Raises:
+            NotFound: there is none.
+        """
+        return self._folders.named(name)
+
+    def add(self, path: str, *, name: str = "", project: str = "") -> NoteFolder:
+        """Make a note folder of a folder; its files are read soon after.
+
+        Args:
+            path: absolute; it has to exist.
+            name: unique; the folder's own name without one.
+            project: uuid of the project of its notes; see `NoteFolder`.
+
+        Raises:
+            BadInput: it is no folder, holds another one or lies in it; the name is taken.
+        """
+        return self._folders.add(path, name=name, project=project)
+
+    def remove(self, name: str) -> NoteFolder:
+        """Let a note folder be one no more: its notes are not found, its files stay.
+
+        Raises:
+            NotFound: there is none.
+        """
+        return self._folders.remove(name)
+
+    def list(self, folder: NoteFolder, *, under: str = "") -> Sequence[NoteFile]:
+        """Return the files of a note folder, or of a folder inside it, by path."""
+        with self._store.read() as reader:
+            files = reader.note_files(folder.path)
+        return [file for file in files if not under or tree.is_below(file.path, [under])]
+
+    def at(self, folder: NoteFolder, path: str) -> NoteFile | None:
+        """Return what is known of the file at a path."""
+        with self._store.read() as reader:
+            return reader.note_file_at(folder.path, path)
+
+    def of(self, items: Iterable[int]) -> Mapping[int, NoteFile]:
+        """Return the files of notes by id; other items are left out."""
+        with self._store.read() as reader:
+            return reader.note_files_of(items)
+
+    def called(self, name: str, *, folder: NoteFolder | None = None) -> Sequence[NoteFile]:
+        """Return files by permalink, path or title, in this order; never one that is only near."""
+        with self._store.read() as reader:
+            return reader.note_files_called(name, folder=folder.path if folder else None)
+
+    def claims(self, items: Iterable[int]) -> Mapping[int, Sequence[Claim]]:
+        """Return the claims of notes by id, in their order."""
+        with self._store.read() as reader:
+            return reader.claims_of(items)
+
+    def relations(self, items: Iterable[int]) -> Mapping[int, Sequence[Relation]]:
+        """Return the relations of notes by id, in their order."""
+        with self._store.read() as reader:
+            return reader.relations_of(items)
+
+    def relations_to(self, file: NoteFile) -> Sequence[tuple[int, Relation]]:
+        """Return the relations of other notes of the folder that name a note, by those notes."""
+        with self._store.read() as reader:
+            return reader.relations_to(file)
+
+    def targets(self, folder: NoteFolder, relations: Iterable[Relation]) -> Mapping[str, NoteFile]:
+        """Return the notes that relations name, by their targets; unknown ones are left out."""
+        with self._store.read() as reader:
+            found = {each.target: _target(reader, folder, each.target) for each in relations}
+        return {target: file for target, file in found.items() if file}
+
+    def read(self, folder: NoteFolder, path: str) -> FileText:
+        """Return a note as it is on the disk.
+
+        Raises:
+            NotFound: there is no such file.
+            BadInput: the path leads out of the folder or is hidden; the file is a link, too large
+                or not valid UTF-8.
+        """
+        plain = tree.check_path(path)
+        data, _ = tree.read(folder.path, plain)
+        try:
+            head, source, body = parts_of(data.decode())
+        except UnicodeDecodeError as error:
+            raise BadInput(f"{path} is not valid UTF-8", hint="save it as UTF-8") from error
+        fields = (fields_of(source) if source else None) or {}
+        checksum = tree.checksum(data)
+        return FileText(path=plain, head=head, body=body, fields=fields, checksum=checksum)
+
+    def write(self, folder: NoteFolder, path: str, text: str, *, expected: str) -> NoteFile:
+        """Write a note whole, and return it once it can be found.
+
+        Args:
+            folder: the note folder.
+            path: inside it, ending in `.md`; folders that are missing are made.
+            text: frontmatter and body.
+            expected: the checksum of what was read, `NEW` where no file must be.
+
+        Raises:
+            NoteConflict: the file is another one than expected; both versions are kept.
+            BadInput: as `read`; it cannot be written; nothing of it may be stored.
+            DaemonUnavailable: this process only reads.
+        """
+        plain = _note_path(path)
+        sync = self._writing()
+        writing.write(folder.path, plain, text.encode(), expected=expected)
+        sync(folder, [plain])
+        return self._stored(folder, plain)
+
+    def move(self, folder: NoteFolder, path: str, target: str) -> NoteFile:
+        """Give a note another path in its folder; its id and its permalink stay.
+
+        Raises:
+            NotFound: there is no such file.
+            BadInput: there is a file at the target; a path as in `read`.
+            DaemonUnavailable: this process only reads.
+        """
+        plain, new = tree.check_path(path), _note_path(target)
+        sync = self._writing()
+        writing.move(folder.path, plain, new)
+        sync(folder, [plain, new])
+        return self._stored(folder, new)
+
+    def delete(self, folder: NoteFolder, path: str, *, expected: str) -> None:
+        """Delete a note's file.
+
+        Raises:
+            NotFound: there is no such file.
+            NoteConflict: it is another one than expected; it stays.
+            BadInput: a path as in `read`.
+            DaemonUnavailable: this process only reads.
+        """
+        plain = tree.check_path(path)
+        sync = self._writing()
+        writing.remove(folder.path, plain, expected=expected)
+        sync(folder, [plain])
+
+    def _writing(self) -> Sync:
+        if self._sync is None:
+            raise DaemonUnavailable("this process only reads", hint="run: observer up")
+        return self._sync
+
+    def _stored(self, folder: NoteFolder, path: str) -> NoteFile:
+        if file := self.at(folder, path):
+            return file
+        raise BadInput(
+            f"{path} is written, but nothing of it may be stored",
+            hint="see why with: observer note folder list",
+        )
+
+
+def _note_path(path: str) -> str:
+    plain = tree.check_path(path)
+    if not tree.is_note(plain):
+        raise BadInput(f"{path} is not the name of a note", hint="end it in .md")
+    return plain
+
+
+def _target(reader: StoreReader, folder: NoteFolder, target: str) -> NoteFile | None:
+    name = target.partition("|")[0].partition("#")[0].strip()
+    found = reader.note_files_called(name, folder=folder.path)
+    if not found and "/" in name:
+        found = reader.note_files_called(name.rpartition("/")[2], folder=folder.path)
+    return next(iter(found), None)

@@ -1,0 +1,188 @@
+"""Keeping the store like a note folder: after a scan of all of it, or of paths that changed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import islice
+
+from msgspec.structs import replace
+
+from observer.core.errors import BadInput, NotFound
+from observer.core.model import Place
+from observer.core.note_file import NoteFile
+from observer.core.value import Value
+from observer.note_files import tree
+from observer.note_files.folders import NoteFolder
+from observer.note_files.items import parsed
+from observer.note_files.matching import Batch, ReadFile, put_gone
+from observer.note_files.places import FolderPlace
+from observer.store.interface import Store, Writer
+
+BATCH = 200
+"""Files of one transaction: others write in between."""
+
+Write = Callable[[Callable[[Writer], None]], None]
+"""Runs something in a write transaction, and returns after the commit."""
+
+
+def _no_pause(_worked_s: float) -> None:
+    """Go on at once."""
+
+
+class SyncReport(Value):
+    """What a sync did. `skipped` are files that are not stored, each with the reason."""
+
+    files: int = 0
+    changed: int = 0
+    gone: int = 0
+    skipped: tuple[tuple[str, str], ...] = ()
+    project_id: int | None = None
+    took_ms: int = 0
+
+
+class FolderSync:
+    """Keeps the notes of one folder like its files. Safe to share between threads.
+
+    Args:
+        store: what is read.
+        write: runs a transaction.
+        folder: the note folder.
+        exclude: folders of which nothing is recorded: the user's setting.
+        now_ms: the clock.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        write: Write,
+        folder: NoteFolder,
+        *,
+        exclude: Sequence[str],
+        now_ms: Callable[[], int],
+    ) -> None:
+        self._store = store
+        self._write = write
+        self._root = folder.path
+        self._place = FolderPlace(folder, exclude=exclude, now_ms=now_ms)
+        self._now_ms = now_ms
+        self._lock = threading.Lock()
+        self._skipped: dict[str, str] = {}
+        self._project_id: int | None = None
+
+    def scan(self, *, pause: Callable[[float], None] = _no_pause) -> SyncReport:
+        """Bring the store up to date with all files.
+
+        `pause` is called after each batch with the seconds that it took.
+
+        Raises:
+            NotFound: the folder is not there. Its notes stay: its disk may not be mounted.
+            StoreUnavailable: the store cannot be written; what was done stays.
+        """
+        began_s = time.monotonic()
+        found = self.walk()
+        with self._store.read() as reader:
+            known = {file.path: file for file in reader.note_files(self._root)}
+        changed = [path for path, stat in found.files.items() if _differs(known.get(path), stat)]
+        lost = (path for path in known if path not in found.files)
+        lost = (path for path in lost if not tree.is_below(path, found.unread))
+        self._skipped = {each.path: each.reason for each in found.skipped}
+        done = self.sync([*changed, *lost], pause=pause)
+        took_ms = int((time.monotonic() - began_s) * 1000)
+        return replace(done, files=len(found.files), took_ms=took_ms)
+
+    def walk(self) -> tree.Walk:
+        """Return the files and folders that are there.
+
+        Raises:
+            NotFound: the folder is not there.
+        """
+        return tree.walk(self._root, ignores=self._place.ignores)
+
+    def sync(
+        self, paths: Iterable[str], *, pause: Callable[[float], None] = _no_pause
+    ) -> SyncReport:
+        """Bring the store up to date with the files at some paths, and return after the commit.
+
+        Raises:
+            StoreUnavailable: the store cannot be written; what was done stays.
+        """
+        changed = gone = 0
+        waiting = iter(dict.fromkeys(paths))
+        while batch := list(islice(waiting, BATCH)):
+            began_s = time.monotonic()
+            with self._lock:
+                done = self._sync(batch)
+            changed += done[0]
+            gone += done[1]
+            pause(time.monotonic() - began_s)
+        return SyncReport(
+            changed=changed,
+            gone=gone,
+            skipped=tuple(sorted(self._skipped.items())),
+            project_id=self._project_id,
+        )
+
+    def drop(self) -> int:
+        """Take all notes of the folder out of what is found; return how many. Files stay."""
+        with self._lock:
+            with self._store.read() as reader:
+                files = reader.note_files(self._root)
+            for first in range(0, len(files), BATCH):
+                batch = files[first : first + BATCH]
+                self._write(partial(put_gone, files=batch, now_ms=self._now_ms()))
+        return len(files)
+
+    def _sync(self, paths: Sequence[str]) -> tuple[int, int]:
+        """Return how many notes have changed, and how many are gone."""
+        with self._store.read() as reader:
+            known = reader.note_files_like(self._root, paths=paths, checksums=(), permalinks=())
+        living = {file.path: file for file in known if file.gone_ms is None}
+        place = self._place.now()
+        read, missing = [], []
+        for path in paths:
+            if each := self._read(path, living.get(path), place):
+                read.append(each)
+            elif path in living:
+                missing.append(path)
+        if not read and not missing:
+            return 0, 0
+        batches: list[Batch] = []
+
+        def work(writer: Writer) -> None:
+            batches.append(Batch(writer, self._root, now_ms=self._now_ms()))
+            self._project_id = self._place.project_id(writer)
+            batches[-1].put(read, missing, project_id=self._project_id, place=place)
+
+        self._write(work)
+        return batches[-1].changed, batches[-1].gone
+
+    def _read(self, path: str, known: NoteFile | None, place: Place) -> ReadFile | None:
+        """Read a file; None if there is none, or none that may be stored."""
+        self._skipped.pop(path, None)
+        if not tree.is_note(path) or self._place.ignores(path, is_folder=False):
+            return None
+        if reason := tree.unusable_name(path) or self._place.excluding(place, path):
+            self._skipped[path] = reason
+            return None
+        try:
+            data, stat = tree.read(self._root, path)
+            checksum = tree.checksum(data)
+            if known is not None and known.checksum == checksum:
+                return ReadFile(path, stat, checksum, None)
+            return ReadFile(path, stat, checksum, parsed(data.decode(), path))
+        except NotFound:
+            return None
+        except UnicodeDecodeError:
+            self._skipped[path] = "it is not valid UTF-8"
+        except BadInput as error:
+            self._skipped[path] = error.message
+        return None
+
+
+def _differs(known: NoteFile | None, stat: tree.FileStat) -> bool:
+    if known is None or not known.checksum:
+        return True
+    return stat != (known.size_bytes, known.mtime_ns, known.ctime_ns)

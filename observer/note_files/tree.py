@@ -1,0 +1,220 @@
+"""The files of a note folder, without ever leaving it: no link is followed, no `..` leads out.
+
+Hidden files and folders (`.git`, `.obsidian`, drafts of editors) do not exist here, and what the
+folder's own `.gitignore` names is left alone.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import NamedTuple
+
+from observer.core.errors import BadInput, NotFound, remedy
+
+ENDS = (".md", ".markdown")
+LARGEST_BYTES = 2 << 20
+"""A larger file is no note that somebody reads."""
+PATH_BYTES = 1_000
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+
+class FileStat(NamedTuple):
+    """What the file system says of a file."""
+
+    size_bytes: int
+    mtime_ns: int
+    ctime_ns: int
+
+
+class Skipped(NamedTuple):
+    """A file that is not read as a note, and why."""
+
+    path: str
+    reason: str
+
+
+def is_note(path: str) -> bool:
+    """Return True if a path inside a folder may be a note: Markdown, and nothing of it hidden."""
+    return path.lower().endswith(ENDS) and not any(name[:1] == "." for name in path.split("/"))
+
+
+def check_path(path: str) -> str:
+    """Return a path inside a note folder as it is stored: relative, with forward slashes.
+
+    Raises:
+        BadInput: it leads out of the folder, is hidden, or is no path.
+    """
+    names = path.replace("\\", "/").split("/")
+    plain = [name for name in names if name not in {"", "."}]
+    if path.startswith("/") or ".." in plain or not plain or "\0" in path:
+        raise BadInput(f"{path[:200]!r} is not a path inside the folder", hint="leave `..` out")
+    if any(name[0] == "." for name in plain):
+        raise BadInput(f"{path[:200]!r} is hidden", hint="hidden files are left alone")
+    try:
+        is_long = len(os.fsencode(path)) > PATH_BYTES or max(map(_bytes, plain)) > 255
+    except UnicodeEncodeError as error:
+        raise BadInput(f"{path[:200]!r} is not valid UTF-8") from error
+    if is_long or not "".join(plain).isprintable():
+        raise BadInput(f"{path[:200]!r} cannot name a file", hint="use a shorter, printable name")
+    return "/".join(plain)
+
+
+def read(folder: str, path: str) -> tuple[bytes, FileStat]:
+    """Return a file's bytes, and what the file system says of it.
+
+    Raises:
+        NotFound: there is no such file.
+        BadInput: it is a link, no plain file, too large, or cannot be read.
+    """
+    try:
+        with opened_folder(folder, path) as (above, name):
+            handle = os.open(name, _FILE, dir_fd=above)
+    except OSError as error:
+        raise refused(path, error) from error
+    with os.fdopen(handle, "rb") as file:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise BadInput(f"{path} is not a plain file")
+        if found.st_size > LARGEST_BYTES:
+            raise BadInput(f"{path} is larger than {LARGEST_BYTES >> 20} MiB", hint="split it")
+        try:
+            data = file.read(LARGEST_BYTES + 1)
+        except OSError as error:
+            raise refused(path, error) from error
+        return data, stat_of(found)
+
+
+def refused(path: str, error: OSError) -> NotFound | BadInput:
+    """Return what to raise for a file that the system did not open."""
+    if error.errno in {errno.ENOENT, errno.ENOTDIR}:
+        return NotFound(f"no file {path}", hint="list what is there")
+    if error.errno in {errno.ELOOP, errno.EMLINK}:
+        return BadInput(f"{path} is a symbolic link", hint="links are not followed")
+    return BadInput(f"{path}: {error.strerror}", hint=remedy(error, "make it readable"))
+
+
+@contextmanager
+def opened_folder(folder: str, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
+    """Lend the descriptor of the folder that a path is in, and the path's last name.
+
+    Each folder on the way is opened by itself, so that none of them can be a link.
+
+    Args:
+        folder: the note folder.
+        path: as `check_path` returns it.
+        make: whether to make folders that are missing.
+
+    Raises:
+        OSError: a folder is missing, or is a link.
+    """
+    *above, name = path.split("/")
+    handle = os.open(folder, _FOLDER)
+    try:
+        for each in above:
+            if make:
+                with suppress(FileExistsError):
+                    os.mkdir(each, dir_fd=handle)
+            inner = os.open(each, _FOLDER, dir_fd=handle)
+            os.close(handle)
+            handle = inner
+        yield handle, name
+    finally:
+        os.close(handle)
+
+
+def checksum(data: bytes) -> str:
+    """Return the checksum of a file's bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def stat_of(found: os.stat_result) -> FileStat:
+    """Return the part of a stat that says whether a file has changed."""
+    return FileStat(found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+class Walk:
+    """What a walk through a note folder found; paths are relative to it.
+
+    `unread` are folders that could not be listed: what is in them is not known.
+    """
+
+    def __init__(self) -> None:
+        self.files: dict[str, FileStat] = {}
+        self.folders: list[str] = []
+        self.skipped: list[Skipped] = []
+        self.unread: list[str] = []
+
+
+def is_below(path: str, folders: Iterable[str]) -> bool:
+    """Return True if a path lies in one of some folders."""
+    return any(path.startswith(f"{folder}/") for folder in folders)
+
+
+def walk(folder: str, *, ignores: Callable[..., bool]) -> Walk:
+    """Return the notes of a note folder; `ignores(path, is_folder=…)` says what is left alone.
+
+    Raises:
+        NotFound: the note folder is not there: it was removed, or its disk is not mounted.
+    """
+    found = Walk()
+    waiting = [""]
+    while waiting:
+        here = waiting.pop()
+        try:
+            entries = sorted(os.scandir(f"{folder}/{here}"), key=lambda entry: entry.name)
+        except OSError as error:
+            if not here:
+                raise NotFound(
+                    f"the note folder {folder} cannot be read: {error.strerror}",
+                    hint="mount it again, or: observer note folder remove",
+                ) from error
+            found.unread.append(here)
+            continue
+        found.folders.append(here)
+        for entry in entries:
+            path = f"{here}/{entry.name}" if here else entry.name
+            if entry.name[0] != "." and not ignores(path, is_folder=entry.is_dir()):
+                _take(found, entry, path, waiting)
+    return found
+
+
+def _take(found: Walk, entry: os.DirEntry[str], path: str, waiting: list[str]) -> None:
+    try:
+        if entry.is_symlink():
+            if is_note(path):
+                found.skipped.append(Skipped(path, "a symbolic link"))
+        elif entry.is_dir(follow_symlinks=False):
+            waiting.append(path)
+        elif is_note(path) and entry.is_file(follow_symlinks=False):
+            _take_file(found, path, entry.stat(follow_symlinks=False))
+    except OSError:  # it went while it was looked at
+        return
+
+
+def _take_file(found: Walk, path: str, status: os.stat_result) -> None:
+    if reason := unusable_name(path):
+        found.skipped.append(Skipped(ascii(path), reason))
+    elif status.st_size > LARGEST_BYTES:
+        found.skipped.append(Skipped(path, f"larger than {LARGEST_BYTES >> 20} MiB"))
+    else:
+        found.files[path] = stat_of(status)
+
+
+def unusable_name(path: str) -> str:
+    """Return why a path that is there cannot be that of a note, or nothing."""
+    try:
+        check_path(path)
+    except BadInput as error:
+        return error.hint or "its name is not valid UTF-8"
+    return ""
+
+
+def _bytes(name: str) -> int:
+    return len(name.encode())

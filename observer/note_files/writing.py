@@ -1,0 +1,189 @@
+"""Writes of note files: whole or not at all, and never over what somebody else wrote meanwhile.
+
+A draft is written and synced beside the file under a hidden name. Where the system can, draft and
+file then change places in one step, so that what was replaced can be looked at: if it is not what
+was expected, both change back. What lost is kept beside the file under a hidden name.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import secrets
+from contextlib import suppress
+from functools import cache
+from typing import Any
+
+from observer.core.errors import BadInput, NoteConflict, remedy
+from observer.note_files import tree
+
+NEW = ""
+"""The checksum that is expected where no file must be."""
+MODE = 0o644
+_EXCHANGE = 2
+"""Source: RENAME_EXCHANGE of renameat2(2)."""
+_CANNOT = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM})
+
+
+def write(folder: str, path: str, data: bytes, *, expected: str) -> str:
+    """Write a file of a note folder, and return its checksum.
+
+    Args:
+        folder: the note folder.
+        path: as `tree.check_path` returns it; folders that are missing are made.
+        data: the whole file.
+        expected: the checksum of what is replaced; `NEW` where no file must be.
+
+    Raises:
+        NoteConflict: the file is another one than expected; `data` is kept beside it.
+        BadInput: it cannot be written, is a link, or too large.
+    """
+    if len(data) > tree.LARGEST_BYTES:
+        raise BadInput(f"{path} would be larger than {tree.LARGEST_BYTES >> 20} MiB")
+    try:
+        with tree.opened_folder(folder, path, make=True) as (above, name):
+            _replace(above, name, path, data, expected)
+            os.fsync(above)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise tree.refused(path, error) from error
+        raise BadInput(
+            f"{path} cannot be written: {error.strerror}",
+            hint=remedy(error, "make the folder writable"),
+        ) from error
+    return tree.checksum(data)
+
+
+def remove(folder: str, path: str, *, expected: str) -> None:
+    """Delete a file of a note folder.
+
+    Raises:
+        NoteConflict: the file is another one than expected; it stays.
+        NotFound, BadInput: as `tree.read`.
+    """
+    data, _ = tree.read(folder, path)
+    if tree.checksum(data) != expected:
+        raise NoteConflict(f"{path} was changed meanwhile", hint="read it again first")
+    try:
+        with tree.opened_folder(folder, path) as (above, name):
+            os.unlink(name, dir_fd=above)
+            os.fsync(above)
+    except OSError as error:
+        raise tree.refused(path, error) from error
+
+
+def move(folder: str, path: str, target: str) -> None:
+    """Give a file of a note folder another path in it; folders that are missing are made.
+
+    Raises:
+        BadInput: there is something at the target, or it cannot be moved.
+        NotFound: there is no such file.
+    """
+    try:
+        with (
+            tree.opened_folder(folder, path) as (above, name),
+            tree.opened_folder(folder, target, make=True) as (below, new_name),
+        ):
+            # A link fails where the name is taken, which a rename would replace.
+            os.link(name, new_name, src_dir_fd=above, dst_dir_fd=below, follow_symlinks=False)
+            os.fsync(below)
+            os.unlink(name, dir_fd=above)
+            os.fsync(above)
+    except FileExistsError as error:
+        raise BadInput(f"there is a file {target} already", hint="choose another path") from error
+    except OSError as error:
+        raise tree.refused(path, error) from error
+
+
+def _replace(above: int, name: str, path: str, data: bytes, expected: str) -> None:
+    mode = _check(above, name, path, data, expected)
+    draft = _draft(above, name, data, mode)
+    try:
+        if expected == NEW:
+            os.link(draft, name, src_dir_fd=above, dst_dir_fd=above, follow_symlinks=False)
+        elif _exchanged(above, draft, name):
+            if tree.checksum(_read(above, draft)) != expected:
+                _exchanged(above, draft, name)
+                raise _conflict(above, name, path, data)
+        else:
+            os.rename(draft, name, src_dir_fd=above, dst_dir_fd=above)
+    except FileExistsError as error:
+        raise _conflict(above, name, path, data) from error
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(draft, dir_fd=above)
+
+
+def _check(above: int, name: str, path: str, data: bytes, expected: str) -> int:
+    """Return the mode of the file that is replaced."""
+    try:
+        handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=above)
+    except FileNotFoundError as error:
+        if expected == NEW:
+            return MODE
+        raise _conflict(above, name, path, data) from error
+    with os.fdopen(handle, "rb") as file:
+        if expected == NEW or tree.checksum(file.read(tree.LARGEST_BYTES + 1)) != expected:
+            raise _conflict(above, name, path, data)
+        return os.fstat(handle).st_mode & 0o7777
+
+
+def _conflict(above: int, name: str, path: str, data: bytes) -> NoteConflict:
+    """Keep what lost, and return the error that names it."""
+    kept = f".{name[:120]}.conflict-{tree.checksum(data)[:12]}"
+    with suppress(FileExistsError):
+        os.close(_written(above, kept, data, MODE))
+    return NoteConflict(
+        f"{path} was changed meanwhile",
+        hint=f"read it again, then repeat the change; what was to be written is kept as {kept}",
+    )
+
+
+def _draft(above: int, name: str, data: bytes, mode: int) -> str:
+    draft = f".{name[:120]}.{secrets.token_hex(6)}.tmp"
+    os.close(_written(above, draft, data, mode))
+    return draft
+
+
+def _written(above: int, name: str, data: bytes, mode: int) -> int:
+    handle = os.open(
+        name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=above
+    )
+    try:
+        os.fchmod(handle, mode)
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(handle, rest) :]
+        os.fsync(handle)
+    except OSError:
+        os.close(handle)
+        os.unlink(name, dir_fd=above)
+        raise
+    return handle
+
+
+def _read(above: int, name: str) -> bytes:
+    with os.fdopen(os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=above), "rb") as file:
+        return file.read(tree.LARGEST_BYTES + 1)
+
+
+def _exchanged(above: int, name: str, other: str) -> bool:
+    """Let two files change names in one step; False where the system cannot."""
+    rename = _renameat2()
+    if rename is None:
+        return False
+    if rename(above, os.fsencode(name), above, os.fsencode(other), _EXCHANGE) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in _CANNOT:
+        return False
+    raise OSError(number, os.strerror(number), other)
+
+
+@cache
+def _renameat2() -> Any:  # noqa: ANN401 - a foreign function, or None
+    try:
+        return ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):  # not Linux, or an old library
+        return None

@@ -1,0 +1,166 @@
+"""Reads and writes of notes that are kept as files: see `observer.store.note_files`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from observer.core.model import title_key
+from observer.core.note_file import Claim, NoteFile, NoteFileContent, Relation
+from observer.store.note_files import target_key
+from observer.store.sqlite.queries import Selecting
+from observer.store.sqlite.rows import json_text, put, to_strings
+from observer.store.sqlite.validity import AMONG, among
+
+_FIELDS = NoteFile.__struct_fields__
+_COLUMNS = ", ".join(_FIELDS)
+_PUT = put("note_file", f"{_COLUMNS}, title_key")
+_PUT_CLAIM = put("note_claim", "item, place, category, text, tags, context")
+_PUT_RELATION = put("note_relation", "item, place, kind, target, context, target_key")
+_SELECT = _COLUMNS.replace(
+    "checksum",
+    "CASE WHEN EXISTS (SELECT 1 FROM item WHERE id = item AND deleted_ms IS NULL)"
+    " THEN checksum ELSE '' END AS checksum",
+)
+_CALLED = f"""
+SELECT {_SELECT},
+    CASE WHEN permalink = ?1 THEN 0 WHEN path IN (?1, ?1 || '.md') THEN 1 ELSE 2 END AS rank
+FROM note_file
+WHERE gone_ms IS NULL AND (?3 IS NULL OR folder = ?3)
+    AND (permalink = ?1 OR path IN (?1, ?1 || '.md') OR title_key = ?2)
+ORDER BY rank, folder, path
+"""
+
+
+class NoteFileReads(Selecting):
+    """Implements `store.note_files.NoteFileReader`."""
+
+    def noted_folders(self) -> list[str]:
+        """See `NoteFileReader.noted_folders`."""
+        rows = self._rows("SELECT DISTINCT folder FROM note_file WHERE gone_ms IS NULL")
+        return [row[0] for row in rows]
+
+    def note_files(self, folder: str, *, gone: bool = False) -> list[NoteFile]:
+        """See `NoteFileReader.note_files`."""
+        return self._note_files("folder = ? AND (? OR gone_ms IS NULL)", (folder, gone))
+
+    def note_files_of(self, items: Iterable[int]) -> Mapping[int, NoteFile]:
+        """See `NoteFileReader.note_files_of`."""
+        found = self._note_files(f"item {AMONG} AND gone_ms IS NULL", (among(items),))
+        return {file.item: file for file in found}
+
+    def note_file_at(self, folder: str, path: str) -> NoteFile | None:
+        """See `NoteFileReader.note_file_at`."""
+        found = self._note_files("folder = ? AND path = ? AND gone_ms IS NULL", (folder, path))
+        return next(iter(found), None)
+
+    def note_files_called(self, name: str, *, folder: str | None = None) -> list[NoteFile]:
+        """See `NoteFileReader.note_files_called`."""
+        rows = self._rows(_CALLED, (name, title_key(name), folder))
+        return [_file(row[:-1]) for row in rows]
+
+    def note_files_like(
+        self,
+        folder: str,
+        *,
+        paths: Iterable[str],
+        checksums: Iterable[str],
+        permalinks: Iterable[str],
+    ) -> list[NoteFile]:
+        """See `NoteFileReader.note_files_like`."""
+        where = f"folder = ?1 AND (path {AMONG} OR checksum {AMONG} OR permalink {AMONG})"
+        for number in (2, 3, 4):
+            where = where.replace("json_each(?)", f"json_each(?{number})", 1)
+        known = (among(paths), among(checksums), among(permalinks))
+        return self._note_files(where, (folder, *known))
+
+    def claims_of(self, items: Iterable[int]) -> Mapping[int, Sequence[Claim]]:
+        """See `NoteFileReader.claims_of`."""
+        found: defaultdict[int, list[Claim]] = defaultdict(list)
+        for item, category, text, tags, context in self._rows(
+            "SELECT item, category, text, tags, context FROM note_claim"
+            f" WHERE item {AMONG} ORDER BY item, place",
+            (among(items),),
+        ):
+            claim = Claim(category=category, text=text, tags=to_strings(tags), context=context)
+            found[item].append(claim)
+        return found
+
+    def relations_of(self, items: Iterable[int]) -> Mapping[int, Sequence[Relation]]:
+        """See `NoteFileReader.relations_of`."""
+        found: defaultdict[int, list[Relation]] = defaultdict(list)
+        for item, kind, target, context in self._rows(
+            "SELECT item, kind, target, context FROM note_relation"
+            f" WHERE item {AMONG} ORDER BY item, place",
+            (among(items),),
+        ):
+            found[item].append(Relation(kind=kind, target=target, context=context))
+        return found
+
+    def relations_to(self, note: NoteFile) -> list[tuple[int, Relation]]:
+        """See `NoteFileReader.relations_to`."""
+        names = {note.title, note.permalink, note.path, note.path.rpartition("/")[2]}
+        rows = self._rows(
+            "SELECT item, kind, target, context FROM note_relation JOIN note_file USING (item)"
+            f" WHERE target_key {AMONG} AND folder = ? AND gone_ms IS NULL ORDER BY item, place",
+            (among(sorted(map(target_key, names))), note.folder),
+        )
+        return [(row[0], Relation(kind=row[1], target=row[2], context=row[3])) for row in rows]
+
+    def _note_files(self, where: str, values: Sequence[object]) -> list[NoteFile]:
+        sql = f"SELECT {_SELECT} FROM note_file WHERE {where} ORDER BY path"
+        return list(map(_file, self._rows(sql, values)))
+
+
+class NoteFileWrites(NoteFileReads):
+    """Implements `store.note_files.NoteFileWriter`."""
+
+    def reserve_seqs(self, count: int) -> int:
+        """See `NoteFileWriter.reserve_seqs`."""
+        row = self._row("SELECT seq FROM sqlite_sequence WHERE name = 'event'")
+        if row is None:
+            self._connection.execute("INSERT INTO sqlite_sequence VALUES ('event', 0)")
+        newest = row[0] if row else 0
+        self._connection.execute(
+            "UPDATE sqlite_sequence SET seq = ? WHERE name = 'event'", (newest + count,)
+        )
+        return newest + 1
+
+    def put_note_files(self, files: Sequence[tuple[NoteFile, NoteFileContent]]) -> None:
+        """See `NoteFileWriter.put_note_files`."""
+        ids = among([file.item for file, _ in files])
+        # So that two files may change names with each other.
+        self._connection.execute(f"UPDATE note_file SET gone_ms = 0 WHERE item {AMONG}", (ids,))
+        for table in ("note_claim", "note_relation"):
+            self._connection.execute(f"DELETE FROM {table} WHERE item {AMONG}", (ids,))
+        many = self._connection.executemany
+        many(_PUT, ((*msgspec.structs.astuple(file), title_key(file.title)) for file, _ in files))
+        many(
+            _PUT_CLAIM,
+            (
+                (file.item, place, one.category, one.text, json_text(one.tags), one.context)
+                for file, content in files
+                for place, one in enumerate(content.claims)
+            ),
+        )
+        many(
+            _PUT_RELATION,
+            (
+                (file.item, place, one.kind, one.target, one.context, target_key(one.target))
+                for file, content in files
+                for place, one in enumerate(content.relations)
+            ),
+        )
+
+    def restamp_note_files(self, files: Iterable[NoteFile]) -> None:
+        """See `NoteFileWriter.restamp_note_files`."""
+        self._connection.executemany(
+            "UPDATE note_file SET size_bytes = ?, mtime_ns = ?, ctime_ns = ? WHERE item = ?",
+            ((each.size_bytes, each.mtime_ns, each.ctime_ns, each.item) for each in files),
+        )
+
+
+def _file(row: tuple[object, ...]) -> NoteFile:
+    return NoteFile(**dict(zip(_FIELDS, row, strict=True)))  # type: ignore[arg-type]  # typed by the schema
