@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from observer.importers.claude_code import sessions as claude_code
 from observer.importers.codex import sessions as codex
+from observer.importers.memory_files import MEMORY_FILES
 from observer.importers.shells.commands import SHELLS
 from observer.importers.source import SessionSource
 
@@ -23,6 +24,7 @@ SOURCES: Mapping[str, SessionSource] = {
         SessionSource(
             "codex", ".codex", "CODEX_HOME", "sessions", find=codex.find, read=codex.read
         ),
+        MEMORY_FILES,
         *SHELLS,
     )
 }
