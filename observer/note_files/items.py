@@ -31,6 +31,8 @@ STANDARD = ("title", "type", "permalink", "tags")
 """Fields that say what a note is; all others are metadata."""
 NOTE = "note"
 _TIMES = (("created_ms", "created"), ("updated_ms", "modified"))
+_BY_ID = frozenset({LINKS_TO, "supersedes", "amends"})
+"""Relations that are plain links by title: superseding and amending name an item by its id."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -126,7 +128,8 @@ def _inline(content: NoteFileContent) -> tuple[str, ...]:
 
 
 def _link(relation: Relation) -> Link:
-    kind = "wiki" if relation.kind == LINKS_TO else note_type(relation.kind) or "wiki"
+    kind = note_type(relation.kind)
+    kind = "wiki" if kind in _BY_ID else kind or "wiki"
     target = relation.target.partition("|")[0].partition("#")[0]
     name = target.removesuffix(".md").strip()
     return Link(kind=kind, title=title_of(name.rpartition("/")[2] or name))

@@ -102,3 +102,13 @@ def test_a_folder_that_is_removed_leaves_its_files(vault: Vault) -> None:
     assert (vault.root / "Queue.md").read_text() == QUEUE
     with pytest.raises(NotFound):
         vault.files.folder(vault.folder.name)
+
+
+@pytest.mark.parametrize("kind", ["supersedes", "amends"])
+def test_a_relation_by_title_claims_nothing_about_what_holds(vault: Vault, kind: str) -> None:
+    vault.put("New.md", f"# New\n\n- {kind} [[Old]]\n")
+    vault.put("Old.md", "# Old\n")
+    vault.scan()
+    assert [link.kind for link in vault.item("New.md").links] == ["wiki"]
+    assert not vault.item("New.md").validity
+    assert not vault.item("Old.md").validity
