@@ -14,6 +14,7 @@ import json
 import re
 import textwrap
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -225,6 +226,18 @@ def modules() -> None:
             doc = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
             rows.append((str(number), f"`{name}`", _line(doc)))
     table(("layer", "module", "owns"), rows)
+
+
+def recorded_calls() -> None:
+    """Print how many recorded calls of Basic Memory are answered alike, and why others are not."""
+    samples = ROOT / "tests" / "data" / "basic-memory"
+    reasons = tomllib.loads((samples / "reasons.toml").read_text())
+    files = sorted((samples / "calls").glob("*.json"))
+    calls = [call for file in files for call in json.loads(file.read_text())]
+    counts = Counter(call.get("differs", "") for call in calls)
+    print(f"{len(calls)} calls, {counts.pop('')} answered alike.\n")
+    rows = ((str(count), reasons[name]) for name, count in counts.most_common())
+    table(("calls", "what differs"), rows)
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> None:

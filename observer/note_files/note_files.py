@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from observer.core.errors import BadInput, DaemonUnavailable
+from observer.core.model import Item
 from observer.core.note_file import Claim, NoteFile, Relation
 from observer.core.paths import Home
 from observer.core.value import Value
@@ -104,6 +105,11 @@ class NoteFiles:
         """Return the files of notes by id; other items are left out."""
         with self._store.read() as reader:
             return reader.note_files_of(items)
+
+    def items(self, ids: Iterable[int]) -> Mapping[int, Item]:
+        """Return notes by id, as they are stored and searched."""
+        with self._store.read() as reader:
+            return {item.id: item for item in reader.items(list(ids))}
 
     def called(self, name: str, *, folder: NoteFolder | None = None) -> Sequence[NoteFile]:
         """Return files by permalink, path or title, in this order; never one that is only near."""

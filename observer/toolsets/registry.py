@@ -14,6 +14,7 @@ from observer.core.errors import BadInput
 from observer.core.plugins import with_plugins
 from observer.memory.api import Memory
 from observer.toolsets import browse, chatgpt, core, story
+from observer.toolsets.basic_memory import tools as basic_memory
 from observer.toolsets.mem0 import tools as mem0
 from observer.toolsets.memex import synthesis
 from observer.toolsets.memex import tools as memex
@@ -44,6 +45,7 @@ BUILT_IN = {
     "browse": Toolset(browse.GUIDE, lambda memory, here: browse.Browse(memory, here).tools()),
     "memex": Toolset(memex.GUIDE, memex.tools, synthesis.greeting),
     "mem0": Toolset(mem0.GUIDE, lambda memory, _: mem0.Mem0(memory).tools()),
+    "basic-memory": Toolset(basic_memory.GUIDE, basic_memory.tools),
     "chatgpt": Toolset(chatgpt.GUIDE, lambda memory, here: chatgpt.ChatGpt(memory, here).tools()),
 }
 

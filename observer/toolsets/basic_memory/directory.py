@@ -1,0 +1,288 @@
+"""Tools for files and directories: move, delete, list, read raw, and write JSON Canvas."""
+
+from __future__ import annotations
+
+import base64
+import mimetypes
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import orjson
+from msgspec import Meta
+
+from observer.core.errors import BadInput, NotFound, ObserverError
+from observer.core.note_file import NoteFile
+from observer.toolsets.basic_memory import rows
+from observer.toolsets.basic_memory.json_canvas import checked
+from observer.toolsets.basic_memory.listing import listing, nodes_of
+from observer.toolsets.basic_memory.memory_url import leaves_folder, named_by
+from observer.toolsets.basic_memory.notes import Exact
+from observer.toolsets.basic_memory.rows import Format, as_answer
+from observer.toolsets.basic_memory.vault import Project, Vault, Vaults
+from observer.views.tool import Tool, ToolResult
+
+LARGEST_BYTES = 350_000
+"""Source: the limit that clients of Basic Memory know."""
+
+
+class DirectoryTools:
+    """The tools for files, over the note folders of a memory."""
+
+    def __init__(self, vaults: Vaults) -> None:
+        self._vaults = vaults
+
+    def tools(self) -> tuple[Tool, ...]:
+        """Return the tools, in the order of their document."""
+        return (
+            Tool(run=self.move_note, title="Move a note", is_read_only=False),
+            Tool(
+                run=self.delete_note, title="Delete a note", is_read_only=False, is_destructive=True
+            ),
+            Tool(run=self.read_content, title="Read a file", aliases={"path": "identifier"}),
+            Tool(run=self.list_directory, title="List a directory"),
+            Tool(run=self.canvas, title="Write a canvas", is_read_only=False),
+        )
+
+    def move_note(
+        self,
+        identifier: Exact,
+        destination_path: Annotated[
+            str, Meta(description="New path inside the note folder, ending in .md.")
+        ] = "",
+        *,
+        destination_folder: Annotated[
+            str, Meta(description="Instead: a folder; the name of the file stays.")
+        ] = "",
+        is_directory: Annotated[
+            bool, Meta(description="Both are directories; all notes in it move.")
+        ] = False,
+        project: Project = "",
+        output_format: Format = "text",
+    ) -> ToolResult[rows.MovedNote]:
+        """Move a note, or all notes of a directory; ids and permalinks stay."""
+        vault = self._vaults.named(project, identifier)
+        if bool(destination_path.strip()) == bool(destination_folder.strip()):
+            raise BadInput(
+                "Either destination_path or destination_folder must be provided, not both",
+                hint="name the new path, or the folder to move into",
+            )
+        if is_directory:
+            target = destination_path or destination_folder
+            return self._move_all(vault, identifier, target, output_format)
+        file = vault.exact(identifier)
+        name = file.path.rpartition("/")[2]
+        target = (
+            vault.path_of(destination_folder, name)
+            if destination_folder.strip()
+            else vault.path_of("", destination_path.strip())
+        )
+        if target == file.path:
+            raise BadInput(f"{file.path} is there already", hint="name another path")
+        kept = vault.move(file, target)
+        result = rows.MovedNote(
+            moved=True,
+            title=kept.title,
+            permalink=kept.permalink,
+            file_path=kept.path,
+            source=identifier,
+            destination=target,
+        )
+        lines = [
+            "✅ Note moved successfully",
+            "",
+            f"📁 **{identifier}** → **{target}**",
+            f"🔗 Permalink: {kept.permalink}",
+            "📊 Database and search index updated",
+            "",
+            f"<!-- Project: {vault.name} -->",
+        ]
+        return as_answer("\n".join(lines), result, output_format)
+
+    def _move_all(
+        self, vault: Vault, source: str, target: str, output_format: Format
+    ) -> ToolResult[rows.MovedNote]:
+        files, folder = _inside(vault, source)
+        new = vault.path_of(target, "").rstrip("/")
+        done, failed = _each(
+            files, lambda file: vault.move(file, f"{new}/{file.path[len(folder) + 1 :]}").path
+        )
+        result = rows.MovedNote(
+            moved=bool(done),
+            title=None,
+            permalink=None,
+            file_path=None,
+            source=source,
+            destination=target,
+            is_directory=True,
+            total_files=len(files),
+            successful_moves=len(done),
+            failed_moves=len(failed),
+        )
+        about = [f"**Source:** `{source}`", f"**Destination:** `{target}`"]
+        text = _summary(vault, "Move", "moved", about, done, failed)
+        return as_answer(text, result, output_format)
+
+    def delete_note(
+        self,
+        identifier: Exact,
+        *,
+        is_directory: Annotated[
+            bool, Meta(description="Delete all notes of the directory of this path.")
+        ] = False,
+        project: Project = "",
+        output_format: Format = "text",
+    ) -> ToolResult[rows.DeletedNote | rows.DeletedDirectory]:
+        """Delete the file of a note, or of all notes of a directory. Ask the person first."""
+        vault = self._vaults.named(project, identifier)
+        if is_directory:
+            files, _ = _inside(vault, identifier)
+            done, failed = _each(files, vault.delete)
+            counted = rows.DeletedDirectory(
+                deleted=bool(done),
+                is_directory=True,
+                identifier=identifier,
+                total_files=len(files),
+                successful_deletes=len(done),
+                failed_deletes=len(failed),
+                deleted_files=done,
+                errors=failed,
+            )
+            about = [f"**Directory:** `{identifier}`"]
+            text = _summary(vault, "Delete", "deleted", about, done, failed)
+            return as_answer(text, counted, output_format)
+        file = vault.exact(identifier)
+        vault.delete(file)
+        result = rows.DeletedNote(
+            deleted=True, title=file.title, permalink=file.permalink, file_path=file.path
+        )
+        return as_answer("true", result, output_format)
+
+    def read_content(
+        self,
+        identifier: Annotated[
+            str, Meta(description="Path of a file, or permalink or memory:// URL of a note.")
+        ],
+        *,
+        project: Project = "",
+    ) -> ToolResult[rows.FileContent]:
+        """Read a file of the note folder as it is: text, or anything else as base64."""
+        vault = self._vaults.named(project, identifier)
+        file = vault.find(identifier)
+        path = file.path if file else named_by(identifier).removeprefix(f"{vault.name}/")
+        data = vault.bytes_at(path)
+        if len(data) > LARGEST_BYTES:
+            raise BadInput(
+                f"{path} is larger than {LARGEST_BYTES:,} bytes", hint="open it on the machine"
+            )
+        media = mimetypes.guess_type(path)[0] or "application/octet-stream"
+        try:
+            text = data.decode()
+            kind = "text/markdown" if path.endswith(".md") else media
+            kind += "; charset=utf-8" if kind.startswith("text/") else ""
+            result = rows.FileContent(type="text", text=text, content_type=kind, encoding="utf-8")
+        except UnicodeDecodeError:
+            result = rows.FileContent(
+                type="image" if media.startswith("image/") else "document",
+                source=rows.FileBytes(
+                    type="base64", media_type=media, data=base64.b64encode(data).decode()
+                ),
+            )
+        return as_answer("", result, "json")
+
+    def list_directory(  # noqa: PLR0913 - the documented parameters
+        self,
+        dir_name: Annotated[str, Meta(description="Directory; / for the top.")] = "/",
+        *,
+        depth: Annotated[int, Meta(ge=1, le=10, description="Levels to list.")] = 1,
+        file_name_glob: Annotated[
+            str, Meta(description="Only files of such a name, e.g. *.md; folders are left out.")
+        ] = "",
+        page: Annotated[int, Meta(ge=1, description="Page.")] = 1,
+        page_size: Annotated[int, Meta(ge=1, le=100, description="Entries a page.")] = 10,
+        project: Project = "",
+        output_format: Format = "text",
+    ) -> ToolResult[rows.DirectoryNodes]:
+        """List folders and notes of a directory, some levels deep."""
+        vault = self._vaults.named(project)
+        nodes = nodes_of(vault, dir_name, depth, file_name_glob)
+        first = (page - 1) * page_size
+        result = rows.DirectoryNodes(
+            nodes=nodes[first : first + page_size],
+            page=page,
+            page_size=page_size,
+            total=len(nodes),
+            has_more=first + page_size < len(nodes),
+        )
+        text = listing(result, dir_name, depth, file_name_glob)
+        return as_answer(text, result, output_format)
+
+    def canvas(
+        self,
+        nodes: Annotated[
+            list[dict[str, Any]],
+            Meta(
+                description="JSON Canvas: id, type (file, text, link, group), x, y, width, height."
+            ),
+        ],
+        edges: Annotated[
+            list[dict[str, Any]], Meta(description="JSON Canvas: id, fromNode, toNode, label …")
+        ],
+        title: Annotated[str, Meta(min_length=1, description="Name of the file.")],
+        directory: Annotated[str, Meta(description="Folder of the file; / for the top.")],
+        *,
+        project: Project = "",
+    ) -> ToolResult[rows.CanvasFile]:
+        """Write a canvas that Obsidian shows (JSON Canvas), new or in place of the old one."""
+        vault = self._vaults.named(project)
+        path = vault.path_of(directory, f"{title.strip().removesuffix('.canvas')}.canvas")
+        data = orjson.dumps(checked(nodes, edges), option=orjson.OPT_INDENT_2)
+        action, checksum = vault.put(path, data)
+        result = rows.CanvasFile(file_path=path, action=action, checksum=checksum[:8])
+        return ToolResult(f"# {action.capitalize()}: {path}\nchecksum: {result.checksum}", result)
+
+
+def _inside(vault: Vault, directory: str) -> tuple[Sequence[NoteFile], str]:
+    """Return the notes of a directory, which is not the top.
+
+    Raises:
+        NotFound: there are none, or it is no directory inside the folder.
+    """
+    folder = directory.strip().strip("/")
+    files = vault.notes(folder) if folder and not leaves_folder(folder) else []
+    if not files:
+        raise NotFound(
+            f"No files found for directory `{directory[:200]}`",
+            hint="list_directory shows the directories; the top itself cannot be named",
+        )
+    return files, folder
+
+
+def _each(files: Sequence[NoteFile], work: Any) -> tuple[list[str], list[str]]:  # noqa: ANN401
+    """Return the paths after some work on each file, and what failed."""
+    done, failed = [], []
+    for file in files:
+        try:
+            done.append(work(file))
+        except ObserverError as error:
+            failed.append(f"{file.path}: {error.message}")
+    return done, failed
+
+
+def _summary(
+    vault: Vault, act: str, past: str, about: list[str], done: list[str], failed: list[str]
+) -> str:
+    ended = "Successfully" if not failed else "With Errors"
+    lines = [
+        f"# Directory {past.capitalize()} {ended}",
+        "",
+        *about,
+        "",
+        "## Summary",
+        f"- Total files: {len(done) + len(failed)}",
+        f"- Successfully {past}: {len(done)}",
+        f"- Failed: {len(failed)}",
+    ]
+    for head, each in ((f"{past.capitalize()} Files", done), (f"{act} Errors", failed)):
+        if each:
+            lines += ["", f"## {head}", *(f"- `{path}`" for path in each)]
+    return "\n".join([*lines, "", f"<!-- Project: {vault.name} -->"])

@@ -1,0 +1,229 @@
+"""Tools that search notes: by words, title, permalink, meaning and frontmatter."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import orjson
+from msgspec import UNSET, Meta, to_builtins
+
+from observer.core.clock import now_ms
+from observer.core.errors import BadInput, NotFound
+from observer.toolsets.basic_memory import rows, selection
+from observer.toolsets.basic_memory.rows import Format, as_answer
+from observer.toolsets.basic_memory.selection import SearchType, Wanted
+from observer.toolsets.basic_memory.timeframe import moment_or_since_ms
+from observer.toolsets.basic_memory.vault import Project, Vaults
+from observer.views.tool import Tool, ToolResult
+
+CRITERIA = "query, metadata_filters, tags, status, types, entity_types, categories, after_date"
+SHOWN = 10
+
+_BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
+
+Filters = Annotated[
+    dict[str, Any],
+    Meta(
+        description='Fields of the frontmatter: {"status": "done", "owner.name": {"$in": ["ana"]},'
+        ' "priority": {"$gte": 2}}; $in, $gt, $gte, $lt, $lte, $between.'
+    ),
+]
+
+
+class FindTools:
+    """The tools that search, over the note folders of a memory."""
+
+    def __init__(self, vaults: Vaults) -> None:
+        self._vaults = vaults
+
+    def tools(self) -> tuple[Tool, ...]:
+        """Return the tools, in the order of their document."""
+        aliases = {"note_types": "types"}
+        return (
+            Tool(run=self.search_notes, title="Search notes", aliases=aliases),
+            Tool(run=self.search_by_metadata, title="Search by frontmatter"),
+        )
+
+    def chat_tools(self) -> tuple[Tool, ...]:
+        """Return the two tools that ChatGPT's connectors call."""
+        return (
+            Tool(run=self.search, title="Search (ChatGPT)"),
+            Tool(run=self.fetch, title="Fetch (ChatGPT)"),
+        )
+
+    def search_notes(  # noqa: PLR0913 - the documented parameters
+        self,
+        query: Annotated[
+            str, Meta(description='Words, all of which must be there; AND, OR, NOT, "phrase".')
+        ] = "",
+        *,
+        page: Annotated[int, Meta(ge=1, description="Page.")] = 1,
+        page_size: Annotated[int, Meta(ge=1, le=100, description="Hits a page.")] = SHOWN,
+        search_type: Annotated[
+            SearchType, Meta(description="semantic and vector: by meaning; hybrid: both.")
+        ] = "text",
+        types: Annotated[list[str], Meta(description="Only notes of these types.")] = [],  # noqa: B006 - never changed
+        entity_types: Annotated[
+            list[str], Meta(description="What to return: entity, observation, relation.")
+        ] = [],  # noqa: B006 - never changed
+        categories: Annotated[
+            list[str], Meta(description="Only observations of these categories.")
+        ] = [],  # noqa: B006 - never changed
+        after_date: Annotated[
+            str, Meta(description="Only notes changed since: 2026-01-05, 1 week.")
+        ] = "",
+        metadata_filters: Filters = {},  # noqa: B006 - never changed
+        tags: Annotated[list[str], Meta(description="Only notes with all of these tags.")] = [],  # noqa: B006 - never changed
+        status: Annotated[str, Meta(description="Only notes of this status.")] = "",
+        min_similarity: Annotated[
+            float, Meta(ge=0, le=1, description="Least nearness in meaning, by meaning only.")
+        ] = 0.0,
+        search_all_projects: Annotated[
+            bool, Meta(description="All note folders, where no project is named.")
+        ] = False,
+        project: Project = "",
+        output_format: Format = "text",
+    ) -> ToolResult[rows.FoundRows]:
+        """Search the notes of a note folder; without a query, by filters alone, newest first."""
+        selection.check_types(entity_types)
+        metadata = dict(metadata_filters)
+        if named := selection.tags_of(tags):
+            metadata.setdefault("tags", list(named))
+        if status:
+            metadata.setdefault("status", status)
+        wanted = Wanted(
+            query=query.strip(),
+            search_type=search_type,
+            types=types,
+            entity_types=entity_types,  # type: ignore[arg-type]  # checked above
+            categories=categories,
+            after_ms=moment_or_since_ms(after_date, now_ms=now_ms()),
+            metadata=metadata,
+            min_similarity=min_similarity,
+        )
+        return self._found(
+            wanted, project, (page, page_size), output_format, everywhere=search_all_projects
+        )
+
+    def search_by_metadata(
+        self,
+        filters: Filters,
+        *,
+        limit: Annotated[int, Meta(ge=1, le=100, description="Most notes.")] = 20,
+        offset: Annotated[int, Meta(ge=0, description="Notes to leave out at the start.")] = 0,
+        project: Project = "",
+        output_format: Format = "text",
+    ) -> ToolResult[rows.FoundRows]:
+        """Find notes by fields of their frontmatter, the newest first."""
+        vault = self._vaults.named(project)
+        hits = selection.found(vault, Wanted(metadata=filters)) if filters else []
+        if not filters:
+            raise BadInput("no filters", hint='name a field: {"status": "done"}')
+        result = _page(hits, offset, limit, number=offset // limit + 1)
+        return as_answer(_shown(result, "", vault.name, output_format), result, output_format)
+
+    def _found(
+        self,
+        wanted: Wanted,
+        project: str,
+        paged: tuple[int, int],
+        output_format: Format,
+        *,
+        everywhere: bool = False,
+    ) -> ToolResult[rows.FoundRows]:
+        if wanted.is_empty:
+            raise BadInput("No search criteria", hint=f"name at least one of: {CRITERIA}")
+        number, size = paged
+        if everywhere and not project:
+            vaults = self._vaults.all()
+            hits = [hit for vault in vaults for hit in selection.found(vault, wanted)]
+            hits.sort(key=lambda hit: -hit.score)
+            name = ", ".join(vault.name for vault in vaults)
+        else:
+            vault = self._vaults.named(project)
+            hits, name = selection.found(vault, wanted), vault.name
+        result = _page(hits, (number - 1) * size, size, number=number)
+        text = _shown(result, wanted.query, name, output_format)
+        return as_answer(text, result, output_format)
+
+    def search(
+        self, query: Annotated[str, Meta(min_length=1, description="Words to look for.")]
+    ) -> ToolResult[rows.ChatHits]:
+        """Search the notes, for clients that know only search and fetch."""
+        found = self._found(Wanted(query=query.strip()), "", (1, SHOWN), "text").result
+        hits = [
+            rows.ChatHit(id=hit.permalink, title=hit.title, url=hit.permalink)
+            for hit in found.results
+        ]
+        result = rows.ChatHits(results=hits, total_count=found.total, query=query)
+        return ToolResult(orjson.dumps(to_builtins(result)).decode(), result, is_json=True)
+
+    def fetch(
+        self,
+        id: Annotated[str, Meta(description="Id of a result, or the title of a note.")],  # noqa: A002 - the documented name
+    ) -> ToolResult[rows.ChatDocument]:
+        """Return the whole text of a note, for clients that know only search and fetch."""
+        vault = self._vaults.named("", id)
+        file = vault.find(id)
+        if file is None:
+            raise NotFound(f"no note {id[:200]!r}", hint="search for it first")
+        result = rows.ChatDocument(
+            id=id,
+            title=file.title,
+            text=vault.read(file).text,
+            url=id,
+            metadata={"format": "markdown"},
+        )
+        return ToolResult(orjson.dumps(to_builtins(result)).decode(), result, is_json=True)
+
+
+def _page(hits: list[rows.FoundRow], first: int, size: int, *, number: int) -> rows.FoundRows:
+    return rows.FoundRows(
+        results=hits[first : first + size],
+        current_page=number,
+        page_size=size,
+        total=len(hits),
+        total_is_exact=len(hits) < selection.MOST,
+        has_more=first + size < len(hits),
+    )
+
+
+def _shown(result: rows.FoundRows, query: str, project: str, output_format: Format) -> str:
+    if not result.results:
+        words = f" for '{query}'" if query else ""
+        return (
+            f"No results found{words} in project '{project}'. Try fewer or other words,"
+            " search_type=hybrid, or recent_activity."
+        )
+    if output_format in {"ascii", "ansi"}:
+        return _table(result, is_bold=output_format == "ansi")
+    lines = [f"# Search Results{': ' if query else ''}{query}", f"*project: {project}*", ""]
+    for hit in result.results:
+        lines += [
+            f"### {hit.title}",
+            f"- permalink: {hit.permalink}",
+            f"- external_id: {hit.external_id}",
+            f"- score: {hit.score:.4f}",
+            *(f"- {each}" for each in ([] if hit.validity is UNSET else hit.validity)),
+            "",
+        ]
+    count = len(result.results)
+    more = " | more available" if result.has_more else ""
+    shown = f"{count} {'result' if count == 1 else 'results'}"
+    lines += ["---", f"*{shown} | page {result.current_page}, page_size {result.page_size}{more}*"]
+    return "\n".join(lines)
+
+
+def _table(result: rows.FoundRows, *, is_bold: bool) -> str:
+    """Return hits as a table of plain characters, its head bold where a terminal shows that."""
+    head = ("Title", "Type", "Permalink", "Score")
+    cells = [(hit.title, hit.type, hit.permalink, f"{hit.score:.4f}") for hit in result.results]
+    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
+    rule = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
+
+    def line(row: tuple[str, ...], mark: str = "", end: str = "") -> str:
+        padded = (f" {mark}{cell:<{width}}{end} " for cell, width in zip(row, widths, strict=True))
+        return f"|{'|'.join(padded)}|"
+
+    top = line(head, _BOLD, _PLAIN) if is_bold else line(head)
+    return "\n".join([rule, top, rule, *map(line, cells), rule])

@@ -1,0 +1,284 @@
+"""Tools that read, write and edit one note."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from observer.core.errors import Ambiguous, BadInput, NotFound
+from observer.core.note_file import NoteFile
+from observer.note_files.frontmatter import fields_of, parts_of, with_fields
+from observer.note_files.grammar import permalink_of
+from observer.toolsets.basic_memory import edits, rows
+from observer.toolsets.basic_memory.edits import Operation, TextEdit
+from observer.toolsets.basic_memory.memory_url import named_by
+from observer.toolsets.basic_memory.rows import Format, as_answer
+from observer.toolsets.basic_memory.selection import tags_of
+from observer.toolsets.basic_memory.vault import Project, Vault, Vaults
+from observer.views.tool import Tool, ToolResult
+
+SUGGESTED = 5
+_NOT_IN_NAMES = str.maketrans(dict.fromkeys('/\\:*"<>|', "-") | {"?": None})
+_OWN_FIELDS = frozenset({"title", "type", "permalink", "tags"})
+
+Identifier = Annotated[
+    str, Meta(description="Title, permalink, path or memory:// URL of the note.")
+]
+Exact = Annotated[
+    str, Meta(description="Exact title, permalink, path or memory:// URL; nothing is guessed.")
+]
+
+
+class FileNoteTools:
+    """The tools for one note, over the note folders of a memory."""
+
+    def __init__(self, vaults: Vaults) -> None:
+        self._vaults = vaults
+
+    def tools(self) -> tuple[Tool, ...]:
+        """Return the tools, in the order of their document."""
+        return (
+            Tool(run=self.write_note, title="Write a note", is_read_only=False),
+            Tool(run=self.read_note, title="Read a note"),
+            Tool(run=self.view_note, title="Show a note"),
+            Tool(run=self.edit_note, title="Edit a note", is_read_only=False),
+        )
+
+    def write_note(  # noqa: PLR0913 - the documented parameters
+        self,
+        title: Annotated[str, Meta(min_length=1, description="What the note is called.")],
+        content: Annotated[
+            str,
+            Meta(
+                description="Markdown. A line `- [category] text #tag (context)` states something,"
+                " `- relation [[Title]]` refers to another note."
+            ),
+        ],
+        directory: Annotated[str, Meta(description="Folder of the file; / for the top.")],
+        *,
+        tags: Annotated[list[str], Meta(description="Tags, with or without #.")] = [],  # noqa: B006 - never changed
+        note_type: Annotated[str, Meta(description="Kind of note: person, decision …")] = "note",
+        metadata: Annotated[
+            dict[str, Any], Meta(description="More fields of the frontmatter.")
+        ] = {},  # noqa: B006 - never changed
+        overwrite: Annotated[bool, Meta(description="Replace the note if it is there.")] = False,
+        project: Project = "",
+        output_format: Format = "text",
+    ) -> ToolResult[rows.WrittenNote]:
+        """Create a Markdown note in the note folder, or replace one with `overwrite`.
+
+        To change a part of a note, use edit_note.
+        """
+        vault = self._vaults.named(project)
+        path = vault.path_of(directory, f"{_file_name(title)}.md")
+        text = _composed(title, content, tags, note_type, metadata, vault.permalink_for(path))
+        there = vault.at(path)
+        if there and not overwrite:
+            raise BadInput(
+                f"Note already exists: {there.title!r} (permalink: {there.permalink})",
+                hint="use edit_note, or write_note with overwrite=true to replace all of it",
+            )
+        kept = vault.replace(vault.read(there), text) if there else vault.create(path, text)
+        result = rows.WrittenNote(
+            title=kept.title,
+            permalink=kept.permalink,
+            file_path=kept.path,
+            checksum=kept.checksum[:8],
+            action="updated" if there else "created",
+        )
+        head = f"# {result.action.capitalize()} note"
+        named = tags_of(tags)
+        tagged = ["", "## Tags", f"- {', '.join(named)}"] if named else []
+        return as_answer(_written(vault, head, result, tagged), result, output_format)
+
+    def read_note(
+        self,
+        identifier: Identifier,
+        *,
+        page: Annotated[int, Meta(ge=1, description="Page of the notes that may be meant.")] = 1,
+        page_size: Annotated[int, Meta(ge=1, le=50, description="Notes a page.")] = SUGGESTED,
+        include_frontmatter: Annotated[
+            bool, Meta(description="In JSON: leave the frontmatter in the content.")
+        ] = False,
+        project: Project = "",
+        output_format: Format = "text",
+    ) -> ToolResult[rows.NoteText]:
+        """Read a note, all of it, as the file is; if there is none, notes that may be meant."""
+        vault = self._vaults.named(project, identifier)
+        file = vault.find(identifier)
+        if file is None:
+            return self._not_found(vault, identifier, page, page_size, output_format)
+        found = vault.read(file)
+        result = rows.NoteText(
+            title=file.title,
+            permalink=file.permalink,
+            file_path=file.path,
+            content=found.text if include_frontmatter else found.body,
+            frontmatter=found.fields,
+        )
+        return as_answer(found.text, result, output_format)
+
+    def view_note(
+        self, identifier: Identifier, *, project: Project = ""
+    ) -> ToolResult[rows.NoteText]:
+        """Read a note to show it to the person, as an artifact where the client has such."""
+        found = self.read_note(identifier, project=project)
+        if found.result.title is None:
+            return found
+        text = (
+            f'Note retrieved: "{identifier}"\n\nShow this to the person as it is:\n\n{found.text}'
+        )
+        return ToolResult(text, found.result)
+
+    def edit_note(  # noqa: PLR0913 - the documented parameters
+        self,
+        identifier: Exact,
+        operation: Annotated[Operation, Meta(description="What to do with the content.")],
+        content: Annotated[str, Meta(description="What is added, or put in place of the old.")],
+        *,
+        section: Annotated[
+            str, Meta(description='Heading of a section, as in the note: "## Notes".')
+        ] = "",
+        find_text: Annotated[str, Meta(description="Words that find_replace replaces.")] = "",
+        expected_replacements: Annotated[
+            int, Meta(ge=1, description="How often the words must be there.")
+        ] = 1,
+        replace_subsections: Annotated[
+            bool, Meta(description="replace_section takes the headings below it along.")
+        ] = True,
+        project: Project = "",
+        output_format: Format = "text",
+    ) -> ToolResult[rows.EditedNote]:
+        """Change a part of a note; append and prepend create a note that is not there."""
+        vault = self._vaults.named(project, identifier)
+        edit = TextEdit(
+            operation, content, section, find_text, expected_replacements, replace_subsections
+        )
+        edits.check(edit)
+        try:
+            there = vault.exact(identifier)
+        except Ambiguous:
+            raise
+        except NotFound:
+            if operation not in edits.CREATING:
+                raise
+            return self._made(vault, identifier, edit, output_format)
+        was = vault.read(there)
+        kept = vault.replace(was, edits.apply(was.text, edit))
+        result = _edited(kept, edit, is_new=False)
+        done = _done(edit)
+        text = _written(vault, f"# Edited note ({operation})", result, [f"operation: {done}"])
+        return as_answer(text, result, output_format)
+
+    def _made(
+        self, vault: Vault, identifier: str, edit: TextEdit, output_format: Format
+    ) -> ToolResult[rows.EditedNote]:
+        """Create the note that append and prepend did not find."""
+        folder, _, title = named_by(identifier).removesuffix(".md").rpartition("/")
+        path = vault.path_of(folder.removeprefix(f"{vault.name}/"), f"{_file_name(title)}.md")
+        text = _composed(title, edit.content, (), "note", {}, vault.permalink_for(path))
+        result = _edited(vault.create(path, text), edit, is_new=True)
+        lines = ["fileCreated: true", f"operation: Created note with {_lines(edit)} lines"]
+        shown = _written(vault, f"# Created note ({edit.operation})", result, lines)
+        return as_answer(shown, result, output_format)
+
+    def _not_found(
+        self, vault: Vault, identifier: str, page: int, page_size: int, output_format: Format
+    ) -> ToolResult[rows.NoteText]:
+        near = vault.suggest(identifier, limit=page * page_size)[(page - 1) * page_size :]
+        named = [
+            rows.NamedNote(title=each.title, permalink=each.permalink, file_path=each.path)
+            for each in near
+        ]
+        result = rows.NoteText(related_results=named) if named else rows.NoteText()
+        shown = identifier.strip()[:200]
+        lines = [f'# Note Not Found in {vault.name}: "{shown}"', ""]
+        if named:
+            lines.append("Perhaps one of these, which read_note takes by permalink:")
+            lines += [f"- {each.title} ({each.permalink})" for each in named]
+        else:
+            lines.append(
+                "No note has such words; search_notes and list_directory show what is there."
+            )
+        return as_answer("\n".join(lines), result, output_format)
+
+
+def _file_name(title: str) -> str:
+    """Return a title as the name of a file, without what file systems and links reserve."""
+    name = " ".join(title.translate(_NOT_IN_NAMES).split())
+    if not name.strip(". "):
+        raise BadInput(f"{title[:80]!r} cannot name a file", hint="use letters in the title")
+    return name
+
+
+def _composed(
+    title: str,
+    content: str,
+    tags: Sequence[str],
+    note_type: str,
+    metadata: dict[str, Any],
+    permalink: str,
+) -> str:
+    """Return the text of a note; frontmatter in the content is kept, but for title and tags."""
+    head, source, body = parts_of(content)
+    own = fields_of(source) if source else {}
+    own = own or {}
+    fields: dict[str, Any] = {
+        "title": title,
+        "type": own.get("type") or _type(note_type),
+        "permalink": own.get("permalink") or permalink,
+    }
+    if named := tags_of(tags) or tags_of(metadata.get("tags")):
+        fields["tags"] = list(named)
+    fields |= {name: value for name, value in own.items() if name not in fields}
+    fields |= {name: value for name, value in metadata.items() if name not in _OWN_FIELDS}
+    text = with_fields("", fields)
+    return f"{text}{(body if head else content).lstrip(chr(10))}"
+
+
+def _type(name: str) -> str:
+    return permalink_of(name.strip().replace("/", " ")).replace("-", "_") or "note"
+
+
+def _edited(file: NoteFile, edit: TextEdit, *, is_new: bool) -> rows.EditedNote:
+    return rows.EditedNote(
+        title=file.title,
+        permalink=file.permalink,
+        file_path=file.path,
+        checksum=file.checksum[:8],
+        operation=edit.operation,
+        fileCreated=is_new,
+    )
+
+
+def _written(
+    vault: Vault, head: str, result: rows.WrittenNote | rows.EditedNote, more: list[str]
+) -> str:
+    lines = [
+        head,
+        f"project: {vault.name}",
+        f"file_path: {result.file_path}",
+        f"permalink: {result.permalink}",
+        f"checksum: {result.checksum}",
+        *more,
+        "",
+        f"[Session: Using project '{vault.name}']",
+    ]
+    return "\n".join(lines)
+
+
+def _lines(edit: TextEdit) -> int:
+    return len(edit.content.split("\n"))
+
+
+def _done(edit: TextEdit) -> str:
+    return {
+        "append": f"Added {_lines(edit)} lines to end of note",
+        "prepend": f"Added {_lines(edit)} lines to beginning of note",
+        "find_replace": "Find and replace operation completed",
+        "replace_section": f"Replaced content under section '{edit.section}'",
+        "insert_before_section": f"Inserted content before section '{edit.section}'",
+        "insert_after_section": f"Inserted content after section '{edit.section}'",
+    }[edit.operation]

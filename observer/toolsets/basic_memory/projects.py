@@ -1,0 +1,140 @@
+"""Tools for note folders, which Basic Memory calls projects, and about this product."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta
+
+from observer import __version__
+from observer.core.errors import BadInput, remedy
+from observer.core.model import iso
+from observer.note_files import NoteFolder
+from observer.note_files.grammar import permalink_of
+from observer.toolsets.basic_memory import rows
+from observer.toolsets.basic_memory.rows import Format, as_answer
+from observer.toolsets.basic_memory.vault import Vaults
+from observer.views.tool import Tool, ToolResult
+
+CLOUD = """\
+There is no cloud: notes are Markdown files in folders of this machine, and what is remembered of \
+them stays in the home of observer. No account, no subscription, no connection."""
+RELEASES = "What is new in each version stands in CHANGELOG.md of the project."
+
+
+class ProjectTools:
+    """The tools for note folders."""
+
+    def __init__(self, vaults: Vaults) -> None:
+        self._vaults = vaults
+
+    def tools(self) -> tuple[Tool, ...]:
+        """Return the tools, in the order of their document."""
+        return (
+            Tool(run=self.list_memory_projects, title="List note folders"),
+            Tool(run=self.create_memory_project, title="Add a note folder", is_read_only=False),
+            Tool(
+                run=self.delete_project,
+                title="Remove a note folder",
+                is_read_only=False,
+                is_destructive=True,
+            ),
+        )
+
+    def own_facts(self) -> tuple[Tool, ...]:
+        """Return the tools about the product."""
+        return (
+            Tool(run=self.cloud_info, title="About the cloud"),
+            Tool(run=self.release_notes, title="About releases"),
+        )
+
+    def list_memory_projects(self, output_format: Format = "text") -> ToolResult[rows.ProjectRows]:
+        """List the note folders, with their paths and how many notes they hold."""
+        default = self._vaults.default()
+        found = []
+        for vault in self._vaults.all():
+            files = vault.notes()
+            newest = max((file.updated_ms for file in files), default=None)
+            found.append(
+                rows.FolderRow(
+                    name=vault.name,
+                    path=vault.folder.path,
+                    is_default=default is not None and default.name == vault.name,
+                    note_count=len(files),
+                    last_change=None if newest is None else iso(newest),
+                )
+            )
+        result = rows.ProjectRows(projects=found, default_project=default.name if default else None)
+        lines = [
+            f"- {each.name}: {each.note_count} notes in {each.path}"
+            f"{' (default)' if each.is_default else ''}"
+            for each in found
+        ]
+        text = (
+            "\n".join(["Available projects:", *lines]) if lines else "There is no note folder yet."
+        )
+        return as_answer(text, result, output_format)
+
+    def create_memory_project(
+        self,
+        project_name: Annotated[str, Meta(min_length=1, description="Unique name.")],
+        project_path: Annotated[
+            str, Meta(min_length=1, description="Absolute path; the folder is made if need be.")
+        ],
+        output_format: Format = "text",
+    ) -> ToolResult[rows.ChangedProject]:
+        """Make a note folder of a folder of this machine. Ask the person which."""
+        name = permalink_of(project_name.strip().replace("/", "-"))
+        known = {each.name: each for each in self._vaults.memory.files.folders()}
+        if there := known.get(name):
+            result = rows.ChangedProject(
+                name=name, path=there.path, created=False, already_exists=True
+            )
+            return as_answer(_about("already exists", there), result, output_format)
+        made = self._vaults.memory.files.add(_made(project_path), name=name)
+        result = rows.ChangedProject(name=name, path=made.path, created=True, already_exists=False)
+        return as_answer(_about("added", made), result, output_format)
+
+    def delete_project(
+        self, project_name: Annotated[str, Meta(description="Exact name.")]
+    ) -> ToolResult[rows.ChangedProject]:
+        """Let a note folder be one no more; its files stay on the disk. Ask the person first."""
+        gone = self._vaults.memory.files.remove(project_name.strip())
+        result = rows.ChangedProject(name=gone.name, path=gone.path, deleted=True)
+        text = (
+            f"{_about('removed', gone)}\nIts files remain on disk; add it again to find its notes."
+        )
+        return ToolResult(text, result)
+
+    def cloud_info(self) -> ToolResult[rows.Facts]:
+        """Return where notes are kept: on this machine, with no cloud behind it."""
+        return _facts(CLOUD)
+
+    def release_notes(self) -> ToolResult[rows.Facts]:
+        """Return the version that runs, and where changes are described."""
+        return _facts(f"observer {__version__}. {RELEASES}")
+
+
+def _facts(text: str) -> ToolResult[rows.Facts]:
+    return ToolResult(text, rows.Facts(version=__version__, text=text))
+
+
+def _about(done: str, folder: NoteFolder) -> str:
+    return f"Project '{folder.name}' {done}\n\n• Name: {folder.name}\n• Path: {folder.path}"
+
+
+def _made(path: str) -> str:
+    """Return the path of a folder, which is made if only it itself is missing."""
+    whole = Path(path).expanduser()
+    if not whole.is_absolute():
+        raise BadInput(f"{path[:200]!r} is not an absolute path", hint="begin it with / or ~")
+    try:
+        whole.mkdir(exist_ok=True)
+    except OSError as error:
+        raise BadInput(
+            f"{path[:200]!r} cannot be made: {error.strerror}",
+            hint=remedy(error, "name a folder that is there"),
+        ) from error
+    return os.fspath(whole)

@@ -1,0 +1,271 @@
+"""Results of the toolset's tools, as Basic Memory's clients know them as JSON.
+
+`as_answer` makes text or JSON of a result; the JSON is the typed result itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeVar
+
+import orjson
+from msgspec import UNSET, UnsetType, to_builtins
+
+from observer.views.tool import ResultRow, ToolResult
+
+Format = Literal["default", "text", "json", "ascii", "ansi"]
+Row = TypeVar("Row", bound=ResultRow)
+
+
+def as_answer(text: str, result: Row, output_format: Format) -> ToolResult[Row]:
+    """Return an answer in the format that a client asks for."""
+    if output_format == "json":
+        return ToolResult(orjson.dumps(to_builtins(result)).decode(), result, is_json=True)
+    return ToolResult(text, result)
+
+
+class WrittenNote(ResultRow):
+    """Result of `write_note`."""
+
+    title: str
+    permalink: str
+    file_path: str
+    checksum: str
+    action: Literal["created", "updated"]
+
+
+class EditedNote(ResultRow):
+    """Result of `edit_note`."""
+
+    title: str
+    permalink: str
+    file_path: str
+    checksum: str
+    operation: str
+    fileCreated: bool  # noqa: N815 - the documented name
+
+
+class NamedNote(ResultRow):
+    """A note that may be meant."""
+
+    title: str
+    permalink: str
+    file_path: str
+
+
+class NoteText(ResultRow, kw_only=True):
+    """Result of `read_note`: a note, or those that may be meant."""
+
+    title: str | None = None
+    permalink: str | None = None
+    file_path: str | None = None
+    content: str | None = None
+    frontmatter: dict[str, Any] | None = None  # Any: the author's own YAML
+    related_results: list[NamedNote] | UnsetType = UNSET
+
+
+class MovedNote(ResultRow, kw_only=True):
+    """Result of `move_note`; the counts are those of a directory."""
+
+    moved: bool
+    title: str | None
+    permalink: str | None
+    file_path: str | None
+    source: str
+    destination: str
+    is_directory: bool | UnsetType = UNSET
+    total_files: int | UnsetType = UNSET
+    successful_moves: int | UnsetType = UNSET
+    failed_moves: int | UnsetType = UNSET
+
+
+class DeletedNote(ResultRow):
+    """Result of `delete_note` for a note."""
+
+    deleted: bool
+    title: str
+    permalink: str
+    file_path: str
+
+
+class DeletedDirectory(ResultRow):
+    """Result of `delete_note` for a directory."""
+
+    deleted: bool
+    is_directory: bool
+    identifier: str
+    total_files: int
+    successful_deletes: int
+    failed_deletes: int
+    deleted_files: list[str]
+    errors: list[str]
+
+
+class FileBytes(ResultRow):
+    """The bytes of a file."""
+
+    type: Literal["base64"]
+    media_type: str
+    data: str
+
+
+class FileContent(ResultRow, kw_only=True):
+    """Result of `read_content`: text as it is, everything else as base64."""
+
+    type: Literal["text", "image", "document"]
+    text: str | UnsetType = UNSET
+    content_type: str | UnsetType = UNSET
+    encoding: str | UnsetType = UNSET
+    source: FileBytes | UnsetType = UNSET
+
+
+class FoundRow(ResultRow, kw_only=True):
+    """A hit of `search_notes`: a note, an observation (a line of one) or a relation."""
+
+    title: str
+    type: Literal["entity", "observation", "relation"]
+    score: float
+    entity: str
+    external_id: str
+    permalink: str
+    content: str | UnsetType = UNSET
+    file_path: str
+    updated_at: str
+    metadata: dict[str, Any]  # Any: a few fields by the type of hit
+    entity_id: int
+    category: str | UnsetType = UNSET
+    from_entity: str | UnsetType = UNSET
+    to_entity: str | UnsetType = UNSET
+    relation_type: str | UnsetType = UNSET
+    validity: list[str] | UnsetType = UNSET
+
+
+class FoundRows(ResultRow, kw_only=True):
+    """Result of `search_notes`; `notice` says how the query was read."""
+
+    results: list[FoundRow]
+    current_page: int
+    page_size: int
+    total: int
+    total_is_exact: bool
+    has_more: bool
+    notice: str | UnsetType = UNSET
+
+
+class ActivityRow(ResultRow, kw_only=True):
+    """Something recent."""
+
+    type: Literal["entity", "observation", "relation"]
+    title: str
+    permalink: str
+    file_path: str
+    created_at: str
+    project: str | UnsetType = UNSET
+
+
+class Activity(ResultRow):
+    """Result of `recent_activity`, newest first."""
+
+    items: list[ActivityRow]
+    has_more: bool
+
+
+class FolderRow(ResultRow):
+    """A note folder; `last_change` is that of its newest note."""
+
+    name: str
+    path: str
+    is_default: bool
+    note_count: int
+    last_change: str | None
+
+
+class ProjectRows(ResultRow):
+    """Result of `list_memory_projects`."""
+
+    projects: list[FolderRow]
+    default_project: str | None
+
+
+class ChangedProject(ResultRow, kw_only=True):
+    """Result of `create_memory_project` and `delete_project`."""
+
+    name: str
+    path: str
+    created: bool | UnsetType = UNSET
+    already_exists: bool | UnsetType = UNSET
+    deleted: bool | UnsetType = UNSET
+
+
+class DirectoryNode(ResultRow, kw_only=True):
+    """A folder or a file in a listing."""
+
+    name: str
+    file_path: str | None = None
+    directory_path: str
+    type: Literal["directory", "file"]
+    children: tuple[str, ...] = ()
+    title: str | None = None
+    permalink: str | None = None
+    external_id: str | None = None
+    entity_id: int | None = None
+    note_type: str | None = None
+    content_type: str | None = None
+    updated_at: str | None = None
+
+
+class DirectoryNodes(ResultRow):
+    """Result of `list_directory`: folders by path, then files by name."""
+
+    nodes: list[DirectoryNode]
+    page: int
+    page_size: int
+    total: int
+    has_more: bool
+
+
+class CanvasFile(ResultRow):
+    """Result of `canvas`."""
+
+    file_path: str
+    action: Literal["created", "updated"]
+    checksum: str
+
+
+class Facts(ResultRow):
+    """Result of `cloud_info` and `release_notes`: this product's own facts."""
+
+    version: str
+    text: str
+
+
+class ChatText(ResultRow):
+    """One part of an answer of `search` and `fetch`."""
+
+    type: Literal["text"]
+    text: str
+
+
+class ChatHit(ResultRow):
+    """One result of the `search` that ChatGPT knows."""
+
+    id: str
+    title: str
+    url: str
+
+
+class ChatHits(ResultRow):
+    """Result of `search`."""
+
+    results: list[ChatHit]
+    total_count: int
+    query: str
+
+
+class ChatDocument(ResultRow):
+    """Result of `fetch`."""
+
+    id: str
+    title: str
+    text: str
+    url: str
+    metadata: dict[str, str]

@@ -1,0 +1,260 @@
+"""Which notes, lines and relations of a note folder a search returns, and in which order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeGuard
+
+import orjson
+
+from observer.core.errors import BadInput
+from observer.core.model import Item, iso
+from observer.core.note_file import NoteFile
+from observer.note_files.items import listed
+from observer.search.language import tokens, uses_operators
+from observer.toolsets.basic_memory import metadata_filters, rows
+from observer.toolsets.basic_memory.memory_url import matcher
+from observer.toolsets.basic_memory.vault import (
+    Vault,
+    observation_permalink,
+    relation_permalink,
+)
+from observer.views.labels import labels
+
+SearchType = Literal["text", "title", "permalink", "vector", "semantic", "hybrid"]
+ResultType = Literal["entity", "observation", "relation"]
+
+MOST = 500
+"""Notes that a search by words looks at."""
+_TITLE_CHARS = 50
+_BY_MEANING = frozenset({"vector", "semantic", "hybrid"})
+_TAG = re.compile(r"\btag:(\S+)")
+_WORD = re.compile(r"[\w'-]+")
+
+
+class Wanted(NamedTuple):
+    """What a search asks for; empty fields do not restrict."""
+
+    query: str = ""
+    search_type: SearchType = "text"
+    types: Sequence[str] = ()
+    entity_types: Sequence[ResultType] = ()
+    categories: Sequence[str] = ()
+    after_ms: int | None = None
+    metadata: Mapping[str, Any] = {}
+    min_similarity: float = 0.0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is asked for."""
+        asked = (self.query, self.types, self.entity_types, self.categories, self.metadata)
+        return self.after_ms is None and not any(asked)
+
+
+class _Note(NamedTuple):
+    file: NoteFile
+    item: Item
+    score: float
+
+
+def found(vault: Vault, wanted: Wanted) -> list[rows.FoundRow]:
+    """Return all hits, best first; without words the newest first.
+
+    Raises:
+        BadInput: a filter is malformed.
+    """
+    tags = _TAG.findall(wanted.query)
+    query = _TAG.sub(" ", wanted.query).strip()
+    metadata = dict(wanted.metadata)
+    if tags:
+        metadata.setdefault("tags", tags)
+    fits = metadata_filters.parse(metadata)
+    kinds = {plain(each) for each in wanted.types}
+    notes = [
+        note
+        for note in _ranked(vault, query, wanted)
+        if (not kinds or plain(note.file.type) in kinds)
+        and (wanted.after_ms is None or note.file.updated_ms >= wanted.after_ms)
+        and (not metadata or fits(frontmatter(note.file, note.item)))
+    ]
+    types = wanted.entity_types or (("observation",) if wanted.categories else ("entity",))
+    hits: list[rows.FoundRow] = []
+    if "entity" in types:
+        hits += map(_entity, notes)
+    if "observation" in types:
+        hits += _observations(vault, notes, query, wanted.categories)
+    if "relation" in types:
+        hits += _relations(vault, notes, query)
+    order = {note.file.item: place for place, note in enumerate(notes)}
+    return sorted(hits, key=lambda hit: order[hit.entity_id])
+
+
+def frontmatter(file: NoteFile, item: Item) -> dict[str, Any]:
+    """Return the frontmatter of a note, as filters and schemas name its fields."""
+    metadata = orjson.loads(item.metadata) if item.metadata else {}
+    return {
+        **metadata,
+        "title": file.title,
+        "type": file.type,
+        "permalink": file.permalink,
+        "tags": list(item.tags),
+    }
+
+
+def _ranked(vault: Vault, query: str, wanted: Wanted) -> list[_Note]:
+    if wanted.search_type in {"title", "permalink"} or not query:
+        chosen = _listed(vault, query, wanted.search_type)
+        scores = dict.fromkeys((file.item for file in chosen), 0.0)
+    elif wanted.search_type in _BY_MEANING:
+        hits = [
+            (file, hit)
+            for file, hit in vault.ranked(query, limit=MOST)
+            if hit.signals.semantic >= wanted.min_similarity
+        ]
+        chosen, scores = [file for file, _ in hits], {file.item: hit.score for file, hit in hits}
+    else:
+        hits = vault.ranked(_every_word(query), limit=MOST)
+        chosen, scores = [file for file, _ in hits], {file.item: hit.score for file, hit in hits}
+    items = vault.items(chosen)
+    return [
+        _Note(file, items[file.item], round(scores[file.item], 4))
+        for file in chosen
+        if file.item in items
+    ]
+
+
+def _listed(vault: Vault, query: str, search_type: SearchType) -> list[NoteFile]:
+    """Return notes by title or permalink; without a query all, the newest first."""
+    files: Sequence[NoteFile] = vault.notes()
+    if query and search_type == "permalink":
+        fit = matcher(query).fullmatch
+        bare = matcher(f"{vault.name}/{query}").fullmatch
+        return [file for file in files if fit(file.permalink) or bare(file.permalink)]
+    if query:
+        words = words_of(query)
+        return [file for file in files if _holds(file.title, words)]
+    return sorted(files, key=lambda file: (-file.updated_ms, file.path))
+
+
+def _every_word(query: str) -> str:
+    """Return a query that holds where every word, or a word that begins so, is there."""
+    if uses_operators(tokens(query)):
+        return query
+    return " AND ".join(f"{word}*" for word in words_of(query)) or query
+
+
+def words_of(query: str) -> list[str]:
+    """Return the words of a query, in lower case, without its operators."""
+    plain = [word.strip("'-") for word in _WORD.findall(query) if word not in {"AND", "OR", "NOT"}]
+    parts = [part for word in plain for part in word.split("-") if part]
+    return [part.lower() for part in parts]
+
+
+def _holds(text: str, words: Sequence[str]) -> bool:
+    """Return True if each word begins a word of a text."""
+    known = words_of(text)
+    return all(any(each.startswith(word) for each in known) for word in words)
+
+
+def plain(name: str) -> str:
+    """Return the name of a type as names are compared."""
+    return name.strip().lower().replace(" ", "_").replace("-", "_")
+
+
+def _entity(note: _Note) -> rows.FoundRow:
+    return rows.FoundRow(
+        title=note.file.title,
+        content=note.item.narrative,
+        metadata={"note_type": note.file.type},
+        permalink=note.file.permalink,
+        type="entity",
+        **_common(note),
+    )
+
+
+def _observations(
+    vault: Vault, notes: Sequence[_Note], query: str, categories: Sequence[str]
+) -> list[rows.FoundRow]:
+    words = words_of(query)
+    claims = vault.claims(note.file for note in notes)
+    return [
+        rows.FoundRow(
+            title=f"{claim.category or 'note'}: {claim.text[:_TITLE_CHARS]}...",
+            type="observation",
+            permalink=observation_permalink(note.file, claim),
+            content=claim.text,
+            metadata={"tags": list(claim.tags)},
+            category=claim.category or "note",
+            **_common(note),
+        )
+        for note in notes
+        for claim in claims.get(note.file.item, ())
+        if (not categories or (claim.category or "note") in categories)
+        and _holds(f"{claim.category} {claim.text}", words)
+    ]
+
+
+def _relations(vault: Vault, notes: Sequence[_Note], query: str) -> list[rows.FoundRow]:
+    words = words_of(query)
+    relations = vault.relations(note.file for note in notes)
+    targets = vault.files.targets(
+        vault.folder, [each for of_note in relations.values() for each in of_note]
+    )
+    hits = []
+    for note in notes:
+        for each in relations.get(note.file.item, ()):
+            target = targets.get(each.target)
+            title = f"{note.file.title} -> {target.title if target else each.target}"
+            if target and _holds(f"{title} {each.kind}", words):
+                hits.append(
+                    rows.FoundRow(
+                        title=title,
+                        type="relation",
+                        permalink=relation_permalink(note.file, each, target),
+                        metadata={},
+                        from_entity=note.file.permalink,
+                        to_entity=target.permalink,
+                        relation_type=each.kind,
+                        **_common(note),
+                    )
+                )
+    return hits
+
+
+def _common(note: _Note) -> dict[str, Any]:
+    """Return the fields that all hits have."""
+    common: dict[str, Any] = {
+        "score": note.score,
+        "entity": note.file.permalink,
+        "external_id": note.item.uuid,
+        "file_path": note.file.path,
+        "updated_at": iso(note.file.updated_ms),
+        "entity_id": note.file.item,
+    }
+    if said := labels(note.item):
+        common["validity"] = list(said)
+    return common
+
+
+def check_types(entity_types: Sequence[str]) -> None:
+    """Refuse a result type that is none.
+
+    Raises:
+        BadInput: it is.
+    """
+    for each in entity_types:
+        if each not in {"entity", "observation", "relation"}:
+            raise BadInput(
+                f"'{each[:40]}' is not a valid result type",
+                hint="use entity, observation or relation",
+            )
+
+
+def tags_of(given: object) -> list[str]:
+    """Return tags as somebody wrote them, in a list or a text, without `#`."""
+    return list(listed(given if isinstance(given, str) else [*given])) if _is_named(given) else []
+
+
+def _is_named(given: object) -> TypeGuard[str | Sequence[str]]:
+    return isinstance(given, str | Sequence)

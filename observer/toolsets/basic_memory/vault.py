@@ -1,0 +1,269 @@
+"""The notes of one note folder as the toolset names them: by title, permalink, path or memory URL.
+
+A note folder is what Basic Memory calls a project. Its name begins the permalinks of notes that
+are written here, and may begin an identifier.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from observer.core.errors import Ambiguous, BadInput, NotFound
+from observer.core.model import Item
+from observer.core.note_file import Claim, NoteFile, Relation
+from observer.core.paths import is_inside
+from observer.memory.api import Memory
+from observer.note_files import FileText, NoteFolder, tree, writing
+from observer.note_files.grammar import permalink_of
+from observer.search.rank import Hit
+from observer.toolsets.basic_memory.memory_url import (
+    SCHEME,
+    is_pattern,
+    leaves_folder,
+    matcher,
+    named_by,
+)
+
+CANDIDATES = 5
+OBSERVATION_CHARS = 200
+
+Project = Annotated[
+    str,
+    Meta(description="Name of a note folder; that of the current repository, or the only one."),
+]
+
+
+class Vaults:
+    """The note folders of a memory; `here` returns the folder that the asking client works in."""
+
+    def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
+        self.memory = memory
+        self._here = here
+
+    def all(self) -> list[Vault]:
+        """Return all, by name."""
+        return [Vault(self.memory, folder) for folder in self.memory.files.folders()]
+
+    def named(self, project: str, identifier: str = "") -> Vault:
+        """Return a note folder by name or path; without one, the one that is meant here.
+
+        An identifier may begin with the name of its note folder, which counts where none is named.
+
+        Raises:
+            NotFound: there is none.
+            Ambiguous: there are several, and the client works in none of their projects.
+        """
+        if project.strip():
+            return Vault(self.memory, self.memory.files.folder(project.strip()))
+        known = self.memory.files.folders()
+        first = identifier.strip().removeprefix(SCHEME).partition("/")[0]
+        for each in known:
+            if each.name == first:
+                return Vault(self.memory, each)
+        if vault := self.default():
+            return vault
+        if known:
+            raise Ambiguous(
+                f"there are {len(known)} note folders and none belongs to where you work",
+                hint="set project to one of: " + ", ".join(each.name for each in known),
+            )
+        raise NotFound(
+            "there is no note folder yet",
+            hint="add one: create_memory_project, or observer note folder add PATH",
+        )
+
+    def default(self) -> Vault | None:
+        """Return the note folder that is meant where none is named, if any is."""
+        known = self.memory.files.folders()
+        here = self._here()
+        around = self.memory.project_at(here) if here else None
+        near = [each for each in known if _is_near(each, around.uuid if around else "", here)]
+        chosen = near if len(near) == 1 else known
+        return Vault(self.memory, chosen[0]) if len(chosen) == 1 else None
+
+
+def _is_near(folder: NoteFolder, project: str, here: str) -> bool:
+    if project and folder.project == project:
+        return True
+    return bool(here) and (is_inside(folder.path, here) or is_inside(here, folder.path))
+
+
+class Vault:
+    """One note folder."""
+
+    def __init__(self, memory: Memory, folder: NoteFolder) -> None:
+        self._memory = memory
+        self.folder = folder
+        self.files = memory.files
+
+    @property
+    def name(self) -> str:
+        """Its name, by which tools take it as `project`."""
+        return self.folder.name
+
+    def notes(self, under: str = "") -> Sequence[NoteFile]:
+        """Return its notes by path; those of a folder inside it, if one is named."""
+        return self.files.list(self.folder, under=under)
+
+    def at(self, path: str) -> NoteFile | None:
+        """Return the note at a path."""
+        return self.files.at(self.folder, path)
+
+    def path_of(self, directory: str, name: str) -> str:
+        """Return the path of a file in a directory of the folder; `/` is its top.
+
+        Raises:
+            BadInput: it leads out of the folder.
+        """
+        inside = directory.strip().strip("/")
+        if (inside and leaves_folder(directory.strip())) or leaves_folder(name):
+            raise BadInput(
+                f"{directory[:200]!r} is not allowed: paths must stay within project boundaries",
+                hint="name a folder below the note folder: notes, projects/2026",
+            )
+        return f"{inside}/{name}" if inside else name
+
+    def permalink_for(self, path: str) -> str:
+        """Return the permalink that a new note at a path gets: the folder's name begins it."""
+        return f"{self.name}/{permalink_of(path)}"
+
+    def find(self, identifier: str) -> NoteFile | None:
+        """Return the note that an identifier means exactly; of several the first by path.
+
+        Raises:
+            BadInput: it leads out of the folder.
+        """
+        return next(iter(self.called(identifier)), None)
+
+    def exact(self, identifier: str) -> NoteFile:
+        """Return the one note that an identifier means, for a tool that changes it.
+
+        Raises:
+            NotFound: there is none; the hint names those that may be meant.
+            Ambiguous: several have this title.
+            BadInput: it leads out of the folder.
+        """
+        found = self.called(identifier)
+        name = _name(identifier)
+        same = [file for file in found if name in {file.permalink, file.path}]
+        if len(same or found) == 1:
+            return (same or found)[0]
+        shown = identifier.strip()[:200]
+        if found:
+            raise Ambiguous(
+                f"'{shown}' matches {len(found)} notes",
+                hint="pass one permalink of: " + ", ".join(file.permalink for file in found),
+            )
+        near = ", ".join(file.permalink for file in self.suggest(identifier, limit=CANDIDATES))
+        raise NotFound(
+            f"Entity not found: '{shown}'",
+            hint=f"only an exact identifier changes a note; perhaps one of: {near}"
+            if near
+            else "only an exact identifier changes a note; find it with search_notes",
+        )
+
+    def called(self, identifier: str) -> Sequence[NoteFile]:
+        """Return the notes of an identifier: by permalink, path or title, nothing near."""
+        name = _name(identifier)
+        bare = name.removeprefix(f"{self.name}/")
+        for each in (name, bare, f"{self.name}/{bare}"):
+            if found := self.files.called(each, folder=self.folder):
+                return found
+        slug = permalink_of(bare)
+        for each in (slug, f"{self.name}/{slug}") if "/" in bare else ():
+            if found := self.files.called(each, folder=self.folder):
+                return found
+        return ()
+
+    def matching(self, pattern: str) -> Sequence[NoteFile]:
+        """Return the notes whose permalink fits a pattern, by path."""
+        bare = pattern.removeprefix(f"{self.name}/")
+        fits = [matcher(each).fullmatch for each in (bare, f"{self.name}/{bare}")]
+        return [file for file in self.notes() if any(fit(file.permalink) for fit in fits)]
+
+    def suggest(self, identifier: str, *, limit: int) -> Sequence[NoteFile]:
+        """Return notes that may be meant, best first; for people and agents to choose from."""
+        text = identifier.strip().removeprefix(SCHEME)
+        if is_pattern(text):
+            return self.matching(text.strip("/"))[:limit]
+        words = " ".join(re.findall(r"\w+", text.rstrip("/").rpartition("/")[2]))
+        return [file for file, _ in self.ranked(words, limit=limit)] if words else []
+
+    def ranked(self, text: str, *, limit: int) -> list[tuple[NoteFile, Hit]]:
+        """Return notes found by words and meaning, best first; operators as in `search.query`."""
+        # Notes that are no files are found too, and are left out here.
+        found = self._memory.recall(text, limit=2 * limit + 20)
+        files = self.files.of(hit.item.id for hit in found.hits)
+        inside = [(files[hit.item.id], hit) for hit in found.hits if hit.item.id in files]
+        return [pair for pair in inside if pair[0].folder == self.folder.path][:limit]
+
+    def items(self, files: Iterable[NoteFile]) -> Mapping[int, Item]:
+        """Return the notes as they are stored, by id."""
+        return self.files.items(file.item for file in files)
+
+    def claims(self, files: Iterable[NoteFile]) -> Mapping[int, Sequence[Claim]]:
+        """Return what notes state, by id."""
+        return self.files.claims(file.item for file in files)
+
+    def relations(self, files: Iterable[NoteFile]) -> Mapping[int, Sequence[Relation]]:
+        """Return the relations of notes, by id."""
+        return self.files.relations(file.item for file in files)
+
+    def read(self, file: NoteFile) -> FileText:
+        """Return a note, as the file is now; raises as `NoteFiles.read`."""
+        return self.files.read(self.folder, file.path)
+
+    def create(self, path: str, text: str) -> NoteFile:
+        """Write a new note; raises as `NoteFiles.write`."""
+        return self.files.write(self.folder, path, text, expected=writing.NEW)
+
+    def replace(self, was: FileText, text: str) -> NoteFile:
+        """Write a note anew unless somebody else did meanwhile; raises as `NoteFiles.write`."""
+        return self.files.write(self.folder, was.path, text, expected=was.checksum)
+
+    def bytes_at(self, path: str) -> bytes:
+        """Return any file of the folder as it is; raises as `tree.read`."""
+        data, _ = tree.read(self.folder.path, tree.check_path(path))
+        return data
+
+    def put(self, path: str, data: bytes) -> tuple[Literal["created", "updated"], str]:
+        """Write a file that is no note, and return its checksum; raises as `writing.write`."""
+        plain = tree.check_path(path)
+        try:
+            expected = tree.checksum(self.bytes_at(plain))
+        except NotFound:
+            expected = writing.NEW
+        checksum = writing.write(self.folder.path, plain, data, expected=expected)
+        return "created" if expected == writing.NEW else "updated", checksum
+
+    def move(self, file: NoteFile, path: str) -> NoteFile:
+        """Give a note another path; raises as `NoteFiles.move`."""
+        return self.files.move(self.folder, file.path, path)
+
+    def delete(self, file: NoteFile) -> str:
+        """Delete a note's file and return its path; raises as `NoteFiles.delete`."""
+        self.files.delete(self.folder, file.path, expected=self.read(file).checksum)
+        return file.path
+
+
+def observation_permalink(file: NoteFile, claim: Claim) -> str:
+    """Return the permalink of a line of a note, as URLs and results name it."""
+    slug = permalink_of(claim.text[:OBSERVATION_CHARS].replace("/", "-"))
+    return f"{file.permalink}/observations/{permalink_of(claim.category or 'note')}/{slug}"
+
+
+def relation_permalink(file: NoteFile, relation: Relation, target: NoteFile | None) -> str:
+    """Return the permalink of a relation."""
+    to = target.permalink if target else permalink_of(relation.target)
+    return f"{file.permalink}/{permalink_of(relation.kind)}/{to}"
+
+
+def _name(identifier: str) -> str:
+    text = identifier.strip()
+    if text.startswith("[[") and text.endswith("]]"):
+        text = text[2:-2].partition("|")[0]
+    return named_by(text)

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer.core.clock import now_ms
+from observer.core.errors import ObserverError
+from observer.core.paths import Home
+from observer.index import Index
+from observer.memory.api import Memory
+from observer.note_files import NoteFiles, NoteFolder
+from observer.note_files.sync import FolderSync
+from observer.store.interface import Writer
+from observer.store.sqlite.database import SqliteStore
+from observer.store.sqlite.stemmer import stemmer
+from observer.toolsets.basic_memory.tools import tools
+from observer.views import render
+
+SAMPLES = Path(__file__).parents[3] / "data" / "basic-memory"
+
+Call = Callable[..., Any]
+
+
+class Folders:
+    """A memory over note folders, as a daemon keeps it, without the daemon's threads."""
+
+    def __init__(self, home: Home) -> None:
+        self.store = SqliteStore(home.database)
+        self.files = NoteFiles(self.store, home, sync=self._sync)
+        self.memory = Memory(
+            self.store,
+            owner="ana",
+            now_ms=now_ms,
+            index=Index(home.index, stem=stemmer(), is_owner=True),
+            encode=lambda *_: None,
+            files=self.files,
+        )
+        self.here = ""
+        self.tools = {tool.name: tool for tool in tools(self.memory, lambda: self.here)}
+
+    def add(self, path: Path, name: str) -> NoteFolder:
+        folder = self.files.add(str(path), name=name)
+        self._keeper(folder).scan()
+        return folder
+
+    def call(self, name: str, **arguments: Any) -> Any:
+        return self.tools[name].call(arguments)
+
+    def said(self, name: str, **arguments: Any) -> str:
+        """Return the text of an answer; an error as it is shown."""
+        try:
+            text: str = self.call(name, **arguments).text
+        except ObserverError as error:
+            return f"error: {render.error(error)}"
+        return text
+
+    def sync(self, name: str, paths: Sequence[str]) -> None:
+        """Read files that somebody else has changed."""
+        self._sync(self.files.folder(name), paths)
+
+    def _sync(self, folder: NoteFolder, paths: Sequence[str]) -> None:
+        self._keeper(folder).sync(paths)
+
+    def _keeper(self, folder: NoteFolder) -> FolderSync:
+        return FolderSync(self.store, self._write, folder, exclude=(), now_ms=now_ms)
+
+    def _write(self, work: Callable[[Writer], None]) -> None:
+        with self.store.write() as writer:
+            work(writer)
+
+
+@pytest.fixture
+def folders(home: Home) -> Iterator[Folders]:
+    home.root.mkdir(exist_ok=True)
+    made = Folders(home)
+    yield made
+    made.store.close()
+
+
+@pytest.fixture
+def vault(folders: Folders, tmp_path: Path) -> Path:
+    """A note folder `main` with the notes of the recordings, a minute of age between two."""
+    return lay_out(folders, tmp_path)
+
+
+def lay_out(folders: Folders, root: Path, *, with_files: bool = False) -> Path:
+    vault = root / "vault"
+    shutil.copytree(SAMPLES / "vault", vault)
+    if with_files:
+        shutil.copytree(SAMPLES / "files", vault, dirs_exist_ok=True)
+    files = sorted(path for path in vault.rglob("*") if path.is_file())
+    for ago, path in enumerate(reversed(files), start=60):
+        at_s = time.time() - ago * 60
+        os.utime(path, (at_s, at_s))
+    folders.add(vault, "main")
+    folders.here = str(vault)
+    return vault

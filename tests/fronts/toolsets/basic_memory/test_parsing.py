@@ -1,0 +1,247 @@
+"""Time frames, memory URLs, filters of frontmatter and JSON Canvas, as tables."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.core.errors import BadInput
+from observer.toolsets.basic_memory import json_canvas, metadata_filters
+from observer.toolsets.basic_memory.memory_url import leaves_folder, matcher, named_by
+from observer.toolsets.basic_memory.timeframe import (
+    DAY_MS,
+    moment_or_since_ms,
+    since_ms,
+    whole_days,
+)
+
+NOW_MS = 1_767_614_400_000  # 2026-01-05T12:00Z, a Monday
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("7d", 7),
+        ("24h", 1),
+        ("1h", 1),
+        ("1 week", 7),
+        ("2 weeks", 14),
+        ("2 weeks ago", 14),
+        ("last 3 days", 3),
+        ("a month", 30),
+        ("3 months", 90),
+        ("1 year", 365),
+        ("365d", 365),
+        ("last week", 7),
+        ("2025-12-31T12:00:00+00:00", 5),
+        ("2025-12-31T12:00:00", 5),
+    ],
+)
+def test_a_time_frame_reaches_back_so_many_days(text: str, days: int) -> None:
+    assert NOW_MS - since_ms(text, now_ms=NOW_MS) == days * DAY_MS
+    assert whole_days(text, now_ms=NOW_MS) == f"{days}d"
+
+
+def test_a_named_day_begins_where_it_began() -> None:
+    assert DAY_MS <= NOW_MS - since_ms("yesterday", now_ms=NOW_MS) <= 3 * DAY_MS
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "Could not parse"),
+        ("nonsense", "Could not parse"),
+        ("since the flood", "Could not parse"),
+        ("2027-01-01", "Could not parse"),
+        ("366d", "<= 1 year"),
+        ("2 years", "<= 1 year"),
+        ("2020-01-01", "<= 1 year"),
+    ],
+)
+def test_what_is_no_time_frame_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(BadInput, match=reason):
+        since_ms(text, now_ms=NOW_MS)
+
+
+def test_a_date_filter_takes_any_past_date() -> None:
+    assert moment_or_since_ms("", now_ms=NOW_MS) is None
+    assert moment_or_since_ms("2020-01-01T00:00Z", now_ms=NOW_MS) == 1_577_836_800_000
+    with pytest.raises(BadInput, match="is not a date"):
+        moment_or_since_ms("no date", now_ms=NOW_MS)
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_a_time_frame_or_refused(text: str) -> None:
+    with suppress(BadInput):
+        assert since_ms(text, now_ms=NOW_MS) < NOW_MS
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("memory://specs/search", "specs/search"),
+        ("specs/search", "specs/search"),
+        ("memory://specs/*", "specs/*"),
+        (" Search Spec ", "Search Spec"),
+        ("memory://渡し船", "渡し船"),
+    ],
+)
+def test_a_memory_url_names_a_note(text: str, name: str) -> None:
+    assert named_by(text) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "names nothing"),
+        ("memory://", "names nothing"),
+        ("memory://a//b", "empty part"),
+        ("https://ferry.example", "another kind"),
+        ("memory://a|b", "contains '|'"),
+        ("memory://a?b", "contains"),
+        ("memory://../a", "stay within"),
+        ("memory:///etc/passwd", "stay within"),
+        ("/etc/passwd", "stay within"),
+        ("memory://a/../../b", "stay within"),
+        ("a" * 2_029, "more than 2028"),
+    ],
+)
+def test_what_is_no_memory_url_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        named_by(text)
+    assert reason in refused.value.message
+
+
+@given(st.text(alphabet="ab./\\~:C*", max_size=12))
+def test_no_name_climbs_out_of_its_folder(text: str) -> None:
+    try:
+        name = named_by(text)
+    except BadInput:
+        return
+    assert not leaves_folder(name)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "permalink", "fits"),
+    [
+        ("specs/*", "specs/search", True),
+        ("specs/*", "specs/old/search", True),
+        ("specs/*", "spec", False),
+        ("*/search", "specs/search", True),
+        ("Specs/*", "specs/search", True),
+        ("a[b]*", "a[b]c", True),
+        ("a[b]*", "abc", False),
+    ],
+)
+def test_a_star_stands_for_any_text(pattern: str, permalink: str, *, fits: bool) -> None:
+    assert bool(matcher(pattern).fullmatch(permalink)) is fits
+
+
+FIELDS: dict[str, Any] = {
+    "status": "done",
+    "priority": "3",
+    "score": "0.5",
+    "due": "2026-03-01",
+    "owner": {"name": "ana", "teams": ["harbour", "quay"]},
+    "areas": ["storage", "tides"],
+    "empty": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("filters", "fits"),
+    [
+        ({}, True),
+        ({"status": "done"}, True),
+        ({"status": "Done"}, False),
+        ({"status": "done", "priority": 3}, True),
+        ({"status": "done", "priority": 4}, False),
+        ({"absent": "x"}, False),
+        ({"priority": "3"}, True),
+        ({"priority": {"$gt": 2}}, True),
+        ({"priority": {"$gt": 10}}, False),
+        ({"priority": {"$gte": "3"}}, True),
+        ({"priority": {"$lt": 3}}, False),
+        ({"priority": {"$lte": 3.0}}, True),
+        ({"priority": {"$between": [1, 3]}}, True),
+        ({"priority": {"$between": [4, 9]}}, False),
+        ({"score": {"$gt": 0.4}}, True),
+        ({"status": {"$gt": 1}}, False),
+        ({"status": {"$gt": "a"}}, True),
+        ({"due": {"$between": ["2026-01-01", "2026-12-31"]}}, True),
+        ({"due": {"$lt": "2026-01-01"}}, False),
+        ({"status": {"$in": ["done", "draft"]}}, True),
+        ({"status": {"$in": ["draft"]}}, False),
+        ({"areas": "tides"}, True),
+        ({"areas": ["storage", "tides"]}, True),
+        ({"areas": ["storage", "booking"]}, False),
+        ({"areas": {"$in": ["booking", "tides"]}}, True),
+        ({"areas": {"$gt": "a"}}, False),
+        ({"owner.name": "ana"}, True),
+        ({"owner.teams": ["quay"]}, True),
+        ({"owner.name.first": "ana"}, False),
+        ({"status.deep": "x"}, False),
+    ],
+)
+def test_filters_fit_the_frontmatter(filters: dict[str, Any], *, fits: bool) -> None:
+    assert metadata_filters.parse(filters)(FIELDS) is fits
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {"bad key!": "x"},
+        {"a..b": "x"},
+        {"a": []},
+        {"a": {}},
+        {"a": {"$in": []}},
+        {"a": {"$in": "x"}},
+        {"a": {"$ne": 1}},
+        {"a": {"$gt": 1, "$lt": 2}},
+        {"a": {"$gt": [1]}},
+        {"a": {"$gt": None}},
+        {"a": {"$between": [1]}},
+        {"a": {"$between": 1}},
+    ],
+    ids=str,
+)
+def test_malformed_filters_are_refused(filters: dict[str, Any]) -> None:
+    with pytest.raises(BadInput):
+        metadata_filters.parse(filters)
+
+
+BOX = {"x": 0, "y": 0.5, "width": 10, "height": 10}
+TEXT = {"id": "a", "type": "text", "text": "hello", "color": "1", **BOX}
+FILE = {"id": "b", "type": "file", "file": "notes/x.md", **BOX}
+EDGE = {"id": "e", "fromNode": "a", "toNode": "b", "fromSide": "right", "label": "leads to"}
+
+
+def test_a_canvas_keeps_all_of_its_fields() -> None:
+    group = {"id": "g", "type": "group", "label": "all", **BOX}
+    made = json_canvas.checked([TEXT, FILE, group], [EDGE])
+    assert made == {"nodes": [TEXT, FILE, group], "edges": [EDGE]}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "edges", "reason"),
+    [
+        ([{**TEXT, "id": ""}], [], "id of its own"),
+        ([{**TEXT, "id": 1}], [], "id of its own"),
+        ([TEXT, TEXT], [], "id of its own"),
+        ([{**TEXT, "type": "video"}], [], "no known type"),
+        ([{"id": "a", "type": "text", **BOX}], [], "has no text"),
+        ([{"id": "a", "type": "link", **BOX}], [], "has no url"),
+        ([{**TEXT, "x": "0"}], [], "no number as x"),
+        ([{**TEXT, "width": True}], [], "no number as width"),
+        ([TEXT, FILE], [{**EDGE, "toNode": "z"}], "no node as toNode"),
+        ([TEXT, FILE], [{**EDGE, "fromSide": "middle"}], "no side as fromSide"),
+        ([TEXT, FILE], [{**EDGE, "id": "a"}], "id of its own"),
+    ],
+)
+def test_a_malformed_canvas_is_refused(nodes: list[Any], edges: list[Any], reason: str) -> None:
+    with pytest.raises(BadInput, match=reason):
+        json_canvas.checked(nodes, edges)

@@ -1,0 +1,177 @@
+"""What the recordings do not show: four tools, several note folders, conflicts, the connection."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from observer.core.errors import Ambiguous, BadInput, NoteConflict, NotFound
+from tests.fronts.toolsets.basic_memory.conftest import Folders
+
+BOX = {"x": 0, "y": 0, "width": 10, "height": 10}
+
+
+def test_notes_are_found_by_their_frontmatter(folders: Folders, vault: Path) -> None:
+    assert vault.is_dir()
+    filters = {"priority": {"$gte": 2}, "owner.team": "harbour"}
+    found = folders.call("search_by_metadata", filters=filters).result
+    assert [hit.title for hit in found.results] == ["Drop Redis"]
+    pages = [
+        [hit.title for hit in folders.call(
+            "search_by_metadata", filters={"type": "decision"}, limit=2, offset=offset
+        ).result.results]
+        for offset in (0, 2)
+    ]  # fmt: skip
+    assert pages == [["Use SQLite", "Tidal Timetables"], ["Drop Redis"]]
+    with pytest.raises(BadInput, match="no filters"):
+        folders.call("search_by_metadata", filters={})
+
+
+def test_a_canvas_is_a_file_that_is_replaced(folders: Folders, vault: Path) -> None:
+    node = {"id": "a", "type": "file", "file": "people/ana-lind.md", **BOX}
+    asked = {"nodes": [node], "edges": [], "title": "Harbour", "directory": "boards"}
+    assert folders.call("canvas", **asked).result.action == "created"
+    asked["nodes"] = json.dumps([{**node, "color": "2"}])
+    assert folders.call("canvas", **asked).result.action == "updated"
+    written = json.loads((vault / "boards" / "Harbour.canvas").read_text())
+    assert written == {"nodes": [{**node, "color": "2"}], "edges": []}
+    with pytest.raises(BadInput, match="stay within"):
+        folders.call("canvas", **{**asked, "directory": "../boards"})
+
+
+def test_the_product_says_its_own_facts(folders: Folders) -> None:
+    assert "There is no cloud" in folders.said("cloud_info")
+    assert "CHANGELOG.md" in folders.said("release_notes")
+
+
+@pytest.mark.parametrize(
+    ("output_format", "head"),
+    [("ascii", "| Title      | Type"), ("ansi", "| \x1b[1mTitle     \x1b[0m | \x1b[1mType")],
+)
+def test_hits_are_shown_as_a_table(
+    folders: Folders, vault: Path, output_format: str, head: str
+) -> None:
+    assert vault.is_dir()
+    shown = folders.said("search_notes", query="SQLite", search_type="title")
+    assert shown.startswith("# Search Results: SQLite")
+    asked = {"query": "SQLite", "search_type": "title", "output_format": output_format}
+    assert folders.said("search_notes", **asked).splitlines()[1].startswith(head)
+
+
+def test_without_a_note_folder_the_answer_says_how_to_add_one(folders: Folders) -> None:
+    assert "There is no note folder yet." in folders.said("list_memory_projects")
+    for tool, arguments in (("read_note", {"identifier": "x"}), ("recent_activity", {})):
+        with pytest.raises(NotFound, match="observer note folder add"):
+            folders.call(tool, **arguments)
+
+
+def test_of_several_note_folders_the_one_here_is_meant(folders: Folders, tmp_path: Path) -> None:
+    for name in ("harbour", "quay"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "Today.md").write_text(f"words of the {name}\n")
+        folders.add(tmp_path / name, name)
+    with pytest.raises(Ambiguous, match="harbour, quay"):
+        folders.call("read_note", identifier="Today")
+    assert "of the quay" in folders.said("read_note", identifier="Today", project="quay")
+    assert "of the quay" in folders.said("read_note", identifier="memory://quay/today")
+    folders.here = str(tmp_path / "harbour" / "inner")
+    assert "of the harbour" in folders.said("read_note", identifier="Today")
+    folders.here = ""
+    everywhere = folders.call("recent_activity").result
+    assert {row.project for row in everywhere.items} == {"harbour", "quay"}
+    found = folders.call("search_notes", query="words", search_all_projects=True).result
+    assert sorted(hit.content for hit in found.results) == [
+        "words of the harbour",
+        "words of the quay",
+    ]
+
+
+def test_a_note_that_changed_meanwhile_is_not_overwritten(
+    folders: Folders, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = vault / "people" / "bo-aas.md"
+    read = folders.files.read
+
+    def read_slowly(*where: Any) -> Any:
+        text = read(*where)
+        file.write_text("what the person wrote meanwhile\n")
+        return text
+
+    monkeypatch.setattr(folders.files, "read", read_slowly)
+    asked = {"identifier": "Bo Aas", "operation": "append", "content": "the agent's words"}
+    with pytest.raises(NoteConflict):
+        folders.call("edit_note", **asked)
+    assert file.read_text() == "what the person wrote meanwhile\n"
+    kept = [path for path in file.parent.iterdir() if "conflict" in path.name]
+    assert "the agent's words" in kept[0].read_text()
+
+
+def test_what_a_tool_writes_is_the_same_note_when_it_is_read_from_disk(
+    folders: Folders, vault: Path
+) -> None:
+    folders.call(
+        "write_note",
+        title="Round: Trip",
+        content="- [fact] one #tag (here)\n- about [[Ana Lind]]\n",
+        directory="notes",
+        tags="a,b",
+        metadata={"status": "new", "deep": {"n": 1}},
+    )
+    before = folders.files.at(folders.files.folder("main"), "notes/Round- Trip.md")
+    assert before is not None
+    file = vault / before.path
+    file.write_text(file.read_text().replace("one", "two"))
+    folders.sync("main", [before.path])
+    after = folders.files.at(folders.files.folder("main"), before.path)
+    assert after is not None
+    same = ("item", "permalink", "title", "type")
+    assert [getattr(after, name) for name in same] == [getattr(before, name) for name in same]
+    found = folders.call("search_notes", metadata_filters={"deep.n": 1, "tags": ["a", "b"]}).result
+    assert [hit.permalink for hit in found.results] == [after.permalink]
+    context = folders.call("build_context", url=after.permalink).result.results[0]
+    assert [row.content for row in context.observations] == ["two #tag"]
+    assert [row.title for row in context.related_results] == ["about: Ana Lind", "Ana Lind"]
+
+
+@pytest.mark.parametrize("identifier", ["Carl", "ferries on time", "decisions/*", "Nobody"])
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("delete_note", {}),
+        ("move_note", {"destination_path": "x.md"}),
+        ("edit_note", {"operation": "find_replace", "content": "x", "find_text": "a"}),
+    ],
+)
+def test_nothing_is_changed_by_a_vague_name(
+    folders: Folders, vault: Path, tool: str, arguments: dict[str, str], identifier: str
+) -> None:
+    before = {path: path.read_bytes() for path in vault.rglob("*.md")}
+    with pytest.raises(NotFound) as refused:
+        folders.call(tool, identifier=identifier, **arguments)
+    assert {path: path.read_bytes() for path in vault.rglob("*.md")} == before
+    hinted = {"Carl": "main/people/carl-ek", "decisions/*": "main/decisions/use-sqlite"}
+    assert hinted.get(identifier, "") in (refused.value.hint or "")
+
+
+def test_a_folder_is_added_where_its_parent_is(folders: Folders, tmp_path: Path) -> None:
+    new = tmp_path / "new"
+    asked = {"project_name": "My Notes", "project_path": str(new)}
+    assert folders.call("create_memory_project", **asked).result.name == "my-notes"
+    assert new.is_dir()
+    for path, reason in (("relative", "not an absolute path"), (f"{tmp_path}/a/b", "cannot be")):
+        with pytest.raises(BadInput, match=reason):
+            folders.call("create_memory_project", project_name="other", project_path=path)
+
+
+def test_the_tools_are_served_to_a_client(ask: Callable[..., Any]) -> None:
+    listed = ask("basic-memory", Client.list_tools).tools
+    by_name = {tool.name: tool for tool in listed}
+    assert len(by_name) == 23
+    assert by_name["write_note"].input_schema["required"] == ["title", "content", "directory"]
+    assert by_name["delete_note"].annotations.destructive_hint
+    assert by_name["search_notes"].annotations.read_only_hint
