@@ -107,16 +107,26 @@ def _parsed(text: bytes, language: str, *, is_partial: bool) -> Node | None:
         steps += 1
         return (has_error and not is_lenient) or steps > most_steps
 
+    lent: list[bytearray] = []
+    is_parsed = False
+
+    def read(start: int, _point: object) -> bytes | bytearray:
+        if is_parsed:
+            return text[start:]  # what a pattern compares, which must be bytes
+        lent.append(bytearray(text[start:]))
+        return lent[-1]
+
     try:
-        root = (
-            Parser(_reader(language).language)
-            .parse(lambda start, _: text[start:], progress_callback=is_enough)
-            .root_node
-        )
+        root = Parser(_reader(language).language).parse(read, progress_callback=is_enough).root_node
     except ValueError:
         if steps > most_steps:
             raise TooComplex from None
         return None
+    finally:
+        # tree-sitter 0.26 never lets go of what such a function returns to its parser.
+        for part in lent:
+            part.clear()
+        is_parsed = True
     return None if root.has_error and not is_lenient else root
 
 

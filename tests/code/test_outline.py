@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -149,3 +151,17 @@ def test_any_text_has_an_outline_inside_its_lines(text: str, language: str) -> N
     last = text.count("\n") + 1
     for symbol in outline(text, language):
         assert 1 <= symbol.first_line <= symbol.last_line <= last
+
+
+def test_texts_that_were_read_are_not_kept() -> None:
+    """A daemon reads every edit for weeks; the parser's own binding keeps what it is given."""
+    text = "# a long comment\n" * 500
+    parse_symbols(text, "python")
+    tracemalloc.start()
+    try:
+        for number in range(60):
+            parse_symbols(f"{text}x = {number}\n", "python")
+        kept_bytes, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept_bytes < 45 * len(text)
