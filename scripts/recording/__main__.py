@@ -1,5 +1,7 @@
 """`scripts/record CLIENT…`: run real clients and write what they reported to `tests/data/recorded`.
 
+The files in which they keep the session go to `tests/data/sessions`.
+
 Each is installed from npm into a folder of the cache (`OBSERVER_CLIENTS` names another), and runs
 with a stand-in for its model; nothing but npm is reached over the network.
 """
@@ -10,6 +12,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -18,6 +21,9 @@ from recording.programs import PROGRAMS
 from recording.scenario import CONTEXT
 
 RECORDED = session.ROOT / "tests" / "data" / "recorded"
+SESSIONS = session.ROOT / "tests" / "data" / "sessions"
+BEGUN_MS = 1_780_000_000_000
+"""When every recorded session began, as its files say."""
 
 
 def main() -> None:
@@ -59,11 +65,13 @@ def version(command: Path) -> str:
 
 
 def record(client: str, command: Path, at: session.Place) -> str:
-    """Run a session, write its recording, and say what it holds."""
+    """Run a session, write its recording and its files, and say what it holds."""
     session.install(client, at)
     session.offer_context(client, at)
     model = session.run(client, command, at)
-    reports = [session.scrubbed(report, at) for report in session.reports(at)]
+    found = list(session.reports(at))
+    by_ms = BEGUN_MS - found[0].at_ms
+    reports = [session.scrubbed(report, at, by_ms=by_ms) for report in found]
     shown = {
         "version": version(command),
         "context": model.shows(CONTEXT),
@@ -73,6 +81,11 @@ def record(client: str, command: Path, at: session.Place) -> str:
     RECORDED.mkdir(exist_ok=True)
     text = json.dumps(shown, indent=1, ensure_ascii=False)
     (RECORDED / f"{client}.json").write_text(f"{text}\n", encoding="utf-8")
+    shutil.rmtree(SESSIONS / client, ignore_errors=True)
+    for name, text in session.kept(client, at, by_ms=by_ms):
+        path = SESSIONS / client / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
     return f"{len(reports)} reports, context {shown['context']}, search {shown['search']}"
 
 

@@ -20,6 +20,9 @@ class Program(NamedTuple):
         arguments: of the command; `{prompt}` and `{url}` are filled in, the latter is the model's.
         environ: variables; `{url}` as above.
         configure: writes files, after `observer install`; None where variables are enough.
+        sessions: the files below the user's home in which it keeps its sessions.
+        tables: of these files where they are SQLite databases, the tables that hold the sessions.
+        omits: of lines of these files, marks of those that hold the client's own prompts.
     """
 
     package: str
@@ -27,6 +30,9 @@ class Program(NamedTuple):
     arguments: tuple[str, ...]
     environ: Mapping[str, str]
     configure: Write | None = None
+    sessions: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+    omits: tuple[str, ...] = ()
 
 
 def _add(file: Path, more: Mapping[str, object]) -> None:
@@ -78,7 +84,31 @@ def _configure_pi(home: Path, url: str) -> None:
     settings.write_text(json.dumps({"providers": {"standin": provider}}))
 
 
+def _configure_cline(home: Path, url: str) -> None:
+    name = "openai-compatible"
+    chosen = {"provider": name, "apiKey": "stand-in", "model": "stand-in", "baseUrl": f"{url}/v1"}
+    known = {name: {"settings": chosen, "updatedAt": "2026-01-01T00:00:00Z"}}
+    settings = {"version": 1, "lastUsedProvider": name, "modes": {}, "providers": known}
+    file = home / ".cline" / "data" / "settings" / "providers.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(settings))
+
+
+def _configure_droid(home: Path, url: str) -> None:
+    model = {
+        "model": "stand-in",
+        "displayName": "Stand-in",
+        "baseUrl": f"{url}/v1",
+        "apiKey": "stand-in",
+        "provider": "generic-chat-completion-api",
+        "maxOutputTokens": 8000,
+    }
+    more = {"customModels": [model], "enableDroidShield": False}
+    _add(home / ".factory" / "settings.json", more)
+
+
 _OPENCODE = {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1"}
+_TABLES = ("session", "message", "part")
 
 PROGRAMS: Mapping[str, Program] = {
     "claude-code": Program(
@@ -94,6 +124,8 @@ PROGRAMS: Mapping[str, Program] = {
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1",
         },
+        sessions=(".claude/projects/*/*.jsonl",),
+        omits=('"type":"attachment"', '"type":"api-request'),
     ),
     "codex": Program(
         package="@openai/codex",
@@ -108,6 +140,8 @@ PROGRAMS: Mapping[str, Program] = {
             *("-c", "model_providers.standin.base_url={url}/v1", "{prompt}"),
         ),
         environ={"OPENAI_API_KEY": "stand-in"},
+        sessions=(".codex/sessions/*/*/*/*.jsonl",),
+        omits=('"role":"developer"', '"type":"tool_search_output"', '"type":"world_state"'),
     ),
     "copilot": Program(
         package="@github/copilot",
@@ -120,6 +154,7 @@ PROGRAMS: Mapping[str, Program] = {
             "COPILOT_MODEL": "stand-in",
             "COPILOT_AUTO_UPDATE": "false",
         },
+        sessions=(".copilot/session-state/*/events.jsonl",),
     ),
     "gemini": Program(
         package="@google/gemini-cli",
@@ -127,6 +162,7 @@ PROGRAMS: Mapping[str, Program] = {
         arguments=("-p", "{prompt}", "--approval-mode", "yolo", "--skip-trust"),
         environ={"GEMINI_API_KEY": "stand-in", "GOOGLE_GEMINI_BASE_URL": "{url}"},
         configure=_configure_gemini,
+        sessions=(".gemini/tmp/*/chats/*.jsonl", ".gemini/tmp/*/.project_root"),
     ),
     "qwen": Program(
         package="@qwen-code/qwen-code",
@@ -138,6 +174,7 @@ PROGRAMS: Mapping[str, Program] = {
             "OPENAI_MODEL": "stand-in",
         },
         configure=_configure_qwen,
+        sessions=(".qwen/projects/*/chats/*.jsonl",),
     ),
     "opencode": Program(
         package="opencode-ai",
@@ -145,6 +182,8 @@ PROGRAMS: Mapping[str, Program] = {
         arguments=("run", "{prompt}"),
         environ=_OPENCODE,
         configure=_configure_opencode,
+        sessions=(".local/share/opencode/opencode.db",),
+        tables=_TABLES,
     ),
     "kilo": Program(
         package="@kilocode/cli",
@@ -152,6 +191,25 @@ PROGRAMS: Mapping[str, Program] = {
         arguments=("run", "{prompt}"),
         environ={**_OPENCODE, "KILO_DISABLE_MODELS_FETCH": "1"},
         configure=_configure_kilo,
+        sessions=(".local/share/kilo/kilo.db",),
+        tables=_TABLES,
+    ),
+    "cline": Program(
+        package="cline",
+        command="cline",
+        arguments=("{prompt}",),
+        environ={"TERM": "xterm-256color"},
+        configure=_configure_cline,
+        sessions=(".cline/data/sessions/*/*.json",),
+    ),
+    "droid": Program(
+        package="droid",
+        command="droid",
+        arguments=("exec", "--skip-permissions-unsafe", "-m", "custom:stand-in", "{prompt}"),
+        environ={"FACTORY_API_KEY": "fk-stand-in", "TERM": "xterm-256color"},
+        configure=_configure_droid,
+        sessions=(".factory/sessions/*/*.jsonl",),
+        omits=('"id":"context-',),
     ),
     "pi": Program(
         package="@earendil-works/pi-coding-agent",
@@ -159,6 +217,7 @@ PROGRAMS: Mapping[str, Program] = {
         arguments=("-p", "--provider", "standin", "--model", "stand-in", "{prompt}"),
         environ={"PI_OFFLINE": "1"},
         configure=_configure_pi,
+        sessions=(".pi/agent/sessions/*/*.jsonl",),
     ),
 }
 """By the client's name in the table of clients."""

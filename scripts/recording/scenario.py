@@ -63,20 +63,20 @@ class Step(NamedTuple):
     values: Mapping[str, str]
 
 
-SHELLS = ("Bash", "run_shell_command", "exec_command", "bash", "shell", "Execute")
-READERS = ("Read", "read_file", "view", "read")
-EDITORS = ("Edit", "replace", "apply_patch", "edit")
+SHELLS = ("Bash", "run_shell_command", "exec_command", "bash", "shell", "Execute", "run_commands")
+READERS = ("Read", "read_file", "view", "read", "read_files")
+EDITORS = ("Edit", "replace", "apply_patch", "edit", "editor")
 SEARCH = "search"
 SEARCH_NAME = "mcp__observer__search"
-LOADERS = {"ToolSearch": f"select:{SEARCH_NAME}", "tool_search": "observer memory search"}
+LOADERS = dict.fromkeys(("ToolSearch", "tool_search"), "observer memory search")
 """Tools that load those which a client does not offer at once, and what to ask them for."""
 CALLER = "tool_call"
 """Qwen Code's tool that calls one that was loaded."""
 NAMES: Mapping[str, tuple[str, ...]] = {
     "path": ("file_path", "absolute_path", "filePath", "path"),
     "command": ("command", "cmd"),
-    "old": ("old_string", "oldString", "old_str"),
-    "new": ("new_string", "newString", "new_str"),
+    "old": ("old_string", "oldString", "old_str", "old_text"),
+    "new": ("new_string", "newString", "new_str", "new_text"),
     "query": ("query",),
 }
 """What clients call a parameter of a meaning."""
@@ -154,6 +154,10 @@ def arguments(tool: Tool, values: Mapping[str, str]) -> Object | str:
     if "edits" in properties:  # Pi takes several at once
         edit = {"oldText": values["old"], "newText": values["new"]}
         return {"path": values["path"], "edits": [edit]}
+    if "files" in properties and "path" in values:  # Cline reads several at once, and runs several
+        return {"files": [{"path": values["path"]}]}
+    if "commands" in properties and "command" in values:
+        return {"commands": [values["command"]]}
     for meaning, value in values.items():
         name = next((name for name in NAMES[meaning] if name in properties), meaning)
         is_list = properties.get(name, {}).get("type") == "array"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +28,11 @@ MOST_S = 300
 ROOT = Path(__file__).parents[2]
 USER_HOME, PROJECT = "/home/ana", "/home/ana/till"
 """What stands in a recording for the folders of the machine that made it."""
+
+
+_LONG = re.compile(r'"((?:[^"\\]|\\.){60})(?:[^"\\]|\\.){940,}"')
+_MILLISECONDS = re.compile(r"\b1[78]\d{11}\b")
+_DATE = re.compile(r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z")
 
 
 class Place(NamedTuple):
@@ -129,16 +136,45 @@ def reports(at: Place) -> Iterator[Envelope]:
         yield parse(entry.id, entry.data, entry.at_ms)
 
 
-def scrubbed(report: Envelope, at: Place) -> Mapping[str, Any]:
-    """Return a report as JSON, with nothing of the machine in it that made it."""
+def scrubbed(report: Envelope, at: Place, *, by_ms: int) -> Mapping[str, Any]:
+    """Return a report as JSON, moved in time, with nothing of the machine in it that made it."""
     shown = {
         "event": report.event,
+        "at": report.at_ms,
         "cwd": report.cwd,
         "args": list(report.args),
         "env": dict(report.env),
         "payload": orjson.loads(report.payload or b"{}"),
     }
-    text = orjson.dumps(shown).decode()
+    found: Mapping[str, Any] = orjson.loads(
+        _scrubbed(orjson.dumps(shown).decode(), at, by_ms=by_ms)
+    )
+    return found
+
+
+def kept(client: str, at: Place, *, by_ms: int) -> Iterator[tuple[str, str]]:
+    """Yield the files in which a client has kept the session: path below the home, and text.
+
+    Of a database it is the SQL that makes its tables. What the client tells its model is left out.
+    """
+    program = PROGRAMS[client]
+    for path in sorted(each for one in program.sessions for each in at.user_home.glob(one)):
+        text = _sql(path, program.tables) if program.tables else path.read_text(encoding="utf-8")
+        lines = text.splitlines(keepends=True)
+        text = "".join(line for line in lines if not any(map(line.__contains__, program.omits)))
+        text = _LONG.sub(r'"\1…"', _scrubbed(text, at, by_ms=by_ms))
+        name = _scrubbed(str(path.relative_to(at.user_home)), at, by_ms=by_ms)
+        yield (f"{name}.sql" if program.tables else name), text
+
+
+def _sql(path: Path, tables: tuple[str, ...]) -> str:
+    marks = tuple(f"{quote}{name}{quote}" for name in tables for quote in '"`')
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+        lines = [line for line in database.iterdump() if any(mark in line[:60] for mark in marks)]
+    return "\n".join(lines) + "\n"
+
+
+def _scrubbed(text: str, at: Place, *, by_ms: int) -> str:
     for folder, stand_in in (
         (at.project, PROJECT),
         (at.user_home, USER_HOME),
@@ -147,8 +183,15 @@ def scrubbed(report: Envelope, at: Place) -> Mapping[str, Any]:
         text = text.replace(str(folder), stand_in)
         # Claude Code and others make a name of a path.
         text = text.replace(_as_name(str(folder)), _as_name(stand_in))
-    found: Mapping[str, Any] = orjson.loads(text)
-    return found
+    text = _MILLISECONDS.sub(lambda found: str(int(found[0]) + by_ms), text)
+    return _DATE.sub(lambda found: _moved(found[0], by_ms), text)
+
+
+def _moved(date: str, by_ms: int) -> str:
+    moment = datetime.fromisoformat(date) + timedelta(milliseconds=by_ms)
+    return moment.isoformat(timespec="milliseconds" if "." in date else "seconds").replace(
+        "+00:00", "Z"
+    )
 
 
 def _as_name(path: str) -> str:
