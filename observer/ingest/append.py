@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from observer.core.events import Event, SessionEnd
+from observer.core.events import Event, SessionEnd, kind_of
 from observer.core.model import UNASSIGNED, Place, Receipt, Recorded, Session
 from observer.core.routes import is_imported
 from observer.git.status import uncommitted_paths
@@ -17,6 +17,7 @@ from observer.ingest.duplicates import (
     is_covered,
     is_typed_before,
     may_have_duplicate,
+    window_ms,
 )
 from observer.ingest.prepare import PreparedEvent
 from observer.ingest.projection import Embedder, Projection
@@ -162,8 +163,9 @@ class EventAppender:
             return ""
         near = self._writer.recorded_near(
             recorded.session_id,
-            from_ms=event.at_ms - WINDOW_MS,
-            to_ms=event.at_ms + WINDOW_MS,
+            from_ms=event.at_ms - window_ms(event),
+            to_ms=event.at_ms + window_ms(event),
+            kind=kind_of(event.body),
             newest=NEAR,  # a flood of events must not take quadratic time
         )
         found = find_duplicate(event, [other.event for other in near])

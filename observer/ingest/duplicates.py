@@ -37,6 +37,9 @@ LONGEST_MS = 3_600_000
 """Of a command whose begin is in a history, to its end, which a hook reports."""
 WINDOW_MS = 5_000
 """How far apart two hooks report one event at most: each starts processes of its own."""
+_LATE_MS = 300_000
+"""How far apart a hook and a client's records report one prompt: some record it once its model
+answers."""
 
 _SEPARATORS = re.compile(r"__|[:/]")
 
@@ -67,6 +70,11 @@ def is_covered(event: Event, session: Session | None) -> bool:
     return ended_ms is not None and ended_ms >= event.at_ms - WINDOW_MS
 
 
+def window_ms(event: Event) -> int:
+    """Return how far apart from an event another report of it may be."""
+    return _LATE_MS if is_imported(event) and isinstance(event.body, Prompt) else WINDOW_MS
+
+
 def find_duplicate(event: Event, near: Sequence[Event]) -> Event | None:
     """Return the event that reported the same by another route, or None.
 
@@ -80,7 +88,10 @@ def find_duplicate(event: Event, near: Sequence[Event]) -> Event | None:
     if signature is None:
         return None
     alike = [other for other in near if _could_be(event, other) and _signature(other) == signature]
-    own = sum(other.route == event.route for other in alike)
+    # One of its own route that has an id where this has none was reported by no other.
+    own = sum(
+        other.route == event.route and bool(other.dedup) == bool(event.dedup) for other in alike
+    )
     others = [other for other in alike if other.route != event.route]
     return others[own] if len(others) > own else None
 
@@ -120,7 +131,7 @@ def _could_be(event: Event, other: Event) -> bool:
         type(other.body) is type(event.body)
         and other.session == event.session
         and other.id != event.id
-        and abs(other.at_ms - event.at_ms) <= WINDOW_MS
+        and abs(other.at_ms - event.at_ms) <= window_ms(event)
         and not (event.dedup and other.dedup and other.route != event.route)
         # What one hook says twice is two events, unless a plugin runs the same hook.
         and (_has_two_hooks(event) or is_imported(other) or is_same_hook(event.route, other.route))

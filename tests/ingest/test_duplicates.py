@@ -129,6 +129,23 @@ def test_the_second_of_one_route_pairs_with_the_second_of_the_other() -> None:
     assert find_duplicate(shown(LS, "b/x", 2010), near) is near[1]
 
 
+def test_what_only_one_route_has_an_id_for_counts_for_no_pair() -> None:
+    """Hooks reported the second run alone; the first came from the client's records, by its id."""
+    hook = shown(LS, "droid/PostToolUse", 2000)
+    first = shown(LS, "droid/import", 1000, dedup="tool:s:1:after")
+    assert find_duplicate(shown(LS, "droid/import", 2010), [hook, first]) is hook
+
+
+@pytest.mark.parametrize(
+    ("route", "is_one"),
+    [pytest.param("gemini/import", True, id="import"), pytest.param("b/x", False, id="hook")],
+)
+def test_a_client_may_record_a_prompt_once_its_model_answers(route: str, is_one: bool) -> None:
+    hook = shown(Prompt(text="why?"), "gemini/BeforeAgent", 1000)
+    late = shown(Prompt(text="why?"), route, 101_000)
+    assert (find_duplicate(late, [hook]) is hook) is is_one
+
+
 @given(st.integers(1, 6), st.randoms())
 def test_repetitions_are_counted_right_in_any_order(times: int, random: Any) -> None:
     """Two hooks tell one command several times; as many are kept, however they interleave."""
