@@ -9,7 +9,6 @@ from typing import NamedTuple
 from msgspec import structs
 
 from observer.clients.envelope import Envelope, Json
-from observer.clients.hook_groups import OurHooks
 from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.errors import Undecodable
@@ -21,6 +20,8 @@ from observer.ingest.decode import decode_call
 
 LIVE_MS = 60_000
 """What happened so short ago is left to the hooks, whose reports may not be stored yet."""
+_ENDS = frozenset({"SessionEnd", "SessionShutdown", "dispose", "session_shutdown", "sessionEnd"})
+"""What clients call the end of a session."""
 
 
 class HookCall(NamedTuple):
@@ -37,7 +38,7 @@ class HookCall(NamedTuple):
 
 
 def events_of_calls(
-    hooks: OurHooks,
+    client: str,
     calls: Iterable[HookCall],
     found: FoundSession,
     settings: Settings,
@@ -45,17 +46,16 @@ def events_of_calls(
     *,
     project: str,
 ) -> Iterator[Event]:
-    """Yield what calls report that our hooks are installed for; others are left out.
+    """Yield what calls report.
 
     A session that may still go on has no end, and the last minute is left to the hooks.
     """
     at_ms, idle_ms = now_ms(), settings.session_idle_minutes * 60_000
     for call in calls:
-        is_recent = at_ms - call.at_ms < (idle_ms if call.event == "SessionEnd" else LIVE_MS)
-        if is_recent or call.event not in hooks.reporting:
+        if at_ms - call.at_ms < (idle_ms if call.event in _ENDS else LIVE_MS):
             continue
         try:
-            yield from _events(hooks.client, call, found.id, project, settings.event_cap_bytes)
+            yield from _events(client, call, found.id, project, settings.event_cap_bytes)
         except Undecodable as error:
             problems.add(f"unreadable {call.event} ({error.message})", found.paths[0])
 

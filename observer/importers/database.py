@@ -25,7 +25,7 @@ BUSY = 5
 """Copies that are tried of a database that is being written."""
 
 _JOURNALS = ("", "-wal", "-journal")
-_IDS = 'SELECT rowid FROM "{}" ORDER BY rowid'
+_IDS = 'SELECT rowid FROM "{}" WHERE {} ORDER BY rowid'
 _ROW = 'SELECT * FROM "{}" WHERE rowid = ?'
 _SIZE = ("page_count", "page_size")
 _IS_PLAIN = (
@@ -48,16 +48,17 @@ class Database:
         self._path = path
         self._problems = problems
 
-    def rows(self, table: str) -> Iterator[dict[str, Any]]:
+    def rows(self, table: str, **equal: str) -> Iterator[dict[str, Any]]:
         """Yield the rows of a table by their column names; none where there is no such table.
 
-        They come in the order in which they were inserted. Text that is not UTF-8 costs its
-        characters, not the row.
+        They have the values given, and come in the order in which they were inserted. Text that is
+        not UTF-8 costs its characters, not the row.
         """
         try:
             if not self._connection.execute(_IS_PLAIN, (table,)).fetchone():
                 return
-            ids = self._connection.execute(_IDS.format(table)).fetchall()
+            found = " AND ".join(f'"{name}" = ?' for name in equal) or "true"
+            ids = self._connection.execute(_IDS.format(table, found), (*equal.values(),)).fetchall()
         except sqlite3.Error as error:
             self._problems.add(f"damaged table {table} ({error})", self._path)
             return

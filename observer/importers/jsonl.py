@@ -24,6 +24,8 @@ from observer.spool.files import UnexpectedFile, open_plain
 SUFFIXES = (".jsonl", ".jsonl.gz")
 LINE_BYTES = 32 << 20
 """A longer line is no record: it is counted and not read."""
+OBJECT_BYTES = 64 << 20
+"""A larger file that is one object is counted and not read."""
 
 
 class Line(NamedTuple):
@@ -106,14 +108,28 @@ def parse(line: Line, path: Path, problems: Problems) -> dict[str, Any] | None:
     return value
 
 
-def files_below(path: Path) -> Iterator[Path]:
-    """Yield a file, or all files of JSON lines below a folder."""
+def read_object(path: Path, problems: Problems) -> dict[str, Any] | None:
+    """Return the object that a file is; None, and a count, if it is none."""
+    try:
+        with opened(path) as file:
+            data = file.read(OBJECT_BYTES + 1)
+    except (OSError, EOFError, UnexpectedFile) as error:
+        problems.add(f"unreadable file ({error})", path)
+        return None
+    if len(data) > OBJECT_BYTES:
+        problems.add("file larger than any session", path)
+        return None
+    return parse(Line(0, 0, data, is_whole=True), path, problems)
+
+
+def files_below(path: Path, endings: tuple[str, ...] = SUFFIXES) -> Iterator[Path]:
+    """Yield a file, or all files below a folder whose names end so."""
     if not path.is_dir():
         yield path
         return
     for folder, below, names in os.walk(path):
         below.sort()
-        yield from (Path(folder, name) for name in sorted(names) if name.endswith(SUFFIXES))
+        yield from (Path(folder, name) for name in sorted(names) if name.endswith(endings))
 
 
 def time_of(record: Object) -> int | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from observer.importers import cline, copilot, droid, gemini, opencode, pi, qwen
 from observer.importers.claude_code import sessions as claude_code
 from observer.importers.codex import sessions as codex
-from observer.importers.memory_files import MEMORY_FILES
 from observer.importers.shells.commands import SHELLS
 from observer.importers.source import SessionSource
 
@@ -24,7 +24,27 @@ SOURCES: Mapping[str, SessionSource] = {
         SessionSource(
             "codex", ".codex", "CODEX_HOME", "sessions", find=codex.find, read=codex.read
         ),
-        MEMORY_FILES,
+        SessionSource(
+            "gemini", ".", "GEMINI_CLI_HOME", ".gemini/tmp", find=gemini.find, read=gemini.read
+        ),
+        SessionSource(
+            "copilot",
+            ".copilot",
+            "COPILOT_HOME",
+            "session-state",
+            find=copilot.find,
+            read=copilot.read,
+        ),
+        SessionSource(
+            "cline", ".cline", "CLINE_DIR", "data/sessions", find=cline.find, read=cline.read
+        ),
+        SessionSource("droid", ".factory", "", "sessions", find=droid.find, read=droid.read),
+        opencode.source("opencode"),
+        opencode.source("kilo"),
+        SessionSource(
+            "pi", ".pi/agent", "PI_CODING_AGENT_DIR", "sessions", find=pi.find, read=pi.read
+        ),
+        SessionSource("qwen", ".qwen", "QWEN_HOME", "projects", find=qwen.find, read=qwen.read),
         *SHELLS,
     )
 }

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from observer.clients import claude_events, gemini_tools
 from observer.clients.claude_events import Dialect
 from observer.clients.envelope import Envelope, Object
-from observer.clients.payload import text
+from observer.clients.payload import inner, text, token_usage
 from observer.core.events import AnyBody, Event, Prompt, Reply
 
 NOISE: Mapping[str, str] = {
@@ -39,7 +39,8 @@ def _prompt(payload: Object) -> AnyBody:
 
 
 def _reply(payload: Object) -> AnyBody:
-    return Reply(text=text(payload, "prompt_response"))
+    usage = token_usage(inner(payload, "usage"))  # of a session that is imported
+    return Reply(text=text(payload, "prompt_response"), usage=usage)
 
 
 _DIALECT = Dialect(

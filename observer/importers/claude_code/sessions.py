@@ -50,7 +50,8 @@ def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterato
     records = Records(found.paths, found.id, problems=problems, known=known)
     project, _ = records.folder()
     calls = HookCalls(records, found.id, _agent_types(found.paths))
-    yield from events_of_calls(HOOKS, calls, found, settings, problems, project=project)
+    reported = (call for call in calls if call.event in HOOKS.reporting)
+    yield from events_of_calls("claude-code", reported, found, settings, problems, project=project)
 
 
 def _glance(path: Path, problems: Problems) -> _Glance | None:

@@ -32,7 +32,8 @@ def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
 def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterator[Event]:
     """Yield the events of a session."""
     calls = RolloutCalls(found.paths[0], found.id, problems)
-    yield from events_of_calls(HOOKS, calls, found, settings, problems, project=found.folder)
+    reported = (call for call in calls if call.event in HOOKS.reporting)
+    yield from events_of_calls("codex", reported, found, settings, problems, project=found.folder)
 
 
 def _session(path: Path) -> FoundSession | None:

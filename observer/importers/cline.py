@@ -1,0 +1,117 @@
+"""Cline's CLI: `~/.cline/data/sessions/*`, a file of messages for each session, and one about it.
+
+The format is the client's own and undocumented; seen in version 3.0.65. Beyond what its hooks
+report, it has the prompts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from observer.clients.envelope import Json, Object
+from observer.clients.payload import inner, number, prose, rows, text
+from observer.core.clock import LAST_MS
+from observer.core.config import Settings
+from observer.core.events import Event
+from observer.importers.calls import HookCall, events_of_calls
+from observer.importers.jsonl import Problems, files_below, read_object, time_of
+from observer.importers.records import Opening, RecordCalls, find_sessions, words_of
+from observer.importers.source import FoundSession
+
+_ENDING = ".messages.json"
+_WRAPPED = re.compile(r"\A<user_input[^>]*>(.*)</user_input>\s*\Z", re.DOTALL)
+_OWN = re.compile(r"\s*<(?:hook_context|mode_notice|system)")
+"""How messages begin that no person has typed."""
+
+
+def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
+    """Return the sessions in files of messages, and in all of these below folders."""
+    files = [file for path in paths for file in files_below(path, (_ENDING,))]
+    return find_sessions(_opening, files, problems)
+
+
+def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterator[Event]:
+    """Yield the events of a session."""
+    calls = _Calls(found, problems)
+    yield from events_of_calls("cline", calls, found, settings, problems, project=found.folder)
+
+
+def _about(path: Path) -> Object:
+    beside = path.with_name(f"{path.name.removesuffix(_ENDING)}.json")
+    return read_object(beside, Problems()) or {}
+
+
+def _opening(path: Path, _: Iterable[Object]) -> Opening | None:
+    about = _about(path)
+    session, begun_ms = text(about, "session_id"), _time(about, "started_at")
+    if not session or begun_ms is None:
+        return None
+    ended_ms = _time(about, "ended_at")
+    written_ms = path.stat().st_mtime_ns // 1_000_000
+    return Opening(session, text(about, "cwd"), begun_ms, ended_ms or written_ms)
+
+
+def _time(about: Object, name: str) -> int | None:
+    return time_of({"timestamp": about.get(name)})
+
+
+class _Calls(RecordCalls):
+    start, end = "TaskStart", "SessionShutdown"
+
+    def __init__(self, found: FoundSession, problems: Problems) -> None:
+        super().__init__(found, problems)
+        self._given: dict[str, Object] = {}
+        about = _about(found.paths[0])
+        self.branch = text(inner(inner(about, "metadata"), "git"), "branch")
+
+    def records(self, path: Path, problems: Problems) -> Iterator[Object]:
+        return rows(read_object(path, problems) or {}, "messages")
+
+    def time_of(self, record: Object) -> int | None:
+        at_ms = number(record, "ts")
+        return at_ms if at_ms is not None and 0 <= at_ms <= LAST_MS else None
+
+    def payload(self, _event: str, fields: Object) -> dict[str, Json]:
+        common: dict[str, Json] = {
+            "taskId": self.session,
+            "workspaceRoots": [self.folder],
+            "workspaceInfo": {"rootPath": self.folder},
+        }
+        return {**common, **fields}
+
+    def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
+        key, parts = text(record, "id"), list(rows(record, "content"))
+        said = words_of(record.get("content"))
+        if text(record, "role") == "assistant":
+            for part in parts:
+                if text(part, "type") == "tool_use":
+                    self._given[text(part, "id")] = inner(part, "input")
+            self.say(at_ms, said, key)
+            return
+        for part in parts:
+            if text(part, "type") == "tool_result":
+                yield self._done(at_ms, part)
+        is_own = text(inner(record, "metadata"), "displayRole") == "system" or _OWN.match(said)
+        if said.strip() and not is_own:
+            wrapped = _WRAPPED.match(said)
+            yield from self.prompt(at_ms, wrapped[1] if wrapped else said, key)
+
+    def _done(self, at_ms: int, result: Object) -> HookCall:
+        call, content = text(result, "tool_use_id"), result.get("content")
+        done: dict[str, Json] = {
+            "id": call,
+            "name": text(result, "name"),
+            "input": dict(self._given.pop(call, {})),
+            "output": dict(inner(result, "content")) or content,
+        }
+        if result.get("is_error") is True:
+            done["error"] = prose(content)
+        return self.call(at_ms, "PostToolUse", {"tool_result": done}, call)
+
+    def asked(self, words: str) -> tuple[str, Object]:
+        return "UserPromptSubmit", {"userPromptSubmit": {"prompt": words}}
+
+    def reply(self, words: str, _: Object) -> tuple[str, Object]:
+        return "TaskComplete", {"turn": {"outputText": words}}

@@ -1,0 +1,182 @@
+"""OpenCode and Kilo, its fork: one database each, with the tables session, message and part.
+
+The format is the clients' own and undocumented; seen in OpenCode 1.18.33 and Kilo 7.7.7. The files
+below `storage`, in which older versions kept sessions, are not read: newer ones have taken them
+over. A sub-agent has a session of its own.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from observer.clients.envelope import Json, Object
+from observer.clients.payload import inner, number, rows, text
+from observer.core.clock import LAST_MS
+from observer.core.config import Settings
+from observer.core.events import Event
+from observer.importers.calls import HookCall, events_of_calls
+from observer.importers.database import opened
+from observer.importers.jsonl import Problems, files_below
+from observer.importers.records import RecordCalls
+from observer.importers.source import FoundSession, SessionSource
+
+_ENDING = ".db"
+
+
+def _find(client: str, paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
+    files = (
+        file
+        for path in paths
+        for file in files_below(path, (_ENDING,))
+        if file == path or file.name == f"{client}{_ENDING}"
+    )
+    return [session for file in files for session in _sessions(file, problems)]
+
+
+def _sessions(path: Path, problems: Problems) -> list[FoundSession]:
+    with opened(path, problems) as database:
+        found = list(database.rows("session")) if database else []
+    if not found:
+        problems.add("file without a session", path)
+    size_bytes = path.stat().st_size // max(len(found), 1)
+    sessions = []
+    for row in found:
+        begun_ms, changed_ms = _time(row, "time_created"), _time(row, "time_updated")
+        name = text(row, "id")
+        if begun_ms is None or changed_ms is None or not name:
+            problems.add("session without an id or a time", path)
+            continue
+        folder, last = text(row, "directory"), max(begun_ms, changed_ms)
+        one = FoundSession(name, (path,), folder, begun_ms, last, size_bytes)
+        sessions.append(one._replace(state=f"{changed_ms}"))
+    return sessions
+
+
+def _time(row: Object, name: str) -> int | None:
+    at_ms = number(row, name)
+    return at_ms if at_ms is not None and 0 <= at_ms <= LAST_MS else None
+
+
+def _read(
+    client: str, found: FoundSession, settings: Settings, problems: Problems
+) -> Iterator[Event]:
+    calls = _Calls(found, problems)
+    yield from events_of_calls(client, calls, found, settings, problems, project=found.folder)
+
+
+class _Calls(RecordCalls):
+    """The calls of the plugin; a record is a message with its parts."""
+
+    start, end = "session.created", "dispose"
+
+    def __init__(self, found: FoundSession, problems: Problems) -> None:
+        super().__init__(found, problems)
+        self._parent = ""
+        self._begun_ms = found.first_ms
+
+    def records(self, path: Path, problems: Problems) -> Iterator[Object]:
+        with opened(path, problems) as database:
+            if database is None:
+                return
+            for session in database.rows("session", id=self.session):
+                self._parent = text(session, "parent_id")
+            parts: dict[str, list[Json]] = defaultdict(list)
+            for row in database.rows("part", session_id=self.session):
+                part: dict[str, Json] = {**inner(row, "data"), "id": row.get("id")}
+                parts[text(row, "message_id")].append(part)
+            found = list(database.rows("message", session_id=self.session))
+        for row in sorted(
+            found, key=lambda row: (_time(row, "time_created") or 0, text(row, "id"))
+        ):
+            name = text(row, "id")
+            said: dict[str, Json] = {**inner(row, "data"), "id": name}
+            yield {"at": row.get("time_created"), "message": said, "parts": parts[name]}
+
+    def time_of(self, record: Object) -> int | None:
+        return _time(record, "at")
+
+    def model_of(self, record: Object) -> str:
+        return text(inner(record, "message"), "modelID")
+
+    def payload(self, event: str, fields: Object) -> dict[str, Json]:
+        properties: dict[str, Json] = {"sessionID": self.session}
+        if event == self.start:
+            properties["info"] = {"id": self.session, "parentID": self._parent}
+        common: dict[str, Json] = {"type": event, "properties": properties}
+        return {**common, "directory": self.folder, **fields}
+
+    def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
+        message, parts = inner(record, "message"), list(rows(record, "parts"))
+        created_ms = _time(inner(message, "time"), "created")
+        if created_ms is not None and created_ms < self._begun_ms:
+            return  # a copy, in a session that was forked from another
+        if text(message, "role") == "user":
+            if any(text(part, "type") in {"text", "file"} for part in parts):
+                yield from self._asked(at_ms, message, parts)
+            return
+        for part in parts:
+            if text(part, "type") == "tool":
+                yield from self._done(at_ms, part)
+        done_ms = _time(inner(message, "time"), "completed") or at_ms
+        yield from self._said_in(done_ms, message, parts)
+
+    def _asked(self, at_ms: int, message: Object, parts: list[Object]) -> Iterator[HookCall]:
+        yield from self.stopped()
+        given: Object = {"sessionID": self.session, "agent": message.get("agent")}
+        output: Object = {"message": dict(message), "parts": [dict(part) for part in parts]}
+        fields: Object = {"input": dict(given), "output": dict(output), "parentID": self._parent}
+        yield self.call(at_ms, "chat.message", fields, text(message, "id"))
+
+    def _done(self, at_ms: int, part: Object) -> Iterator[HookCall]:
+        state, call = inner(part, "state"), text(part, "callID")
+        ended_ms = _time(inner(state, "time"), "end") or at_ms
+        if text(state, "status") == "error":
+            failed: Json = {"sessionID": self.session, "part": dict(part)}
+            yield self.call(ended_ms, "tool.error", {"properties": failed}, call)
+        elif text(state, "status") == "completed":
+            given: dict[str, Json] = {"tool": part.get("tool"), "sessionID": self.session}
+            given |= {"callID": call, "args": dict(inner(state, "input"))}
+            output = {name: state.get(name) for name in ("title", "output", "metadata")}
+            fields: Object = {"input": given, "output": output}
+            yield self.call(ended_ms, "tool.execute.after", fields, call)
+
+    def _said_in(self, at_ms: int, message: Object, parts: list[Object]) -> Iterator[HookCall]:
+        """Yield an error or a summary; what is said otherwise may be the turn's reply."""
+        key = text(message, "id")
+        words = [text(part, "text") for part in parts if text(part, "type") == "text"]
+        if error := inner(message, "error"):
+            properties: Json = {"sessionID": self.session, "error": dict(error)}
+            yield self.call(at_ms, "session.error", {"properties": properties}, key)
+        if message.get("summary") is True:
+            yield self.call(at_ms, "session.compacted", {"text": "\n".join(words[-1:])}, key)
+        elif not self._parent:
+            self.say(at_ms, "\n".join(words[-1:]), key)
+            self.spend(key, _spent(inner(message, "tokens")))
+
+    def reply(self, words: str, usage: Object) -> tuple[str, Object]:
+        return "session.idle", {"text": words, "usage": dict(usage)}
+
+
+def _spent(tokens: Object) -> dict[str, int]:
+    cache = inner(tokens, "cache")
+    return {
+        "input": number(tokens, "input") or 0,
+        "output": (number(tokens, "output") or 0) + (number(tokens, "reasoning") or 0),
+        "cache_read": number(cache, "read") or 0,
+        "cache_write": number(cache, "write") or 0,
+    }
+
+
+def source(client: str) -> SessionSource:
+    """Return the importer of a client of this family."""
+    return SessionSource(
+        client,
+        ".local/share",
+        "XDG_DATA_HOME",
+        client,
+        find=partial(_find, client),
+        read=partial(_read, client),
+    )

@@ -1,0 +1,208 @@
+"""Sessions that a client keeps as one record a line: found by their first lines, and read.
+
+A session may lie in several files: copies of it, and files of its sub-agents.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from observer.clients.envelope import Json, Object
+from observer.clients.payload import text
+from observer.importers.calls import HookCall
+from observer.importers.jsonl import Problems, files_below, last_ms, lines, parse, time_of
+from observer.importers.source import FoundSession
+
+GLANCED = 40
+"""Records at the beginning of a file that are looked at."""
+_REPLY_MS = 1
+_END_MS = 1000
+
+
+class Opening(NamedTuple):
+    """What the first records of a file say; "" for what they do not."""
+
+    session: str
+    folder: str
+    first_ms: int
+    last_ms: int = 0
+
+
+Opener: TypeAlias = Callable[[Path, Iterable[Object]], Opening | None]
+"""Reads the first records of a file; None if it holds no session."""
+
+
+def records(path: Path, problems: Problems) -> Iterator[Object]:
+    """Yield the records of a file; what cannot be read is counted."""
+    for line in lines(path, problems):
+        record = parse(line, path, problems)
+        if record is not None:
+            yield record
+
+
+def find_sessions(opener: Opener, paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
+    """Return the sessions in files, and in all files below folders."""
+    files: dict[str, list[tuple[Path, Opening]]] = defaultdict(list)
+    for path in dict.fromkeys(each for one in paths for each in files_below(one)):
+        if opening := opener(path, islice(records(path, Problems()), GLANCED)):
+            files[opening.session].append((path, opening))
+        else:
+            problems.add("file without a session", path)
+    return [_session(name, group) for name, group in files.items()]
+
+
+def first_said(found: Iterable[Object], *names: str) -> str:
+    """Return the first of these fields that one of the records holds."""
+    return next((said for record in found if (said := text(record, *names))), "")
+
+
+def first_ms(found: Iterable[Object]) -> int | None:
+    """Return the first time that one of the records says."""
+    return next((at_ms for record in found if (at_ms := time_of(record)) is not None), None)
+
+
+def words_of(content: object) -> str:
+    """Return the text of a message: a string, or parts, of which thoughts are left out."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    said = (text(part, "text") for part in parts if _is_said(part))
+    return "\n".join(filter(None, said))
+
+
+def _is_said(part: object) -> bool:
+    return isinstance(part, dict) and not part.get("thought")
+
+
+def _session(name: str, group: Sequence[tuple[Path, Opening]]) -> FoundSession:
+    openings = sorted((opening for _, opening in group), key=lambda one: one.first_ms)
+    begun_ms = openings[0].first_ms
+    return FoundSession(
+        id=name,
+        paths=tuple(path for path, _ in group),
+        folder=next((one.folder for one in openings if one.folder), ""),
+        first_ms=begun_ms,
+        last_ms=max(begun_ms, *(one.last_ms or last_ms(path) for path, one in group)),
+        size_bytes=sum(path.stat().st_size for path, _ in group),
+    )
+
+
+class _Said(NamedTuple):
+    at_ms: int
+    words: str
+    key: str
+
+
+class RecordCalls(ABC):
+    """The hook calls of one session, from the records of its files.
+
+    A reply comes at the end of a turn: before the next prompt, or at the end. Keys of calls follow
+    from the records, so that a record that two files hold is one event.
+
+    Args:
+        found: the session.
+        problems: counts what cannot be read.
+    """
+
+    start, end = "SessionStart", "SessionEnd"
+
+    def __init__(self, found: FoundSession, problems: Problems) -> None:
+        self.session = found.id
+        self.folder = found.folder
+        self.branch = ""
+        self._found = found
+        self._last_ms = 0
+        self._problems = problems
+        self._said: _Said | None = None
+        self._usage: dict[str, Mapping[str, int]] = {}
+
+    def __iter__(self) -> Iterator[HookCall]:
+        """Yield the hook calls."""
+        for path in self._found.paths:
+            for record in self.records(path, self._problems):
+                at_ms = self.time_of(record)
+                if at_ms is None:
+                    continue
+                if not self._last_ms:
+                    yield self._started()
+                self._last_ms = max(self._last_ms, at_ms)
+                yield from self.read(at_ms, record)
+            yield from self.stopped()
+        if self._last_ms:
+            at_ms = self._last_ms + _END_MS
+            yield self.call(at_ms, self.end, {"reason": "other"}, f"{at_ms}")
+
+    def records(self, path: Path, problems: Problems) -> Iterator[Object]:
+        """Yield the records of a file."""
+        return records(path, problems)
+
+    def time_of(self, record: Object) -> int | None:
+        """Return the time of a record in UTC milliseconds; None if it reports nothing."""
+        return time_of(record)
+
+    def model_of(self, record: Object) -> str:
+        """Return the model that a record names, or ""."""
+        return text(record, "model")
+
+    @abstractmethod
+    def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
+        """Yield what a record reports."""
+
+    def payload(self, event: str, fields: Object) -> dict[str, Json]:
+        """Return the payload of a hook call."""
+        common: dict[str, Json] = {"session_id": self.session, "cwd": self.folder}
+        return {**common, "hook_event_name": event, **fields}
+
+    def call(self, at_ms: int, event: str, fields: Object, key: str) -> HookCall:
+        """Return a hook call."""
+        self._last_ms = max(self._last_ms, at_ms)
+        payload = self.payload(event, fields)
+        return HookCall(at_ms, event, payload, self.branch, f"{event}/{key}")
+
+    def _started(self) -> HookCall:
+        first = islice(self.records(self._found.paths[0], Problems()), GLANCED)
+        model = next(filter(None, map(self.model_of, first)), "")
+        fields: Object = {"source": "startup", "reason": "startup", "model": model}
+        return self.call(self._found.first_ms, self.start, fields, "start")
+
+    def prompt(self, at_ms: int, words: str, key: str) -> Iterator[HookCall]:
+        """Yield the end of the turn before, and a prompt."""
+        yield from self.stopped()
+        event, fields = self.asked(words)
+        yield self.call(at_ms, event, fields, key)
+
+    def say(self, at_ms: int, words: str, key: str) -> None:
+        """Note what the agent says; the last of it is the reply."""
+        if words.strip():
+            self._said = _Said(at_ms, words, key)
+
+    def spend(self, key: str, usage: Mapping[str, int]) -> None:
+        """Note the tokens of an answer; of one that is written again the last ones count."""
+        self._usage[key] = usage
+
+    def interrupt(self) -> None:
+        """Forget what the agent said: of a turn that was broken off no hook reports the end."""
+        self._said = None
+
+    def stopped(self) -> Iterator[HookCall]:
+        """Yield the end of the turn, if the agent said anything in it."""
+        said, self._said = self._said, None
+        if said is not None:
+            counts = self._usage.values()
+            usage = {name: sum(one[name] for one in counts) for name in next(iter(counts), {})}
+            self._usage = {}
+            event, fields = self.reply(said.words, usage)
+            yield self.call(said.at_ms + _REPLY_MS, event, fields, said.key)
+
+    def asked(self, words: str) -> tuple[str, Object]:
+        """Return the event of a prompt, and its fields."""
+        return "UserPromptSubmit", {"prompt": words}
+
+    def reply(self, words: str, usage: Mapping[str, int]) -> tuple[str, Object]:
+        """Return the event of the end of a turn, and its fields."""
+        return "Stop", {"last_assistant_message": words, "usage": dict(usage)}
