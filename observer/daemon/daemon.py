@@ -132,29 +132,25 @@ class Daemon:
         pipeline = self._pipeline(model)
         self._guard = HomeGuard(home)
         self._writer = WriterThread(pipeline, self._guard, self._health)
-        self._notes = NoteFolderWorker(
-            self._store, self._writer, home, settings, self._health, on_change=self._noted
-        )
+        store, health, writer = self._store, self._health, self._writer
+        self._notes = NoteFolderWorker(store, writer, home, settings, health, on_change=self._noted)
         feedback = FeedbackRecorder(self._store, self._writer, home, on_fetch=self._fetched)
         self._memory = self._remembering(model, feedback)
         self._reminded = requests.RemindedSessions(home.reminders)
         self._commands = requests.CommandAnswers(self._reading(model), home, settings)
-        health, writer = self._health, self._writer
         self._contexts = ContextWorker(self._memory, home, settings, feedback, health=health)
         self._index_worker = IndexWorker(
-            self._store, self._index, model, pipeline=pipeline, writer=writer, health=health
+            store, self._index, model, pipeline=pipeline, writer=writer, health=health
         )
         self._drain = DrainWorker(
             pipeline, self._spool, writer, health=health, on_stored=self._stored
         )
-        self._maintenance = MaintenanceWorker(self._store, self._spool, writer, home, health)
-        self._watch = WatchWorker(self._store, self._spool, self._record, settings, health=health)
-        self._staleness = StalenessWorker(
-            self._store, writer, health=health, on_change=self._revised
-        )
+        self._maintenance = MaintenanceWorker(store, self._spool, writer, home, health)
+        self._watch = WatchWorker(store, self._spool, self._record, settings, health=health)
+        self._staleness = StalenessWorker(store, writer, health=health, on_change=self._revised)
         self._mcp = LazyMcp(self._memory, KeptOpenings(home, health), settings.rules_chars)
         self._imports = ImportWorker(home, health, follows=bool(settings.follow))
-        self._heads = HeadWorker(self._store, self._record, home, health=health)
+        self._heads = HeadWorker(store, self._record, home, health=health)
         self._llm = LazyLlm(home, settings, self._services(pipeline))
 
     def _services(self, pipeline: Pipeline) -> Services:
