@@ -128,10 +128,12 @@ class RecordCalls(ABC):
                 at_ms = self.time_of(record)
                 if at_ms is None:
                     continue
-                if not self._last_ms:
-                    yield self._started()
+                is_first = not self._last_ms
                 self._last_ms = max(self._last_ms, at_ms)
-                yield from self.read(at_ms, record)
+                found = list(self.read(at_ms, record))
+                if is_first:  # after it was read, for it may name folder and branch
+                    yield self._started()
+                yield from found
             yield from self.stopped()
         if self._last_ms:
             at_ms = self._last_ms + _END_MS

@@ -1,0 +1,25 @@
+"""The sessions that `scripts/record` has kept, as importers find them."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from observer.importers.registry import SOURCES
+
+DATA = Path(__file__).parents[1] / "data"
+SAMPLES = sorted(path.name for path in (DATA / "sessions").iterdir())
+
+
+def keep(client: str, home: Path) -> Path:
+    """Put the files of a client's session below a user's home; return where it is looked for."""
+    shutil.copytree(DATA / "sessions" / client, home, dirs_exist_ok=True)
+    for script in home.rglob("*.db.sql"):
+        script.with_suffix("").unlink(missing_ok=True)
+        with closing(sqlite3.connect(script.with_suffix(""))) as database:
+            database.executescript(script.read_text(encoding="utf-8"))
+        script.unlink()
+    source = SOURCES[client]
+    return home / source.settings / source.sessions

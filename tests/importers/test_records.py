@@ -1,0 +1,434 @@
+"""What the recorded sessions do not hold: sub-agents, forks, compactions, refusals, old formats."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer.core.config import Settings
+from observer.core.events import (
+    Command,
+    Compaction,
+    Custom,
+    Delegation,
+    Event,
+    FileRead,
+    Prompt,
+    Reply,
+    SessionEnd,
+    SessionStart,
+    ToolUse,
+)
+from observer.importers.jsonl import OBJECT_BYTES, Problems
+from observer.importers.registry import SOURCES
+from observer.importers.source import events_of
+
+Record = dict[str, Any]
+
+
+def at(second: int) -> str:
+    return f"2026-05-28T20:{second // 60:02}:{second % 60:02}.000Z"
+
+
+def written(path: Path, records: Sequence[Record]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def events_in(client: str, path: Path) -> list[Event]:
+    source = SOURCES[client]
+    return events_of(source, source.find([path], Problems()), Settings(), Problems())
+
+
+def bodies(client: str, path: Path) -> list[Any]:
+    """Return what was imported but for the session's start and end."""
+    found = [event.body for event in events_in(client, path)]
+    return [body for body in found if not isinstance(body, SessionStart | SessionEnd)]
+
+
+def said(part: str) -> list[Record]:
+    return [{"type": "text", "text": part}]
+
+
+# --- Gemini CLI -----------------------------------------------------------------------------------
+
+
+def gemini(second: int, kind: str, content: Any, **fields: Any) -> Record:
+    return {"id": f"m{second}", "timestamp": at(second), "type": kind, "content": content, **fields}
+
+
+def gemini_call(second: int, command: str, status: str = "success", **response: str) -> Record:
+    answer = {"functionResponse": {"response": response or {"output": "Output: ok\nExit Code: 0"}}}
+    call = {"id": f"c{second}", "name": "run_shell_command", "args": {"command": command}}
+    return {**call, "status": status, "timestamp": at(second), "result": [answer]}
+
+
+GEMINI = {"sessionId": "g1", "projectHash": "0" * 64, "startTime": at(0)}
+
+
+def test_an_old_session_of_gemini_is_one_object(tmp_path: Path) -> None:
+    """Its folder stands in its first message."""
+    context = "<session_context>\nWorkspace Directories:**\n  - /home/ana/till\n"
+    messages = [
+        gemini(0, "user", context),
+        gemini(1, "user", "why?"),
+        gemini(2, "gemini", "so", toolCalls=[gemini_call(1, "make")]),
+    ]
+    path = tmp_path / "tmp/0/chats/session-1.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({**GEMINI, "messages": messages}, indent=2))
+    (tmp_path / "tmp/0/logs.json").write_text("[]")
+    events = events_in("gemini", tmp_path)
+    assert {event.cwd for event in events} == {"/home/ana/till"}
+    assert [type(event.body) for event in events[1:-1]] == [Prompt, Command, Reply]
+
+
+def test_a_message_of_gemini_that_is_written_again_is_one(tmp_path: Path) -> None:
+    first = gemini(2, "gemini", "", tokens={"input": 9, "cached": 4, "output": 1})
+    whole = {**first, "toolCalls": [gemini_call(2, "make")]}
+    asked = gemini(1, "user", [{"text": "why?"}])
+    again: Record = {"$set": {"messages": [asked, whole]}}
+    spent = {"input": 10, "output": 2, "thoughts": 3}
+    last = gemini(4, "gemini", [{"text": "hm", "thought": True}, {"text": "so"}], tokens=spent)
+    path = tmp_path / "chats/s.jsonl"
+    prompt, command, reply = bodies(
+        "gemini", written(path, [GEMINI, asked, first, whole, again, last])
+    )
+    assert (prompt.text, command.command, reply.text) == ("why?", "make", "so")
+    assert (reply.usage.input, reply.usage.cache_read, reply.usage.output) == (15, 4, 6)
+
+
+def test_what_gemini_answers_itself_and_refused_calls_are_left_out(tmp_path: Path) -> None:
+    calls = [gemini_call(3, "rm x", "cancelled"), gemini_call(4, "make", "error", error="no make")]
+    records = [
+        GEMINI,
+        gemini(1, "user", "/compress"),
+        gemini(2, "user", "/home/ana is full"),
+        gemini(3, "gemini", "", toolCalls=calls),
+    ]
+    prompt, command = bodies("gemini", written(tmp_path / "chats/s.jsonl", records))
+    assert prompt.text == "/home/ana is full"
+    assert (command.command, command.failed) == ("make", True)
+
+
+def test_a_sub_agent_of_gemini_works_in_its_parents_session(tmp_path: Path) -> None:
+    written(tmp_path / "chats/s.jsonl", [GEMINI, gemini(1, "user", "why?")])
+    head = {**GEMINI, "sessionId": "a1", "kind": "subagent", "directories": ["/home/ana/till"]}
+    calls = [gemini_call(3, "make")]
+    records = [head, gemini(2, "user", "look"), gemini(3, "gemini", "found", toolCalls=calls)]
+    written(tmp_path / "chats/g1/a1.jsonl", records)
+    events = events_in("gemini", tmp_path)
+    assert {event.session for event in events} == {"g1"}
+    assert [(type(event.body), event.agent) for event in events[1:-1]] == [
+        (Prompt, ""),
+        (Command, "subagent/a1"),
+    ]
+
+
+# --- Qwen Code ------------------------------------------------------------------------------------
+
+
+def qwen(second: int, kind: str, *parts: Record, **fields: Any) -> Record:
+    common = {"uuid": f"u{second}", "sessionId": "q1", "timestamp": at(second), "cwd": "/p"}
+    return {**common, "type": kind, "message": {"parts": list(parts)}, **fields}
+
+
+def qwen_call(second: int, status: str = "success", **fields: Any) -> list[Record]:
+    call = {"id": f"c{second}", "name": "run_shell_command", "args": {"command": "make"}}
+    answer = {"id": f"c{second}", "response": {"output": "Output: ok\nExit Code: 0"}}
+    result = {"toolCallResult": {"status": status}, **fields}
+    return [
+        qwen(second, "assistant", {"functionCall": call}, **fields),
+        qwen(second + 1, "tool_result", {"functionResponse": answer}, **result),
+    ]
+
+
+def test_of_qwens_messages_those_count_that_somebody_typed(tmp_path: Path) -> None:
+    records = [
+        qwen(1, "user", {"text": "why?\n<hook>"}, systemPayload={"displayText": "why?"}),
+        qwen(2, "user", {"text": "tick"}, subtype="cron"),
+        qwen(3, "user", {"text": "task done"}, subtype="notification"),
+        qwen(4, "user", {"text": "and taxes?"}, subtype="mid_turn_user_message"),
+        qwen(5, "user", {"text": "copied"}, forkedFrom={"sessionId": "q0"}),
+        *qwen_call(6, "cancelled"),
+    ]
+    found = bodies("qwen", written(tmp_path / "s.jsonl", records))
+    assert [body.text for body in found] == ["why?", "and taxes?"]
+
+
+def test_sub_agents_and_compactions_of_qwen(tmp_path: Path) -> None:
+    history = [{"parts": [{"text": "x <state_snapshot>The cart rounds.</state_snapshot>"}]}]
+    records = [
+        qwen(1, "user", {"text": "why?"}),
+        qwen(9, "system", subtype="chat_compression", systemPayload={"compressedHistory": history}),
+    ]
+    written(tmp_path / "s.jsonl", records)
+    side = {"isSidechain": True, "agentId": "a1", "agentName": "explorer"}
+    more = [qwen(2, "user", {"text": "look"}, **side), *qwen_call(3, **side)]
+    written(tmp_path / "agents/a.jsonl", [*more, qwen(5, "assistant", {"text": "seen"}, **side)])
+    events = events_in("qwen", tmp_path)[1:-1]
+    assert [event.agent for event in events] == ["", "explorer/a1", ""]
+    assert [type(event.body) for event in events] == [Prompt, Command, Compaction]
+    assert getattr(events[-1].body, "summary", "") == "The cart rounds."
+
+
+# --- Copilot CLI ----------------------------------------------------------------------------------
+
+
+def copilot(second: int, kind: str, agent: str = "", **data: Any) -> Record:
+    row: Record = {"type": kind, "id": f"e{second}", "timestamp": at(second), "data": data}
+    return {**row, "agentId": agent} if agent else row
+
+
+def copilot_call(second: int, agent: str = "", **end: Any) -> list[Record]:
+    call = {"toolCallId": f"c{second}", "toolName": "bash", "arguments": {"command": "make"}}
+    done = {"toolCallId": f"c{second}", **end}
+    return [
+        copilot(second, "tool.execution_start", agent, **call),
+        copilot(second + 1, "tool.execution_complete", agent, **done),
+    ]
+
+
+COPILOT = copilot(0, "session.start", sessionId="p1", context={"cwd": "/p", "branch": "main"})
+
+
+def test_a_session_of_copilot_that_was_resumed_and_moved(tmp_path: Path) -> None:
+    records = [
+        COPILOT,
+        copilot(1, "user.message", content="why?"),
+        copilot(2, "assistant.message", content="half"),
+        copilot(3, "abort", reason="user_initiated"),
+        copilot(60, "session.resume", context={"cwd": "/p", "branch": "fix"}),
+        copilot(61, "user.message", content="skill text", source="skill-pdf"),
+        copilot(62, "user.message", content="on", isAutopilotContinuation=True),
+        copilot(63, "session.compaction_complete", success=True, summaryContent="The cart rounds."),
+        copilot(64, "session.compaction_complete", success=False),
+        copilot(65, "session.context_changed", cwd="/q", branch="main"),
+        copilot(66, "user.message", content="and here?"),
+    ]
+    events = events_in("copilot", written(tmp_path / "events.jsonl", records))
+    assert [(type(event.body), event.branch, event.cwd) for event in events] == [
+        (SessionStart, "main", "/p"),
+        (Prompt, "main", "/p"),
+        (SessionStart, "fix", "/p"),
+        (Compaction, "fix", "/p"),
+        (Prompt, "main", "/q"),
+        (SessionEnd, "main", "/q"),
+    ]
+
+
+def test_calls_of_copilot_that_failed_or_were_refused_and_a_sub_agents(tmp_path: Path) -> None:
+    records = [
+        COPILOT,
+        *copilot_call(1, success=False, error={"code": "denied", "message": "no"}),
+        *copilot_call(3, success=False, error={"code": "failure", "message": "no shell"}),
+        copilot(5, "subagent.started", "a1", toolCallId="t", agentName="explore"),
+        copilot(6, "user.message", "a1", content="look"),
+        *copilot_call(
+            7, "a1", success=True, result={"content": "<shellId: 0 completed with exit code 2>"}
+        ),
+        copilot(9, "assistant.message", "a1", content="seen"),
+        copilot(10, "subagent.completed", "a1", toolCallId="t", agentName="explore"),
+    ]
+    events = events_in("copilot", written(tmp_path / "events.jsonl", records))[1:-1]
+    assert [event.agent for event in events] == ["", "explore/a1", "explore/a1"]
+    failed, done, back = (event.body for event in events)
+    assert isinstance(failed, Command)
+    assert isinstance(done, Command)
+    assert (failed.failed, done.exit_code) == (True, 2)
+    assert back == Delegation(agent="explore", result="seen")
+
+
+# --- OpenCode -------------------------------------------------------------------------------------
+
+
+def opencode(path: Path, sessions: dict[str, str], *messages: tuple[str, int, Record, Any]) -> Path:
+    """Write sessions with their parents, and messages: session, second, message, parts."""
+    begun = 1_780_000_000_000
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(
+            "CREATE TABLE session (id, parent_id, directory, time_created, time_updated)"
+        )
+        database.execute("CREATE TABLE message (id, session_id, time_created, data)")
+        database.execute("CREATE TABLE part (id, message_id, session_id, data)")
+        for name, parent in sessions.items():
+            row = (name, parent or None, "/p", begun, begun + 60_000)
+            database.execute("INSERT INTO session VALUES (?, ?, ?, ?, ?)", row)
+        for number, (session, second, message, parts) in enumerate(messages):
+            at_ms = begun + second * 1000
+            data = json.dumps({"time": {"created": at_ms}, **message})
+            database.execute(
+                "INSERT INTO message VALUES (?, ?, ?, ?)", (f"m{number}", session, at_ms, data)
+            )
+            for place, part in enumerate(parts):
+                row = (f"m{number}p{place}", f"m{number}", session, json.dumps(part))
+                database.execute("INSERT INTO part VALUES (?, ?, ?, ?)", row)
+    return path
+
+
+ASKED, ANSWERED = {"role": "user", "agent": "build"}, {"role": "assistant"}
+
+
+def opencode_call(tool: str, status: str, **state: Any) -> Record:
+    return {"type": "tool", "tool": tool, "callID": tool, "state": {"status": status, **state}}
+
+
+def test_a_sub_agent_of_opencode_has_a_session_of_its_own(tmp_path: Path) -> None:
+    path = opencode(
+        tmp_path / "opencode.db",
+        {"s1": "", "s2": "s1"},
+        ("s1", 1, ASKED, said("why?")),
+        ("s2", 2, {"role": "user", "agent": "explore"}, said("look")),
+        (
+            "s2",
+            3,
+            ANSWERED,
+            [opencode_call("read", "completed", input={"filePath": "a"}), *said("a")],
+        ),
+        ("s1", 4, ANSWERED, said("so")),
+    )
+    events = events_in("opencode", path)
+    assert [
+        (event.session, event.body)
+        for event in events
+        if not isinstance(event.body, SessionStart | SessionEnd | FileRead)
+    ] == [
+        ("s1", Prompt(text="why?")),
+        ("s1", Delegation(task="look", agent="explore")),
+        ("s1", Reply(text="so")),
+    ]
+    starts = [event.body for event in events if isinstance(event.body, SessionStart)]
+    assert [start.parent_session for start in starts] == ["", "s1"]
+    assert [event.session for event in events if isinstance(event.body, FileRead)] == ["s2"]
+
+
+def test_compactions_errors_and_forks_of_opencode(tmp_path: Path) -> None:
+    error = {"name": "APIError", "data": {"message": "no model"}}
+    path = opencode(
+        tmp_path / "opencode.db",
+        {"s1": ""},
+        ("s1", 1, {**ASKED, "time": {"created": 1}}, said("of the session before")),
+        ("s1", 2, ASKED, said("why?")),
+        ("s1", 3, ANSWERED, [opencode_call("bash", "error", input={"command": "x"}, error="no")]),
+        ("s1", 4, {**ANSWERED, "error": error}, []),
+        ("s1", 5, ASKED, [{"type": "compaction", "auto": True}]),
+        ("s1", 6, {**ANSWERED, "summary": True}, said("The cart rounds.")),
+        ("s1", 7, ANSWERED, [opencode_call("bash", "running", input={"command": "y"})]),
+    )
+    prompt, command, failure, compaction = bodies("opencode", path)
+    assert prompt == Prompt(text="why?")
+    assert isinstance(command, Command)
+    assert command.failed
+    assert failure == Custom(name="opencode:session.error", text="APIError\nno model")
+    assert compaction == Compaction(summary="The cart rounds.")
+
+
+def test_a_database_without_sessions_is_counted(tmp_path: Path) -> None:
+    problems = Problems()
+    path = opencode(tmp_path / "opencode.db", {"": ""})
+    empty = opencode(tmp_path / "more.db", {})
+    assert SOURCES["opencode"].find([path, empty, tmp_path], problems) == []
+    assert problems.counts == {
+        "session without an id or a time": 2,
+        "file without a session": 1,
+    }
+
+
+# --- Pi, Cline, Droid -----------------------------------------------------------------------------
+
+
+def pi(second: int, role: str, content: Any, **fields: Any) -> Record:
+    message = {"role": role, "content": content, **fields}
+    return {"type": "message", "id": f"e{second}", "timestamp": at(second), "message": message}
+
+
+def test_a_fork_of_pi_leaves_out_what_it_copied(tmp_path: Path) -> None:
+    head = {"type": "session", "id": "s2", "timestamp": at(60), "cwd": "/p", "parentSession": "s1"}
+    summary = {"type": "compaction", "id": "c", "timestamp": at(62), "summary": "The cart rounds."}
+    records = [head, pi(1, "user", said("why?")), pi(61, "user", "and here?"), summary]
+    assert bodies("pi", written(tmp_path / "s.jsonl", records)) == [
+        Prompt(text="and here?"),
+        Compaction(summary="The cart rounds."),
+    ]
+
+
+def cline(folder: Path, messages: Sequence[Record]) -> Path:
+    folder.mkdir(exist_ok=True)
+    about = {"session_id": "s1", "started_at": at(0), "ended_at": at(90), "cwd": "/p"}
+    git = {"git": {"branch": "main"}}
+    (folder / "s1.json").write_text(json.dumps({**about, "metadata": git}))
+    (folder / "s1.messages.json").write_text(json.dumps({"messages": messages}))
+    return folder
+
+
+def test_cline_wraps_prompts_and_adds_messages_of_its_own(tmp_path: Path) -> None:
+    begun = 1_780_000_000_000
+    failed = {"type": "tool_result", "tool_use_id": "c1", "name": "fetch", "content": "no"}
+    messages = [
+        {"role": "user", "content": said("<user_input mode='act'>why?</user_input>"), "ts": begun},
+        {"role": "user", "content": said("<hook_context>x</hook_context>"), "ts": begun + 1},
+        {
+            "role": "user",
+            "content": said("x"),
+            "metadata": {"displayRole": "system"},
+            "ts": begun + 2,
+        },
+        {"role": "user", "content": [{**failed, "is_error": True}], "ts": begun + 3},
+        {"role": "user", "content": said("late"), "ts": "never"},
+    ]
+    events = events_in("cline", cline(tmp_path, messages))
+    assert {event.branch for event in events} == {"main"}
+    prompt, tool = bodies("cline", tmp_path)
+    assert prompt == Prompt(text="why?")
+    assert tool == ToolUse(tool="fetch", output="no", failed=True)
+
+
+def test_droid_adds_messages_of_its_own(tmp_path: Path) -> None:
+    call = {"type": "tool_use", "id": "c1", "name": "Skill", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "c1", "is_error": True, "content": "no"}
+    stray = {"type": "tool_result", "tool_use_id": "c9", "content": "x"}
+    records = [
+        {"type": "session_start", "id": "s1", "cwd": "/p"},
+        pi(1, "user", [*said("<system-reminder>x</system-reminder>"), *said("why?")]),
+        pi(2, "assistant", [call]),
+        pi(3, "user", [result, stray]),
+    ]
+    prompt, tool = bodies("droid", written(tmp_path / "s.jsonl", records))
+    assert prompt == Prompt(text="why?")
+    assert tool == ToolUse(tool="Skill", output="no", failed=True)
+
+
+@pytest.mark.parametrize(
+    ("client", "first"),
+    [
+        pytest.param("gemini", {"sessionId": "s"}, id="gemini"),
+        pytest.param("qwen", {"sessionId": "s", "timestamp": at(0)}, id="qwen"),
+        pytest.param("copilot", {"type": "user.message", "timestamp": at(0)}, id="copilot"),
+        pytest.param("droid", {"type": "message", "timestamp": at(0)}, id="droid"),
+        pytest.param("pi", {"type": "message", "timestamp": at(0)}, id="pi"),
+        pytest.param("cline", {}, id="cline"),
+    ],
+)
+def test_files_of_something_else_are_counted(client: str, first: Record, tmp_path: Path) -> None:
+    names = {"gemini": "chats/a.jsonl", "cline": "a.messages.json"}
+    problems = Problems()
+    written(tmp_path / names.get(client, "a.jsonl"), [first])
+    assert SOURCES[client].find([tmp_path], problems) == []
+    assert problems.counts == {"file without a session": 1}
+
+
+def test_a_file_larger_than_any_session_is_counted(tmp_path: Path) -> None:
+    path = cline(tmp_path, []) / "s1.messages.json"
+    os.truncate(path, OBJECT_BYTES + 1)
+    problems = Problems()
+    source = SOURCES["cline"]
+    assert len(events_of(source, source.find([path], problems), Settings(), problems)) == 0
+    assert problems.counts == {"file larger than any session": 1}
