@@ -10,6 +10,7 @@ import click
 
 from observer import client
 from observer.cli.commands import Group
+from observer.cli.draft import draft_command
 from observer.cli.options import named_project
 from observer.cli.output import emit, json_option, limit_option, note, say
 from observer.cli.session import open_memory, project_here
@@ -209,3 +210,6 @@ def _change(handle: str, action: str, *, as_json: bool, **asked: object) -> None
         return
     marks = ", ".join(filter(None, (after["approval"], after["suspicion"])))
     say(f"#{after['id']} {after['title']}" + (f" ({marks})" if marks else ""))
+
+
+note_command.add_command(draft_command)

@@ -15,7 +15,7 @@ import msgspec
 
 from observer.core.errors import DaemonUnavailable
 from observer.core.filters import Filters
-from observer.core.model import Project
+from observer.core.model import Item, Project
 from observer.core.paths import is_inside
 from observer.git.status import uncommitted_paths
 from observer.policy import Policies
@@ -55,6 +55,24 @@ class Accounts:
         """
         with self._store.read() as reader:
             return course(reader, handle, owner=self._owner, limit=limit)
+
+    def recent(self, *types: str, project: str | None, limit: int) -> list[Item]:
+        """Return observations and notes of some types, newest first.
+
+        Raises:
+            NotFound, Ambiguous: the project.
+        """
+        with self._store.read() as reader:
+            asked = named(reader.projects(), project).id if project else None
+            filters = Filters(project_id=asked, types=types, owner=self._owner)
+            return reader.recent(filters, limit=limit)
+
+    def fixes_of(self, item: Item, *, limit: int) -> list[Item]:
+        """Return the fixes of the failure that a fix is about, itself among them, newest first."""
+        with self._store.read() as reader:
+            filters = Filters(project_id=item.project_id, types=("fix",), owner=self._owner)
+            same = reader.with_signature(item.signature, filters, limit=limit)
+        return same if item in same else [item, *same]
 
 
 class UsageFeedback(Protocol):

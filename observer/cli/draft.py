@@ -1,0 +1,106 @@
+"""`observer note draft`: drafts of notes from what is remembered, for a person to keep or drop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from observer.cli.options import named_project
+from observer.cli.output import emit, json_option, say
+from observer.cli.session import open_memory, project_here
+from observer.core.errors import BadInput, NotFound, remedy
+from observer.core.model import Item
+from observer.memory.api import Memory
+from observer.notes import drafts
+from observer.notes.drafts import Draft
+from observer.notes.skills import skills
+
+MOST = 5_000
+"""Items of one draft that are looked through."""
+HITS = 50
+
+
+@click.command("draft", epilog="Example: observer note draft '#142' --to docs/runbooks")
+@click.argument("what", required=False, default="", metavar="[SESSION|#ITEM|TOPIC]")
+@click.option("--testing", is_flag=True, help="How the project is tested.")
+@click.option("--skills", "as_skills", is_flag=True, help="Commands that sessions run together.")
+@named_project("Name, folder or remote; the one around the current folder.")
+@click.option("--to", "target", type=click.Path(path_type=Path), help="A new file, or a folder.")
+@json_option
+def draft_command(
+    *,
+    what: str,
+    testing: bool,
+    as_skills: bool,
+    project: str | None,
+    target: Path | None,
+    as_json: bool,
+) -> None:
+    """Draft a note from what is remembered: a decision record, a fix's runbook, or a skill."""
+    if sum((bool(what), testing, as_skills)) != 1:
+        raise BadInput(
+            "name what to draft, or one of --testing and --skills",
+            hint="observer note draft SESSION, '#142' for a fix, or a topic in words",
+        )
+    with open_memory() as memory:
+        here = None if project else project_here(memory)
+        named = project or (here.uuid if here else None)
+        if what:
+            made = [_draft(memory, what, named)]
+        else:
+            runs = memory.accounts.recent("command", project=named, limit=MOST)
+            name = here.name if here else project or "here"
+            made = [drafts.testing(name, runs)] if testing else skills(runs)
+    if not made:
+        raise NotFound(
+            "no commands were run together by three sessions yet", hint="ask again in some weeks"
+        )
+    paths = [_write(target, draft) for draft in made] if target else []
+    if as_json:
+        emit([{"path": draft.path, "text": draft.text} for draft in made])
+    else:
+        say("\n".join(map(str, paths)) or "\n".join(draft.text for draft in made))
+
+
+def _draft(memory: Memory, what: str, project: str | None) -> Draft:
+    if what.startswith("#"):
+        found = memory.observations([memory.resolve(what)]).items
+        if not found:
+            raise NotFound(f"no item {what[:80]!r}", hint="search for it first")
+        if found[0].type == "fix":
+            return drafts.runbook(memory.accounts.fixes_of(found[0], limit=HITS))
+        if found[0].session_id is None:
+            raise BadInput(f"{what} is not a fix and has no session", hint="name a fix, or a topic")
+        what = str(found[0].session_id)
+    try:
+        course = memory.accounts.of_session(what, limit=MOST)
+    except NotFound:
+        hits = memory.search(what, project=project, limit=HITS).above_floor().hits
+        items: Sequence[Item] = [hit.item for hit in hits]
+        title = what
+    else:
+        summary = course.ran.summary
+        items = [*course.items, *([summary] if summary else [])]
+        title = summary.title if summary else f"Session {what}"
+    if not items:
+        raise NotFound(f"nothing is remembered about {what[:80]!r}", hint="use other words")
+    return drafts.decision_record(title, items)
+
+
+def _write(target: Path, draft: Draft) -> Path:
+    """Write a draft as a new file, never over one that is there, and return its path."""
+    is_folder = target.is_dir() or "/" in draft.path
+    path = target / draft.path if is_folder else target
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(draft.text)
+    except FileExistsError as error:
+        raise BadInput(f"{path} is there already", hint="name another place") from error
+    except OSError as error:
+        raise BadInput(
+            f"{path} cannot be written: {error.strerror}", hint=remedy(error, "name another place")
+        ) from error
+    return path

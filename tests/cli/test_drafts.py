@@ -1,0 +1,85 @@
+"""`observer note draft` prints or writes what a person may keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer.core.paths import Home
+
+Run = Callable[..., Any]
+Fill = Callable[..., None]
+
+
+@pytest.fixture
+def tested(fill: Fill, app: Path) -> Path:
+    """A memory of three sessions in `app`, each of which built and tested it."""
+    for session in ("s1", "s2", "s3"):
+        here = {"cwd": str(app), "session": session, "client": "testbed"}
+        checked = {"kind": "command", "exit_code": 0, **here}
+        fill(
+            [
+                {"kind": "prompt", "text": f"make the login page faster, part {session}", **here},
+                {**checked, "command": "pip install -e .", "output": "Successfully installed a-1"},
+                {**checked, "command": "pytest -q", "output": "3 passed in 0.01s\n"},
+            ]
+        )
+    return app
+
+
+def test_a_session_a_topic_and_an_item_have_a_draft(run: Run, tested: Path) -> None:
+    of_session = run("note", "draft", "s2").out
+    assert "- [asked] make the login page faster, part s2" in of_session
+    assert "part s3" not in of_session
+    of_topic = run("note", "draft", "login page").out
+    assert "part s1" in of_topic
+    assert "part s3" in of_topic
+    prompt = run("search", "part s2", "--type", "prompt", "--json").json["observations"][0]["id"]
+    assert run("note", "draft", f"#{prompt}").out == of_session
+
+
+def test_how_a_project_is_tested(run: Run, tested: Path) -> None:
+    shown = run("note", "draft", "--testing").out
+    assert "# How we test app" in shown
+    assert "- [check] `pytest -q` passed 3 times" in shown
+
+
+def test_skills_are_written_where_they_do_nothing(run: Run, tested: Path, tmp_path: Path) -> None:
+    (made,) = run("note", "draft", "--skills", "--json").json
+    assert made["path"] == "pip-install-then-pytest/SKILL.md"
+    kept = tmp_path / "candidates"
+    assert run("note", "draft", "--skills", "--to", str(kept)).out == f"{kept / made['path']}\n"
+    assert (kept / made["path"]).read_text() == made["text"]
+    again = run("note", "draft", "--skills", "--to", str(kept))
+    assert (again.code, "is there already" in again.err) == (2, True)
+
+
+def test_a_draft_is_a_new_file(run: Run, tested: Path, tmp_path: Path) -> None:
+    file = tmp_path / "notes" / "record.md"
+    assert run("note", "draft", "s1", "--to", str(file)).code == 0
+    assert file.read_text() == run("note", "draft", "s1").out.rstrip("\n") + "\n"
+    below = run("note", "draft", "login page", "--to", str(tmp_path)).out
+    assert below == f"{tmp_path / 'login-page.md'}\n"
+    unwritable = run("note", "draft", "s1", "--to", str(file / "x" / "y.md"))
+    assert (unwritable.code, "cannot be written" in unwritable.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "reason"),
+    [
+        ((), 2, "name what to draft"),
+        (("login", "--testing"), 2, "name what to draft"),
+        (("#999999",), 3, "no item"),
+        (("zebra",), 3, "nothing is remembered about 'zebra'"),
+        (("--skills",), 3, "by three sessions yet"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_drafted_says_why(
+    run: Run, filled: Home, words: tuple[str, ...], code: int, reason: str
+) -> None:
+    ran = run("note", "draft", *words)
+    assert (ran.code, reason in ran.err) == (code, True), ran.err
