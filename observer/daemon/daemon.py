@@ -27,7 +27,7 @@ from observer.core.errors import StoreUnavailable
 from observer.core.events import Event
 from observer.core.model import Receipt
 from observer.core.paths import Home
-from observer.daemon import requests
+from observer.daemon import memory_files, requests
 from observer.daemon.contexts import ContextWorker
 from observer.daemon.drain import DrainWorker
 from observer.daemon.feedback import FeedbackRecorder
@@ -236,7 +236,8 @@ class Daemon:
     async def _maintain(self) -> None:
         run, checked = self._maintenance.run, self._contexts.touch_all
         chores = run(self._settings, on_checked=checked, on_change=self._stored)
-        await asyncio.gather(chores, self._imports.run())
+        files = memory_files.MemoryFileWorker(self._store, self._record, self._home, self._health)
+        await asyncio.gather(chores, self._imports.run(), files.run())
 
     def _pipeline(self, model: LazyModel) -> Pipeline:
         return Pipeline(

@@ -85,7 +85,11 @@ def import_planned(
         waiting: Future[None] | None = None
         for group in groups(plan.new):
             # Before they are read: what is written meanwhile is for the next import.
-            marks = {one.id: one.fingerprint() for one in group if one.last_ms < over_ms}
+            marks = {
+                one.id: one.fingerprint()
+                for one in group
+                if one.last_ms < over_ms or not plan.source.is_of_sessions
+            }
             events = events_of(plan.source, group, settings, plan.problems)
             if waiting:
                 waiting.result()
