@@ -66,7 +66,8 @@ PURPOSES = {
         "trial": "trial",
         "rebuild": "maintenance",
         "export": "maintenance",
-        "backup": "maintenance",
+        "backup": "backup",
+        "restore": "backup",
         "daemon": "serve",
     },
 }

@@ -1,11 +1,9 @@
-"""Commands on the whole memory: `rebuild`, `retry`, `backup`, `export`."""
+"""Commands on the whole memory: `rebuild`, `retry`, `export`."""
 
 from __future__ import annotations
 
 import sys
-import time
 from contextlib import closing
-from pathlib import Path
 
 import click
 import msgspec
@@ -18,12 +16,10 @@ from observer.cli.session import open_memory
 from observer.cli.terminal import progress
 from observer.core import config
 from observer.core.clock import now_ms
-from observer.core.errors import BadInput
-from observer.core.model import Recorded
+from observer.core.model import Item, Project, Recorded
 from observer.core.paths import Home, home
 from observer.core.text import counted
 from observer.ingest.pipeline import Pipeline
-from observer.memory.opening import refuse_unsettled
 from observer.projects import PlaceCache
 from observer.purge.carry_out import complete
 from observer.spool.spool import Spool
@@ -62,47 +58,24 @@ def retry_command(*, as_json: bool) -> None:
         say(f"{counted(events, 'event')} put back into the queue")
 
 
-@click.command("backup", epilog="Example: observer backup ~/observer-copy.db")
-@click.argument("path", required=False, type=click.Path(path_type=Path))
-@json_option
-def backup_command(*, path: Path | None, as_json: bool) -> None:
-    """Write a verified copy of the database, beside whoever uses it; into backups by default."""
-    here = home()
-    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now_ms() / 1000))
-    copy = (path or here.backups / f"{here.database.stem}-{stamp}.db").absolute()
-    if copy.exists():
-        raise BadInput(f"{copy} exists", hint="name another file, or move it away")
-    refuse_unsettled(here)
-    repair_first(here)
-    store = SqliteStore(here.database, read_only=True)
-    try:
-        store.backup(copy)
-        with store.read() as reader:
-            events = reader.totals().events
-    finally:
-        store.close()
-    if as_json:
-        emit({"path": str(copy), "bytes": copy.stat().st_size, "events": events})
-    else:
-        say(f"{copy}: {counted(events, 'event')}, {copy.stat().st_size:,} bytes, verified")
-        note(f"to use it: observer down, then put it in the place of {here.database}")
-
-
 @click.command("export", epilog="Example: observer export --json > memory.jsonl")
 @json_option
 def export_command(*, as_json: bool) -> None:
-    """Print every stored event, then every item, as one JSON object a line."""
+    """Print every project, stored event and item, as one JSON object a line."""
     del as_json  # there is no other form
     out = sys.stdout.buffer
     repair_first(home())
     with open_memory() as memory:
         events = 0
         for value in memory.export():
-            kind = "event" if isinstance(value, Recorded) else "item"
+            kind = _RECORDS[type(value)]
             events += kind == "event"
             line = orjson.dumps({"record": kind, **msgspec.to_builtins(value)})
             out.write(escaped(line) + b"\n")
         _mention_damaged(memory.totals().events - events)
+
+
+_RECORDS: dict[type, str] = {Project: "project", Recorded: "event", Item: "item"}
 
 
 def _rebuild(here: Home) -> int:

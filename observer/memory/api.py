@@ -335,8 +335,8 @@ class Memory:
         with self._store.read() as reader:
             return reader.totals()
 
-    def export(self) -> Iterator[Recorded | Item]:
-        """Yield every stored event in log order, then every living item by id."""
+    def export(self) -> Iterator[Project | Recorded | Item]:
+        """Yield the projects, every stored event in log order, then every living item by id."""
         with self._store.read() as reader:
             yield from exported(reader)
 

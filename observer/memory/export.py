@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from observer.core.model import Item, Recorded
+from observer.core.model import Item, Project, Recorded
 from observer.store.interface import StoreReader
 
 
-def exported(reader: StoreReader) -> Iterator[Recorded | Item]:
-    """Yield every stored event in log order, then every living item by id."""
+def exported(reader: StoreReader) -> Iterator[Project | Recorded | Item]:
+    """Yield the projects, every stored event in log order, then every living item by id."""
+    yield from reader.projects()
     last = 0
     while batch := reader.log(after_seq=last):
         yield from batch

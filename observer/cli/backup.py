@@ -1,0 +1,95 @@
+"""The commands `backup` and `restore`: a copy of the database, and a home in one file."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from pathlib import Path
+
+import click
+from msgspec.structs import asdict
+
+from observer.cli.config import write_setting
+from observer.cli.consent import refuse_agents
+from observer.cli.exclusive import TRIES, alone, repair_first
+from observer.cli.output import emit, json_option, note, say
+from observer.core import config
+from observer.core.clock import now_ms
+from observer.core.errors import BadInput
+from observer.core.paths import Home, home
+from observer.core.text import counted
+from observer.memory.opening import refuse_unsettled
+from observer.repair.bundle import pack, restore
+from observer.store.sqlite.database import SqliteStore
+
+
+@click.command("backup", epilog="Example: observer backup --to ~/observer-home.tar.gz")
+@click.argument("path", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--to",
+    "bundle",
+    type=click.Path(path_type=Path),
+    help="Write the whole home into this file, to move it: settings too, nothing of clients.",
+)
+@json_option
+def backup_command(*, path: Path | None, bundle: Path | None, as_json: bool) -> None:
+    """Write a verified copy of the database, beside whoever uses it; into backups by default."""
+    here = home()
+    if path and bundle:
+        raise BadInput("two files are named", hint="give either FILE or --to FILE")
+    target = (bundle or path or here.backups / f"{here.database.stem}-{_stamp()}.db").absolute()
+    if target.exists():
+        raise BadInput(f"{target} exists", hint="name another file, or move it away")
+    refuse_unsettled(here)
+    repair_first(here)
+    if bundle:
+        events = pack(here, target, config.owner(config.load(here))).events
+    else:
+        events = _copied(here, target)
+    if as_json:
+        emit({"path": str(target), "bytes": target.stat().st_size, "events": events})
+        return
+    say(f"{target}: {counted(events, 'event')}, {target.stat().st_size:,} bytes, verified")
+    note(f"to use it: observer restore {target}")
+
+
+@click.command("restore", epilog="Example: observer restore ~/observer-home.tar.gz")
+@click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--replace", is_flag=True, help="Take the place of a memory; a copy of it is kept.")
+@json_option
+def restore_command(*, path: Path, replace: bool, as_json: bool) -> None:
+    """Restore a file of `backup` or `export`, of this home or of another machine's."""
+    refuse_agents("an agent restores nothing")
+    here = home()
+    with alone(here, tries=TRIES):
+        done = restore(here, path, replaces=replace, stamp=_stamp())
+        is_other = _keep_owner(here, done.manifest.owner)
+    if as_json:
+        emit(asdict(done))
+        return
+    say(f"restored {counted(done.manifest.events, 'event')} into {here.root}")
+    if done.replaced:
+        say(f"what was there before: {done.replaced}")
+    if is_other:
+        say(f"setting owner = {done.manifest.owner}, whose personal notes it holds")
+    note("connect your clients here: observer install")
+
+
+def _copied(here: Home, target: Path) -> int:
+    with closing(SqliteStore(here.database, read_only=True)) as store:
+        store.backup(target)
+        with store.read() as reader:
+            return reader.totals().events
+
+
+def _keep_owner(here: Home, owner: str) -> bool:
+    """Keep personal notes with whom they belong to, though the user has another name here."""
+    settings = config.load(here)
+    if not owner or settings.owner or config.owner(settings) == owner:
+        return False
+    write_setting(here, "owner", owner)
+    return True
+
+
+def _stamp() -> str:
+    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now_ms() / 1000))

@@ -1,0 +1,162 @@
+"""A home in one file: what is packed in one place is the same memory in another."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tarfile
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer.core.config import Settings
+from observer.core.events import Event, Remember
+from observer.core.paths import Home
+from observer.ingest.pipeline import Pipeline
+from observer.projects import PlaceCache
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Home]:
+    """Go on as on another machine: with an empty home, of another path."""
+
+    def go() -> Home:
+        there = tmp_path / "mac" / "bob"
+        monkeypatch.setenv("OBSERVER_HOME", str(there))
+        return Home(there)
+
+    return go
+
+
+def held(home: Home) -> tuple[Any, ...]:
+    """What a memory holds: its log, projects, items and sessions."""
+    with closing(SqliteStore(home.database, read_only=True)) as store, store.read() as reader:
+        sessions = [reader.session(one.session_id) for one in reader.log() if one.session_id]
+        return reader.log(), list(reader.projects()), list(reader.all_items()), sessions
+
+
+def remember(home: Home, folder: Path) -> None:
+    """Store a personal note."""
+    with closing(SqliteStore(home.database)) as store:
+        pipeline = Pipeline(
+            store, Spool(home.spool), settings=Settings(), places=PlaceCache(), now_ms=lambda: 9
+        )
+        body = Remember(content="Totals are rounded once.", scope="personal", owner="ana")
+        pipeline.ingest([Event(id="n1", at_ms=9, client="mcp", cwd=str(folder), body=body)])
+
+
+@pytest.mark.parametrize(
+    "words", [("backup", "--to", "{}"), ("backup", "{}"), ("export",)], ids=lambda words: words[0]
+)
+def test_what_is_written_is_restored_as_the_same_memory(
+    run: Run,
+    home: Home,
+    filled: Home,
+    tmp_path: Path,
+    elsewhere: Callable[[], Home],
+    words: tuple[str, ...],
+) -> None:
+    del filled
+    remember(home, tmp_path / "app")
+    before = held(home)
+    file = tmp_path / "file"
+    ran = run(*(word.format(file) for word in words))
+    assert ran.code == 0
+    if not file.exists():
+        file.write_text(ran.out)
+    there = elsewhere()
+    assert run("restore", str(file)).out.startswith("restored 4 events into ")
+    assert held(there) == before
+    assert "login page" in run("search", "login page").out
+
+
+def test_settings_and_the_owner_of_notes_come_along(
+    run: Run, home: Home, filled: Home, tmp_path: Path, elsewhere: Callable[[], Home]
+) -> None:
+    del filled
+    home.config.write_text('# mine\nowner = "ana"\ncontext_tokens = 700\n')
+    home.imports.write_text("{}")
+    run("backup", "--to", str(tmp_path / "home.tar.gz"))
+    assert run("backup", "--to", str(tmp_path / "home.tar.gz")).code == 2
+    there = elsewhere()
+    there.root.mkdir(parents=True)
+    there.config.write_text("context_tokens = 900\n")
+    ran = run("restore", str(tmp_path / "home.tar.gz"))
+    assert "setting owner = ana" in ran.out
+    assert run("config", "get", "owner").out == "ana\n"
+    assert run("config", "get", "context_tokens").out == "900\n"
+    assert there.imports.read_text() == "{}"
+    assert sorted(path.name for path in there.root.glob(".*")) == []
+
+
+def test_a_memory_is_replaced_only_when_asked_and_kept(
+    run: Run, home: Home, filled: Home, tmp_path: Path
+) -> None:
+    del filled
+    run("backup", str(tmp_path / "copy.db"))
+    refused = run("restore", str(tmp_path / "copy.db"))
+    assert (refused.code, "add --replace" in refused.err) == (2, True)
+    ran = run("restore", str(tmp_path / "copy.db"), "--replace", "--json").json
+    assert Path(ran["replaced"]).parent == home.backups
+    assert ran["manifest"]["events"] == 3
+
+
+def packed(**members: bytes) -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w:gz") as made:
+        for name, data in members.items():
+            entry = tarfile.TarInfo(name.replace("__", "/"))
+            entry.size = len(data)
+            made.addfile(entry, io.BytesIO(data))
+    return file.getvalue()
+
+
+def linked() -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w:gz") as made:
+        entry = tarfile.TarInfo("config.toml")
+        entry.type, entry.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        made.addfile(entry)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        pytest.param(b"", "is no backup", id="empty"),
+        pytest.param(b"PK\x03\x04", "is no backup", id="another kind"),
+        pytest.param(b"SQLite format 3\0" + bytes(999), "damaged", id="no database"),
+        pytest.param(gzip.compress(b"not a tar"), "is damaged", id="no tar"),
+        pytest.param(packed(**{"manifest.json": b"{}"}), "holds no database", id="nothing in it"),
+        pytest.param(packed(**{"manifest.json": b"["}), "is damaged", id="no manifest"),
+        pytest.param(packed(**{"..__x": b""}), "holds '../x'", id="a path"),
+        pytest.param(linked(), "holds 'config.toml'", id="a link"),
+        pytest.param(b'{"record": "event"}\n', "line 1", id="no event"),
+        pytest.param(b'{"a": 1}\n', "line 1", id="other lines"),
+    ],
+)
+def test_what_is_no_backup_changes_nothing(
+    run: Run, home: Home, filled: Home, tmp_path: Path, data: bytes, said: str
+) -> None:
+    del filled
+    before = held(home)
+    (tmp_path / "file").write_bytes(data)
+    ran = run("restore", str(tmp_path / "file"), "--replace", "--json")
+    assert ran.code
+    assert said in json.loads(ran.err)["error"]["message"]
+    assert held(home) == before
+
+
+def test_a_cut_bundle_is_refused(run: Run, filled: Home, tmp_path: Path) -> None:
+    del filled
+    run("backup", "--to", str(tmp_path / "whole"))
+    whole = (tmp_path / "whole").read_bytes()
+    (tmp_path / "cut").write_bytes(whole[: len(whole) // 2])
+    assert "is damaged" in run("restore", str(tmp_path / "cut"), "--replace").err
