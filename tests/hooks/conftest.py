@@ -51,6 +51,13 @@ def sh(request: pytest.FixtureRequest) -> list[str]:
 
 
 @pytest.fixture
+def shells() -> dict[str, list[str]]:
+    """All of them that are installed, for tests that share a daemon."""
+    found = {argv[-1]: [shutil.which(argv[0]), *argv[1:]] for argv in SHELLS}
+    return {name: [program, *rest] for name, (program, *rest) in found.items() if program}
+
+
+@pytest.fixture
 def post(sh: list[str]) -> Post:
     """Run `hooks/post`; whatever happens, it succeeds and says nothing."""
 

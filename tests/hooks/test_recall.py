@@ -35,9 +35,8 @@ def folder(tmp_path: Path, git: Callable[..., str]) -> Path:
     return made
 
 
-@pytest.fixture
-def recall(sh: list[str], hooks: Path, folder: Path) -> Recall:
-    """Run `hooks/recall`; whatever happens, it succeeds and complains of nothing."""
+def recall_of(sh: list[str], hooks: Path, folder: Path) -> Recall:
+    """Return what runs `hooks/recall`; whatever happens, it succeeds and complains of nothing."""
 
     def run(*arguments: str, payload: object = None, **options: Any) -> Any:
         data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
@@ -58,10 +57,21 @@ def recall(sh: list[str], hooks: Path, folder: Path) -> Recall:
 
 
 @pytest.fixture
-def answered(recall: Recall, until: Any) -> Callable[..., bytes]:
+def recall(sh: list[str], hooks: Path, folder: Path) -> Recall:
+    return recall_of(sh, hooks, folder)
+
+
+@pytest.fixture
+def recalls(shells: dict[str, list[str]], hooks: Path, folder: Path) -> dict[str, Recall]:
+    """`hooks/recall` in each shell, by the session that asks there."""
+    return {f"in-{name}": recall_of(argv, hooks, folder) for name, argv in shells.items()}
+
+
+@pytest.fixture
+def answered(until: Any) -> Callable[..., bytes]:
     """Ask until there is an answer: on a busy machine one may come too late to be printed."""
 
-    def ask(*arguments: str, payload: object) -> bytes:
+    def ask(recall: Recall, *arguments: str, payload: object) -> bytes:
         shown: list[bytes] = []
         until(
             lambda: shown.append(recall(*arguments, payload=payload).stdout) or shown[-1],
@@ -125,48 +135,57 @@ def shown(answer: bytes, event: str) -> str:
 @pytest.mark.slow
 @pytest.mark.usefixtures("learned")
 def test_before_a_form_that_cannot_run_the_one_that_works_is_shown(
-    answered: Callable[..., bytes],
+    recalls: dict[str, Recall], answered: Callable[..., bytes]
 ) -> None:
-    text = shown(answered("claude-code", "PreToolUse", payload=coming("s2")), "PreToolUse")
-    assert "`bun run test` works here; `wrap bun run test` could not run" in text
+    for session, recall in recalls.items():
+        another = {**coming(session), "tool_input": {"command": "bun run test"}}
+        assert recall("claude-code", "PreToolUse", payload=another).stdout == b""
+        answer = answered(recall, "claude-code", "PreToolUse", payload=coming(session))
+        text = shown(answer, "PreToolUse")
+        assert "`bun run test` works here; `wrap bun run test` could not run" in text
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("learned")
 def test_after_it_has_failed_it_is_shown_too_but_once(
-    answered: Callable[..., bytes], recall: Recall
+    recalls: dict[str, Recall], answered: Callable[..., bytes]
 ) -> None:
-    text = shown(
-        answered("claude-code", "PostToolUseFailure", payload=failure("s2")), "PostToolUseFailure"
-    )
-    assert "`bun run test` works here" in text
-    assert recall("claude-code", "PreToolUse", payload=coming("s2")).stdout == b""
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("learned")
-def test_before_another_command_it_is_silent(recall: Recall) -> None:
-    payload = {**coming("s2"), "tool_input": {"command": "bun run test"}}
-    assert recall("claude-code", "PreToolUse", payload=payload).stdout == b""
+    for session, recall in recalls.items():
+        answer = answered(recall, "claude-code", "PostToolUseFailure", payload=failure(session))
+        assert "`bun run test` works here" in shown(answer, "PostToolUseFailure")
+        assert recall("claude-code", "PreToolUse", payload=coming(session)).stdout == b""
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("learned")
 def test_in_a_trial_a_session_is_shown_or_hears_nothing(
-    recall: Recall, answered: Callable[..., bytes], home: Home, observer: Any, until: Any
+    recalls: dict[str, Recall],
+    answered: Callable[..., bytes],
+    home: Home,
+    observer: Any,
+    until: Any,
 ) -> None:
     observer("trial", "start")
     trials = Trials(home.trials)
     plan = trials.newest()
     assert plan
-    drawn = {plan.arm("claude-code", name): name for name in map(str, range(64))}
-    assert answered("claude-code", "PreToolUse", payload=coming(drawn["shown"]))
-    withheld = drawn["withheld"]
+    for number, recall in enumerate(recalls.values()):
+        sessions = map(str, range(64 * number, 64 * number + 64))
+        drawn = {plan.arm("claude-code", name): name for name in sessions}
+        asked = coming(drawn["shown"])
+        assert answered(recall, "claude-code", "PreToolUse", payload=asked)
+        hears_nothing(recall, drawn["withheld"], trials, until)
+
+
+def hears_nothing(recall: Recall, session: str, trials: Trials, until: Any) -> None:
+    """Ask until the trial has noted it."""
+    plan = trials.newest()
+    assert plan
     heard = []
 
     def is_met() -> bool:
-        heard.append(recall("claude-code", "PreToolUse", payload=coming(withheld)).stdout)
-        return plan.name("claude-code", withheld) in trials.met(plan)
+        heard.append(recall("claude-code", "PreToolUse", payload=coming(session)).stdout)
+        return plan.name("claude-code", session) in trials.met(plan)
 
     until(is_met)
     assert set(heard) == {b""}
@@ -174,22 +193,24 @@ def test_in_a_trial_a_session_is_shown_or_hears_nothing(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("learned")
-def test_it_can_be_turned_off(recall: Recall, observer: Any) -> None:
+def test_it_can_be_turned_off(recalls: dict[str, Recall], observer: Any) -> None:
     observer("config", "set", "recall_hooks", "false")
     observer("down")
     observer("up")
-    assert recall("claude-code", "PostToolUseFailure", payload=failure("s2")).stdout == b""
+    for session, recall in recalls.items():
+        assert recall("claude-code", "PostToolUseFailure", payload=failure(session)).stdout == b""
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("learned")
-def test_inside_cursor_the_hook_of_cursor_speaks(recall: Recall) -> None:
+def test_inside_cursor_the_hook_of_cursor_speaks(recalls: dict[str, Recall]) -> None:
     hooks_json = Path(os.environ["HOME"]) / ".cursor" / "hooks.json"
     hooks_json.parent.mkdir()
     hooks_json.write_text('{"command": "/home/ana/.observer/hooks/recall cursor x"}')
     inside = os.environ | {"CURSOR_VERSION": "3.20"}
-    asked = failure("s2")
-    assert recall("claude-code", "PostToolUseFailure", payload=asked, env=inside).stdout == b""
+    for session, recall in recalls.items():
+        asked = failure(session)
+        assert recall("claude-code", "PostToolUseFailure", payload=asked, env=inside).stdout == b""
 
 
 @pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse", "PostToolUseFailure"])
@@ -255,9 +276,11 @@ def test_only_a_whole_answer_is_printed(recall: Recall, home: Home, answer: byte
         assert recall("claude-code", "PostToolUseFailure", payload=failure("s2")).stdout == b""
 
 
-def test_a_whole_answer_is_printed(answered: Callable[..., bytes], home: Home) -> None:
+def test_a_whole_answer_is_printed(
+    recall: Recall, answered: Callable[..., bytes], home: Home
+) -> None:
     with listening(home, b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nknown"):
-        assert answered("claude-code", "PostToolUseFailure", payload={}) == b"known"
+        assert answered(recall, "claude-code", "PostToolUseFailure", payload={}) == b"known"
 
 
 def test_a_client_that_never_closes_keeps_nobody(recall: Recall) -> None:

@@ -81,14 +81,18 @@ def asked_over_mcp(query: str) -> None:
             "params": {"name": "search", "arguments": {"query": query}},
         },
     ]
-    ran = subprocess.run(
+    with subprocess.Popen(
         [sys.executable, "-m", "observer", "mcp"],
-        input="".join(json.dumps(line) + "\n" for line in lines),
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-        check=True,
-    )
-    assert '"id":2' in ran.stdout
+    ) as pump:
+        assert pump.stdin
+        assert pump.stdout
+        pump.stdin.write("".join(json.dumps(line) + "\n" for line in lines))
+        pump.stdin.flush()
+        assert any('"id":2' in line for line in pump.stdout)
+        pump.stdin.close()
 
 
 def type_in_a_shell(home: Home, command: str) -> None:
