@@ -45,6 +45,20 @@ def tmp_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def nothing_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Fail for processes that tests left behind: a daemon takes 180 MB until somebody ends it."""
+    yield
+    ours = b"OBSERVER_HOME=" + os.fsencode(tmp_path_factory.getbasetemp())
+    left = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # ended, or somebody else's
+            if ours in (process / "environ").read_bytes():
+                left.append((process / "cmdline").read_bytes())
+                os.kill(int(process.name), signal.SIGKILL)
+    assert not left, left
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     """A home of observer's own inside a home of the user's own, both thrown away.
@@ -126,9 +140,11 @@ def until() -> Until:
 
     def wait(condition: Callable[[], object], *, wait_s: float = 20.0) -> None:
         deadline = time.monotonic() + wait_s
+        pause_s = 0.01
         while not condition():
             assert time.monotonic() < deadline, "waited too long"
-            time.sleep(0.01)
+            time.sleep(pause_s)
+            pause_s = min(0.1, 1.2 * pause_s)  # what is looked at takes processor time too
 
     return wait
 

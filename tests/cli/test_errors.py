@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from observer import client
 from observer.core.paths import Home
 
 Run = Callable[..., Any]
@@ -237,22 +238,34 @@ def test_a_closed_pipe_is_no_error_message(filled: Home) -> None:
 
 
 FIFOS = ("log/daemon.log", "config.toml", "daemon.lock", "token", "hooks/post", "llm_key")
-ASKED = (("up", "--wait", "10"), ("status",), ("search", "x"), ("remember", "x"), ("doctor",))
+WITHOUT_SETTINGS = tuple(name for name in FIFOS if name != "config.toml")
+"""Those that a command still meets, as it does not end at its settings."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", ASKED, ids=" ".join)
-@pytest.mark.parametrize("name", FIFOS)
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        *(pytest.param(("up", "--wait", "10"), (name,), id=f"up-{name}") for name in FIFOS),
+        *(pytest.param(("remember", "x"), (name,), id=f"remember-{name}") for name in FIFOS),
+        *(
+            pytest.param(words, names, id=f"{words[0]}-{len(names)}")
+            for words in (("status",), ("search", "x"), ("doctor",))
+            for names in (("config.toml",), WITHOUT_SETTINGS)
+        ),
+    ],
+)
 def test_nobody_waits_for_a_fifo_in_the_place_of_a_file(
-    observer: Observer, home: Home, name: str, words: tuple[str, ...]
+    observer: Observer, home: Home, words: tuple[str, ...], names: tuple[str, ...]
 ) -> None:
-    (home.root / name).parent.mkdir(parents=True)
-    os.mkfifo(home.root / name, 0o600)
+    for name in names:
+        (home.root / name).parent.mkdir(parents=True, exist_ok=True)
+        os.mkfifo(home.root / name, 0o600)
     llm = {"OBSERVER_LLM_URL": "http://127.0.0.1:1/v1", "OBSERVER_LLM_MODEL": "tiny"}
     ran = observer(*words, OBSERVER_HTTP_PORT="1", **llm)
     assert "Traceback" not in ran.stdout + ran.stderr
     if ran.returncode and words[0] in {"up", "remember"}:
-        assert f"{home.root / name}" in ran.stderr
+        assert f"{home.root / names[0]}" in ran.stderr
         assert "away" in ran.stderr
 
 
@@ -322,7 +335,7 @@ def test_nobody_waits_for_a_fifo_among_what_the_daemon_keeps(
     ],
 )
 def test_a_stream_that_is_closed_or_full_is_no_crash(
-    observer: Observer, home: Home, words: str, code: int
+    observer: Observer, home: Home, until: Callable[..., None], words: str, code: int
 ) -> None:
     if words.startswith("export"):
         assert observer("remember", "green").returncode == 0
@@ -335,6 +348,8 @@ def test_a_stream_that_is_closed_or_full_is_no_crash(
         timeout=30,
     )
     assert (done.returncode, "Traceback" in done.stderr) == (code, False)
+    if words.startswith("mcp"):
+        until(lambda: client.daemon_pid(home))  # the one that it started, which ends with the test
 
 
 def test_a_home_whose_path_is_no_text_is_refused(observer: Observer, tmp_path: Path) -> None:
