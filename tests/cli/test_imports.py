@@ -21,7 +21,7 @@ TIERS = (
             *("bench", "doctor", "du", "eval", "import_", "maintenance", "model", "note", "purge"),
             *("redact", "tools", "trial", "usage"),
         ),
-        ("numpy", "rich", "tree_sitter"),
+        ("numpy", "rich", "tree_sitter", "yaml"),
     ),
 )
 """Modules of commands, and what they and all above may import of what is heavy."""
