@@ -8,6 +8,7 @@ from observer.core.events import Event, SessionEnd, kind_of
 from observer.core.model import UNASSIGNED, Place, Receipt, Recorded, Session
 from observer.core.routes import is_imported
 from observer.git.status import uncommitted_paths
+from observer.ingest.commit_sessions import WORKING_MS, lacks_session, with_session_at_work
 from observer.ingest.duplicates import (
     LONGEST_MS,
     SHELLS,
@@ -63,6 +64,9 @@ class EventAppender:
         if self._tombstones and self._is_purged(prepared, self._tombstones):
             return Receipt(is_purged=True)
         project_id = prepared.project_id or self._project_id(prepared.place, event.at_ms)
+        if lacks_session(event):
+            sessions = self._projection.sessions_since(project_id, event.at_ms - WORKING_MS)
+            event = with_session_at_work(event, prepared.place.root, sessions, self._newest)
         session = self._session(event, project_id)
         session_id = self._session_id(event, session)
         if is_covered(event, session):
@@ -153,6 +157,11 @@ class EventAppender:
         if session_id is not None:
             return self._projection.session(session_id)
         return self._writer.latest_session(event.client, event.session, project_id)
+
+    def _newest(self, session: Session) -> list[Recorded]:
+        return self._writer.recorded_near(
+            session.id, from_ms=session.started_ms, to_ms=session.last_ms, newest=1
+        )
 
     def _duplicate(self, recorded: Recorded) -> str:
         """Return the id of the event that already reported the same, "" if none did."""

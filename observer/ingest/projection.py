@@ -97,6 +97,18 @@ class Projection:
         fold = self._folds.get(session_id)
         return fold.current() if fold else self._writer.session(session_id)
 
+    def sessions_since(self, project_id: int, since_ms: int) -> list[Session]:
+        """Return the sessions of a project with an event since a time, as they stand now."""
+        found = self._writer.sessions(project_id=project_id, since_ms=since_ms)
+        known = {session.id: session for session in found}
+        folded = (session for fold in self._folds.values() if (session := fold.current()))
+        known |= {session.id: session for session in folded}
+        return [
+            one
+            for one in known.values()
+            if one.project_id == project_id and one.last_ms >= since_ms
+        ]
+
     def dirty(self, session_id: int) -> frozenset[str]:
         """Return the files of a session that no commit has taken in, so far as events say."""
         return session_commits.uncommitted_files(self._fold_of(session_id).state())

@@ -26,6 +26,7 @@ from observer.clients.attribution import Attribution, attribute
         pytest.param({"OPENCODE": "1", "AGENT": "1"}, "opencode", "", id="opencode"),
         pytest.param({"KILO": "1", "OPENCODE": "1", "AGENT": "1"}, "kilo", "", id="kilo"),
         pytest.param({"CLINE_NO_INTERACTIVE": "1"}, "cline", "", id="cline-cli"),
+        pytest.param({"CLINE_CONNECTOR_CLI_LAUNCH": "1"}, "cline", "", id="cline-headless"),
         pytest.param({"CLINE_ACTIVE": "true"}, "cline", "", id="cline-editor"),
         pytest.param({"PI_CODING_AGENT": "true"}, "pi", "", id="pi"),
         pytest.param({"AI_AGENT": "robin", "AGENT": "1"}, "robin", "", id="named"),
