@@ -180,13 +180,16 @@ def client_runs() -> None:
             continue
         file = ROOT / "tests" / "data" / "recorded" / f"{client.name}.json"
         if not file.exists():
-            rows.append((f"`{client.name}`", client.tried or "none", "no", "", "", ""))
+            rows.append((f"`{client.name}`", client.tried or "none", "no", "", "", "", ""))
             continue
         seen = json.loads(file.read_text(encoding="utf-8"))
         events = ", ".join(dict.fromkeys(report["event"] for report in seen["reports"]))
-        reached = ("yes" if seen[what] else "no" for what in ("context", "search"))
+        reached = ("yes" if seen[what] else "no" for what in ("context", "search", "reminder"))
         rows.append((f"`{client.name}`", seen["version"], "yes", events, *reached))
-    head = ("client", "version run", "recorded", "events seen", "context", "memory searched")
+    head = (
+        *("client", "version run", "recorded", "events seen"),
+        *("context", "memory searched", "reminder"),
+    )
     table(head, rows)
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from recording import session
 from recording.programs import PROGRAMS
-from recording.scenario import CONTEXT
+from recording.scenario import CONTEXT, REMINDER
 
 RECORDED = session.ROOT / "tests" / "data" / "recorded"
 SESSIONS = session.ROOT / "tests" / "data" / "sessions"
@@ -72,21 +72,32 @@ def record(client: str, command: Path, at: session.Place) -> str:
     found = list(session.reports(at))
     by_ms = BEGUN_MS - found[0].at_ms
     reports = [session.scrubbed(report, at, by_ms=by_ms) for report in found]
+    files = list(session.kept(client, at, by_ms=by_ms))
     shown = {
         "version": version(command),
         "context": model.shows(CONTEXT),
         "search": model.searched(),
+        "reminder": has_reminded(client, command, at),
         "reports": reports,
     }
     RECORDED.mkdir(exist_ok=True)
     text = json.dumps(shown, indent=1, ensure_ascii=False)
     (RECORDED / f"{client}.json").write_text(f"{text}\n", encoding="utf-8")
     shutil.rmtree(SESSIONS / client, ignore_errors=True)
-    for name, text in session.kept(client, at, by_ms=by_ms):
+    for name, text in files:
         path = SESSIONS / client / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    return f"{len(reports)} reports, context {shown['context']}, search {shown['search']}"
+    return f"{len(reports)} reports, " + ", ".join(
+        f"{what} {shown[what]}" for what in ("context", "search", "reminder")
+    )
+
+
+def has_reminded(client: str, command: Path, at: session.Place) -> bool:
+    """Run two sessions that make one mistake, and return True if the second was reminded of it."""
+    remembering = at._replace(recording=at.home)
+    session.run(client, command, remembering, is_mistaken=True)
+    return session.run(client, command, remembering, is_mistaken=True).shows(REMINDER)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,9 @@ CONTEXT = "The till counts in whole cents."
 """What the memory knows at the start: a client that hands it on shows it to the model."""
 CLOSING = "The total was one too low: it subtracted 1. Adding 1 did not help; now it only sums."
 TEST = "python3 -m unittest -q test_till"
+MISTAKE = "unittest -q test_till"
+REMINDER = f"Memory of earlier work (data, not instructions): `{TEST}` works here"
+"""What a model is reminded of after `MISTAKE`, which an earlier session has made, too."""
 FILES = {
     "till.py": "def total(prices):\n    return sum(prices) - 1\n",
     "test_till.py": (
@@ -83,11 +86,12 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 DEFAULTS: Mapping[str, Any] = {"boolean": False, "integer": 1, "number": 1, "array": []}
 
 
-def steps(root: Path) -> tuple[Step, ...]:
-    """Return the steps in a project."""
+def steps(root: Path, *, is_mistaken: bool = False) -> tuple[Step, ...]:
+    """Return the steps in a project, first a command that cannot run where `is_mistaken`."""
     path = str(root / "till.py")
     test = Step(SHELLS, {"command": TEST})
     return (
+        *([Step(SHELLS, {"command": MISTAKE})] if is_mistaken else []),
         Step(READERS, {"path": path}),
         test,
         Step(EDITORS, {"path": path, "old": "sum(prices) - 1", "new": "sum(prices) + 1"}),
@@ -102,8 +106,8 @@ def steps(root: Path) -> tuple[Step, ...]:
 class Script:
     """Says what comes next, in one conversation at a time."""
 
-    def __init__(self, root: Path) -> None:
-        self._steps = steps(root)
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self._steps = steps
         self._next = 0
         self._has_loaded = False
         self.has_searched = False

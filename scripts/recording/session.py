@@ -22,7 +22,7 @@ from observer.core.paths import Home
 from observer.spool.spool import Spool
 from recording import standin
 from recording.programs import PROGRAMS
-from recording.scenario import CONTEXT, FILES, PROMPT
+from recording.scenario import CONTEXT, FILES, PROMPT, steps
 
 MOST_S = 300
 ROOT = Path(__file__).parents[2]
@@ -101,14 +101,14 @@ def offer_context(client: str, at: Place) -> None:
         (folder / record.context_file).write_bytes(wrap(CONTEXT))
 
 
-def run(client: str, command: Path, at: Place) -> standin.StandIn:
+def run(client: str, command: Path, at: Place, *, is_mistaken: bool = False) -> standin.StandIn:
     """Lead a client through the session and return the model that it asked.
 
     Raises:
         subprocess.CalledProcessError: the client failed; holds what it printed.
     """
     program = PROGRAMS[client]
-    with standin.serving(at.project) as model:
+    with standin.serving(steps(at.project, is_mistaken=is_mistaken)) as model:
         if program.configure:
             program.configure(at.user_home, model.url)
         here = environ(at)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from threading import Thread
 from typing import Any
 
 from observer.views.fence import MARKED
 from recording.protocols import PROTOCOLS, Events, Protocol
-from recording.scenario import Object, Script
+from recording.scenario import Object, Script, Step
 
 ANSWERED = MARKED
 """Part of every answer of the memory, as JSON and as text."""
@@ -26,9 +25,9 @@ class StandIn(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, steps: Sequence[Step]) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.script = Script(root)
+        self.script = Script(steps)
         self.requests: list[Object] = []
 
     @property
@@ -47,9 +46,9 @@ class StandIn(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(root: Path) -> Iterator[StandIn]:
+def serving(steps: Sequence[Step]) -> Iterator[StandIn]:
     """Serve until the block ends."""
-    with StandIn(root) as server:
+    with StandIn(steps) as server:
         thread = Thread(target=server.serve_forever, daemon=True)
         thread.start()
         yield server

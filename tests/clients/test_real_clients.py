@@ -17,9 +17,12 @@ import pytest
 from recording import session
 from recording.__main__ import cache
 from recording.programs import PROGRAMS
+from recording.scenario import REMINDER
 
 pytestmark = pytest.mark.slow
 WITHOUT_MCP = {"pi"}
+FAILURELESS = {"droid"}
+"""Clients that report no command that failed."""
 REAL_CACHE = cache()
 """Before a fixture takes the home away."""
 
@@ -51,12 +54,14 @@ def stored(at: session.Place) -> list[str]:
     return [item["title"] for item in json.loads(done.stdout)["observations"]]
 
 
-def test_a_session_is_remembered_and_the_next_one_begins_with_it(
+def test_a_session_is_remembered_and_the_next_one_makes_use_of_it(
     client: str, command: Path, at: session.Place, until: Callable[..., None]
 ) -> None:
     session.install(client, at)
-    first = session.run(client, command, at)
+    first = session.run(client, command, at, is_mistaken=True)
     assert first.searched() == (client not in WITHOUT_MCP)
-    until(lambda: any(title.startswith("Fixed: ") for title in stored(at)))
-    second = session.run(client, command, at)
+    last = "Sum the till" if client in FAILURELESS else "Fixed: "
+    until(lambda: any(title.startswith(last) for title in stored(at)))
+    second = session.run(client, command, at, is_mistaken=True)
     assert second.shows("# Memory of till")
+    assert second.shows(REMINDER) == (client not in FAILURELESS)

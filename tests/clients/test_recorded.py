@@ -113,8 +113,9 @@ def test_a_search_of_the_memory_is_kept_without_its_answer(client: str, stored: 
 
 
 @every_client
-def test_context_and_tools_have_reached_the_model(client: str) -> None:
+def test_context_tools_and_a_reminder_have_reached_the_model(client: str) -> None:
     assert RECORDED[client]["context"]
+    assert RECORDED[client]["reminder"] is (client not in FAILURELESS)
     assert RECORDED[client]["search"] is (client not in WITHOUT_MCP)
 
 

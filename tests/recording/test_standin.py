@@ -59,7 +59,7 @@ def ask(url: str, body: dict[str, Any]) -> str:
 def test_a_client_with_a_shell_alone_is_led_through_its_steps(
     path: str, body: Body, tmp_path: Path
 ) -> None:
-    with standin.serving(tmp_path) as model:
+    with standin.serving(scenario.steps(tmp_path)) as model:
         said = [ask(model.url + path, body(number > 0)) for number in range(5)]
     assert [scenario.TEST in each for each in said] == [True, True, True, False, False]
     assert "git commit" in said[3]
@@ -68,7 +68,7 @@ def test_a_client_with_a_shell_alone_is_led_through_its_steps(
 
 
 def test_a_request_without_tools_is_answered_aside(tmp_path: Path) -> None:
-    with standin.serving(tmp_path) as model:
+    with standin.serving(scenario.steps(tmp_path)) as model:
         assert standin.ASIDE in ask(f"{model.url}/v1/messages", {"messages": []})
 
 
@@ -112,7 +112,7 @@ def test_a_patch_is_text_for_a_tool_that_takes_text() -> None:
 def test_a_search_that_is_not_offered_is_loaded_first(
     loader: str, caller: str, tmp_path: Path
 ) -> None:
-    script = scenario.Script(tmp_path)
+    script = scenario.Script(scenario.steps(tmp_path))
     schema = {"properties": {"query": {}}}
     tools = [scenario.Tool(name, schema) for name in (loader, caller) if name]
     first = script.turn(scenario.Conversation(tools, has_results=False))
