@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Annotated, NamedTuple
 
 import orjson
@@ -27,6 +28,8 @@ from observer.toolsets.basic_memory.vault import (
 from observer.views.tool import Tool, ToolResult
 
 RESULTS = ("entity", "observation", "relation")
+AT_ONCE = 100
+"""Notes that are read together: of most only the first are shown."""
 STARTS = 50
 """Notes whose related notes are listed too, where a depth asks for them."""
 
@@ -71,13 +74,13 @@ class ActivityTools:
         since, span = since_ms(timeframe, now_ms=now), whole_days(timeframe, now_ms=now)
         chosen = self._vaults.named(project) if project else self._vaults.default()
         vaults = [chosen] if chosen else self._vaults.all() or [self._vaults.named("")]
+        first = (page - 1) * page_size
         entries = [
             entry._replace(row=_in_project(entry.row, "" if chosen else vault.name))
             for vault in vaults
-            for entry in _entries(vault, type, since, depth)
+            for entry in islice(_entries(vault, type, since, depth), first + page_size + 1)
         ]
         entries.sort(key=lambda entry: -entry.at_ms)
-        first = (page - 1) * page_size
         shown = entries[first : first + page_size]
         has_more = first + page_size < len(entries)
         result = rows.Activity(items=[entry.row for entry in shown], has_more=has_more)
@@ -115,13 +118,13 @@ def _entries(vault: Vault, types: Sequence[str], since: int, depth: int) -> Iter
             for file in files[:STARTS]
             for each in around(vault, file, depth - 1, since=0).notes
         }
-        files += [each for item, each in near.items() if item not in {f.item for f in files}]
-    if "entity" in wanted:
-        yield from _notes(vault, files)
-    if "observation" in wanted:
-        yield from _lines(vault, files)
-    if "relation" in wanted:
-        yield from _relations(vault, files)
+        known = {file.item for file in files}
+        files += [each for item, each in near.items() if item not in known]
+    shown = {"entity": _notes, "observation": _lines, "relation": _relations}
+    for start in range(0, len(files), AT_ONCE):
+        some = files[start : start + AT_ONCE]
+        found = [entry for kind, of in shown.items() if kind in wanted for entry in of(vault, some)]
+        yield from sorted(found, key=lambda entry: -entry.at_ms)
 
 
 def _notes(vault: Vault, files: Sequence[NoteFile]) -> Iterator[Entry]:
@@ -146,7 +149,7 @@ def _lines(vault: Vault, files: Sequence[NoteFile]) -> Iterator[Entry]:
 def _relations(vault: Vault, files: Sequence[NoteFile]) -> Iterator[Entry]:
     relations = vault.relations(files)
     named = [each for of_note in relations.values() for each in of_note]
-    targets = vault.files.targets(vault.folder, named)
+    targets = vault.targets(named)
     for file in files:
         for each in relations.get(file.item, ()):
             target = targets.get(each.target)

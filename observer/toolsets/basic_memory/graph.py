@@ -116,7 +116,7 @@ def around(vault: Vault, file: NoteFile, depth: int, since: int) -> Around:
 def edges_of(vault: Vault, file: NoteFile) -> Iterator[Edge]:
     """Yield the relations of a note, in its own order, then those of others that lead to it."""
     relations = vault.relations([file]).get(file.item, ())
-    targets = vault.files.targets(vault.folder, relations)
+    targets = vault.targets(relations)
     for each in relations:
         yield Edge(file, each, targets.get(each.target))
     back = vault.files.relations_to(file)

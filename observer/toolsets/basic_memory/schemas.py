@@ -162,7 +162,7 @@ class _Shelf:
         """Return what notes state, in their order."""
         claims, relations = self.vault.claims(files), self.vault.relations(files)
         named = [each for of_note in relations.values() for each in of_note]
-        targets = self.vault.files.targets(self.vault.folder, named)
+        targets = self.vault.targets(named)
         types = {target: file.type for target, file in targets.items()}
         return [
             Statements(

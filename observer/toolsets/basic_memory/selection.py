@@ -198,9 +198,7 @@ def _observations(
 def _relations(vault: Vault, notes: Sequence[_Note], query: str) -> list[rows.FoundRow]:
     words = words_of(query)
     relations = vault.relations(note.file for note in notes)
-    targets = vault.files.targets(
-        vault.folder, [each for of_note in relations.values() for each in of_note]
-    )
+    targets = vault.targets([each for of_note in relations.values() for each in of_note])
     hits = []
     for note in notes:
         for each in relations.get(note.file.item, ()):

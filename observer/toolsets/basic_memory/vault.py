@@ -7,7 +7,8 @@ are written here, and may begin an identifier.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -20,6 +21,7 @@ from observer.memory.api import Memory
 from observer.note_files import FileText, NoteFolder, tree, writing
 from observer.note_files.grammar import permalink_of
 from observer.search.rank import Hit
+from observer.store.note_files import target_key
 from observer.toolsets.basic_memory.memory_url import (
     SCHEME,
     is_pattern,
@@ -29,6 +31,8 @@ from observer.toolsets.basic_memory.memory_url import (
 )
 
 CANDIDATES = 5
+FEW_TARGETS = 50
+"""Names that are looked up one by one; of more, all notes are read at once."""
 OBSERVATION_CHARS = 200
 
 Project = Annotated[
@@ -212,6 +216,21 @@ class Vault:
     def relations(self, files: Iterable[NoteFile]) -> Mapping[int, Sequence[Relation]]:
         """Return the relations of notes, by id."""
         return self.files.relations(file.item for file in files)
+
+    def targets(self, relations: Collection[Relation]) -> Mapping[str, NoteFile]:
+        """Return the notes that relations name, by their targets; unknown ones are left out."""
+        if len(relations) <= FEW_TARGETS:
+            return self.files.targets(self.folder, relations)
+        known: dict[str, NoteFile] = {}
+        notes = self.notes()
+        for name_of in (attrgetter("title"), attrgetter("path"), attrgetter("permalink")):
+            known |= {target_key(name_of(file)): file for file in reversed(notes)}
+        found = {
+            each.target: known.get(target_key(each.target))
+            or known.get(target_key(each.target).rpartition("/")[2])
+            for each in relations
+        }
+        return {target: file for target, file in found.items() if file}
 
     def read(self, file: NoteFile) -> FileText:
         """Return a note, as the file is now; raises as `NoteFiles.read`."""

@@ -138,6 +138,25 @@ def test_what_a_tool_writes_is_the_same_note_when_it_is_read_from_disk(
     assert [row.title for row in context.related_results] == ["about: Ana Lind", "Ana Lind"]
 
 
+def test_many_relations_are_resolved_as_few_are(
+    folders: Folders, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    targets = ("Ana Lind", "people/bo-aas", "main/specs/search-spec", "Search Spec|alias#part")
+    (vault / "Many.md").write_text("".join(f"- to [[{each}]]\n" for each in (*targets, "Gone")))
+    (vault / "Deep.md").write_text("- to [[elsewhere/Carl Ek]]\n- to [[specs/booking-api.md]]\n")
+    folders.sync("main", ["Many.md", "Deep.md"])
+    asked = {"type": "relation", "page_size": 100}
+    one_by_one = folders.call("recent_activity", **asked).result
+    monkeypatch.setattr("observer.toolsets.basic_memory.vault.FEW_TARGETS", 0)
+    assert folders.call("recent_activity", **asked).result == one_by_one
+    assert {row.permalink for row in one_by_one.items if row.file_path == "Many.md"} == {
+        "many/to/main/people/ana-lind",
+        "many/to/main/people/bo-aas",
+        "many/to/main/specs/search-spec",
+        "many/to/gone",
+    }
+
+
 @pytest.mark.parametrize("identifier", ["Carl", "ferries on time", "decisions/*", "Nobody"])
 @pytest.mark.parametrize(
     ("tool", "arguments"),
