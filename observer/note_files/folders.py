@@ -15,7 +15,7 @@ import msgspec
 
 from observer.core.errors import BadInput, ConfigInvalid, NotFound, remedy
 from observer.core.paths import Home, is_inside, make_private, read_plain
-from observer.core.value import Value
+from observer.core.value import Value, decode_json
 from observer.note_files.grammar import permalink_of
 from observer.spool.files import replace
 
@@ -57,10 +57,10 @@ class NoteFolders:
         if self._home is None:
             return ()
         try:
-            return msgspec.json.decode(read_plain(self._home.note_folders), type=_Listed).folders
+            return decode_json(read_plain(self._home.note_folders), _Listed).folders
         except FileNotFoundError:
             return ()
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        except (OSError, msgspec.MsgspecError) as error:
             raise ConfigInvalid(
                 f"{self._home.note_folders} cannot be read: {error}",
                 hint="mend it, or remove it and add the folders again",

@@ -153,8 +153,8 @@ class StoreReader(StalenessReader, NoteFileReader, Protocol):
     def ids(self, filters: Filters, *, limit: int) -> list[int]:
         """Return the ids of items, newest first."""
 
-    def matching_ids(self, ids: Sequence[int], filters: Filters) -> list[int]:
-        """Return those of some items that fit, wherever they are, by id."""
+    def distrusted(self, now_ms: int) -> list[int]:
+        """Return the ids of all items that `core.filters.is_trusted` refuses."""
 
     def counts(self, grouping: Grouping, filters: Filters) -> Mapping[str, int]:
         """Count items by a column, the commonest first; those that have nothing there are none."""

@@ -136,14 +136,6 @@ class SqliteReader(
         where, values = conditions(filters)
         return self._newest(where, values, self._each_home(filters), limit=limit)
 
-    def matching_ids(self, ids: Sequence[int], filters: Filters) -> list[int]:
-        """See `StoreReader.matching_ids`."""
-        where, values = conditions(filters)
-        rows = self._rows(
-            f"SELECT id FROM item WHERE id {AMONG} AND {where} ORDER BY id", (among(ids), *values)
-        )
-        return [row[0] for row in rows]
-
     def _each_home(self, filters: Filters) -> list[Condition]:
         """Return the places that filters name, each with an index of what they let through."""
         has_index = filters.layer == "rule" or filters.scope == "personal"
