@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from observer.importers import cline, copilot, droid, gemini, opencode, pi, qwen
+from observer.importers.chats import CHATS
 from observer.importers.checkpoints import ENTIRE
 from observer.importers.claude_code import sessions as claude_code
 from observer.importers.codex import sessions as codex
@@ -12,6 +13,7 @@ from observer.importers.git_ai import GIT_AI
 from observer.importers.memory_files import MEMORY_FILES
 from observer.importers.shells.commands import SHELLS
 from observer.importers.source import SessionSource
+from observer.importers.specstory import SPECSTORY
 
 SOURCES: Mapping[str, SessionSource] = {
     source.name: source
@@ -48,6 +50,8 @@ SOURCES: Mapping[str, SessionSource] = {
             "pi", ".pi/agent", "PI_CODING_AGENT_DIR", "sessions", find=pi.find, read=pi.read
         ),
         SessionSource("qwen", ".qwen", "QWEN_HOME", "projects", find=qwen.find, read=qwen.read),
+        SPECSTORY,
+        *CHATS,
         ENTIRE,
         GIT_AI,
         MEMORY_FILES,
