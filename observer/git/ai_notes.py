@@ -6,9 +6,12 @@ Its keys are `h_…` for people, `s_…::t_…` for a tool call of a session, or
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
+
+import msgspec
 
 from observer.core import json_text
 from observer.core.value import Value
@@ -19,6 +22,8 @@ REF = "refs/notes/ai"
 MOST_RANGES = 100_000
 """Of lines in one note."""
 
+SCHEMA = "authorship/3.0.0"
+_SPACE = re.compile(r"\s")
 _ROW = re.compile(r"[ \t]+(\S+) ([\d,-]+)\Z")
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?\Z")
 _END = "---"
@@ -129,3 +134,54 @@ def _messages(given: object) -> Iterator[tuple[str, str, str]]:
 def _word(given: dict[str, Any], name: str) -> str:
     value = given.get(name)
     return value if isinstance(value, str) else ""
+
+
+class Contribution(Value):
+    """What a session brought into a commit: lines that are attested, and those of its edits."""
+
+    session: AiSession
+    accepted: int
+    added: int
+    removed: int
+
+
+def session_key(tool: str, session: str) -> str:
+    """Return the key of a session, the same in every note."""
+    return hashlib.sha256(f"{tool}:{session}".encode(errors="replace")).hexdigest()[:16]
+
+
+def format_note(commit: str, lines: Iterable[AiLines], made: Iterable[Contribution]) -> str:
+    """Return the note of a commit; conversations stay out of it.
+
+    Args:
+        commit: its full hash.
+        lines: those of agents, by file, in order.
+        made: one for each session that wrote some of them.
+    """
+    ranges: dict[str, dict[str, list[str]]] = {}
+    for one in lines:
+        span = str(one.first) if one.first == one.last else f"{one.first}-{one.last}"
+        ranges.setdefault(one.path, {}).setdefault(one.key, []).append(span)
+    rows: list[str] = []
+    for path, found in ranges.items():
+        rows.append(f'"{path}"' if _SPACE.search(path) else path)
+        rows += [f"  {key} {','.join(spans)}" for key, spans in found.items()]
+    said = {
+        "schema_version": SCHEMA,
+        "base_commit_sha": commit,
+        "prompts": {one.session.key: _record(one) for one in made},
+    }
+    return "\n".join([*rows, _END, msgspec.json.format(msgspec.json.encode(said)).decode()]) + "\n"
+
+
+def _record(made: Contribution) -> dict[str, Any]:
+    session = made.session
+    return {
+        "agent_id": {"tool": session.tool, "id": session.id, "model": session.model},
+        "human_author": session.author,
+        "messages": [],
+        "total_additions": made.added,
+        "total_deletions": made.removed,
+        "accepted_lines": made.accepted,
+        "overriden_lines": 0,  # so spelt by git-ai
+    }

@@ -17,7 +17,7 @@ UNCOMMITTED = ""
 """Hash of what no commit has taken in yet."""
 
 _FORMAT = "--format=%H%x00%an%x00%at%x00%ct%x00%s"
-_LINE = re.compile(r"([0-9a-f]{40,64}) \d+ \d+")
+_LINE = re.compile(r"([0-9a-f]{40,64}) (\d+) \d+")
 _FILE = "filename "
 _MOST_BEFORE = 12
 """Commits of a file that are looked at for the last one before another."""
@@ -30,8 +30,9 @@ class BlamedCommit(Value):
     """A commit that made part of a file. Times are its own; 0 where it is not committed.
 
     `path` is what the file was called then, empty where nobody asked. `lines` counts those that it
-    made of the ones asked about, `texts` is what they say; `similar` counts lines that it did not
-    make but that look like those it made, as after a move or with another indentation.
+    made of the ones asked about, `texts` is what they say, `numbers` where they stood in it;
+    `similar` counts lines that it did not make but that look like those it made, as after a move or
+    with another indentation.
     `before_ms` is when the file was committed last before it, 0 for never: what made this commit
     happened since then.
     """
@@ -46,12 +47,14 @@ class BlamedCommit(Value):
     lines: int = 0
     similar: int = 0
     texts: tuple[str, ...] = ()
+    numbers: tuple[int, ...] = ()
 
 
 class _Line(NamedTuple):
     commit: str
     path: str
     text: str
+    number: int
 
 
 def blame_lines(root: str, path: str, *, first: int, last: int) -> list[BlamedCommit]:
@@ -82,7 +85,8 @@ def blame_lines(root: str, path: str, *, first: int, last: int) -> list[BlamedCo
         was for was, now in zip(alike, made, strict=True) if was.commit not in {*own, now.commit}
     ]
     return _origins(root, made) + [
-        replace(one, lines=0, similar=one.lines, texts=()) for one in _origins(root, earlier)
+        replace(one, lines=0, similar=one.lines, texts=(), numbers=())
+        for one in _origins(root, earlier)
     ]
 
 
@@ -94,30 +98,37 @@ def _lines(root: str, path: str, first: int, last: int, *options: str) -> list[_
         return None
     found: list[_Line] = []
     paths: dict[str, str] = {}
-    commit = ""
+    commit, number = "", 0
     for line in answer.split("\n"):
         if line.startswith("\t"):
-            found.append(_Line(commit, paths[commit], line[1:]))
+            found.append(_Line(commit, paths[commit], line[1:], number))
         elif header := _LINE.match(line):
             # What no commit has taken in bears a hash of zeros.
             commit = header[1] if header[1].strip("0") else UNCOMMITTED
+            number = int(header[2])
         elif line.startswith(_FILE):
             paths.setdefault(commit, unquote_path(line.removeprefix(_FILE).encode()))
     return found
 
 
 def _origins(root: str, lines: Sequence[_Line]) -> list[BlamedCommit]:
-    texts: dict[str, list[str]] = {}
+    made: dict[str, list[_Line]] = {}
     paths = {line.commit: line.path for line in reversed(lines)}
     for line in lines:
-        texts.setdefault(line.commit, []).append(line.text)
-    hashes = [commit for commit in texts if commit]
+        made.setdefault(line.commit, []).append(line)
+    hashes = [commit for commit in made if commit]
     commits = list(_log(root, "--no-walk=unsorted", *hashes, "--")) if hashes else []
     commits.sort(key=lambda one: -one.committed_ms)
-    if UNCOMMITTED in texts:
+    if UNCOMMITTED in made:
         commits.insert(0, BlamedCommit(hash=UNCOMMITTED))
     return [
-        replace(one, path=paths[one.hash], lines=len(texts[one.hash]), texts=tuple(texts[one.hash]))
+        replace(
+            one,
+            path=paths[one.hash],
+            lines=len(made[one.hash]),
+            texts=tuple(line.text for line in made[one.hash]),
+            numbers=tuple(line.number for line in made[one.hash]),
+        )
         for one in commits
     ]
 

@@ -7,6 +7,7 @@ is on the disk, which decides the lines of a name.
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from observer.code import Symbol, outline
@@ -15,6 +16,7 @@ from observer.core.errors import Ambiguous, BadInput, NotFound
 from observer.core.filters import Filters
 from observer.core.model import Item
 from observer.core.value import Value
+from observer.git.agent_marks import agent_marks
 from observer.git.blame import blame_lines, file_commits, local_authors, with_previous_time
 from observer.git.process import repository_at
 from observer.git.repository import ForeignRepository
@@ -64,7 +66,7 @@ def why(reader: StoreReader, target: str, folder: str, *, owner: str) -> CodeAns
     return CodeAnswer(
         piece=at,
         project=project.name if project else "",
-        changes=tuple(code_changes(reader, piece, commits)),
+        changes=tuple(code_changes(reader, piece, commits, partial(agent_marks, at.root))),
         notes=tuple(_notes(reader, piece)),
         left_out=len(origins[COMMITS:]),
     )

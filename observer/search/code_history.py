@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal
 
 from observer.core.events import FileWrite
 from observer.core.filters import Filters, touches
 from observer.core.model import Item, Session
 from observer.core.value import Value
+from observer.git.agent_marks import AgentMark
 from observer.git.blame import UNCOMMITTED, BlamedCommit
 from observer.observations.drafts import FAILED
 from observer.store.interface import StoreReader
@@ -39,8 +41,14 @@ JUDGING = frozenset({"testing", "linting", "types", "build"})
 """Concepts of commands that judge the code."""
 
 
+Sureness = Literal["certain", "likely", "possible", "unknown"]
+
+
 class CodeChange(Value):
     """One commit, or what is not committed yet, and what is remembered of how it came about.
+
+    `marks` are what the commit says of agents. `sureness` is how well it is known which session,
+    or agent, made it, and `reason` why.
 
     `asked` are prompts, `edits` file writes, `tried` fixes and rejected attempts, `checks` runs of
     tests and other tools that judge the code, failures that passed later left out; oldest first.
@@ -53,6 +61,9 @@ class CodeChange(Value):
     edits: tuple[Item, ...] = ()
     tried: tuple[Item, ...] = ()
     checks: tuple[Item, ...] = ()
+    marks: tuple[AgentMark, ...] = ()
+    sureness: Sureness = "unknown"
+    reason: str = ""
 
     @property
     def is_committed(self) -> bool:
@@ -75,24 +86,32 @@ class CodeTarget(Value):
 
 
 def code_changes(
-    reader: StoreReader, piece: CodeTarget, origins: Iterable[BlamedCommit]
+    reader: StoreReader,
+    piece: CodeTarget,
+    origins: Iterable[BlamedCommit],
+    marks_of: Callable[[BlamedCommit], tuple[AgentMark, ...]] = lambda _: (),
 ) -> list[CodeChange]:
-    """Return what is remembered of each of the commits."""
-    return [_change(reader, piece, origin) for origin in origins]
+    """Return what is remembered of each of the commits, given what they say of agents."""
+    return [_change(reader, piece, origin, marks_of(origin)) for origin in origins]
 
 
-def _change(reader: StoreReader, piece: CodeTarget, origin: BlamedCommit) -> CodeChange:
+def _change(
+    reader: StoreReader, piece: CodeTarget, origin: BlamedCommit, marks: tuple[AgentMark, ...]
+) -> CodeChange:
     commit = _commit(reader, piece, origin)
     until_ms = _end(origin, commit)
     edits: Sequence[Item] = ()
     sessions: Sequence[Session] = ()
+    written: Sequence[Session] = ()
+    named = _named(reader, marks)
     if not _is_foreign(piece, origin, commit):
         edits = _edits(reader, piece, since_ms=origin.before_ms, until_ms=until_ms)
         sessions = _sessions(reader, edits, commit)
         written = _written(reader, sessions, piece, origin, until_ms)
-        sessions = (written or sessions)[:SESSIONS]
+        sessions = (written or named or sessions)[:SESSIONS]
         ids = {None, *(each.id for each in sessions)}
         edits = [each for each in edits if each.session_id in ids]
+    sessions = sessions or named[:SESSIONS]
     asked: list[Item] = []
     around: list[Item] = []
     for session in sessions:
@@ -102,8 +121,12 @@ def _change(reader: StoreReader, piece: CodeTarget, origin: BlamedCommit) -> Cod
         asked += prompt
         begun_ms = min([begun_ms, *(each.created_ms for each in prompt)])
         around += _moments(reader, session, begun_ms, until_ms and until_ms + AFTERWARDS_MS)
+    sureness, reason = _sureness(written, named, sessions, marks, commit)
     return CodeChange(
         origin=origin,
+        marks=marks,
+        sureness=sureness,
+        reason=reason,
         commit=commit,
         sessions=tuple(sessions),
         asked=_last(asked),
@@ -111,6 +134,34 @@ def _change(reader: StoreReader, piece: CodeTarget, origin: BlamedCommit) -> Cod
         tried=_last(each for each in around if each.type in ATTEMPTS),
         checks=_last(_standing(around)),
     )
+
+
+def _named(reader: StoreReader, marks: Iterable[AgentMark]) -> list[Session]:
+    """Return the sessions that claims name, of those that are remembered."""
+    names = dict.fromkeys(mark.session for mark in marks if mark.session)
+    return [session for name in names if (session := reader.session_called(name))]
+
+
+def _sureness(
+    written: Sequence[Session],
+    named: Sequence[Session],
+    sessions: Sequence[Session],
+    marks: Sequence[AgentMark],
+    commit: Item | None,
+) -> tuple[Sureness, str]:
+    """Return how well it is known who made a change, and why."""
+    noted = [mark for mark in marks if mark.lines]
+    made_it = commit is not None and commit.session_id in {each.id for each in sessions}
+    known: tuple[tuple[object, Sureness, str], ...] = (
+        (written, "certain", "the session's edits hold these lines"),
+        (noted and noted[0].of != "text", "certain", "a note names the lines"),
+        (named, "likely", "the commit names the session"),
+        (noted, "likely", "a note of another commit names lines of the same text"),
+        (sessions and made_it, "likely", "the session made the commit"),
+        (sessions, "possible", "the session edited the file before the commit"),
+        (marks, "possible", "the commit says so"),
+    )
+    return next(((sure, why) for holds, sure, why in known if holds), ("unknown", ""))
 
 
 def _commit(reader: StoreReader, piece: CodeTarget, origin: BlamedCommit) -> Item | None:

@@ -42,9 +42,13 @@ class ChangeSession(ResultRow):
 
 
 class ChangeRow(ResultRow):
-    """One commit behind the code, or what is not committed yet (without `hash`)."""
+    """One commit behind the code, or what is not committed yet (without `hash`).
+
+    `agents` is what the commit itself claims; `sureness` is certain, likely, possible or unknown.
+    """
 
     lines: int
+    sureness: str
     similar_lines: int | UnsetType = UNSET
     hash: str | UnsetType = UNSET
     subject: str | UnsetType = UNSET
@@ -53,6 +57,8 @@ class ChangeRow(ResultRow):
     authored_at: str | UnsetType = UNSET
     commit_id: int | UnsetType = UNSET
     sessions: list[ChangeSession] | UnsetType = UNSET
+    agents: list[str] | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
     asked: list[ItemRow] | UnsetType = UNSET
     edited: list[ItemRow] | UnsetType = UNSET
     tried: list[ItemRow] | UnsetType = UNSET
@@ -143,6 +149,9 @@ def _change_row(change: CodeChange) -> ChangeRow:
             for session in change.sessions
         ]
         or UNSET,
+        agents=[code_history.mark_line(mark) for mark in change.marks] or UNSET,
+        sureness=change.sureness,
+        reason=change.reason or UNSET,
         asked=_item_rows(change.asked),
         edited=_item_rows(change.edits),
         tried=_item_rows(change.tried),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from observer.core.model import Item
+from observer.git.agent_marks import AgentMark
 from observer.memory.code_questions import CodeAnswer
 from observer.search.code_history import ATTEMPTS, CodeChange
 from observer.views.labels import with_suspicion
@@ -47,6 +48,10 @@ def _change(change: CodeChange, *, total: int) -> Iterator[str]:
         yield f"  {'session':9} {session.client} {name}, {minute(session.started_ms)}"
     if not change.sessions:
         yield f"  {'session':9} {NOT_REMEMBERED}"
+    for mark in change.marks:
+        yield f"  {'agent':9} {mark_line(mark)}"
+    if change.reason:
+        yield f"  {'sure':9} {change.sureness}: {change.reason}"
     yield from _item_lines("asked", change.asked)
     yield from _item_lines("edited", change.edits)
     yield from _item_lines("tried", change.tried)
@@ -64,6 +69,31 @@ def _origin(change: CodeChange, *, total: int) -> str:
     subject, author = one_line(origin.subject, 100), one_line(origin.author, 40)
     made = f"{minute(origin.authored_ms)} by {author}"
     return f"{item}commit {origin.hash[:HASH_CHARS]} {subject} · {made}{share}"
+
+
+_OF = {
+    "commit": "",
+    "change": " of the commit that this one was made of",
+    "file": " of a commit with the same file",
+    "text": " of a commit with the same text",
+}
+
+
+def mark_line(mark: AgentMark) -> str:
+    """Return a claim of a commit in one line: who, and where it says so."""
+    who = " ".join(filter(None, (mark.tool or "an agent", mark.model)))
+    session = f", session {mark.session[:40]}" if mark.session else ""
+    match mark.source:
+        case "git-ai":
+            lines = f"{mark.lines} line{'s' * (mark.lines != 1)}"
+            where = f"{lines} by a git-ai note{_OF[mark.of]}"
+        case "entire":
+            where = f"Entire-Checkpoint {mark.checkpoint}"
+        case "co-authored-by":
+            where = "Co-Authored-By"
+        case "assisted-by":
+            where = "Assisted-by"
+    return f"{who}{session}: {where}"
 
 
 def _item_lines(label: str, items: Iterable[Item]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -477,3 +478,23 @@ def test_hostile_names_are_files(work: Work, name: str) -> None:
 
 def test_a_column_behind_a_line_is_passed_over(work: Work, shown: Shown) -> None:
     assert work.why("auth.py:5:12").piece.first == 5
+
+
+def test_the_answer_says_how_sure_it_is(work: Work, shown: Shown) -> None:
+    """What no edit shows may stand in a note, which names a session, or in a trailer."""
+    (work.root / "auth.py").write_text(f"{SECOND}TOP = 1\n")
+    work.commit("Add a limit\n\nCo-Authored-By: Claude <c@example.com>", is_shown=False)
+    edited, claimed = work.why("auth.py:5"), work.why("auth.py:11")
+    assert edited.changes[0].sureness == "certain"
+    assert "sure      certain: the session's edits hold these lines" in code_history.why(edited)
+    assert "sure      possible: the commit says so" in code_history.why(claimed)
+    assert "agent     Claude: Co-Authored-By" in code_history.why(claimed)
+    said = {"prompts": {"ab": {"agent_id": {"tool": "claude", "id": "s0", "model": "opus"}}}}
+    note = f"auth.py\n  ab 11\n---\n{json.dumps(said)}"
+    work.git(work.root, "notes", "--ref=ai", "add", "-m", note)
+    (noted,) = work.why("auth.py:11").changes
+    assert (noted.sureness, noted.reason) == ("certain", "a note names the lines")
+    assert [session.external for session in noted.sessions] == ["s0"]
+    assert "claude opus, session s0: 1 line by a git-ai note" in code_history.why(
+        work.why("auth.py:11")
+    )

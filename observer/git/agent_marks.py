@@ -1,0 +1,213 @@
+"""What commits say of the agents that made them: trailers, git-ai notes, Entire checkpoints.
+
+Anybody can write these: they are claims, and shown as such.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Literal
+
+from observer.core import json_text
+from observer.core.text import one_line
+from observer.core.value import Value
+from observer.git.ai_notes import REF, AiNote, ai_note, parse_note
+from observer.git.blame import BlamedCommit
+from observer.git.objects import refs
+from observer.git.process import git_output, start_git
+
+Link = Literal["commit", "change", "file", "text"]
+Source = Literal["git-ai", "entire", "co-authored-by", "assisted-by"]
+MOST_MARKS = 12
+MOST_NOTED = 2_000
+"""Commits with notes that are looked at for one that was rewritten, and of these"""
+MOST_ALIKE = 40
+"""so many, those written at about its time."""
+_CHARS = 120
+_CHECKPOINTS = (
+    "refs/heads/entire/checkpoints/v1",
+    "refs/remotes/*/entire/checkpoints/v1",
+    "refs/entire/checkpoints/v2/full/*",
+)
+_CHECKPOINT = re.compile(r"[0-9a-f]{12}|[0-9A-Za-z]{26}")
+_DATED = re.compile(r"\d{4}-\d\d-\d\d-")
+_MOST_SESSIONS = 5
+_AGENT = re.compile(
+    r"\b(claude|codex|copilot|cursor(?:agent)?|devin|gemini|aider|amp|opencode|qwen|droid|kiro"
+    r"|windsurf|cline|junie|jules|kilo)\b",
+    re.IGNORECASE,
+)
+
+
+class AgentMark(Value):
+    """One claim that an agent made a commit, or lines of it.
+
+    `lines` counts those of the lines asked about that it names, 0 where it names none. `of` is how
+    it came to this commit: written for it, for one with the same `change` or `file` that was
+    rewritten, or for one that has the same `text`.
+    """
+
+    source: Source
+    tool: str = ""
+    model: str = ""
+    session: str = ""
+    checkpoint: str = ""
+    lines: int = 0
+    of: Link = "commit"
+
+
+def agent_marks(root: str, origin: BlamedCommit) -> tuple[AgentMark, ...]:
+    """Return the claims about a commit of which `blame_lines` found lines, the strongest first.
+
+    Raises:
+        NotFound: git is not installed, or does not answer in time.
+    """
+    if not origin.hash:
+        return ()
+    words = ("--no-show-signature", f"--notes={REF}", "--format=%(trailers:only,unfold)%x00%N")
+    said = git_output(root, "log", "-1", *words, origin.hash, "--") or ""
+    trailers, _, note = said.partition("\0")
+    known = parse_note(note)
+    marks = _noted(known, origin) if known.lines else _of_rewritten(root, origin)
+    found = [*marks, *_of_trailers(root, trailers.split("\n"))]
+    return tuple(dict.fromkeys(found))[:MOST_MARKS]
+
+
+def _noted(note: AiNote, origin: BlamedCommit) -> list[AgentMark]:
+    """Return the claims of a note about the lines of its commit that were asked about."""
+    found: dict[str, int] = {}
+    for one in note.lines:
+        if one.path == origin.path:
+            count = sum(one.first <= line <= one.last for line in origin.numbers)
+            found[one.key] = found.get(one.key, 0) + count
+    return list(_marks(note, found, of="commit"))
+
+
+def _marks(note: AiNote, counts: Mapping[str, int], *, of: Link) -> Iterator[AgentMark]:
+    for key, lines in counts.items():
+        session = note.session_of(key)
+        if session and lines:
+            yield AgentMark(
+                source="git-ai",
+                tool=one_line(session.tool, _CHARS),
+                model=one_line(session.model, _CHARS),
+                session=one_line(session.id, _CHARS),
+                lines=lines,
+                of=of,
+            )
+
+
+def _of_rewritten(root: str, origin: BlamedCommit) -> list[AgentMark]:
+    """Return what notes say of the commits that a rebase, an amend or a squash made this one of.
+
+    Such a commit has the same change (by its patch id), or left the file as this one did (by its
+    blob); of a squash only the last one did, and of the others their lines are left. All are known
+    by their text.
+    """
+    listed = (git_output(root, "notes", f"--ref={REF}", "list") or "").split("\n")
+    noted = [line.partition(" ")[2] for line in listed if " " in line][:MOST_NOTED]
+    if not noted or not any(text.strip() for text in origin.texts):
+        return []
+    words = ("--no-walk=unsorted", "--ignore-missing", "--format=%H %at", *noted, "--")
+    rows = (line.split(" ") for line in (git_output(root, "log", *words) or "").split("\n") if line)
+    known = [(abs(int(at_s) * 1000 - origin.authored_ms), commit) for commit, at_s in rows]
+    patch, blob = patch_id(root, origin.hash), _blob(root, origin.hash, origin.path)
+    alike: list[AgentMark] = []
+    for _, commit in sorted(known)[:MOST_ALIKE]:
+        note = ai_note(root, commit)
+        if note is None or origin.path not in {one.path for one in note.lines}:
+            continue
+        is_same_file = bool(blob) and blob == _blob(root, commit, origin.path)
+        is_same_change = not is_same_file and bool(patch) and patch == patch_id(root, commit)
+        of: Link = "file" if is_same_file else "change" if is_same_change else "text"
+        marks = _by_text(root, commit, note, origin, of=of)
+        if marks and of != "text":
+            return marks
+        alike = alike or marks
+    return alike
+
+
+def _by_text(
+    root: str, commit: str, note: AiNote, origin: BlamedCommit, *, of: Link
+) -> list[AgentMark]:
+    whole = git_output(root, "cat-file", "blob", f"{commit}:{origin.path}") or ""
+    lines = whole.split("\n")
+    wanted = [text for text in origin.texts if text.strip()]
+    held: dict[str, set[str]] = {}
+    for one in note.lines:
+        if one.path == origin.path:
+            held.setdefault(one.key, set()).update(lines[one.first - 1 : one.last])
+    counts = {key: sum(text in texts for text in wanted) for key, texts in held.items()}
+    return list(_marks(note, counts, of=of))
+
+
+def patch_id(root: str, commit: str) -> str:
+    """Return what a commit's change is known by wherever it is applied; "" where it has none.
+
+    Lines around it do not count, since a rebase may have changed them.
+    """
+    with tempfile.TemporaryFile() as diff:
+        words = (
+            "diff-tree",
+            "-p",
+            "-U0",
+            "--no-color",
+            "--no-ext-diff",
+            "--no-textconv",
+            commit,
+            "--",
+        )
+        text = git_output(root, *words)
+        if not text:
+            return ""
+        diff.write(text.encode())
+        diff.seek(0)
+        with start_git(root, ("patch-id", "--stable"), reads=diff.fileno()) as running:
+            answer = running.all()
+    return answer.decode("ascii", "replace").partition(" ")[0]
+
+
+def _blob(root: str, commit: str, path: str) -> str:
+    return git_output(root, "rev-parse", "--verify", "--quiet", f"{commit}:{path}") or ""
+
+
+def _of_trailers(root: str, trailers: Sequence[str]) -> Iterator[AgentMark]:
+    for trailer in trailers:
+        name, _, value = trailer.partition(":")
+        value = value.strip()
+        match name.strip().lower():
+            case "entire-checkpoint" if _CHECKPOINT.fullmatch(value):
+                sessions = list(_sessions_of(root, value))
+                yield from (
+                    AgentMark(source="entire", tool=tool, session=session, checkpoint=value)
+                    for tool, session in sessions or [("", "")]
+                )
+            case "co-authored-by" if _AGENT.search(value):
+                yield AgentMark(
+                    source="co-authored-by", tool=one_line(value.partition("<")[0], _CHARS)
+                )
+            case "assisted-by" if value:
+                tool, _, model = value.partition(" ")[0].partition(":")
+                yield AgentMark(
+                    source="assisted-by",
+                    tool=one_line(tool if model else value, _CHARS),
+                    model=one_line(model, _CHARS),
+                )
+
+
+def _sessions_of(root: str, checkpoint: str) -> Iterator[tuple[str, str]]:
+    """Yield the agent and the id of each session of a checkpoint, as far as the clone has them."""
+    folder = f"{checkpoint[:2]}/{checkpoint[2:]}"
+    for ref in refs(root, *_CHECKPOINTS):
+        for number in range(_MOST_SESSIONS):
+            said = git_output(root, "cat-file", "blob", f"{ref}:{folder}/{number}/metadata.json")
+            if said is None:
+                break
+            with suppress(ValueError, RecursionError):
+                found = json_text.load(said)
+                if isinstance(found, dict) and isinstance(found.get("session_id"), str):
+                    session = _DATED.sub("", found["session_id"], count=1)
+                    yield one_line(str(found.get("agent") or ""), _CHARS), one_line(session, _CHARS)
