@@ -12,7 +12,7 @@ from observer.core.errors import NotFound
 from observer.core.model import Item, iso
 from observer.core.note_file import Claim, NoteFile, Relation
 from observer.toolsets.basic_memory import context_rows
-from observer.toolsets.basic_memory.memory_url import is_pattern, named_by
+from observer.toolsets.basic_memory.memory_url import checked, is_pattern
 from observer.toolsets.basic_memory.rows import Format, as_answer
 from observer.toolsets.basic_memory.timeframe import since_ms
 from observer.toolsets.basic_memory.vault import (
@@ -73,7 +73,7 @@ class GraphTools:
         The time frame restricts what is around, not what is asked for.
         """
         vault, now = self._vaults.named(project, url), now_ms()
-        since, name = since_ms(timeframe, now_ms=now), named_by(url)
+        since, name = since_ms(timeframe, now_ms=now), checked(url)
         found = vault.matching(name) if is_pattern(name) else vault.called(url)
         if not found:
             raise NotFound(f"no note {url[:200]!r}", hint="find it with search_notes")

@@ -15,8 +15,22 @@ _FORBIDDEN = re.compile(r'[<>"|?\x00-\x1f]')
 def named_by(text: str) -> str:
     """Return what a URL or a plain identifier names, without the scheme and outer slashes.
 
-    >>> named_by("memory://specs/search/")
-    'specs/search'
+    A plain identifier may be a title, which has whatever characters it likes.
+
+    >>> [named_by(text) for text in ("memory://specs/search/", "Who pays?")]
+    ['specs/search', 'Who pays?']
+
+    Raises:
+        BadInput: it is empty, leads out of its folder, or begins like a memory URL but is none.
+    """
+    plain = text.strip()
+    if plain.startswith(SCHEME) or leaves_folder(plain) or not plain.strip("/ "):
+        return checked(plain)
+    return plain.strip("/ ")
+
+
+def checked(text: str) -> str:
+    """Return what a memory URL names, also where its scheme is left out; otherwise as `named_by`.
 
     Raises:
         BadInput: it is not a memory URL, is empty, or leads out of its folder.
@@ -50,8 +64,8 @@ def leaves_folder(path: str) -> bool:
     [False, True, True, True, True, True]
     """
     parts = re.split(r"[/\\]", path)
-    drive = re.match(r"[A-Za-z]:", path)
-    return path.startswith(("/", "\\", "~")) or ".." in parts or drive is not None
+    is_drive = re.match(r"[A-Za-z]:[/\\]", path) is not None
+    return path.startswith(("/", "\\", "~/")) or ".." in parts or is_drive
 
 
 def is_pattern(name: str) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import UNSET, Meta
 
-from observer.core.errors import NotFound
+from observer.core.errors import BadInput, NotFound
 from observer.core.note_file import NoteFile
 from observer.toolsets.basic_memory import picoschema, schema_rows
 from observer.toolsets.basic_memory.picoschema import Check, FieldUsage, Schema, Statements
@@ -127,10 +127,18 @@ class _Shelf:
         self.vault = vault
         self._files = vault.notes()
         self._schemas: dict[int, Schema] = {}
+        self._broken: dict[str, BadInput] = {}
         declaring = [file for file in self._files if plain(file.type) == SCHEMA]
         for file, fields in zip(declaring, self._fields(declaring), strict=True):
             if isinstance(fields.get("schema"), dict):
-                self._schemas[file.item] = picoschema.read_schema(fields, entity=file.title)
+                self._take(file, fields)
+
+    def _take(self, file: NoteFile, fields: dict[str, Any]) -> None:
+        try:
+            self._schemas[file.item] = picoschema.read_schema(fields, entity=file.title)
+        except BadInput as error:
+            wrong = BadInput(f"{file.path}: {error.message}", hint=error.hint)
+            self._broken[plain(str(fields.get("entity") or file.title))] = wrong
 
     def of_type(self, name: str) -> list[NoteFile]:
         """Return the notes of a type; without one all that are no schemas."""
@@ -142,8 +150,14 @@ class _Shelf:
         ]
 
     def for_type(self, name: str) -> Schema | None:
-        """Return the schema for notes of a type."""
+        """Return the schema for notes of a type.
+
+        Raises:
+            BadInput: it is malformed.
+        """
         wanted = plain(name)
+        if wanted in self._broken:
+            raise self._broken[wanted]
         return next((s for s in self._schemas.values() if plain(s.entity) == wanted), None)
 
     def schema_of(self, file: NoteFile) -> Schema | None:
@@ -176,7 +190,7 @@ class _Shelf:
             for file, fields in zip(files, self._fields(files), strict=True)
         ]
 
-    def _fields(self, files: Sequence[NoteFile]) -> list[dict[str, object]]:
+    def _fields(self, files: Sequence[NoteFile]) -> list[dict[str, Any]]:
         items = self.vault.items(files)
         return [frontmatter(file, items[file.item]) if file.item in items else {} for file in files]
 

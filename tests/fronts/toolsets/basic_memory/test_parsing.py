@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from observer.core.errors import BadInput
 from observer.toolsets.basic_memory import json_canvas, metadata_filters
-from observer.toolsets.basic_memory.memory_url import leaves_folder, matcher, named_by
+from observer.toolsets.basic_memory.memory_url import checked, leaves_folder, matcher, named_by
 from observer.toolsets.basic_memory.timeframe import (
     DAY_MS,
     moment_or_since_ms,
@@ -112,7 +112,7 @@ def test_a_memory_url_names_a_note(text: str, name: str) -> None:
 )
 def test_what_is_no_memory_url_is_refused(text: str, reason: str) -> None:
     with pytest.raises(BadInput) as refused:
-        named_by(text)
+        checked(text)
     assert reason in refused.value.message
 
 

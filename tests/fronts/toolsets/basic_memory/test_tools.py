@@ -138,6 +138,30 @@ def test_what_a_tool_writes_is_the_same_note_when_it_is_read_from_disk(
     assert [row.title for row in context.related_results] == ["about: Ana Lind", "Ana Lind"]
 
 
+@pytest.mark.parametrize(
+    "title", ["Who pays?", "Q: why <that>", '"Quoted" | piped', "~ about", "C:"]
+)
+def test_a_note_is_found_by_whatever_title_it_has(
+    folders: Folders, vault: Path, title: str
+) -> None:
+    assert vault.is_dir()
+    folders.call("write_note", title=title, content="words", directory="notes")
+    assert folders.call("read_note", identifier=title).result.title == title
+    asked = {"identifier": title, "operation": "append", "content": "more"}
+    assert not folders.call("edit_note", **asked).result.fileCreated
+
+
+def test_a_broken_schema_is_an_error_for_its_own_type_alone(folders: Folders, vault: Path) -> None:
+    head = "---\ntype: schema\nentity: boat\nschema:\n  '(': string\n---\n"
+    (vault / "schemas" / "boat.md").write_text(head)
+    (vault / "notes" / "boat.md").write_text("---\ntype: boat\n---\n- [name] Ran\n")
+    folders.sync("main", ["schemas/boat.md", "notes/boat.md"])
+    assert folders.call("schema_validate", entity_type="person").result.valid_count == 3
+    for tool in ("schema_validate", "schema_diff"):
+        with pytest.raises(BadInput, match=r"schemas/boat.md: '\(' is not a field"):
+            folders.call(tool, entity_type="boat")
+
+
 def test_many_relations_are_resolved_as_few_are(
     folders: Folders, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
