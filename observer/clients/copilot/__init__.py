@@ -6,11 +6,13 @@ from observer.clients.client import Client, prompt_sample
 
 
 def _wrap_context(text: str) -> bytes:
-    return orjson.dumps({"additionalContext": text})
+    return _format_reminder(text, "SessionStart")
 
 
-def _format_reminder(text: str, _event: str) -> bytes:
-    return _wrap_context(text)
+def _format_reminder(text: str, event: str) -> bytes:
+    # Copilot CLI reads the outer field, VS Code, which runs the same hooks, the inner one.
+    inner = {"hookEventName": event, "additionalContext": text}
+    return orjson.dumps({"additionalContext": text, "hookSpecificOutput": inner})
 
 
 CLIENT = Client(

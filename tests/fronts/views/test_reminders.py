@@ -372,7 +372,16 @@ def test_cursor_is_shown_in_its_dialect() -> None:
 @pytest.mark.parametrize(
     ("client", "form"),
     [
-        ("copilot", {"additionalContext": hook_output.text(RULE)}),
+        (
+            "copilot",
+            {
+                "additionalContext": hook_output.text(RULE),
+                "hookSpecificOutput": {
+                    "hookEventName": "PostToolUse",
+                    "additionalContext": hook_output.text(RULE),
+                },
+            },
+        ),
         ("cline", {"cancel": False, "contextModification": hook_output.text(RULE)}),
     ],
 )
