@@ -69,11 +69,17 @@ class SettingsFile(NamedTuple):
 
 def our_handlers(text: str, context: InstallContext) -> Iterator[tuple[str, int, int]]:
     """Yield event, place of the group and place in the group of each handler of ours."""
+    yield from (
+        (event, place, at) for event, place, at, one in handlers(text) if runs_ours(context, one)
+    )
+
+
+def handlers(text: str) -> Iterator[tuple[str, int, int, object]]:
+    """Yield event, place of the group, place in the group and entry of each handler."""
     for event in _events_in(text):
         groups = jsonc.at(text, ("hooks", event))
         for place, group in enumerate(groups if isinstance(groups, list) else []):
-            handlers = enumerate(_handlers(group))
-            yield from ((event, place, at) for at, one in handlers if runs_ours(context, one))
+            yield from ((event, place, at, one) for at, one in enumerate(_handlers(group)))
 
 
 def check_switch(path: Path, key: jsonc.Path, *, off: bool) -> None:

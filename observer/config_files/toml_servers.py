@@ -7,15 +7,13 @@ stay. A change that would change anything else as well is refused.
 from __future__ import annotations
 
 import contextlib
-import re
-import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from pprint import pformat
 from typing import Any
 
 import tomlkit
 
+from observer.config_files import toml_tables
 from observer.config_files.context import InstallContext
 from observer.config_files.file_edits import FileEdit
 from observer.config_files.json_entries import (
@@ -25,24 +23,10 @@ from observer.config_files.json_entries import (
     is_own_server,
     server_entry,
 )
+from observer.config_files.toml_tables import load
 
 _TABLES = "mcp_servers"
 _LF = "\n"
-_HEADER = re.compile(r"^[ \t]*\[.*$", re.MULTILINE)
-
-
-def load(text: str) -> dict[str, Any]:
-    """Return the tables of a text.
-
-    Raises:
-        ValueError: it is not TOML, or nested beyond the interpreter's limit.
-    """
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"not valid TOML: {error}") from error
-    except RecursionError as error:
-        raise ValueError("not valid TOML: nested too deep") from error
 
 
 def edit_toml(path: Path, change: Change) -> FileEdit:
@@ -88,34 +72,9 @@ def drop_server(text: str, context: InstallContext) -> str:
     before = load(text)
     if not is_own_server(_server(before), context):
         return text
-    for start, end in reversed(list(_our_tables(text))):
-        above, below = text[:start], text[end:]
-        if above.endswith(_LF) and (not below or below.startswith(_LF) or above.endswith("\n\n")):
-            above = above[:-1]  # the line feed that was put before it
-        text = above + below
+    text = toml_tables.without(text, lambda header: _server(header) is not None)
     others = {name: one for name, one in _servers(before).items() if name != SERVER}
     return _checked(text, before | {_TABLES: others})
-
-
-def _our_tables(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the offsets of our table and of those in it."""
-    headers = [found for found in _HEADER.finditer(text) if _header(found[0])]
-    ends = [*(found.start() for found in headers[1:]), len(text)]
-    for found, end in zip(headers, ends, strict=True):
-        if _server(_header(found[0])) is not None:
-            lines = text[found.start() : end].split(_LF)
-            # Comments at the end belong to what follows.
-            while not lines[-1].strip() or lines[-1].lstrip().startswith("#"):
-                lines.pop()
-            yield found.start(), min(found.start() + len(_LF.join(lines)) + 1, end)
-
-
-def _header(line: str) -> dict[str, Any]:
-    """Return what a line with the name of a table makes; nothing for any other line."""
-    try:
-        return tomllib.loads(line)
-    except tomllib.TOMLDecodeError:
-        return {}
 
 
 def _server(document: dict[str, Any]) -> Any:  # noqa: ANN401 - of a foreign file

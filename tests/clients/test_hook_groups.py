@@ -138,6 +138,56 @@ def test_hooks_that_codex_skips_are_found(
     assert "/hooks" in untrusted.value.hint
 
 
+SOMEBODYS = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}}'
+ELSEWHERE = '[hooks.state."/elsewhere/hooks.json:stop:0:0"]\ntrusted_hash = "a"\n'
+
+
+@pytest.mark.parametrize(
+    ("others", "kept"),
+    [
+        pytest.param("", [], id="ours-alone"),
+        pytest.param(SOMEBODYS, ["stop:0:0"], id="beside-somebody-elses"),
+    ],
+)
+def test_what_codex_trusts_of_ours_goes_with_the_hooks(
+    others: str, kept: list[str], context: InstallContext, put: Run, drop: Run
+) -> None:
+    """So does the trust in a place where no hook stands any more; everything else stays."""
+    folder = context.user_home / ".codex"
+    folder.mkdir(parents=True)
+    if others:
+        (folder / "hooks.json").write_text(others)
+    theirs = f'model = "x" # large\n\n{ELSEWHERE}{state(context, *kept)}'
+    (folder / "config.toml").write_text(theirs)
+    put("codex")
+    with (folder / "config.toml").open("a") as file:
+        ours = [one for one in OURS_IN_CODEX if one not in kept]
+        file.write(state(context, *ours, "stop:7:0", *(["stop:1:0"] if kept else [])))
+    drop("codex")
+    assert (folder / "config.toml").read_text() == theirs
+
+
+def test_a_table_that_codex_made_for_our_hooks_alone_goes_too(
+    context: InstallContext, put: Run, drop: Run
+) -> None:
+    file = context.user_home / ".codex" / "config.toml"
+    put("codex")
+    file.write_text("\n[hooks.state]\n" + state(context, *OURS_IN_CODEX) + file.read_text())
+    drop("codex")
+    assert not file.exists()
+
+
+def test_a_text_that_only_looks_like_trust_is_not_cut(
+    context: InstallContext, put: Run, drop: Run
+) -> None:
+    file = context.user_home / ".codex" / "config.toml"
+    put("codex")
+    row = state(context, "stop:0:0")
+    file.write_text(f"note = '''{row}'''\n{row}")
+    with pytest.raises(ConfigInvalid, match=r"hooks\.state"):
+        drop("codex")
+
+
 def problem(client: str, context: InstallContext) -> str:
     try:
         clients()[client].check_hooks(context)

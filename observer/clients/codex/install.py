@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from observer.clients import hook_groups
+from observer.clients.codex.trust import without_trust
 from observer.clients.hook_groups import OurHooks
 from observer.config_files import toml_servers
 from observer.config_files.context import InstallContext, InstallPlan
@@ -55,7 +56,8 @@ def uninstall(context: InstallContext) -> InstallPlan:
         edits=(
             edit_json(_file(context, "hooks.json"), lambda text: hook_groups.drop(text, context)),
             toml_servers.edit_toml(
-                _file(context, "config.toml"), lambda text: toml_servers.drop_server(text, context)
+                _file(context, "config.toml"),
+                lambda text: toml_servers.drop_server(without_trust(text, context), context),
             ),
         )
     )
