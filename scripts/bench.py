@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from benchmarks import busy, latency, load, mcp, notes, peer, recall
+from benchmarks import busy, files, latency, load, mcp, notes, peer, recall
 
 from observer.evaluation.bench import drain, hook, kills
 from observer.evaluation.bench.figure import Figure, machine, yardstick_ms
@@ -34,6 +34,7 @@ FIGURES: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "recall": recall.run,
     "peer": peer.run,
     "notes": notes.run,
+    "files": files.run,
     "kills": kills.run,
     "load": load.run,
 }
@@ -76,7 +77,7 @@ def _arguments() -> argparse.Namespace:
         "--texts", type=Path, default=ROOT, help="folder whose texts the items of `recall` hold"
     )
     parser.add_argument("--items", type=int, default=0, help="items that `recall` asks")
-    parser.add_argument("--peer", type=Path, help="folder with kiro-memory from npm, for `peer`")
+    parser.add_argument("--peer", type=Path, help="folder of kiro-memory or basic-memory")
     parser.add_argument("--work", type=Path, help="folder to work in; keeps the store of `recall`")
     chosen = parser.parse_args()
     if unknown := [name for name in chosen.names if name not in FIGURES]:

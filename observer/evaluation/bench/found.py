@@ -93,7 +93,7 @@ def kiro_memory(
     _run([command, "config", "set", "worker.port", str(_free_port())], environment)
     worker = ["node", str(dist / "worker-service.js")]
     server = ["node", str(dist / "servers" / "mcp-server.js")]
-    with _started(worker, environment) as one, _started(server, environment) as other:
+    with started(worker, environment) as one, started(server, environment) as other:
         wired = Wire(other, "2025-11-25")
         until(lambda: "worker" not in _text(wired, "search", query="total"))
         yield wired, (one.pid, other.pid)
@@ -143,7 +143,7 @@ def _basic(command: Path, home: Path, notes: Sequence[str]) -> Iterator[RunningP
         text = f"---\ntitle: {title}\ntype: note\n---\n\n{note}\n"
         (kept / f"note-{number}.md").write_text(text, encoding="utf-8")
     environment = {**os.environ, "HOME": str(home), "BASIC_MEMORY_HOME": str(kept)}
-    with _started([str(command), "mcp"], environment) as server:
+    with started([str(command), "mcp"], environment) as server:
         wired = Wire(server, "2025-11-25")
 
         def ask(text: str) -> str:
@@ -171,7 +171,7 @@ def _run(words: Sequence[str | Path], environment: Mapping[str, str]) -> None:
 
 
 @contextmanager
-def _started(
+def started(
     words: Sequence[str], environment: Mapping[str, str]
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Lend a process that speaks on its standard streams; it ends with the block."""

@@ -71,10 +71,16 @@ class Wire:
 
 
 @contextmanager
-def wire(launcher: Sequence[str], cwd: Path, *, era: Era = "2026-07-28") -> Iterator[Wire]:
+def wire(
+    launcher: Sequence[str],
+    cwd: Path,
+    *,
+    era: Era = "2026-07-28",
+    arguments: Sequence[str] = (),
+) -> Iterator[Wire]:
     """Start `observer mcp` and lend the connection; the process ends with the block."""
     pump = subprocess.Popen(
-        [*launcher, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=cwd
+        [*launcher, "mcp", *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=cwd
     )
     with pump:
         try:
