@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.config import Settings
-from observer.core.events import Command, Event, FileWrite, Prompt, Reply, SessionEnd
+from observer.core.events import Command, Event, FileWrite, Prompt, Reply, SessionEnd, SessionStart
 from observer.core.value import TokenUsage
 from observer.importers.codex.sessions import find, read
 from observer.importers.jsonl import Problems
@@ -153,6 +153,43 @@ def test_a_command_that_went_on_is_one(shop: Path, tmp_path: Path) -> None:
     assert [(one.command, one.output, one.exit_code) for one in found] == [
         ("make all", "half\nwhole", 2)
     ]
+
+
+def test_a_fork_leaves_out_what_it_copied(shop: Path, tmp_path: Path) -> None:
+    """Copies have the time of the fork, but a turn says when it was started."""
+
+    def count(written: int) -> None:
+        made.line(
+            "event_msg", type="token_count", info={"total_token_usage": {"output_tokens": written}}
+        )
+
+    made = Rollout(shop)
+    made.lines = made.lines[:1]
+    made.line("session_meta", id="s0", cwd=f"{shop}/other", git={"branch": "other"})
+    made.line("event_msg", type="task_started", turn_id="t0", started_at=BEGUN_MS // 1000 - 90)
+    made.line("turn_context", turn_id="t0", cwd=f"{shop}/other", model="m0")
+    made.line("event_msg", type="user_message", message="of the session before")
+    count(70)
+    made.line("event_msg", type="task_complete", last_agent_message="so it was")
+    made.at_ms += 10_000
+    made.line("event_msg", type="task_started", turn_id="t2", started_at=made.at_ms // 1000)
+    made.line("turn_context", turn_id="t2", cwd=str(shop), model="m1")
+    made.prompt("and here?")
+    count(75)
+    made.end("It is not.")
+    start, prompt, *_, reply, _ = events_in(made.write(tmp_path))
+    assert isinstance(start.body, SessionStart)
+    assert (start.body.model, start.cwd, start.branch) == ("m1", str(shop), "main")
+    assert prompt.body == Prompt(text="and here?")
+    assert reply.body == Reply(text="It is not.", usage=TokenUsage(output=5))
+
+
+def test_a_rollout_that_went_on_has_a_new_end(rollout: Rollout, tmp_path: Path) -> None:
+    before = events_in(rollout.write(tmp_path))
+    rollout.end("Now it is done.")
+    after = events_in(rollout.write(tmp_path))
+    assert [event.id for event in before[:-1]] == [event.id for event in after[: len(before) - 1]]
+    assert before[-1].id != after[-1].id
 
 
 def test_what_is_typed_into_an_unknown_command_is_none(shop: Path, tmp_path: Path) -> None:

@@ -50,6 +50,7 @@ class RolloutCalls:
         self._problems = problems
         self._cwd = self._branch = self._turn = self._model = ""
         self._begun_ms: int | None = None
+        self._has_copies = False
         self._calls: dict[str, tuple[str, Object]] = {}
         self._running: dict[str, _Running] = {}
         self._total: Object = {}
@@ -67,11 +68,29 @@ class RolloutCalls:
         for line in lines(self._path, self._problems):
             record = parse(line, self._path, self._problems) or {}
             at_ms, reader = time_of(record), readers.get(text(record, "type"))
-            if at_ms is not None and reader is not None:
-                last_ms = max(last_ms, at_ms)
-                yield from reader(at_ms, inner(record, "payload"))
+            payload = inner(record, "payload")
+            if at_ms is None or reader is None or self._is_copied(payload):
+                continue
+            last_ms = max(last_ms, at_ms)
+            yield from reader(at_ms, payload)
         if last_ms:
-            yield self._call(last_ms + 1000, "SessionEnd", {"reason": "other"}, "end")
+            yield self._call(last_ms + 1000, "SessionEnd", {"reason": "other"}, f"{last_ms}")
+
+    def _is_copied(self, payload: Object) -> bool:
+        """Return True if a record was copied from the session that this one was forked from.
+
+        Copies have the time of the fork. They begin with the other session's own first record, and
+        end with a turn that was started since.
+        """
+        if self._begun_ms is not None and "cwd" in payload and "id" in payload:
+            self._has_copies = text(payload, "id") != self.session
+        started_s = number(payload, "started_at")
+        if started_s is not None and started_s >= (self._begun_ms or 0) // 1000:
+            self._has_copies = False
+        if self._has_copies:
+            used = inner(inner(payload, "info"), "total_token_usage")
+            self._total = self._counted = used or self._total
+        return self._has_copies
 
     def _call(self, at_ms: int, event: str, fields: Object, key: str) -> HookCall:
         payload: dict[str, Json] = {
