@@ -19,6 +19,7 @@ PURPOSES = {
         "timeline": "read",
         "show": "read",
         "why": "read",
+        "attribution": "attribution",
         "context": "read",
         "recall": "read",
         "today": "read",

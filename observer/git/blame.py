@@ -174,6 +174,18 @@ def file_commits(root: str, path: str, *, limit: int) -> list[BlamedCommit]:
     return [replace(one, before_ms=then) for one, then in zip(found, since, strict=True)][:limit]
 
 
+def commit_at(root: str, commit: str) -> BlamedCommit:
+    """Return what a commit says of itself, without lines.
+
+    Raises:
+        NotFound: there is no such commit; or there is no git.
+    """
+    found = list(_log(root, "--no-walk=unsorted", commit, "--"))
+    if not found:
+        raise NotFound(f"git knows no commit {commit}", hint="name one that is in this clone")
+    return found[0]
+
+
 def _log(root: str, *words: str) -> Iterator[BlamedCommit]:
     answer = git_output(root, "--literal-pathspecs", "log", _FORMAT, *_PLAIN, *words)
     return map(_read, answer.split("\n") if answer else ())

@@ -201,6 +201,19 @@ def _written(
 
     None if no edit shows the lines, as where a formatter or a command wrote them.
     """
+    last = _last_writers(reader, sessions, piece, origin, until_ms)
+    known = {session.id: session for session in sessions}
+    return [known[session_id] for session_id, _ in Counter(last.values()).most_common()]
+
+
+def _last_writers(
+    reader: StoreReader,
+    sessions: Sequence[Session],
+    piece: CodeTarget,
+    origin: BlamedCommit,
+    until_ms: int | None,
+) -> dict[str, int]:
+    """Return which session wrote each line last, by its text without the space around it."""
     last: dict[str, tuple[int, int]] = {}
     wanted = {text.strip() for text in origin.texts if _WORD.search(text)}
     for session in sessions if wanted else ():
@@ -212,9 +225,24 @@ def _written(
             if isinstance(body, FileWrite) and _is_of(body.path, piece.path, origin.path):
                 for text in wanted & _lines_added(body):
                     last[text] = max(last.get(text, (0, 0)), (one.event.at_ms, session.id))
-    votes = Counter(session_id for _, session_id in last.values())
-    known = {session.id: session for session in sessions}
-    return [known[session_id] for session_id, _ in votes.most_common()]
+    return {text: session_id for text, (_, session_id) in last.items()}
+
+
+def line_writers(
+    reader: StoreReader, piece: CodeTarget, origin: BlamedCommit
+) -> dict[int, Session]:
+    """Return the session whose recorded edits hold each line of a commit, by line number."""
+    commit = _commit(reader, piece, origin)
+    if _is_foreign(piece, origin, commit):
+        return {}
+    until_ms = _end(origin, commit)
+    edits = _edits(reader, piece, since_ms=origin.before_ms, until_ms=until_ms)
+    sessions = {each.id: each for each in _sessions(reader, edits, commit)}
+    last = _last_writers(reader, list(sessions.values()), piece, origin, until_ms)
+    numbered = zip(origin.numbers, origin.texts, strict=True)
+    return {
+        number: sessions[last[key]] for number, text in numbered if (key := text.strip()) in last
+    }
 
 
 def _is_of(path: str, *names: str) -> bool:

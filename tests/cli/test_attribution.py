@@ -1,0 +1,108 @@
+"""`observer attribution export`: a session's lines of a commit, in formats of others."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from observer.git.ai_notes import ai_note
+from tests.cli.conftest import Fill, Run
+
+OLD = "first\n"
+NEW = "first\nsecond = 2\nthird = 3\n"
+
+
+@pytest.fixture
+def shop(app: Path, git: Callable[..., str], fill: Fill) -> Path:
+    """A repository whose last commit has two lines of a session, and one of a person."""
+    git(app, "init", "-q")
+    (app / "cart.py").write_text(OLD)
+    git(app, "add", "-A")
+    git(app, "commit", "-qm", "Begin")
+    here = {"cwd": str(app), "session": "s1", "client": "testbed"}
+    fill(
+        [
+            {"kind": "session-start", "model": "opus-4", **here},
+            {"kind": "prompt", "text": "add two", **here},
+            {
+                "kind": "file-write",
+                "path": str(app / "cart.py"),
+                "edits": [{"old": OLD, "new": NEW}],
+                **here,
+            },
+        ]
+    )
+    (app / "cart.py").write_text(f"{NEW}mine = 4\n")
+    (app / "my notes.txt").write_text("mine too\n")
+    git(app, "add", "-A")
+    git(app, "commit", "-qm", "Add two")
+    return app
+
+
+def test_a_trace_record_names_the_lines_of_each_session(run: Run, shop: Path) -> None:
+    (line,) = run("attribution", "export").out.splitlines()
+    made = json.loads(line)
+    assert made["files"] == [
+        {
+            "path": "cart.py",
+            "conversations": [
+                {
+                    "contributor": {"type": "ai", "model_id": "opus-4"},
+                    "ranges": [{"start_line": 2, "end_line": 3}],
+                }
+            ],
+        }
+    ]
+    assert set(made) == {"version", "id", "timestamp", "vcs", "tool", "files"}
+    assert re.fullmatch(r"[0-9]+\.[0-9]+", made["version"])
+    assert made["vcs"]["type"] == "git"
+    assert run("attribution", "export").out == f"{line}\n"
+
+
+def test_a_note_can_be_attached_and_is_read_by_why(
+    run: Run, shop: Path, git: Callable[..., str]
+) -> None:
+    note = run("attribution", "export", "--format", "git-ai").out
+    assert note.startswith("cart.py\n  ")
+    git(shop, "notes", "--ref=ai", "add", "-F", "-", stdin=note.encode())
+    known = ai_note(str(shop), git(shop, "rev-parse", "HEAD"))
+    assert known is not None
+    assert [(one.path, one.first, one.last) for one in known.lines] == [("cart.py", 2, 3)]
+    assert "testbed opus-4, session s1: 1 line by a git-ai note" in run("why", "cart.py:2").out
+    said = run("attribution", "export", "--format", "git-ai", "--json").json
+    assert said["note"] == note
+
+
+def test_a_range_leaves_out_commits_of_which_nothing_is_known(run: Run, shop: Path) -> None:
+    ran = run("attribution", "export", "HEAD~1..")
+    assert len(ran.out.splitlines()) == 1
+    ran = run("attribution", "export", "HEAD~1")
+    assert (ran.out, ran.err) == ("", "1 commit without lines that recorded edits hold\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        pytest.param(("nowhere",), "no commit 'nowhere' here", id="no commit"),
+        pytest.param(("nowhere..HEAD",), "no commit 'nowhere..HEAD' here", id="no range"),
+        pytest.param(("--", "--output=x"), "no commit '--output=x' here", id="an option of git"),
+        pytest.param(("HEAD..HEAD", "--format", "git-ai"), "is not one commit", id="no one"),
+    ],
+)
+def test_what_names_no_commit_is_refused(
+    run: Run, shop: Path, words: tuple[str, ...], said: str
+) -> None:
+    ran = run("attribution", "export", *words)
+    assert ran.code in {2, 3}
+    assert said in ran.err
+
+
+def test_outside_of_a_repository_nothing_is_exported(
+    run: Run, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "no git repository" in run("attribution", "export").err
