@@ -50,9 +50,9 @@ def _find(name: str, paths: Sequence[Path], problems: Problems) -> list[FoundSes
     return list(found.values())
 
 
-def _read(name: str, found: FoundSession, _: Settings, problems: Problems) -> Iterator[Event]:
+def _read(name: str, found: FoundSession, _: Settings, _problems: Problems) -> Iterator[Event]:
     origin = Origin(name, session=found.id)
-    for chat in _chats(found.paths[0], problems):
+    for chat in _chats(found.paths[0], Problems()):
         if text(chat, "conversation_id", "id", "uuid") == found.id:
             for one in _said(name, chat):
                 body = Prompt(text=one.words) if one.is_prompt else Reply(text=one.words)

@@ -11,7 +11,7 @@ from observer.core.paths import Home, is_inside
 from observer.importers.finished import FinishedImports
 from observer.importers.jsonl import Problems
 from observer.importers.source import FoundSession, SessionSource
-from observer.importers.work_trees import known_roots, work_trees
+from observer.importers.work_trees import known_roots, placed, work_trees
 from observer.store.sqlite.database import SqliteStore
 
 
@@ -62,9 +62,13 @@ def plan_source(
 ) -> Plan:
     """Return what an import of one source would bring, from the chosen paths alone."""
     problems = Problems()
+    there = source.find(choice.paths, problems)
+    if any(one.folder and not one.folder.startswith("/") for one in there):
+        roots = known_roots(home)
+        there = [placed(one, roots) for one in there]
     found = [
         one
-        for one in source.find(choice.paths, problems)
+        for one in there
         if one.last_ms >= choice.since_ms
         and (not choice.project or is_inside(one.folder, choice.project))
     ]

@@ -11,6 +11,8 @@ from observer.importers.claude_code import sessions as claude_code
 from observer.importers.codex import sessions as codex
 from observer.importers.git_ai import GIT_AI
 from observer.importers.memory_files import MEMORY_FILES
+from observer.importers.peers.notes import NOTE_STORES
+from observer.importers.peers.observations import OBSERVATIONS
 from observer.importers.shells.commands import SHELLS
 from observer.importers.source import SessionSource
 from observer.importers.specstory import SPECSTORY
@@ -54,6 +56,8 @@ SOURCES: Mapping[str, SessionSource] = {
         *CHATS,
         ENTIRE,
         GIT_AI,
+        *OBSERVATIONS,
+        *NOTE_STORES,
         MEMORY_FILES,
         *SHELLS,
     )

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from observer.core.paths import Home
+from observer.importers.source import FoundSession
 from observer.projects import work_tree_of
 from observer.store.sqlite.database import SqliteStore
 
@@ -29,3 +30,11 @@ def work_trees(folders: Iterable[str]) -> set[str]:
 @cache
 def _around(folder: str) -> str:
     return work_tree_of(".", folder) if Path(folder).is_dir() else ""
+
+
+def placed(found: FoundSession, roots: Iterable[str]) -> FoundSession:
+    """Return what a project's name stands for with the root of that name, if there is just one."""
+    if not found.folder or found.folder.startswith("/"):
+        return found
+    called = [root for root in roots if Path(root).name == found.folder]
+    return found._replace(folder=called[0] if len(called) == 1 else "")

@@ -1,0 +1,260 @@
+"""What other memories keep is imported with its times, projects and kinds."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from observer.core.config import Settings, owner
+from observer.core.events import Custom, Event, Prompt, Remember
+from observer.core.paths import Home
+from observer.importers.finished import FinishedImports
+from observer.importers.jsonl import Problems
+from observer.importers.plan import Choice, plan_source
+from observer.importers.registry import SOURCES
+from observer.importers.source import FoundSession
+from observer.importers.work_trees import placed
+from tests.importers.conftest import Memories
+
+AT = "2026-05-28T20:26:40.000Z"
+AT_MS = 1_780_000_000_000
+
+Rows = Sequence[Mapping[str, object]]
+
+
+def database(path: Path, **tables: Rows) -> Path:
+    """Write a database whose tables have the columns of their rows."""
+    with closing(sqlite3.connect(path)) as connection:
+        for table, rows in tables.items():
+            names = list(dict.fromkeys(name for row in rows for name in row))
+            connection.execute(f"CREATE TABLE {table} ({', '.join(names)})")
+            marks = ", ".join(f":{name}" for name in names)
+            many = [dict.fromkeys(names) | dict(row) for row in rows]
+            connection.executemany(f"INSERT INTO {table} VALUES ({marks})", many)
+        connection.commit()
+    return path
+
+
+def events_in(name: str, path: Path, problems: Problems | None = None) -> list[Event]:
+    problems = problems or Problems()
+    found = SOURCES[name].find([path], problems)
+    return [event for one in found for event in SOURCES[name].read(one, Settings(), problems)]
+
+
+def claude_mem(path: Path) -> Path:
+    at = {"created_at": AT, "created_at_epoch": AT_MS}
+    return database(
+        path,
+        sdk_sessions=[
+            {"content_session_id": "s1", "memory_session_id": "m1", "project": "shop",
+             "platform_source": "claude"},
+        ],
+        user_prompts=[
+            {"content_session_id": "s1", "prompt_text": "why a cent?", **at},
+            {"content_session_id": "s1", "prompt_text": " ", **at},
+        ],
+        observations=[
+            {"memory_session_id": "m1", "project": "shop", "type": "discovery",
+             "title": "Cart rounds once", "subtitle": "in cart.py", "narrative": "Lines lost it.",
+             "facts": '["one", 2]', "concepts": '["money"]', "files_read": '["cart.py"]',
+             "files_modified": "[]", "text": None, **at},
+            {"memory_session_id": "m1", "project": "api", "type": "change", "title": "Other",
+             "facts": "[" * 100_000, **at},
+            {"memory_session_id": "m1", "project": "shop", "type": "x", "title": "When?"},
+        ],
+        session_summaries=[
+            {"memory_session_id": "m1", "project": "shop", "request": "the cent",
+             "next_steps": "invoices", "notes": "", **at},
+            {"memory_session_id": "m1", "project": "shop", **at},
+        ],
+    )  # fmt: skip
+
+
+def kiro_memory(path: Path) -> Path:
+    at = {"created_at": AT, "created_at_epoch": AT_MS, "project": "shop"}
+    return database(
+        path,
+        sessions=[{"content_session_id": "k1", "memory_session_id": "sdk-1", "project": "shop"}],
+        prompts=[{"content_session_id": "k1", "prompt_text": "why?", **at}],
+        observations=[
+            {"memory_session_id": "sdk-1", "type": "decision", "title": "Sum in Decimal",
+             "text": "Floats lose cents.", "concepts": "money, cart", "files_read": "cart.py",
+             "facts": '{"knowledgeType":"decision","reason":"money"}', **at},
+        ],
+        summaries=[{"session_id": "sdk-1", "learned": "It rounds.", **at}],
+    )  # fmt: skip
+
+
+def test_sessions_of_claude_mem_are_those_of_its_client(tmp_path: Path) -> None:
+    problems = Problems()
+    path = claude_mem(tmp_path / "claude-mem.db")
+    prompt, seen, summary, other = events_in("claude-mem", path, problems)
+    assert problems.counts.popitem() == ("row of observations without a time", 1)
+    assert prompt.body == Prompt(text="why a cent?")
+    assert seen.body == Custom(
+        name="discovery",
+        text="Cart rounds once\nin cart.py\nLines lost it.\n- one",
+        files=("cart.py",),
+    )
+    assert summary.body == Custom(
+        name="session-summary", text="request: the cent\nnext steps: invoices"
+    )
+    assert other.body == Custom(name="change", text="Other")
+    assert {(event.client, event.session, event.at_ms) for event in (prompt, seen)} == {
+        ("claude-code", "s1", AT_MS)
+    }
+
+
+def test_what_was_entered_on_purpose_is_a_note(tmp_path: Path) -> None:
+    events = events_in("kiro-memory", kiro_memory(tmp_path / "kiro-memory.db"))
+    (note,) = [event.body for event in events if isinstance(event.body, Remember)]
+    assert note == Remember(
+        content="Floats lose cents.\nreason: money",
+        title="Sum in Decimal",
+        type="decision",
+        tags=("money", "cart"),
+    )
+    assert {event.session for event in events} == {"k1"}
+
+
+MEM0 = {
+    "results": [
+        {"id": "a", "memory": "Likes tabs.", "categories": ["style"], "created_at": AT},
+        {"id": "b", "memory": " ", "created_at": AT},
+        {"id": "c", "memory": "When?"},
+    ]
+}
+HISTORY = [
+    {"memory_id": "a", "new_memory": "Likes spaces.", "event": "ADD", "created_at": AT},
+    {"memory_id": "a", "new_memory": "Likes tabs.", "event": "UPDATE", "updated_at": AT},
+    {"memory_id": "b", "new_memory": "gone", "event": "ADD", "created_at": AT},
+    {"memory_id": "b", "event": "DELETE", "created_at": AT, "is_deleted": 1},
+]
+MEMORY = {
+    "id": "a", "type": "preference", "title": "Likes tabs.", "content": "Likes tabs.",
+    "concepts": ["style"], "updatedAt": AT, "isLatest": True,
+}  # fmt: skip
+STALE = {**MEMORY, "id": "b", "isLatest": False}
+ISSUE = {
+    "id": "shop-1", "title": "A cent", "description": "It is lost.", "status": "closed",
+    "close_reason": "fixed", "issue_type": "bug", "labels": ["money"], "updated_at": AT,
+    "dependencies": [{"depends_on_id": "shop-2", "type": "blocks"}],
+    "comments": [{"author": "Ana", "text": "Seen."}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "content", "expected"),
+    [
+        pytest.param(
+            "mem0", "export.json", MEM0, ("fact", "Likes tabs.", ("style",), "personal"), id="mem0"
+        ),
+        pytest.param(
+            "mem0", "list.json", MEM0["results"], ("fact", "Likes tabs.", ("style",), "personal"),
+            id="mem0, a list",
+        ),
+        pytest.param(
+            "mem0", "history.db", {"history": HISTORY}, ("fact", "Likes tabs.", (), "personal"),
+            id="mem0, its history",
+        ),
+        pytest.param(
+            "agentmemory", "standalone.json", {"mem:memories": {"a": MEMORY, "b": STALE}},
+            ("preference", "Likes tabs.", ("style",), "personal"), id="agentmemory",
+        ),
+        pytest.param(
+            "agentmemory", "export.json", {"memories": [MEMORY, STALE], "sessions": []},
+            ("preference", "Likes tabs.", ("style",), "personal"), id="agentmemory, export",
+        ),
+        pytest.param(
+            "engram", "engram.db",
+            {
+                "sessions": [{"id": "s1", "directory": "/srv/shop"}],
+                "observations": [
+                    {"id": 1, "session_id": "s1", "type": "decision", "title": "Tabs",
+                     "content": "Likes tabs.", "created_at": "2026-05-28 20:26:40",
+                     "deleted_at": None},
+                    {"id": 2, "session_id": "s1", "content": "gone", "created_at": AT,
+                     "deleted_at": AT},
+                ],
+            },
+            ("decision", "Likes tabs.", (), "project"), id="engram",
+        ),
+        pytest.param(
+            "beads", "issues.jsonl", ISSUE,
+            (
+                "issue",
+                "shop-1: A cent (closed fixed)\nIt is lost.\nblocks shop-2\nAna: Seen.",
+                ("bug", "money"),
+                "project",
+            ),
+            id="beads",
+        ),
+    ],
+)  # fmt: skip
+def test_a_memory_is_a_note_under_its_id(
+    memory: Memories, tmp_path: Path, name: str, file: str, content: object,
+    expected: tuple[str, str, tuple[str, ...], str],
+) -> None:  # fmt: skip
+    """With the time of its last change; importing again adds nothing."""
+    path = tmp_path / file
+    if path.suffix == ".db":
+        assert isinstance(content, dict)
+        database(path, **content)
+    else:
+        path.write_text(json.dumps(content))
+    (event,) = events_in(name, path)
+    assert isinstance(event.body, Remember)
+    assert (event.body.type, event.body.content, event.body.tags, event.body.scope) == expected
+    assert event.at_ms == AT_MS
+    assert event.body.owner == (owner(Settings()) if expected[3] == "personal" else "")
+    filled = memory(name)
+    for _ in range(2):
+        filled.imported(path, source=name)
+        assert filled.kinds() == ["remember"]
+
+
+def test_a_memory_that_changed_is_the_same_note(memory: Memories, tmp_path: Path) -> None:
+    path = tmp_path / "standalone.json"
+    filled = memory("changed")
+    for said, at in (("Likes tabs.", AT), ("Likes spaces.", "2026-05-29T20:26:40Z")):
+        changed = {**MEMORY, "title": "", "content": said, "updatedAt": at}
+        path.write_text(json.dumps({"memories": [changed]}))
+        filled.imported(path, source="agentmemory")
+    assert [item.narrative for item in filled.items()] == ["Likes spaces."]
+
+
+@pytest.mark.parametrize(
+    ("roots", "folder"),
+    [
+        pytest.param(["/home/ana/shop", "/home/ana/api"], "/home/ana/shop", id="one"),
+        pytest.param(["/home/ana/shop", "/srv/shop"], "", id="two"),
+        pytest.param([], "", id="none"),
+    ],
+)
+def test_a_project_is_the_one_of_its_name_here(roots: list[str], folder: str) -> None:
+    found = FoundSession("x", (), "shop", 0, 0, 0)
+    assert placed(found, roots).folder == folder
+    absolute = found._replace(folder="/srv/other")
+    assert placed(absolute, roots) == absolute
+
+
+def test_a_plan_puts_memories_into_projects(memory: Memories, shop: Path) -> None:
+    filled = memory("home")
+    body = Prompt(text="hello")
+    filled.pipeline.ingest([Event("e1", AT_MS, "codex", body, session="s", cwd=str(shop))])
+    home = Home(shop.parents[1] / "home")
+    filled = memory("home")
+    root = shop.parents[1] / "home"
+    assert home.database == root / "observer.db"
+    path = claude_mem(shop.parents[1] / "claude-mem.db")
+    finished = FinishedImports(home.imports)
+    plan = plan_source(home, SOURCES["claude-mem"], Choice(paths=(path,)), finished)
+    assert {one.id: one.folder for one in plan.new} == {
+        f"{path}#shop": str(shop),
+        f"{path}#api": "",
+    }
