@@ -13,12 +13,16 @@ OWN_QUERIES = frozenset(
     | {"projects", "sessions"}
     | {"search_notes", "list_notes", "list_tags", "list_folders", "get_note"}
     | {"get_signals", "list_inferences", "get_inference"}
+    | {"read_note", "view_note", "read_content", "list_directory", "search_by_metadata"}
+    | {"build_context", "recent_activity", "list_memory_projects", "cloud_info", "release_notes"}
+    | {"schema_validate", "schema_infer", "schema_diff"}
 )
 """observer's MCP tools that read: the question is worth keeping, the answer is a copy."""
 OWN_PRIVATE_TOOLS = frozenset(
     {"memory", "save_note", "update_note", "delete_note", "update_signal_status", "mint_inference"}
     | {"add_memory", "update_memory", "delete_memory", "delete_all_memories"}
     | {"search_memories", "get_memory", "get_all_memories"}
+    | {"write_note", "edit_note", "move_note", "canvas", "create_memory_project", "delete_project"}
 )
 """Those that write notes or read what belongs to one person: neither is kept a second time."""
 
