@@ -19,7 +19,7 @@ from observer.toolsets.basic_memory.rows import Format
 from observer.toolsets.basic_memory.selection import plain
 from observer.toolsets.basic_memory.timeframe import since_ms, whole_days
 from observer.toolsets.basic_memory.vault import (
-    Project,
+    ProjectName,
     Vault,
     Vaults,
     observation_permalink,
@@ -66,14 +66,14 @@ class ActivityTools:
         timeframe: Timeframe = "7d",
         page: Annotated[int, Meta(ge=1, description="Page.")] = 1,
         page_size: Annotated[int, Meta(ge=1, le=100, description="Entries a page.")] = 10,
-        project: Project = "",
+        project: ProjectName = "",
         output_format: Format = "text",
     ) -> ToolResult[rows.Activity]:
         """List what is new in a note folder; in all of them where none is named or meant."""
         now = now_ms()
         since, span = since_ms(timeframe, now_ms=now), whole_days(timeframe, now_ms=now)
         chosen = self._vaults.named(project) if project else self._vaults.default()
-        vaults = [chosen] if chosen else self._vaults.all() or [self._vaults.named("")]
+        vaults = [chosen] if chosen else self._vaults.shared() or [self._vaults.named("")]
         first = (page - 1) * page_size
         entries = [
             entry._replace(row=_in_project(entry.row, "" if chosen else vault.name))

@@ -18,7 +18,7 @@ from observer.toolsets.basic_memory.listing import listing, nodes_of
 from observer.toolsets.basic_memory.memory_url import leaves_folder, named_by
 from observer.toolsets.basic_memory.notes import Exact
 from observer.toolsets.basic_memory.rows import Format, as_answer
-from observer.toolsets.basic_memory.vault import Project, Vault, Vaults
+from observer.toolsets.basic_memory.vault import ProjectName, Vault, Vaults
 from observer.views.tool import Tool, ToolResult
 
 LARGEST_BYTES = 350_000
@@ -56,7 +56,7 @@ class DirectoryTools:
         is_directory: Annotated[
             bool, Meta(description="Both are directories; all notes in it move.")
         ] = False,
-        project: Project = "",
+        project: ProjectName = "",
         output_format: Format = "text",
     ) -> ToolResult[rows.MovedNote]:
         """Move a note, or all notes of a directory; ids and permalinks stay."""
@@ -129,7 +129,7 @@ class DirectoryTools:
         is_directory: Annotated[
             bool, Meta(description="Delete all notes of the directory of this path.")
         ] = False,
-        project: Project = "",
+        project: ProjectName = "",
         output_format: Format = "text",
     ) -> ToolResult[rows.DeletedNote | rows.DeletedDirectory]:
         """Delete the file of a note, or of all notes of a directory. Ask the person first."""
@@ -163,7 +163,7 @@ class DirectoryTools:
             str, Meta(description="Path of a file, or permalink or memory:// URL of a note.")
         ],
         *,
-        project: Project = "",
+        project: ProjectName = "",
     ) -> ToolResult[rows.FileContent]:
         """Read a file of the note folder as it is: text, or anything else as base64."""
         vault = self._vaults.named(project, identifier)
@@ -199,7 +199,7 @@ class DirectoryTools:
         ] = "",
         page: Annotated[int, Meta(ge=1, description="Page.")] = 1,
         page_size: Annotated[int, Meta(ge=1, le=100, description="Entries a page.")] = 10,
-        project: Project = "",
+        project: ProjectName = "",
         output_format: Format = "text",
     ) -> ToolResult[rows.DirectoryNodes]:
         """List folders and notes of a directory, some levels deep."""
@@ -230,7 +230,7 @@ class DirectoryTools:
         title: Annotated[str, Meta(min_length=1, description="Name of the file.")],
         directory: Annotated[str, Meta(description="Folder of the file; / for the top.")],
         *,
-        project: Project = "",
+        project: ProjectName = "",
     ) -> ToolResult[rows.CanvasFile]:
         """Write a canvas that Obsidian shows (JSON Canvas), new or in place of the old one."""
         vault = self._vaults.named(project)

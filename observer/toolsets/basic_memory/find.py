@@ -13,7 +13,7 @@ from observer.toolsets.basic_memory import rows, selection
 from observer.toolsets.basic_memory.rows import Format, as_answer
 from observer.toolsets.basic_memory.selection import SearchType, Wanted
 from observer.toolsets.basic_memory.timeframe import moment_or_since_ms
-from observer.toolsets.basic_memory.vault import Project, Vaults
+from observer.toolsets.basic_memory.vault import ProjectName, Vaults
 from observer.views.tool import Tool, ToolResult
 
 CRITERIA = "query, metadata_filters, tags, status, types, entity_types, categories, after_date"
@@ -81,7 +81,7 @@ class FindTools:
         search_all_projects: Annotated[
             bool, Meta(description="All note folders, where no project is named.")
         ] = False,
-        project: Project = "",
+        project: ProjectName = "",
         output_format: Format = "text",
     ) -> ToolResult[rows.FoundRows]:
         """Search the notes of a note folder; without a query, by filters alone, newest first."""
@@ -111,7 +111,7 @@ class FindTools:
         *,
         limit: Annotated[int, Meta(ge=1, le=100, description="Most notes.")] = 20,
         offset: Annotated[int, Meta(ge=0, description="Notes to leave out at the start.")] = 0,
-        project: Project = "",
+        project: ProjectName = "",
         output_format: Format = "text",
     ) -> ToolResult[rows.FoundRows]:
         """Find notes by fields of their frontmatter, the newest first."""
@@ -135,7 +135,7 @@ class FindTools:
             raise BadInput("No search criteria", hint=f"name at least one of: {CRITERIA}")
         number, size = paged
         if everywhere and not project:
-            vaults = self._vaults.all()
+            vaults = self._vaults.shared()
             hits = [hit for vault in vaults for hit in selection.found(vault, wanted)]
             hits.sort(key=lambda hit: -hit.score)
             name = ", ".join(vault.name for vault in vaults)

@@ -16,7 +16,7 @@ from observer.toolsets.basic_memory.memory_url import checked, is_pattern
 from observer.toolsets.basic_memory.rows import Format, as_answer
 from observer.toolsets.basic_memory.timeframe import since_ms
 from observer.toolsets.basic_memory.vault import (
-    Project,
+    ProjectName,
     Vault,
     Vaults,
     observation_permalink,
@@ -65,7 +65,7 @@ class GraphTools:
         page: Annotated[int, Meta(ge=1, description="Page.")] = 1,
         page_size: Annotated[int, Meta(ge=1, le=50, description="Notes a page.")] = 10,
         max_related: Annotated[int, Meta(ge=1, le=100, description="Most related things.")] = 10,
-        project: Project = "",
+        project: ProjectName = "",
         output_format: Format = "json",
     ) -> ToolResult[context_rows.Context]:
         """Return notes with what they state and the notes around them, to go on with a topic.

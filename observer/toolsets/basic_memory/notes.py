@@ -16,7 +16,7 @@ from observer.toolsets.basic_memory.edits import Operation, TextEdit
 from observer.toolsets.basic_memory.memory_url import named_by
 from observer.toolsets.basic_memory.rows import Format, as_answer
 from observer.toolsets.basic_memory.selection import tags_of
-from observer.toolsets.basic_memory.vault import Project, Vault, Vaults
+from observer.toolsets.basic_memory.vault import ProjectName, Vault, Vaults
 from observer.views.tool import Tool, ToolResult
 
 SUGGESTED = 5
@@ -64,7 +64,7 @@ class FileNoteTools:
             dict[str, Any], Meta(description="More fields of the frontmatter.")
         ] = {},  # noqa: B006 - never changed
         overwrite: Annotated[bool, Meta(description="Replace the note if it is there.")] = False,
-        project: Project = "",
+        project: ProjectName = "",
         output_format: Format = "text",
     ) -> ToolResult[rows.WrittenNote]:
         """Create a Markdown note in the note folder, or replace one with `overwrite`.
@@ -102,7 +102,7 @@ class FileNoteTools:
         include_frontmatter: Annotated[
             bool, Meta(description="In JSON: leave the frontmatter in the content.")
         ] = False,
-        project: Project = "",
+        project: ProjectName = "",
         output_format: Format = "text",
     ) -> ToolResult[rows.NoteText]:
         """Read a note, all of it, as the file is; if there is none, notes that may be meant."""
@@ -121,7 +121,7 @@ class FileNoteTools:
         return as_answer(found.text, result, output_format)
 
     def view_note(
-        self, identifier: Identifier, *, project: Project = ""
+        self, identifier: Identifier, *, project: ProjectName = ""
     ) -> ToolResult[rows.NoteText]:
         """Read a note to show it to the person, as an artifact where the client has such."""
         found = self.read_note(identifier, project=project)
@@ -148,7 +148,7 @@ class FileNoteTools:
         replace_subsections: Annotated[
             bool, Meta(description="replace_section takes the headings below it along.")
         ] = True,
-        project: Project = "",
+        project: ProjectName = "",
         output_format: Format = "text",
     ) -> ToolResult[rows.EditedNote]:
         """Change a part of a note; append and prepend create a note that is not there."""

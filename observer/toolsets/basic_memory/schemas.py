@@ -13,7 +13,7 @@ from observer.toolsets.basic_memory import picoschema, schema_rows
 from observer.toolsets.basic_memory.picoschema import Check, FieldUsage, Schema, Statements
 from observer.toolsets.basic_memory.rows import Format, as_answer
 from observer.toolsets.basic_memory.selection import frontmatter, plain
-from observer.toolsets.basic_memory.vault import Project, Vault, Vaults
+from observer.toolsets.basic_memory.vault import ProjectName, Vault, Vaults
 from observer.views.tool import Tool, ToolResult
 
 SCHEMA = "schema"
@@ -41,7 +41,7 @@ class SchemaTools:
         entity_type: Annotated[str, Meta(description="All notes of this type.")] = "",
         *,
         identifier: Annotated[str, Meta(description="One note, exactly.")] = "",
-        project: Project = "",
+        project: ProjectName = "",
         output_format: Format = "text",
     ) -> ToolResult[schema_rows.SchemaReport]:
         """Check notes against their schemas: one note, those of a type, or all that have one."""
@@ -77,7 +77,7 @@ class SchemaTools:
         threshold: Annotated[
             float, Meta(ge=0, le=1, description="Least share of notes that state a field.")
         ] = 0.25,
-        project: Project = "",
+        project: ProjectName = "",
         output_format: Format = "text",
     ) -> ToolResult[schema_rows.SchemaSuggestion]:
         """Suggest a schema from what the notes of a type have in common."""
@@ -98,7 +98,7 @@ class SchemaTools:
         return as_answer(_suggestion_text(result), result, output_format)
 
     def schema_diff(
-        self, entity_type: NoteType, *, project: Project = "", output_format: Format = "text"
+        self, entity_type: NoteType, *, project: ProjectName = "", output_format: Format = "text"
     ) -> ToolResult[schema_rows.SchemaDrift]:
         """Compare a schema with the notes of its type: new, dropped and repeated fields."""
         shelf = _Shelf(self._vaults.named(project))

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from operator import attrgetter
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from observer.core.errors import Ambiguous, BadInput, NotFound
-from observer.core.model import Item
+from observer.core.model import Item, Project
 from observer.core.note_file import Claim, NoteFile, Relation
 from observer.core.paths import is_inside
 from observer.memory.api import Memory
 from observer.note_files import FileText, NoteFolder, tree, writing
 from observer.note_files.grammar import permalink_of
+from observer.policy import Policies
 from observer.search.rank import Hit
 from observer.store.note_files import target_key
 from observer.toolsets.basic_memory.memory_url import (
@@ -35,7 +37,9 @@ FEW_TARGETS = 50
 """Names that are looked up one by one; of more, all notes are read at once."""
 OBSERVATION_CHARS = 200
 
-Project = Annotated[
+_POLICIES = Policies()
+
+ProjectName = Annotated[
     str,
     Meta(description="Name of a note folder; that of the current repository, or the only one."),
 ]
@@ -51,6 +55,17 @@ class Vaults:
     def all(self) -> list[Vault]:
         """Return all, by name."""
         return [Vault(self.memory, folder) for folder in self.memory.files.folders()]
+
+    def shared(self) -> list[Vault]:
+        """Return those that an answer about all note folders may draw on, by name.
+
+        A project with `sharing = "none"` answers only where it is named, or for who works in it.
+        """
+        projects = self.memory.projects()
+        apart = _POLICIES.unshared(projects, self._here())
+        return [
+            vault for vault in self.all() if vault.project is None or vault.project.id not in apart
+        ]
 
     def named(self, project: str, identifier: str = "") -> Vault:
         """Return a note folder by name or path; without one, the one that is meant here.
@@ -103,6 +118,15 @@ class Vault:
         self._memory = memory
         self.folder = folder
         self.files = memory.files
+
+    @cached_property
+    def project(self) -> Project | None:
+        """The project that its notes belong to, if any."""
+        known = self._memory.projects()
+        named = self.folder.project
+        if named:
+            return next((each for each in known if each.uuid == named), None)
+        return self._memory.project_at(self.folder.path)
 
     @property
     def name(self) -> str:
@@ -200,7 +224,8 @@ class Vault:
     def ranked(self, text: str, *, limit: int) -> list[tuple[NoteFile, Hit]]:
         """Return notes found by words and meaning, best first; operators as in `search.query`."""
         # Notes that are no files are found too, and are left out here.
-        found = self._memory.recall(text, limit=2 * limit + 20)
+        project = self.project.uuid if self.project else None
+        found = self._memory.recall(text, limit=2 * limit + 20, project=project)
         files = self.files.of(hit.item.id for hit in found.hits)
         inside = [(files[hit.item.id], hit) for hit in found.hits if hit.item.id in files]
         return [pair for pair in inside if pair[0].folder == self.folder.path][:limit]

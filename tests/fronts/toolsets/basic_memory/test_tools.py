@@ -208,6 +208,36 @@ def test_a_directory_moves_as_far_as_it_can(folders: Folders, vault: Path) -> No
     assert (vault / "people" / "bo-aas.md").exists()
 
 
+def test_copies_of_a_note_are_all_found(folders: Folders, vault: Path) -> None:
+    for name in ("copy-1", "copy-2", "copy-3"):
+        (vault / f"{name}.md").write_text("The bollards are painted yellow.\n")
+    folders.sync("main", [f"copy-{n}.md" for n in (1, 2, 3)])
+    for search_type in ("text", "hybrid"):
+        found = folders.call("search_notes", query="bollards", search_type=search_type).result
+        assert {hit.title for hit in found.results} == {"copy-1", "copy-2", "copy-3"}
+
+
+def test_notes_of_a_project_that_is_not_shared_are_found_in_their_folder(
+    folders: Folders, tmp_path: Path, git: Callable[..., str]
+) -> None:
+    repository = tmp_path / "secret"
+    git(repository, "init")
+    (repository / ".observer.toml").write_text('sharing = "none"\n')
+    (repository / "Plan.md").write_text("The bollards are painted yellow.\n")
+    folders.add(repository, "secret")
+    found = folders.call("search_notes", query="bollards", project="secret").result
+    assert [hit.title for hit in found.results] == ["Plan"]
+    (tmp_path / "open").mkdir()
+    folders.add(tmp_path / "open", "open")
+    assert "No recent activity" in folders.said("recent_activity")
+    everywhere = {"tags": "x", "search_all_projects": True}
+    (repository / "Plan.md").write_text("---\ntags: [x]\n---\nThe bollards are red.\n")
+    folders.sync("secret", ["Plan.md"])
+    assert "No results found" in folders.said("search_notes", **everywhere)
+    folders.here = str(repository)
+    assert "### Plan" in folders.said("search_notes", **everywhere)
+
+
 def test_many_relations_are_resolved_as_few_are(
     folders: Folders, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
