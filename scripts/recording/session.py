@@ -170,7 +170,7 @@ def kept(client: str, at: Place, *, by_ms: int) -> Iterator[tuple[str, str]]:
 def _sql(path: Path, tables: tuple[str, ...]) -> str:
     marks = tuple(f"{quote}{name}{quote}" for name in tables for quote in '"`')
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
-        lines = [line for line in database.iterdump() if any(mark in line[:60] for mark in marks)]
+        lines = [line for line in database.iterdump() if any(mark in line[:100] for mark in marks)]
     return "\n".join(lines) + "\n"
 
 

@@ -91,3 +91,11 @@ def test_what_is_no_database_is_counted(path: Path, spoil: object) -> None:
     problems = Problems()
     assert rows(path, problems=problems) == []
     assert sum(problems.counts.values()) == 1
+
+
+def test_an_index_over_json_does_not_keep_a_database_shut(path: Path) -> None:
+    """Kilo's has one."""
+    with closing(sqlite3.connect(path)) as writer, writer:
+        writer.execute("UPDATE note SET text = '{}'")
+        writer.execute("CREATE INDEX by_role ON note (json_extract(text, '$.role'))")
+    assert rows(path) == ["{}", "{}"]

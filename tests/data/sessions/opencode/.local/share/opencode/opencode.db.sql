@@ -42,3 +42,9 @@ INSERT INTO "part" VALUES('prt_20aecc892001FP5aJzTN7PmNy1','msg_20aecc67a001FcQ7
 INSERT INTO "part" VALUES('prt_20aecc8a6001MXIGdYwKfRGn3i','msg_20aecc67a001FcQ712xtB2pyWj','ses_df513c183ffeW6VxlXJgyorxee',1780000035097,1780000035193,'{"type":"text","text":"The total was one too low: it subtracted 1. Adding 1 did not help; now it only sums.","time":{"start":1780000035097,"end":1780000035165}}');
 INSERT INTO "part" VALUES('prt_20aeccad3001wbH3zMfVE0sMj0','msg_20aecc67a001FcQ712xtB2pyWj','ses_df513c183ffeW6VxlXJgyorxee',1780000035653,1780000035655,'{"reason":"stop","snapshot":"4de9ca830b4a641f32f8f194ff175b6380686969","type":"step-finish","tokens":{"total":120,"input":100,"output":20,"reasoning":0,"cache":{"write":0,"read":0}},"cost":0}');
 INSERT INTO "session" VALUES('ses_df513c183ffeW6VxlXJgyorxee','13c5aa4dff78a4659b648d75e3e6b06b2433f32d',NULL,NULL,'calm-tiger','/home/ana/till','','Correct a total','1.18.33',NULL,0,0,0,NULL,NULL,0.0,900,180,0,0,0,NULL,'[{"permission":"question","pattern":"*","action":"deny"},{"permission":"plan_enter","pattern":"*","action":"deny"},{"permission":"plan_exit","pattern":"*","action":"deny"}]','build','{"id":"stand-in","providerID":"standin","variant":"default"}',1779999999727,1780000035881,NULL,NULL);
+CREATE INDEX `message_session_time_created_id_idx` ON `message` (`session_id`,`time_created`,`id`);
+CREATE INDEX `part_message_id_id_idx` ON `part` (`message_id`,`id`);
+CREATE INDEX `part_session_idx` ON `part` (`session_id`);
+CREATE INDEX `session_project_idx` ON `session` (`project_id`);
+CREATE INDEX `session_workspace_idx` ON `session` (`workspace_id`);
+CREATE INDEX `session_parent_idx` ON `session` (`parent_id`);
