@@ -1,7 +1,6 @@
 """What happened: the decoded form of everything that hooks, fronts and the daemon report.
 
-Values are frozen, times integer UTC milliseconds (`*_ms`). What a client sent is an `Event`; the
-tag of its `body` is its kind, the same word in JSON, SQL, tools and README.
+Times are integer UTC milliseconds (`*_ms`). An `Event`'s kind is the tag of its `body`.
 """
 
 from __future__ import annotations
@@ -327,8 +326,8 @@ class Event(Value):
 
     `id` is the spool entry's name, unique for ever; `session` is the client's own id of it. `dedup`
     is equal for two reports of one event of a project; `route` is the hook that reported it. Where
-    it is known, `branch` was checked out ("" for a detached HEAD), `since` is the commit before,
-    `model` and `trace` (a W3C traceparent) are of the work.
+    it is known, `branch` was checked out ("" for a detached HEAD), `since` is the commit before;
+    `model`, `trace` (a W3C traceparent) and `remote` (of the repository) are of the work.
     """
 
     id: str
@@ -348,3 +347,4 @@ class Event(Value):
     since: str = ""
     model: str = ""
     trace: str = ""
+    remote: str = ""

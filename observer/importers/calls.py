@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from observer.core.routes import import_route
 from observer.importers.jsonl import Problems
 from observer.importers.source import FoundSession
 from observer.ingest.decode import decode_call
+from observer.projects.worktree import normalise
 
 LIVE_MS = 60_000
 """What happened so short ago is left to the hooks, whose reports may not be stored yet."""
@@ -51,13 +53,22 @@ def events_of_calls(
     A session that may still go on has no end, and the last minute is left to the hooks.
     """
     at_ms, idle_ms = now_ms(), settings.session_idle_minutes * 60_000
+    remote = _remote(found)
     for call in calls:
         if at_ms - call.at_ms < (idle_ms if call.event in _ENDS else LIVE_MS):
             continue
         try:
-            yield from _events(client, call, found.id, project, settings.event_cap_bytes)
+            for event in _events(client, call, found.id, project, settings.event_cap_bytes):
+                yield structs.replace(event, remote=remote) if remote else event
         except Undecodable as error:
             problems.add(f"unreadable {call.event} ({error.message})", found.paths[0])
+
+
+def _remote(found: FoundSession) -> str:
+    """Return the name of a session's repository; "" where its client kept none that can be one."""
+    with suppress(ValueError):
+        return normalise(found.remote, base=found.folder or "/")
+    return ""
 
 
 def _events(

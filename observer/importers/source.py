@@ -20,7 +20,8 @@ class FoundSession(NamedTuple):
     """A session that can be imported, as far as a glance at its files shows.
 
     `before` are the files of sessions that it was forked from, whose records it repeats. `state`
-    differs once it has changed, where a file holds many sessions.
+    differs once it has changed, where a file holds many sessions. `remote` is the URL of its
+    repository, where the client kept it.
     """
 
     id: str
@@ -31,6 +32,7 @@ class FoundSession(NamedTuple):
     size_bytes: int
     before: tuple[Path, ...] = ()
     state: str = ""
+    remote: str = ""
 
     def fingerprint(self) -> str:
         """Return a text that differs once it, or a file of it, has changed."""

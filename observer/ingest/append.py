@@ -6,6 +6,7 @@ import msgspec
 
 from observer.core.events import Event, SessionEnd, kind_of
 from observer.core.model import UNASSIGNED, Place, Receipt, Recorded, Session
+from observer.core.paths import is_inside
 from observer.core.routes import is_imported
 from observer.git.status import uncommitted_paths
 from observer.ingest.commit_sessions import WORKING_MS, lacks_session, with_session_at_work
@@ -58,6 +59,7 @@ class EventAppender:
 
     def append(self, prepared: PreparedEvent) -> Receipt:
         """Append one event; one that is known, a duplicate, purged or too old changes nothing."""
+        prepared = self._with_gone_place(prepared)
         event = prepared.event
         if prepared.is_expired:
             return Receipt(is_expired=True)
@@ -95,6 +97,29 @@ class EventAppender:
         self.touched.add(project_id)
         item = self._projection.add(recorded)
         return Receipt(seq=recorded.seq, item=item, project_id=recorded.project_id)
+
+    def _with_gone_place(self, prepared: PreparedEvent) -> PreparedEvent:
+        """Return an imported event whose folder is gone with the repository or project it was in.
+
+        Its client may have kept the repository's remote; else the folder may be a project's.
+        """
+        event = prepared.event
+        if prepared.place.root or not is_imported(event) or not event.cwd:
+            return prepared
+        around = [
+            root
+            for project in self._projects.values()
+            for root in project.roots
+            if is_inside(event.cwd, root)
+        ]
+        root = max(around, key=len, default="")
+        if event.remote:
+            gone = Place(root=root or event.cwd, remotes=(event.remote,))
+        elif root:
+            gone = Place(root=root)
+        else:
+            return prepared
+        return msgspec.structs.replace(prepared, place=gone)
 
     def finish(self) -> None:
         """Put the items and sessions derived from what was taken."""

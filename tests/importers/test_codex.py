@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -288,3 +290,50 @@ def test_a_reply_has_the_tokens_of_its_turn(shop: Path, tmp_path: Path) -> None:
         TokenUsage(input=100, output=20, cache_read=900),
         None,
     ]
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        pytest.param("git@github.com:ana/shop.git", "shop", id="another clone"),
+        pytest.param("https://t:secret@github.com/Ana/Shop", "shop", id="another spelling"),
+        pytest.param("https://github.com/ana/other", "gone", id="an unknown repository"),
+        pytest.param("ext::sh -c true", "", id="a command"),
+        pytest.param("\0", "", id="no remote"),
+        pytest.param("", "", id="none"),
+    ],
+)
+def test_a_session_whose_folder_is_gone_belongs_to_its_repository(
+    memory: Memories, git: Callable[..., str], tmp_path: Path, url: str, name: str
+) -> None:
+    """What was never recorded of any project stays without one."""
+    here, shop = memory("one"), tmp_path / "home" / "shop"
+    git(shop, "init", "-q")
+    git(shop, "remote", "add", "origin", "https://github.com/ana/shop")
+    known = Rollout(shop)
+    known.prompt("what is here?")
+    here.imported(known.write(tmp_path), source="codex")
+    gone = Rollout(tmp_path / "home" / "gone")
+    gone.lines[0]["payload"] |= {"id": "s2", "git": {"repository_url": url}}
+    gone.prompt("and what was there?")
+    receipts = here.imported(gone.write(tmp_path), source="codex")
+    with here.store.read() as reader:
+        names = {project.id: project.name for project in reader.projects()}
+    assert {names[one.project_id or 0] for one in receipts if one.seq} == {name or names[1]}
+
+
+def test_a_session_in_a_folder_that_a_project_had_belongs_to_it(
+    memory: Memories, git: Callable[..., str], tmp_path: Path
+) -> None:
+    here, shop = memory("one"), tmp_path / "home" / "shop"
+    git(shop, "init", "-q")
+    first = Rollout(shop)
+    first.prompt("what is here?")
+    (before, *_) = here.imported(first.write(tmp_path), source="codex")
+    shutil.rmtree(shop)
+    second = Rollout(shop / "web")
+    second.lines[0]["payload"]["id"] = "s2"
+    second.prompt("and there?")
+    receipts = [one for one in here.imported(second.write(tmp_path), source="codex") if one.seq]
+    assert receipts
+    assert {one.project_id for one in receipts} == {before.project_id}

@@ -51,4 +51,5 @@ def _session(path: Path) -> FoundSession | None:
         first_ms=first_ms,
         last_ms=max(last_ms(path), first_ms),
         size_bytes=path.stat().st_size,
+        remote=text(inner(payload, "git"), "repository_url"),
     )
