@@ -12,6 +12,7 @@ DAY_MS = 86_400_000
 LONGEST_DAYS = 365
 
 _DAYS = {"h": 1 / 24, "d": 1, "w": 7, "m": 30, "y": 365}
+_NAMED = {"now": 0, "today": 0, "yesterday": 1}
 _SPAN = re.compile(
     rf"(?:last\s+|past\s+)?(?P<count>\d{{1,5}}|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})?"
     r"\s*(?P<unit>h|hours?|d|days?|w|weeks?|m|mo|months?|y|years?)(?:\s+ago)?",
@@ -65,6 +66,8 @@ def whole_days(text: str, *, now_ms: int) -> str:
 
 
 def _days(text: str, now_ms: int) -> float | None:
+    if text.lower() in _NAMED:
+        return _NAMED[text.lower()]
     if span := _SPAN.fullmatch(text):
         count = (span["count"] or "1").lower()
         number = int(count) if count.isdecimal() else NUMBERS[" ".join(count.split())]
