@@ -80,6 +80,7 @@ def _described(status: Status) -> list[tuple[str, str]]:
     if status.llm:
         lines.append(("llm", f"{status.llm.model}: {spent_text(status.llm)}"))
     lines += [("watched" if one.folders else "not watched", str(one)) for one in status.watched]
+    lines += [(f"notes {each.name}", str(each)) for each in status.note_folders]
     lines += [
         ("kept unread", f"{counted(count, 'event')} of {client}, which observer does not know yet")
         for client, count in status.unknown_clients.items()

@@ -11,6 +11,7 @@ import click
 from observer import client
 from observer.cli.commands import Group
 from observer.cli.draft import draft_command
+from observer.cli.note_folder import folder_command
 from observer.cli.options import named_project
 from observer.cli.output import emit, json_option, limit_option, note, say
 from observer.cli.session import open_memory, project_here
@@ -213,3 +214,4 @@ def _change(handle: str, action: str, *, as_json: bool, **asked: object) -> None
 
 
 note_command.add_command(draft_command)
+note_command.add_command(folder_command)

@@ -308,7 +308,6 @@ class Daemon:
             each.touch(touched)
 
     def _noted(self, projects: Iterable[int | None]) -> None:
-        """As `_stored`, in any thread."""
         self._loop.call_soon_threadsafe(self._stored, list(projects))
 
     def _revised(self, projects: frozenset[int]) -> None:
@@ -330,7 +329,8 @@ class Daemon:
         )
         try:
             status = with_store(status, self._store, self._writer.restricted())
-            status = msgspec.structs.replace(status, llm=self._llm.status())
+            folders = self._notes.shown()
+            status = msgspec.structs.replace(status, llm=self._llm.status(), note_folders=folders)
         except StoreUnavailable as error:
             status = msgspec.structs.replace(status, degraded=status.degraded or f"store: {error}")
         return with_spool(status, self._home)

@@ -12,7 +12,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from observer.core.config import Settings
 from observer.core.errors import ConfigInvalid, NotFound, StoreUnavailable
 from observer.core.paths import Home, is_inside
 from observer.daemon.health import Health
+from observer.daemon.status import NotedFolder
 from observer.daemon.watching.inotify import (
     InotifyWatch,
     WatchLimitReached,
@@ -44,6 +45,8 @@ SCAN_S = 60.0
 """How often folders are scanned that the kernel does not watch, or that are not there."""
 MANY = 1_000
 """From so many changed files on the folder is scanned instead."""
+NAMED = 3
+"""Files that are not stored and are named; the others are counted."""
 RETRY_S = 5.0
 REST = 0.25
 """Seconds of pause for each second of work, so that others have the processor."""
@@ -78,7 +81,7 @@ class NoteFolderWorker:
         self._health = health
         self._on_change = on_change
         self._syncs: dict[NoteFolder, FolderSync] = {}
-        self._reports: dict[str, SyncReport] = {}
+        self._skipped: dict[str, tuple[tuple[str, str], ...]] = {}
         self._due: set[NoteFolder] = set()
         self._watch: InotifyWatch | None = None
         self._watched: frozenset[str] = frozenset()
@@ -88,9 +91,25 @@ class NoteFolderWorker:
         self._over = threading.Event()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="notes")
 
-    def reports(self) -> Mapping[str, SyncReport]:
-        """Return what the last scan of each folder found, by its path; in any thread."""
-        return dict(self._reports)
+    def shown(self) -> tuple[NotedFolder, ...]:
+        """Return the folders with their notes, and what of them is not stored; in any thread.
+
+        Raises:
+            StoreUnavailable: the notes cannot be counted.
+        """
+        with self._store.read() as reader:
+            notes = reader.noted_folders()
+        return tuple(
+            NotedFolder(
+                name=each.name,
+                path=each.path,
+                notes=notes.get(each.path, 0),
+                skipped_files=len(skipped),
+                skipped=tuple(f"{path} ({reason})" for path, reason in skipped[:NAMED]),
+            )
+            for each in list(self._syncs)
+            for skipped in [self._skipped.get(each.path, ())]
+        )
 
     def sync(self, folder: NoteFolder, paths: Sequence[str]) -> None:
         """Store what is at some paths of a folder, and return after the commit; in any thread."""
@@ -144,7 +163,7 @@ class NoteFolderWorker:
     def _drop(self, folders: Iterable[NoteFolder]) -> None:
         for folder in folders:
             (self._syncs.pop(folder, None) or self._sync_of(folder)).drop()
-            self._reports.pop(folder.path, None)
+            self._skipped.pop(folder.path, None)
             self._folders.pop(folder, None)
             self._due.discard(folder)
             self._on_change({None})
@@ -227,7 +246,7 @@ class NoteFolderWorker:
     def _report(self, folder: NoteFolder, report: SyncReport) -> None:
         if report.changed or report.gone:
             self._on_change({report.project_id})
-        self._reports[folder.path] = report
+        self._skipped[folder.path] = report.skipped
 
     def _sync_of(self, folder: NoteFolder) -> FolderSync:
         return FolderSync(self._store, self._write, folder, exclude=self._exclude, now_ms=now_ms)

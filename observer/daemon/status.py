@@ -16,7 +16,7 @@ from observer.core.config import Settings
 from observer.core.errors import DaemonUnavailable, StoreUnavailable
 from observer.core.model import LlmUsage, iso
 from observer.core.paths import Home
-from observer.core.text import counted
+from observer.core.text import counted, listed
 from observer.importers.queued import queued
 from observer.ingest.decode import unknown_client
 from observer.policy import Policies
@@ -71,6 +71,22 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.root}: {'; '.join(counts + [self.reason] * bool(self.reason))}"
 
 
+class NotedFolder(msgspec.Struct, frozen=True, kw_only=True):
+    """A note folder; `skipped` names some of the files that are not stored, with the reasons."""
+
+    name: str
+    path: str
+    notes: int = 0
+    skipped_files: int = 0
+    skipped: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Return it as text for a person."""
+        left = f"; not stored: {listed(self.skipped)}" if self.skipped else ""
+        more = self.skipped_files - len(self.skipped)
+        return f"{self.path}: {counted(self.notes, 'note')}{left}{f' and {more} more' * (more > 0)}"
+
+
 class Paused(msgspec.Struct, frozen=True, kw_only=True):
     """Where recording is paused; `until_ms` is null for a pause without end."""
 
@@ -121,6 +137,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     db_bytes: int = 0
     spool_bytes: int = 0
     watched: tuple[Watched, ...] = ()
+    note_folders: tuple[NotedFolder, ...] = ()
     policies: tuple[PolicyProblem, ...] = ()
     paused: tuple[Paused, ...] = ()
     importing: Importing | None = None

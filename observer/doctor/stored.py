@@ -36,6 +36,9 @@ def store_checks(here: Home, status: Status) -> Iterator[Diagnosis]:
     yield from _policies(status)
     if status.watched:
         yield Diagnosis("watched", is_well=True, found=" · ".join(map(str, status.watched)))
+    if status.note_folders:
+        found = " · ".join(map(str, status.note_folders))
+        yield Diagnosis("note folders", is_well=True, found=found)
     if status.llm:
         yield _llm(status.llm)
     yield Diagnosis(

@@ -90,6 +90,11 @@ class NoteFiles:
         """
         return self._folders.remove(name)
 
+    def counts(self) -> Mapping[str, int]:
+        """Return how many notes each note folder has, by its path."""
+        with self._store.read() as reader:
+            return reader.noted_folders()
+
     def list(self, folder: NoteFolder, *, under: str = "") -> Sequence[NoteFile]:
         """Return the files of a note folder, or of a folder inside it, by path."""
         with self._store.read() as reader:

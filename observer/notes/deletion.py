@@ -16,7 +16,7 @@ from observer.core.events import AnyBody, Forget, Undo
 from observer.core.filters import RECORDED_KINDS, Filters
 from observer.core.model import UNASSIGNED, Item
 from observer.notes.note_reader import NoteReader
-from observer.notes.validation import check_change, check_forget, check_rule
+from observer.notes.validation import check_change, check_forget, check_kept_here, check_rule
 from observer.notes.values import Author, EventWriter, Record
 from observer.observations.note_reducer import tags_of
 from observer.search.candidates import Sources
@@ -54,6 +54,7 @@ class Reversible(NoteReader):
 
         Raises:
             Ambiguous: the handle is vague.
+            BadInput: it is kept as a file.
             CapturedUserOnly: an agent would delete neither a note nor an inference.
             RuleUserOnly: an agent would delete a rule that a person approved.
         """
@@ -61,6 +62,7 @@ class Reversible(NoteReader):
             item = reader.item(self._exact(reader, handle))
         if item is None or not self._may_see(item):
             return False
+        check_kept_here(item)
         check_forget(item, author)
         self._writer.write(
             Forget(item=item.id), author=author, project_id=item.project_id or UNASSIGNED
@@ -99,6 +101,7 @@ class Reversible(NoteReader):
         if captured := self._captured(handle):
             return self._restored(captured, author)
         item = self.get(handle, deleted=True)
+        check_kept_here(item)
         check_rule(item, author)
         changes = [version for version in self.history(item.id) if version.stands]
         if len(changes) < 2:
@@ -130,6 +133,7 @@ class Reversible(NoteReader):
         return replace(item, deleted_ms=None)
 
     def _changed(self, item: Item, body: AnyBody, author: Author) -> Item:
+        check_kept_here(item)
         self._writer.write(body, author=author, project_id=item.project_id or UNASSIGNED)
         return self.get(item.id, deleted=True)
 

@@ -100,9 +100,15 @@ class NoteReader:
 
         Raises:
             NotFound, Ambiguous: as `get`.
+            BadInput: it is kept as a file, which may have a history in git.
             ObserverError: an older observer kept the note, and the log was not read anew since.
         """
         item = self.get(handle, deleted=True)
+        if item.file:
+            raise BadInput(
+                f"note {item.id} is kept as a file, so its versions are not kept here",
+                hint=f"look at them with: git log -p {item.file}",
+            )
         with self._store.read() as reader:
             history = reader.history(item.id)
         if not history or item_id(history[0].seq) != item.id:

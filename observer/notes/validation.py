@@ -86,6 +86,19 @@ def metadata_text(metadata: dict[str, object] | None) -> str:
     return text
 
 
+def check_kept_here(item: Item) -> None:
+    """Refuse to change or delete in the store alone what is kept as a file.
+
+    Raises:
+        BadInput: it is; the hint names the file.
+    """
+    if item.file:
+        raise BadInput(
+            f"note {item.id} is kept as a file, which decides what it says",
+            hint=f"edit, move or delete {item.file}",
+        )
+
+
 def check_change(item: Item, author: Author) -> None:
     """Refuse an agent what only a person may change, and what happened.
 

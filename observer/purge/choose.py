@@ -185,8 +185,14 @@ def _of_items(reader: PurgeReader, asked: Criteria) -> set[int] | None:
     if not asked.ids and not asked.query:
         return None
     for item in asked.ids:
-        if reader.item(item, deleted=True) is None:
+        known = reader.item(item, deleted=True)
+        if known is None:
             raise NotFound(f"there is no item {item}", hint="search for it: observer search")
+        if known.file:
+            raise BadInput(
+                f"note {item} is kept as a file, and comes from there",
+                hint=f"delete {known.file}, or: observer note folder remove",
+            )
     seqs = origins(reader, asked.ids) if asked.ids else None
     if asked.query:
         found = origins(reader, _found(reader, asked))

@@ -24,8 +24,8 @@ def target_key(target: str) -> str:
 class NoteFileReader(Protocol):
     """Reads of note files. Files that are gone are returned where that is asked for only."""
 
-    def noted_folders(self) -> list[str]:
-        """Return the note folders of which files are known."""
+    def noted_folders(self) -> Mapping[str, int]:
+        """Return how many notes each note folder has; those without any are left out."""
 
     def note_files(self, folder: str, *, gone: bool = False) -> list[NoteFile]:
         """Return the files of a note folder, by path."""

@@ -37,10 +37,10 @@ ORDER BY rank, folder, path
 class NoteFileReads(Selecting):
     """Implements `store.note_files.NoteFileReader`."""
 
-    def noted_folders(self) -> list[str]:
+    def noted_folders(self) -> Mapping[str, int]:
         """See `NoteFileReader.noted_folders`."""
-        rows = self._rows("SELECT DISTINCT folder FROM note_file WHERE gone_ms IS NULL")
-        return [row[0] for row in rows]
+        counts = "SELECT folder, count(*) FROM note_file WHERE gone_ms IS NULL GROUP BY folder"
+        return dict(self._rows(counts))
 
     def note_files(self, folder: str, *, gone: bool = False) -> list[NoteFile]:
         """See `NoteFileReader.note_files`."""

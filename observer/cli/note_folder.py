@@ -1,0 +1,69 @@
+"""`observer note folder`: which folders with Markdown files are notes."""
+
+from __future__ import annotations
+
+import click
+
+from observer import client
+from observer.cli.commands import Group
+from observer.cli.options import named_project
+from observer.cli.output import emit, json_option, note, say, table
+from observer.cli.session import open_memory
+from observer.core.paths import home, working_folder
+
+
+@click.group("folder", cls=Group, epilog="Example: observer note folder add ~/vault")
+def folder_command() -> None:
+    """Keep the Markdown files of folders as notes, in sync with what is on the disk."""
+
+
+@folder_command.command("add", epilog="Example: observer note folder add docs/decisions")
+@click.argument("path")
+@click.option("--name", default="", help="What to call it; the folder's own name without.")
+@named_project("Project of the notes; that of the repository around the folder without.")
+@json_option
+def add_command(*, path: str, name: str, project: str | None, as_json: bool) -> None:
+    """Make notes of the Markdown files in a folder, and follow them from now on."""
+    client.ensure_daemon(home())
+    with open_memory() as memory:
+        chosen = memory.project(project).uuid if project else ""
+        made = memory.files.add(str(working_folder() / path), name=name, project=chosen)
+    if as_json:
+        emit({"name": made.name, "path": made.path, "project": made.project})
+        return
+    say(f"{made.path} is the note folder {made.name} now")
+    note("it is being read; see how far with: observer note folder list")
+
+
+@folder_command.command("list", epilog="Example: observer note folder list --json")
+@json_option
+def list_command(*, as_json: bool) -> None:
+    """List the note folders, and how many notes each has."""
+    with open_memory() as memory:
+        counts = memory.files.counts()
+        names = {project.uuid: project.name for project in memory.projects()}
+        found = [
+            (each.name, counts.get(each.path, 0), names.get(each.project, ""), each.path)
+            for each in memory.files.folders()
+        ]
+    columns = ("Name", "Notes", "Project", "Path")
+    if as_json:
+        emit([dict(zip(map(str.lower, columns), row, strict=True)) for row in found])
+    elif found:
+        table(columns, found)
+    else:
+        say("no note folders; add one with: observer note folder add PATH")
+
+
+@folder_command.command("remove", epilog="Example: observer note folder remove vault")
+@click.argument("name", metavar="NAME|PATH")
+@json_option
+def remove_command(*, name: str, as_json: bool) -> None:
+    """Forget the notes of a folder; its files stay as they are."""
+    client.ensure_daemon(home())
+    with open_memory() as memory:
+        gone = memory.files.remove(name)
+    if as_json:
+        emit({"name": gone.name, "path": gone.path})
+        return
+    say(f"{gone.path} is no note folder any more; its files stay")
