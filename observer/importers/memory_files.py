@@ -33,6 +33,7 @@ from observer.store.interface import StoreReader
 NAME = "memory-files"
 TYPE = "memory-file"
 MOST_BYTES = 1 << 20
+MOST_NOTES = 100_000
 TITLE_PARTS = 3
 MOST_FILES = 500
 """Of one work tree: no client reads more."""
@@ -132,7 +133,7 @@ def changes(
 
 def _notes(reader: StoreReader, settings: Settings) -> list[Item]:
     of_all = Filters(kinds=("note",), types=(TYPE,), owner=owner(settings))
-    return [note for note in reader.recent(of_all, limit=-1) if note.key.startswith(_KEY)]
+    return [note for note in reader.recent(of_all, limit=MOST_NOTES) if note.key.startswith(_KEY)]
 
 
 def _says(note: Item | None, event: Event) -> bool:
@@ -177,7 +178,7 @@ def _title(path: Path, below: str) -> str:
 
 def _base_of(path: Path) -> Path:
     """Return the folder that a single file is looked at in."""
-    return Path(work_tree_of(".", str(path.parent)) or path.parent)
+    return Path(work_tree_of(path.name, str(path.parent)) or path.parent)
 
 
 def _files(path: Path, base: Path, problems: Problems) -> Iterator[Path]:

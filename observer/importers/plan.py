@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -52,20 +52,27 @@ def plan_import(
     plans = []
     for source in sources:
         paths = choice.paths or source.paths(environ, sorted(roots))
-        plans.append(plan_source(home, source, choice._replace(paths=paths), finished))
+        plans.append(plan_source(home, source, choice._replace(paths=paths), finished, roots))
         roots |= work_trees(one.folder for one in plans[-1].found)
     return [plan for plan in plans if plan.found]
 
 
 def plan_source(
-    home: Home, source: SessionSource, choice: Choice, finished: FinishedImports
+    home: Home,
+    source: SessionSource,
+    choice: Choice,
+    finished: FinishedImports,
+    roots: Collection[str] = (),
 ) -> Plan:
-    """Return what an import of one source would bring, from the chosen paths alone."""
+    """Return what an import of one source would bring, from the chosen paths alone.
+
+    `roots` are those of projects, beside the ones in the memory.
+    """
     problems = Problems()
     there = source.find(choice.paths, problems)
     if any(one.folder and not one.folder.startswith("/") for one in there):
-        roots = known_roots(home)
-        there = [placed(one, roots) for one in there]
+        known = known_roots(home).union(roots)
+        there = [placed(one, known) for one in there]
     found = [
         one
         for one in there

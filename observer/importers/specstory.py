@@ -60,7 +60,7 @@ def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
             problems.add("file without a session", path)
         elif not _has_transcript(head):
             times = [head.at_ms, *(turn.at_ms for turn in _turns(path, head, Problems()))]
-            root = work_tree_of(".", str(path.parent)) or str(path.parent)
+            root = work_tree_of(path.name, str(path.parent)) or str(path.parent)
             size = path.stat().st_size
             found.append(FoundSession(head.id, (path,), root, min(times), max(times), size))
     return found

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from observer.core.paths import Home
 from observer.importers.source import FoundSession
-from observer.projects import work_tree_of
+from observer.projects import detect_place
 from observer.store.sqlite.database import SqliteStore
 
 
@@ -23,13 +23,16 @@ def known_roots(home: Home) -> set[str]:
 
 
 def work_trees(folders: Iterable[str]) -> set[str]:
-    """Return the work trees around folders, of those that exist."""
+    """Return the roots of the projects around folders, of those that exist."""
     return {root for folder in set(folders) if folder and (root := _around(folder))}
 
 
 @cache
 def _around(folder: str) -> str:
-    return work_tree_of(".", folder) if Path(folder).is_dir() else ""
+    if not Path(folder).is_dir():
+        return ""
+    place = detect_place(folder)
+    return place.root if place.git or place.marker else ""
 
 
 def placed(found: FoundSession, roots: Iterable[str]) -> FoundSession:

@@ -136,6 +136,10 @@ def test_a_note_changes_with_its_file_and_goes_with_it(
     kinds = filled.kinds()
     look()
     assert filled.kinds() == kinds
+    for name in notes(filled):
+        (shop / name).unlink()
+        look()
+    assert filled.items() == []
 
 
 def test_a_note_that_was_forgotten_comes_back_only_with_another_text(

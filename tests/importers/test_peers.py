@@ -15,11 +15,12 @@ from observer.core.events import Custom, Event, Prompt, Remember
 from observer.core.paths import Home
 from observer.importers.finished import FinishedImports
 from observer.importers.jsonl import Problems
-from observer.importers.plan import Choice, plan_source
+from observer.importers.plan import Choice, plan_import
 from observer.importers.registry import SOURCES
 from observer.importers.source import FoundSession
 from observer.importers.work_trees import placed
 from tests.importers.conftest import Memories
+from tests.importers.played import fixed_bug
 
 AT = "2026-05-28T20:26:40.000Z"
 AT_MS = 1_780_000_000_000
@@ -243,18 +244,20 @@ def test_a_project_is_the_one_of_its_name_here(roots: list[str], folder: str) ->
     assert placed(absolute, roots) == absolute
 
 
-def test_a_plan_puts_memories_into_projects(memory: Memories, shop: Path) -> None:
-    filled = memory("home")
-    body = Prompt(text="hello")
-    filled.pipeline.ingest([Event("e1", AT_MS, "codex", body, session="s", cwd=str(shop))])
-    home = Home(shop.parents[1] / "home")
-    filled = memory("home")
-    root = shop.parents[1] / "home"
-    assert home.database == root / "observer.db"
-    path = claude_mem(shop.parents[1] / "claude-mem.db")
+def test_on_day_one_the_folders_of_sessions_are_looked_at(shop: Path) -> None:
+    """A memory that names a project means the one in which a session was found just now."""
+    person = Path.home()
+    fixed_bug(shop).write(person / ".claude/projects/-shop")
+    (shop / "CLAUDE.md").write_text("Use tabs.")
+    (person / ".claude-mem").mkdir()
+    path = claude_mem(person / ".claude-mem/claude-mem.db")
+    home = Home(person / ".observer")
+    home.root.mkdir()
     finished = FinishedImports(home.imports)
-    plan = plan_source(home, SOURCES["claude-mem"], Choice(paths=(path,)), finished)
-    assert {one.id: one.folder for one in plan.new} == {
+    plans = plan_import(home, SOURCES.values(), Choice(), finished, {})
+    assert {one.id: one.folder for plan in plans for one in plan.new} == {
+        "s1": str(shop),
         f"{path}#shop": str(shop),
         f"{path}#api": "",
+        str(shop / "CLAUDE.md"): str(shop),
     }
