@@ -6,6 +6,7 @@ counted, and the rest is read. Only plain tables are: a view or a virtual table 
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import sqlite3
@@ -99,17 +100,56 @@ def opened(path: Path, problems: Problems) -> Iterator[Database | None]:
 def _connection(path: Path, stack: ExitStack) -> sqlite3.Connection:
     handle, _ = open_plain(path)
     os.close(handle)
-    mode = "mode=ro&immutable=1"
     if any(file.stat().st_size for file in files_of(path)[1:]):
-        folder = stack.enter_context(TemporaryDirectory(prefix="observer-import-"))
-        path, mode = _copied(path, Path(folder)), "mode=rw"
-    uri = f"file:{quote(str(path))}?{mode}"
-    connection = stack.enter_context(closing(sqlite3.connect(uri, uri=True)))
-    _restrict(connection)
+        return _COPY.of(path)
+    connection = stack.enter_context(closing(_open(path, "mode=ro&immutable=1")))
     pages, size = (connection.execute(f"PRAGMA {one}").fetchone()[0] for one in _SIZE)
-    if "immutable" in mode and pages * size > path.stat().st_size:
+    if pages * size > path.stat().st_size:
         # SQLite takes what is missing for zeros, and would return rows of nothing.
         raise sqlite3.DatabaseError("the file is cut off")
+    return connection
+
+
+class _Copy:
+    """The copy of the database in use that was read last, kept until the original changes.
+
+    Each session of it opens the database anew. The copy has no name: it goes with the process.
+    """
+
+    def __init__(self) -> None:
+        self._known: object = None
+        self._connection: sqlite3.Connection | None = None
+        atexit.register(self.close)
+
+    def of(self, path: Path) -> sqlite3.Connection:
+        state = (path, _state(path))
+        if self._connection is None or self._known != state:
+            self.close()
+            with TemporaryDirectory(prefix="observer-import-") as folder:
+                copy = _copied(path, Path(folder))
+                with closing(_open(copy, "mode=rw", "PRAGMA wal_checkpoint(TRUNCATE)")):
+                    self._connection = _open(copy, "mode=ro&immutable=1")
+            self._known = state
+        return self._connection
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+
+
+_COPY = _Copy()
+
+
+def _open(path: Path, mode: str, before: str = "SELECT 1") -> sqlite3.Connection:
+    uri = f"file:{quote(str(path))}?{mode}"
+    connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+    try:
+        connection.execute(before).fetchall()
+        _restrict(connection)
+    except sqlite3.Error:
+        connection.close()
+        raise
     return connection
 
 

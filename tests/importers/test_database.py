@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import tempfile
 from contextlib import closing
 from pathlib import Path
 
@@ -48,6 +49,24 @@ def test_a_database_in_use_is_read_as_it_is_and_left_alone(path: Path) -> None:
         before = listing(path)
         assert rows(path) == ["first", "second", "third"]
         assert listing(path) == before
+
+
+def test_a_database_in_use_is_copied_once_while_it_stays_as_it_is(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each session of it opens it; the copy has no name, so that a kill leaves none behind."""
+    (copies := tmp_path / "copies").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(copies))
+    with closing(sqlite3.connect(path, isolation_level=None)) as writer:
+        writer.execute("PRAGMA journal_mode = wal")
+        writer.execute("INSERT INTO note VALUES (3, 'third', 1)")
+        assert rows(path) == ["first", "second", "third"]
+        assert list(copies.iterdir()) == []
+        copies.rmdir()
+        assert rows(path) == ["first", "second", "third"]
+        copies.mkdir()
+        writer.execute("INSERT INTO note VALUES (4, 'fourth', 1)")
+        assert rows(path) == ["first", "second", "third", "fourth"]
 
 
 def test_a_finished_database_is_read_without_a_file_beside_it(path: Path) -> None:
