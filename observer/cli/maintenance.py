@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import closing
+from pathlib import Path
 
 import click
 import msgspec
@@ -14,6 +15,7 @@ from observer.cli.output import emit, escaped, json_option, note, say
 from observer.cli.redact import has_secrets, redacted
 from observer.cli.session import open_memory
 from observer.cli.terminal import progress
+from observer.cli.vault import write_vault
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.model import Item, Project, Recorded
@@ -59,12 +61,23 @@ def retry_command(*, as_json: bool) -> None:
 
 
 @click.command("export", epilog="Example: observer export --json > memory.jsonl")
+@click.option(
+    "--vault",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write notes and sessions as Markdown files into this folder instead.",
+)
 @json_option
-def export_command(*, as_json: bool) -> None:
+def export_command(*, vault: Path | None, as_json: bool) -> None:
     """Print every project, stored event and item, as one JSON object a line."""
-    del as_json  # there is no other form
-    out = sys.stdout.buffer
     repair_first(home())
+    if vault:
+        count = write_vault(home(), vault)
+        if as_json:
+            emit({"folder": str(vault), "files": count})
+        else:
+            say(f"{counted(count, 'file')} in {vault}")
+        return
+    out = sys.stdout.buffer
     with open_memory() as memory:
         events = 0
         for value in memory.export():
