@@ -78,10 +78,11 @@ def read(folder: str, path: str) -> tuple[bytes, FileStat]:
             handle = os.open(name, _FILE, dir_fd=above)
     except OSError as error:
         raise refused(path, error) from error
+    found = os.fstat(handle)
+    if not stat.S_ISREG(found.st_mode):
+        os.close(handle)
+        raise BadInput(f"{path} is not a plain file", hint="name a file; list what is there")
     with os.fdopen(handle, "rb") as file:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
-            raise BadInput(f"{path} is not a plain file")
         if found.st_size > LARGEST_BYTES:
             raise BadInput(f"{path} is larger than {LARGEST_BYTES >> 20} MiB", hint="split it")
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -194,6 +195,18 @@ def test_a_file_too_large_to_show_is_refused(folders: Folders, vault: Path) -> N
     (vault / "map.bin").write_bytes(b"\xff" * 350_001)
     with pytest.raises(BadInput, match="larger than 350,000 bytes"):
         folders.call("read_content", path="map.bin")
+
+
+def test_what_is_no_plain_file_is_refused(folders: Folders, vault: Path) -> None:
+    os.mkfifo(vault / "pipe.txt")
+    (vault / "link.txt").symlink_to("/etc/hosts")
+    for path, reason in (
+        ("people", "not a plain file"),
+        ("pipe.txt", "not a plain file"),
+        ("link.txt", "symbolic link"),
+    ):
+        with pytest.raises(BadInput, match=reason):
+            folders.call("read_content", path=path)
 
 
 def test_a_directory_moves_as_far_as_it_can(folders: Folders, vault: Path) -> None:
