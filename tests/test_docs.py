@@ -128,6 +128,7 @@ def test_every_client_is_in_the_readme_and_has_a_guide(name: str) -> None:
     assert f"`{name}`" in text(ROOT / "README.md")
     guide = text(DOCS / "how-to" / f"{GUIDES.get(name, name)}.md")
     assert re.search(rf"^observer install .*\b{name}\b", guide, re.MULTILINE)
+    assert f"({GUIDES.get(name, name)}.md)" in text(DOCS / "how-to" / "index.md")
 
 
 @pytest.mark.parametrize("kind", list(generic.KINDS))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from observer.clients.attribution import Attribution, attribute
+from observer.clients.attribution import Attribution, agent_variables, attribute
 
 
 @pytest.mark.parametrize(
@@ -53,3 +55,10 @@ def test_an_agents_shell_is_known_by_its_variables(
 def test_any_other_shell_is_a_persons(env: dict[str, str], client: str) -> None:
     session = env.get("OBSERVER_SESSION", "")
     assert attribute(env) == Attribution(client, session, "person")
+
+
+@pytest.mark.parametrize("variable", sorted(agent_variables()))
+def test_the_hook_script_passes_on_what_a_shell_is_recognised_by(variable: str) -> None:
+    hooks = Path(__file__).parents[2] / "hooks"
+    assert f"${{{variable}:+" in (hooks / "post").read_text()
+    assert f"`{variable}`" in (hooks / "README.md").read_text()
