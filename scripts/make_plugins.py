@@ -31,6 +31,15 @@ DESCRIPTION = "The memory that coding agents lack: what was tried, what failed, 
 AUTHOR = {"name": "observer contributors"}
 KEYWORDS = ["memory", "mcp", "hooks", "history", "decisions"]
 LICENSE = "Apache-2.0"
+MANIFEST = {
+    "name": NAME,
+    "version": __version__,
+    "description": DESCRIPTION,
+    "author": AUTHOR,
+    "license": LICENSE,
+    "keywords": KEYWORDS,
+}
+"""Fields that most manifests share."""
 
 Files = dict[str, str]
 """Texts by path, below the root of the repository."""
@@ -87,15 +96,7 @@ def _below(folder: str, texts: Files) -> Files:
 
 
 def _hooked(plugin: Hooked) -> Files:
-    manifest = {
-        "name": NAME,
-        "version": __version__,
-        "description": DESCRIPTION,
-        "author": AUTHOR,
-        "license": LICENSE,
-        "keywords": KEYWORDS,
-        **plugin.parts,
-    }
+    manifest = {**MANIFEST, **plugin.parts}
     servers = {"mcpServers": {NAME: _server(plugin.root if plugin.fills_root else "")}}
     texts = {
         plugin.manifest: _json(manifest if plugin.servers else {**manifest, **servers}),
@@ -150,15 +151,7 @@ def _with_script(value: Any, home: Home, root: str) -> Any:  # noqa: ANN401 - JS
 
 def _agent_plugin() -> Files:
     schemas = "https://agent-plugins.org/schemas/1.0.0"
-    manifest = {
-        "$schema": f"{schemas}/plugin.schema.json",
-        "name": NAME,
-        "version": __version__,
-        "description": DESCRIPTION,
-        "author": AUTHOR,
-        "license": LICENSE,
-        "keywords": KEYWORDS,
-    }
+    manifest = {"$schema": f"{schemas}/plugin.schema.json", **MANIFEST}
     arguments = ["--tools", ",".join(TOOLSETS)]
     server = {"type": "stdio", "command": "./scripts/mcp", "args": arguments}
     servers = {"$schema": f"{schemas}/mcp.schema.json", "mcpServers": {NAME: server}}
@@ -194,12 +187,7 @@ def _mcpb() -> Files:
     """Return an MCP bundle, which `mcpb pack plugins/mcpb` makes one file of."""
     manifest = {
         "manifest_version": "0.3",
-        "name": NAME,
-        "version": __version__,
-        "description": DESCRIPTION,
-        "author": AUTHOR,
-        "license": LICENSE,
-        "keywords": KEYWORDS,
+        **MANIFEST,
         "server": {
             "type": "binary",
             "entry_point": "scripts/mcp",
