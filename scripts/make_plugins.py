@@ -202,7 +202,9 @@ def _mcpb() -> Files:
 def _tools() -> Iterator[tuple[str, str]]:
     for name in TOOLSETS:
         found = toolsets()[name].tools(None, lambda: "")  # type: ignore[arg-type]  # described, not called
-        yield from ((tool.name, tool.description.splitlines()[0]) for tool in found)
+        for tool in found:
+            first, _, _ = tool.description.partition("\n\n")
+            yield tool.name, " ".join(first.split())
 
 
 def _marketplaces() -> Files:
