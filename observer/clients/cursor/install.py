@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from observer.clients.hook_groups import drop_entries, runs_ours
 from observer.config_files import jsonc
-from observer.config_files.context import InstallContext, InstallPlan, command, is_ours
-from observer.config_files.file_edits import FileEdit
+from observer.config_files.context import InstallContext, InstallPlan, command
 from observer.config_files.json_entries import drop_server, edit_json, merge, put_server
 from observer.core.errors import ConfigInvalid
 
@@ -66,7 +66,11 @@ def uninstall(context: InstallContext) -> InstallPlan:
     """Plan the removal of both."""
     return InstallPlan(
         edits=(
-            _without_hooks(context),
+            edit_json(
+                _folder(context) / "hooks.json",
+                lambda text: drop_entries(text, lambda entry: runs_ours(context, entry)),
+                leftovers=_EMPTY,
+            ),
             edit_json(_servers(context), lambda text: drop_server(text, context)),
         )
     )
@@ -93,19 +97,5 @@ def _put(text: str, context: InstallContext) -> str:
         if event in _RECALLING:
             line = command(context.home, "recall", NAME, event)
             wanted.append({"command": line, **_RECALLING[event], "timeout": 5})
-        text = merge(text, ("hooks", event), wanted, lambda entry: _is_ours(context, entry))
+        text = merge(text, ("hooks", event), wanted, lambda entry: runs_ours(context, entry))
     return text
-
-
-def _without_hooks(context: InstallContext) -> FileEdit:
-    def drop(text: str) -> str:
-        hooks = jsonc.at(text, ("hooks",))
-        for event in hooks if isinstance(hooks, dict) else ():
-            text = merge(text, ("hooks", event), [], lambda entry: _is_ours(context, entry))
-        return text
-
-    return edit_json(_folder(context) / "hooks.json", drop, leftovers=_EMPTY)
-
-
-def _is_ours(context: InstallContext, entry: object) -> bool:
-    return isinstance(entry, dict) and is_ours(context.home, entry.get("command"))

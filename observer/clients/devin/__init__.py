@@ -11,7 +11,7 @@ CLIENTS = (
     Client(
         name="devin",
         decoder="observer.clients.devin.decode:read",
-        installer="observer.clients.devin.install",
+        installer="observer.clients.devin.install:INSTALLER",
         programs=("devin",),
         folders=(".config/devin",),
         sample=prompt_sample("UserPromptSubmit"),

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from observer.clients import hook_groups
-from observer.clients.hook_groups import OurHooks
-from observer.config_files.context import InstallContext, InstallPlan
-from observer.config_files.json_entries import drop_server, edit_json, put_server
+from observer.clients.hook_groups import OurHooks, SettingsFile
+from observer.config_files.context import InstallContext
 
 # Seconds.
 HOOKS = OurHooks(
@@ -30,23 +28,8 @@ HOOKS = OurHooks(
 )
 
 
-def install(context: InstallContext) -> InstallPlan:
-    """Plan the hooks and the MCP server."""
-
-    def put(text: str) -> str:
-        return put_server(hook_groups.put(text, HOOKS, context), context)
-
-    return InstallPlan(edits=(edit_json(_path(context), put),), notes=("Restart Devin CLI.",))
-
-
-def uninstall(context: InstallContext) -> InstallPlan:
-    """Plan the removal of both."""
-
-    def drop(text: str) -> str:
-        return drop_server(hook_groups.drop(text, context), context)
-
-    return InstallPlan(edits=(edit_json(_path(context), drop),))
-
-
-def _path(context: InstallContext) -> Path:
+def _settings(context: InstallContext) -> Path:
     return context.place("XDG_CONFIG_HOME", ".config") / "devin" / "config.json"
+
+
+INSTALLER = SettingsFile(path=_settings, hooks=HOOKS, note="Restart Devin CLI.")

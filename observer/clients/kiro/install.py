@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from observer.clients.hook_groups import drop_entries, runs_ours
 from observer.config_files import jsonc
-from observer.config_files.context import InstallContext, InstallPlan, command, is_ours
+from observer.config_files.context import InstallContext, InstallPlan, command
 from observer.config_files.file_edits import FileEdit, read
 from observer.config_files.json_entries import drop_server, edit_json, merge, put_server
 
@@ -138,10 +139,7 @@ def _without_hooks(path: Path, context: InstallContext) -> FileEdit:
 
 
 def _is_our_hook(context: InstallContext, entry: object) -> bool:
-    match entry:
-        case {"action": {"command": line}}:
-            return is_ours(context.home, line)
-    return False
+    return isinstance(entry, dict) and runs_ours(context, entry.get("action"))
 
 
 # --- hooks inside agents -------------------------------------------------------------------------
@@ -163,19 +161,13 @@ def _put_agent_hooks(text: str, context: InstallContext) -> str:
             lines.append(command(context.home, "recall", OLD_NAME, event))
         matcher = {"matcher": "*"} if event.endswith("ToolUse") else {}
         wanted = [{**matcher, "command": line, "timeout_ms": _AGENT_TIMEOUT_MS} for line in lines]
-        text = merge(text, ("hooks", event), wanted, lambda entry: _is_our_entry(context, entry))
+        text = merge(text, ("hooks", event), wanted, lambda entry: runs_ours(context, entry))
     return text
 
 
 def _without_agent_hooks(path: Path, context: InstallContext) -> FileEdit:
-    def drop(text: str) -> str:
-        hooks = jsonc.at(text, ("hooks",))
-        for event in hooks if isinstance(hooks, dict) else ():
-            text = merge(text, ("hooks", event), [], lambda entry: _is_our_entry(context, entry))
-        return text
-
-    return edit_json(path, drop, leftovers=({}, _AGENT))
-
-
-def _is_our_entry(context: InstallContext, entry: object) -> bool:
-    return isinstance(entry, dict) and is_ours(context.home, entry.get("command"))
+    return edit_json(
+        path,
+        lambda text: drop_entries(text, lambda entry: runs_ours(context, entry)),
+        leftovers=({}, _AGENT),
+    )

@@ -5,30 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from observer.config_files.context import InstallContext, InstallPlan
-from observer.config_files.json_entries import ServerForm, drop_server, edit_json, put_server
-
-_FORM = ServerForm(place=("servers",))
-
-
-def install(context: InstallContext) -> InstallPlan:
-    """Plan the MCP server."""
-    return InstallPlan(
-        edits=(
-            edit_json(
-                _path(context),
-                lambda text: put_server(text, context, extra={"type": "stdio"}, form=_FORM),
-            ),
-        ),
-        notes=("VS Code runs the hooks of Copilot CLI: observer install copilot",),
-    )
-
-
-def uninstall(context: InstallContext) -> InstallPlan:
-    """Plan its removal."""
-    return InstallPlan(
-        edits=(edit_json(_path(context), lambda text: drop_server(text, context, form=_FORM)),)
-    )
+from observer.clients.server_file import ServerFile
+from observer.config_files.context import InstallContext
+from observer.config_files.json_entries import ServerForm
 
 
 def _path(context: InstallContext) -> Path:
@@ -36,3 +15,11 @@ def _path(context: InstallContext) -> Path:
     on_mac = context.user_home / "Library" / "Application Support"
     folder = on_mac if is_mac else context.place("XDG_CONFIG_HOME", ".config")
     return folder / "Code" / "User" / "mcp.json"
+
+
+INSTALLER = ServerFile(
+    path=_path,
+    form=ServerForm(place=("servers",)),
+    extra={"type": "stdio"},
+    note="VS Code runs the hooks of Copilot CLI: observer install copilot",
+)

@@ -5,7 +5,7 @@ from observer.clients.client import Client
 CLIENT = Client(
     name="zed",
     decoder="observer.clients.generic:read",
-    installer="observer.clients.zed.install",
+    installer="observer.clients.zed.install:INSTALLER",
     programs=("zed", "zeditor"),
     folders=(".config/zed",),
 )
