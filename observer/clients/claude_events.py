@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 from zlib import crc32
 
+from msgspec.structs import replace
+
 from observer.clients import patch, tools
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.payload import dump, flag, inner, rest, span_ms, text, token_usage
+from observer.clients.payload import dump, event_of, flag, inner, rest, span_ms, text, token_usage
 from observer.core.events import (
     AnyBody,
     Compaction,
@@ -95,20 +97,13 @@ def _event(
     )
     project = envelope.env.get("CLAUDE_PROJECT_DIR")
     turn = text(payload, dialect.turn)
-    return Event(
-        id=envelope.id,
-        at_ms=envelope.at_ms,
-        client=dialect.client,
-        body=body,
-        session=session or envelope.stand_in_session,
+    cwd = text(payload, "cwd")
+    return replace(
+        event_of(envelope, body, client=dialect.client, session=session, cwd=cwd, name=route),
         agent=_agent(payload),
         turn=turn,
-        cwd=text(payload, "cwd") or envelope.cwd,
         roots=(project,) if project else (),
-        host=envelope.host,
-        route=f"{envelope.client}/{route}",
         dedup=_dedup(session, payload, body, turn),
-        author="person" if isinstance(body, Prompt) else "agent",
     )
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from observer.clients.envelope import Json, Object
+from observer.clients.envelope import Envelope, Json, Object
 from observer.core import json_text
+from observer.core.events import AnyBody, Event, Prompt
 from observer.core.value import MOST_TOKENS, TokenUsage
 from observer.redaction.redact import redact_text
 
@@ -35,6 +36,27 @@ _BLOCK_KEYS = (
     "message",
     "error",
 )
+
+
+def event_of(
+    envelope: Envelope, body: AnyBody, *, client: str, session: str, cwd: str, name: str = ""
+) -> Event:
+    """Return what a hook call reports, with what is the same for all agents.
+
+    Where the payload does not say `session` or `cwd`, the envelope does; `name` is the event's,
+    where that is not the one by which the hook was called.
+    """
+    return Event(
+        id=envelope.id,
+        at_ms=envelope.at_ms,
+        client=client,
+        body=body,
+        session=session or envelope.stand_in_session,
+        cwd=cwd or envelope.cwd,
+        host=envelope.host,
+        route=f"{envelope.client}/{name or envelope.event}",
+        author="person" if isinstance(body, Prompt) else "agent",
+    )
 
 
 def dump(value: Json) -> str:

@@ -16,7 +16,7 @@ from msgspec import structs
 
 from observer.clients import patch, tools
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.payload import inner, prose, rest, rows, span_ms, text, words
+from observer.clients.payload import event_of, inner, prose, rest, rows, span_ms, text, words
 from observer.core.events import (
     AnyBody,
     Custom,
@@ -63,19 +63,12 @@ def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     session = text(inner(payload, "sessionContext"), "rootSessionId") or text(payload, "taskId")
     roots = words(payload, "workspaceRoots")
     for body in reader(payload) if reader else (unknown,):
-        yield Event(
-            id=envelope.id,
-            at_ms=envelope.at_ms,
-            client=NAME,
-            body=body,
-            session=session or envelope.stand_in_session,
+        cwd = text(inner(payload, "workspaceInfo"), "rootPath")
+        yield structs.replace(
+            event_of(envelope, body, client=NAME, session=session, cwd=cwd),
             agent=text(payload, "agent_id") if _is_sub_agent(payload) else "",
-            cwd=text(inner(payload, "workspaceInfo"), "rootPath") or envelope.cwd,
             roots=roots,
-            host=envelope.host,
-            route=f"{envelope.client}/{name}",
             dedup=f"tool:{session}:{call}:after" if call else "",
-            author="person" if isinstance(body, Prompt) else "agent",
         )
 
 

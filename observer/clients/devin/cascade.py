@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from msgspec.structs import replace
+
 from observer.clients import tools
 from observer.clients.envelope import Envelope, Object
-from observer.clients.payload import inner, rest, rows, text
+from observer.clients.payload import event_of, inner, rest, rows, text
 from observer.core.events import (
     AnyBody,
     Command,
@@ -44,18 +46,9 @@ def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     reader = _READERS.get(name)
     unknown = Custom(name=f"{NAME}:{name}", text=rest(given, beside=frozenset()))
     body = reader(given) if reader else unknown
-    yield Event(
-        id=envelope.id,
-        at_ms=envelope.at_ms,
-        client=NAME,
-        body=body,
-        session=text(payload, "trajectory_id") or envelope.stand_in_session,
-        turn=text(payload, "execution_id"),
-        cwd=text(given, "cwd") or envelope.cwd,
-        host=envelope.host,
-        route=f"{envelope.client}/{name}",
-        author="person" if isinstance(body, Prompt) else "agent",
-    )
+    session, cwd = text(payload, "trajectory_id"), text(given, "cwd")
+    event = event_of(envelope, body, client=NAME, session=session, cwd=cwd, name=name)
+    yield replace(event, turn=text(payload, "execution_id"))
 
 
 def _wrote(given: Object) -> AnyBody:

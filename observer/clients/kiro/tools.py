@@ -15,7 +15,7 @@ from msgspec import structs
 
 from observer.clients import tools
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.payload import NOTHING, flag, inner, number, prose, rest, rows, text
+from observer.clients.payload import NOTHING, event_of, flag, inner, number, prose, rest, rows, text
 from observer.core.events import (
     AnyBody,
     Custom,
@@ -177,17 +177,8 @@ def event_name(envelope: Envelope, payload: Object) -> str:
 
 def _event(envelope: Envelope, payload: Object, *, client: str, body: AnyBody) -> Event:
     session = text(payload, "session_id") or envelope.env.get("KIRO_SESSION_ID", "")
-    return Event(
-        id=envelope.id,
-        at_ms=envelope.at_ms,
-        client=client,
-        body=body,
-        session=session or envelope.stand_in_session,
-        cwd=text(payload, "cwd") or envelope.cwd,
-        host=envelope.host,
-        route=f"{envelope.client}/{event_name(envelope, payload)}",
-        author="person" if isinstance(body, Prompt) else "agent",
-    )
+    name, cwd = event_name(envelope, payload), text(payload, "cwd")
+    return event_of(envelope, body, client=client, session=session, cwd=cwd, name=name)
 
 
 def session_start(_: Object) -> Bodies:

@@ -17,7 +17,7 @@ from msgspec import structs
 
 from observer.clients import patch, tools
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.payload import inner, joined, rest, rows, text, token_usage
+from observer.clients.payload import event_of, inner, joined, rest, rows, text, token_usage
 from observer.core.events import (
     AnyBody,
     Compaction,
@@ -74,19 +74,12 @@ def _event(envelope: Envelope, payload: Object, body: AnyBody) -> Event:
     session = _session(payload)
     is_childs_prompt = isinstance(body, Delegation) and envelope.event == "chat.message"
     call = text(inner(payload, "input"), "callID") or text(_part(payload), "callID")
-    return Event(
-        id=envelope.id,
-        at_ms=envelope.at_ms,
-        client=envelope.client,
-        body=body,
-        session=(text(payload, "parentID") if is_childs_prompt else session)
-        or envelope.stand_in_session,
+    owner = text(payload, "parentID") if is_childs_prompt else session
+    cwd = text(payload, "directory")
+    return structs.replace(
+        event_of(envelope, body, client=envelope.client, session=owner, cwd=cwd),
         turn=text(inner(inner(payload, "output"), "message"), "id"),
-        cwd=text(payload, "directory") or envelope.cwd,
-        host=envelope.host,
-        route=f"{envelope.client}/{envelope.event}",
         dedup=f"tool:{session}:{call}:after" if call else "",
-        author="person" if isinstance(body, Prompt) else "agent",
     )
 
 

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from observer.clients import tools
 from observer.clients.envelope import Envelope, Object
-from observer.clients.payload import inner, prose, rest, text, token_usage
+from observer.clients.payload import event_of, inner, prose, rest, text, token_usage
 from observer.core.events import (
     AnyBody,
     Compaction,
@@ -51,17 +51,9 @@ def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
         return
     body = reader(event)
     call = text(event, "toolCallId")
-    yield Event(
-        id=envelope.id,
-        at_ms=envelope.at_ms,
-        client=NAME,
-        body=body,
-        session=session or envelope.stand_in_session,
-        cwd=text(payload, "cwd") or envelope.cwd,
-        host=envelope.host,
-        route=f"{envelope.client}/{envelope.event}",
+    yield structs.replace(
+        event_of(envelope, body, client=NAME, session=session, cwd=text(payload, "cwd")),
         dedup=f"tool:{session}:{call}:after" if call else "",
-        author="person" if isinstance(body, Prompt) else "agent",
     )
 
 
