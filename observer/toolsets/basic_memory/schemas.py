@@ -45,13 +45,13 @@ class SchemaTools:
         output_format: Format = "text",
     ) -> ToolResult[schema_rows.SchemaReport]:
         """Check notes against their schemas: one note, those of a type, or all that have one."""
-        shelf = _Shelf(self._vaults.named(project))
+        notes_here = _TypedNotes(self._vaults.named(project))
         if identifier:
-            files = [shelf.vault.exact(identifier)]
+            files = [notes_here.vault.exact(identifier)]
             name: str | None = files[0].type
         else:
-            files, name = shelf.of_type(entity_type), entity_type or None
-        pairs = [(file, schema) for file in files if (schema := shelf.schema_of(file))]
+            files, name = notes_here.of_type(entity_type), entity_type or None
+        pairs = [(file, schema) for file in files if (schema := notes_here.schema_of(file))]
         if not pairs and name:
             raise NotFound(
                 f"No schema found for type '{name}'"
@@ -62,7 +62,7 @@ class SchemaTools:
                 if files
                 else "search_notes with entity_types and types shows what there is",
             )
-        notes = shelf.statements([file for file, _ in pairs])
+        notes = notes_here.statements([file for file, _ in pairs])
         checks = [
             picoschema.check(note, schema) for note, (_, schema) in zip(notes, pairs, strict=True)
         ]
@@ -81,8 +81,8 @@ class SchemaTools:
         output_format: Format = "text",
     ) -> ToolResult[schema_rows.SchemaSuggestion]:
         """Suggest a schema from what the notes of a type have in common."""
-        shelf = _Shelf(self._vaults.named(project))
-        notes = shelf.statements(shelf.of_type(entity_type))
+        notes_here = _TypedNotes(self._vaults.named(project))
+        notes = notes_here.statements(notes_here.of_type(entity_type))
         fields = picoschema.usage(notes)
         kept = [each for each in fields if each.share >= threshold]
         required = [each.name for each in kept if each.share >= picoschema.REQUIRED_SHARE]
@@ -101,14 +101,14 @@ class SchemaTools:
         self, entity_type: NoteType, *, project: ProjectName = "", output_format: Format = "text"
     ) -> ToolResult[schema_rows.SchemaDrift]:
         """Compare a schema with the notes of its type: new, dropped and repeated fields."""
-        shelf = _Shelf(self._vaults.named(project))
-        schema = shelf.for_type(entity_type)
+        notes_here = _TypedNotes(self._vaults.named(project))
+        schema = notes_here.for_type(entity_type)
         if schema is None:
             raise NotFound(
                 f"No schema found for type '{entity_type[:80]}'",
                 hint="schema_infer suggests one; write it as a note of type schema",
             )
-        notes = shelf.statements(shelf.of_type(entity_type))
+        notes = notes_here.statements(notes_here.of_type(entity_type))
         found = picoschema.drift(picoschema.usage(notes), schema, total=len(notes))
         result = schema_rows.SchemaDrift(
             note_type=entity_type,
@@ -120,7 +120,7 @@ class SchemaTools:
         return as_answer(_drift_text(result), result, output_format)
 
 
-class _Shelf:
+class _TypedNotes:
     """The notes of a note folder, with the schemas among them."""
 
     def __init__(self, vault: Vault) -> None:
