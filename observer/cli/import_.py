@@ -76,7 +76,7 @@ def import_command(
     project: str | None,
     **options: Any,  # noqa: ANN401 - the options above
 ) -> None:
-    """Import the sessions that clients keep, after asking once; again stores nothing twice."""
+    """Import what clients, shells and other memories keep, after asking once; nothing twice."""
     if context.invoked_subcommand is not None:
         return
     if worker:
