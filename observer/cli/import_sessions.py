@@ -48,7 +48,8 @@ def import_sessions(
     """Import the sessions of sources, newest first; importing again stores nothing twice.
 
     Raises:
-        BadInput: there is nobody to ask, or another import goes on in the background.
+        BadInput: there is nobody to ask, another import goes on in the background, or no source
+            can be followed.
         click.Abort: the answer was no.
     """
     if how.background and (before := queued(home)):
@@ -56,6 +57,8 @@ def import_sessions(
             f"an import of {counted(before.sessions, 'session')} goes on in the background",
             hint="see how far it is: observer status, or give it up: observer import --stop",
         )
+    if how.follow and not any(each.can_follow() for each in sources):
+        raise BadInput(f"{sources[0].name} cannot be followed", hint="import it again instead")
     finished = FinishedImports(home.imports)
     plans = plan_import(home, sources, choice, finished, os.environ)
     new = sum(len(plan.new) for plan in plans)
@@ -134,7 +137,7 @@ def _follow(home: Home, sources: Iterable[SessionSource], choice: Choice, how: M
             idle_ms=idle_ms,
         )
         for each in sources
-        if each.is_of_sessions
+        if each.can_follow()
     ]
     while True:
         for each in followers:

@@ -40,7 +40,7 @@ def work(home: Home, sources: Mapping[str, SessionSource]) -> None:
     """
     give_way()
     settings = config.load(home)
-    known = [name for name, source in sources.items() if source.is_of_sessions]
+    known = [name for name, source in sources.items() if source.can_follow()]
     if unknown := [name for name in settings.follow if name not in known]:
         raise BadInput(f"cannot follow {unknown[0]!r}", hint=f"one of: {', '.join(known)}")
     finished = FinishedImports(home.imports)

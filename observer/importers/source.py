@@ -76,6 +76,10 @@ class SessionSource(NamedTuple):
         home = Path(chosen) if chosen.startswith("/") else Path.home() / self.settings
         return home / self.sessions
 
+    def can_follow(self) -> bool:
+        """Return True if sessions go on where it looks, in a folder of the user's."""
+        return self.is_of_sessions and bool(self.settings) and not self.inside
+
     def places(self) -> str:
         """Return in words where it looks; empty where it reads only what is named."""
         usual = "/".join(filter(None, ("~", self.settings, self.sessions)))

@@ -175,12 +175,15 @@ def test_an_import_in_the_background_is_given_up(run: Run, home: Home) -> None:
     assert not home.importing.exists()
 
 
-def test_a_worker_names_what_it_cannot_follow(run: Run, home: Home) -> None:
+@pytest.mark.parametrize("name", ["vi", "chatgpt", "bash", "entire"])
+def test_a_worker_names_what_it_cannot_follow(run: Run, home: Home, name: str) -> None:
+    """Nothing goes on in an export, and a project's files are not the client's."""
     home.root.mkdir()
-    home.config.write_text('follow = ["vi"]\n')
+    home.config.write_text(f'follow = ["{name}"]\n')
     ran = run("import", "--worker")
     assert ran.code == 2
-    assert "cannot follow 'vi'" in ran.err
+    assert f"cannot follow '{name}'" in ran.err
+    assert run("import", name, "--follow").code == 2
 
 
 @pytest.mark.slow
@@ -198,3 +201,20 @@ def test_the_daemon_follows_the_sessions_of_a_client(
     until(lambda: stored(home), wait_s=60.0)
     assert 0 < len(stored(home)) < EVENTS
     assert "following     claude-code" in run("status").out
+
+
+@pytest.mark.slow
+def test_a_command_follows_until_it_is_interrupted(run: Run, home: Home) -> None:
+    shop = Path(os.environ["HOME"]) / "shop"
+    shop.mkdir()
+    run("up")
+    words = [sys.executable, "-m", "observer", "import", "--yes", "--follow"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "no sessions were found\n"
+        played = fixed_bug(shop, begun_ms=now_ms() - 170_000)
+        played.write(Path(os.environ["HOME"]) / ".claude/projects/-home-shop")
+        assert " of 1 session stored" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+    assert process.returncode == 130
+    assert 0 < len(stored(home)) < EVENTS
