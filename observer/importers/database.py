@@ -55,11 +55,19 @@ class Database:
         They have the values given, and come in the order in which they were inserted. Text that is
         not UTF-8 costs its characters, not the row.
         """
+        found = " AND ".join(f'"{name}" = ?' for name in equal) or "true"
+        yield from self._rows(table, found, (*equal.values(),))
+
+    def beginning(self, table: str, column: str, prefix: str) -> Iterator[dict[str, Any]]:
+        """Yield the rows in which a column of text begins so, as `rows` does."""
+        after = prefix[:-1] + chr(ord(prefix[-1]) + 1)
+        yield from self._rows(table, f'"{column}" >= ? AND "{column}" < ?', (prefix, after))
+
+    def _rows(self, table: str, found: str, values: tuple[str, ...]) -> Iterator[dict[str, Any]]:
         try:
             if not self._connection.execute(_IS_PLAIN, (table,)).fetchone():
                 return
-            found = " AND ".join(f'"{name}" = ?' for name in equal) or "true"
-            ids = self._connection.execute(_IDS.format(table, found), (*equal.values(),)).fetchall()
+            ids = self._connection.execute(_IDS.format(table, found), values).fetchall()
         except sqlite3.Error as error:
             self._problems.add(f"damaged table {table} ({error})", self._path)
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from observer.importers import cline, copilot, droid, gemini, opencode, pi, qwen
+from observer.importers import cline, copilot, cursor, droid, gemini, opencode, pi, qwen
 from observer.importers.chats import CHATS
 from observer.importers.checkpoints import ENTIRE
 from observer.importers.claude_code import sessions as claude_code
@@ -45,6 +45,7 @@ SOURCES: Mapping[str, SessionSource] = {
         SessionSource(
             "cline", ".cline", "CLINE_DIR", "data/sessions", find=cline.find, read=cline.read
         ),
+        SessionSource("cursor", cursor.FOLDER, "", cursor.FILE, find=cursor.find, read=cursor.read),
         SessionSource("droid", ".factory", "", "sessions", find=droid.find, read=droid.read),
         opencode.source("opencode"),
         opencode.source("kilo"),

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from observer.core.config import Settings
 from observer.core.events import (
@@ -340,6 +342,87 @@ def test_a_database_without_sessions_is_counted(tmp_path: Path) -> None:
         "session without an id or a time": 2,
         "file without a session": 1,
     }
+
+
+# --- Cursor ---------------------------------------------------------------------------------------
+
+
+def table(path: Path, name: str, values: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(f"CREATE TABLE {name} (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB)")
+        kept = [(key, json.dumps(value).encode()) for key, value in values.items()]
+        database.executemany(f"INSERT INTO {name} VALUES (?, ?)", kept)
+
+
+def cursor_call(name: str, status: str = "completed", result: Any = "", **given: Any) -> Record:
+    raw = {"rawArgs": json.dumps(given), "result": json.dumps(result)}
+    return {"type": 2, "text": "", "toolFormerData": {"name": name, "status": status, **raw}}
+
+
+def test_conversations_of_cursor_are_rows_of_one_table(tmp_path: Path) -> None:
+    edit = {"old_string": "a", "new_string": "b"}
+    bubbles: list[Record] = [
+        {"type": 1, "text": "why?", "createdAt": at(1)},
+        cursor_call(
+            "run_terminal_command_v2", result={"output": "ok", "exitCode": 2}, command="make"
+        ),
+        cursor_call("search_replace", file_path="/p/a.py", **edit),
+        cursor_call("read_file_v2", target_file="/p/a.py"),
+        cursor_call("run_terminal_cmd", "error", command="gone"),
+        cursor_call("run_terminal_cmd", "cancelled", command="rm"),
+        {"type": 2, "text": "so", "createdAt": at(9)},
+    ]
+    heads = [{"bubbleId": f"b{number}"} for number in range(len(bubbles))]
+    about = {"composerId": "c1", "createdAt": 1_780_000_000_000, "lastUpdatedAt": "?"}
+    values: dict[str, Any] = {f"bubbleId:c1:b{number}": one for number, one in enumerate(bubbles)}
+    values["composerData:c1"] = {**about, "fullConversationHeadersOnly": heads}
+    values |= {"composerData:c2": {**about, "composerId": "c2"}, "composerData:c3": []}
+    table(tmp_path / "User/globalStorage/state.vscdb", "cursorDiskKV", values)
+    place = tmp_path / "User/workspaceStorage/1"
+    here = {"composer.composerData": {"allComposers": [{"composerId": "c1"}]}}
+    table(place / "state.vscdb", "ItemTable", here)
+    (place / "workspace.json").write_text('{"folder": "file:///home/ana/the%20till"}')
+    written(tmp_path / "User/workspaceStorage/2/workspace.json", [{"folder": "vscode-remote://x"}])
+    events = events_in("cursor", tmp_path)
+    assert {(event.session, event.cwd) for event in events} == {("c1", "/home/ana/the till")}
+    prompt, command, write, looked, failed, reply = bodies("cursor", tmp_path)
+    assert (prompt.text, command.command, command.exit_code) == ("why?", "make", 2)
+    assert (write.path, write.edits[0].new, looked.paths) == ("/p/a.py", "b", ("/p/a.py",))
+    assert (failed.command, failed.failed, reply.text) == ("gone", True, "so")
+
+
+_JSON = st.recursive(
+    st.none() | st.integers() | st.floats() | st.text(max_size=6) | st.just("b0"),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["bubbleId", "type", "text", "name", "status", "rawArgs", "createdAt"]),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=40)
+@given(_JSON, _JSON, st.dictionaries(st.sampled_from(["name", "status", "rawArgs"]), _JSON))
+def test_no_value_ends_an_import_of_cursor(
+    tmp_path: Path, heads: Any, bubble: Any, tool: Record
+) -> None:
+    path = tmp_path / "state.vscdb"
+    path.unlink(missing_ok=True)
+    about = {"composerId": "c1", "createdAt": at(0), "fullConversationHeadersOnly": heads}
+    used = {"type": 2, "toolFormerData": {"name": "grep", "status": "completed", **tool}}
+    more = {"fullConversationHeadersOnly": [{"bubbleId": "b0"}, {"bubbleId": "b1"}]}
+    values = {
+        "bubbleId:c1:b0": bubble,
+        "bubbleId:c1:b1": used,
+        "composerData:c1": {**about, **more},
+    }
+    table(path, "cursorDiskKV", values | {"composerData:c2": {**about, "composerId": "c2"}})
+    assert len(events_in("cursor", path)) <= 7
 
 
 # --- Pi, Cline, Droid -----------------------------------------------------------------------------

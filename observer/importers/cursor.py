@@ -1,0 +1,174 @@
+"""Cursor's IDE: one database for all conversations, `globalStorage/state.vscdb`.
+
+The format is the client's own; it is read as others have described it, for versions from 0.50 on,
+and was not tried with the client. Chats of `cursor-agent` are not read.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from observer.clients.envelope import Json, Object
+from observer.clients.payload import inner, number, rows, text
+from observer.core import json_text
+from observer.core.clock import LAST_MS
+from observer.core.config import Settings
+from observer.core.events import Event
+from observer.importers.calls import HookCall, events_of_calls
+from observer.importers.database import opened
+from observer.importers.jsonl import Problems, files_below, read_object, time_of
+from observer.importers.records import RecordCalls
+from observer.importers.source import FoundSession
+
+FOLDER = "Library/Application Support/Cursor" if sys.platform == "darwin" else ".config/Cursor"
+FILE = "User/globalStorage/state.vscdb"
+
+_TABLE = "cursorDiskKV"
+_PERSON, _AGENT = 1, 2
+_TOOLS: Mapping[str, str] = {
+    "run_terminal_cmd": "Shell",
+    "run_terminal_command": "Shell",
+    "read_file": "Read",
+    "grep": "Grep",
+    "grep_search": "Grep",
+    "ripgrep": "Grep",
+    "codebase_search": "Grep",
+    "web_search": "WebSearch",
+    "delete_file": "Delete",
+}
+"""What its hooks call a tool that the database has by another name."""
+_EDITORS = frozenset({"search_replace", "edit_file", "write"})
+_DONE = frozenset({"completed", "error"})
+
+
+def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
+    """Return the conversations in databases, and in the one for all below folders."""
+    files = (
+        file
+        for path in paths
+        for file in files_below(path, ("state.vscdb",))
+        if file == path or file.parent.name == "globalStorage"
+    )
+    return [session for file in files for session in _sessions(file, problems)]
+
+
+def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterator[Event]:
+    """Yield the events of a conversation."""
+    calls = _Calls(found, problems)
+    yield from events_of_calls("cursor", calls, found, settings, problems, project=found.folder)
+
+
+def _sessions(path: Path, problems: Problems) -> list[FoundSession]:
+    folders = _folders(path)
+    with opened(path, problems) as database:
+        kept = database.beginning(_TABLE, "key", "composerData:") if database else iter(())
+        found = [value for row in kept if (value := _value(row))]
+    size_bytes = path.stat().st_size // max(len(found), 1)
+    sessions = []
+    for value in found:
+        name, begun_ms = text(value, "composerId"), _time(value, "createdAt")
+        if not name or begun_ms is None or not any(rows(value, "fullConversationHeadersOnly")):
+            continue
+        last_ms = max(begun_ms, _time(value, "lastUpdatedAt") or 0)
+        folder = folders.get(name, "")
+        one = FoundSession(name, (path,), folder, begun_ms, last_ms, size_bytes)
+        sessions.append(one._replace(state=f"{last_ms}"))
+    return sessions
+
+
+def _folders(path: Path) -> dict[str, str]:
+    """Return the folders of conversations, which the databases of workspaces name."""
+    found: dict[str, str] = {}
+    for about in sorted(path.parents[1].glob("workspaceStorage/*/workspace.json")):
+        address = urlsplit(text(read_object(about, Problems()) or {}, "folder"))
+        if address.scheme != "file":
+            continue
+        with opened(about.with_name("state.vscdb"), Problems()) as database:
+            kept = database.rows("ItemTable", key="composer.composerData") if database else ()
+            for row in kept:
+                for one in rows(_value(row), "allComposers"):
+                    found[text(one, "composerId")] = unquote(address.path)
+    return found
+
+
+def _value(row: Object) -> Object:
+    """Return the JSON of a row; empty where it holds something else."""
+    value: object = row.get("value")
+    with suppress(ValueError, RecursionError):
+        found = json_text.load(value) if isinstance(value, str | bytes) else None
+        return found if isinstance(found, dict) else {}
+    return {}
+
+
+def _time(value: Object, name: str) -> int | None:
+    """Return a time in UTC milliseconds that is a number or a text."""
+    at_ms = number(value, name)
+    if at_ms is None:
+        return time_of({"timestamp": value.get(name)})
+    return at_ms if 0 <= at_ms <= LAST_MS else None
+
+
+class _Calls(RecordCalls):
+    """The calls of a conversation; a record is a message, one without a time has the last one's."""
+
+    start, end = "sessionStart", "sessionEnd"
+
+    def records(self, path: Path, problems: Problems) -> Iterator[Object]:
+        with opened(path, problems) as database:
+            if database is None:
+                return
+            at_ms: int = self._found.first_ms
+            for row in database.rows(_TABLE, key=f"composerData:{self.session}"):
+                for head in rows(_value(row), "fullConversationHeadersOnly"):
+                    key = f"bubbleId:{self.session}:{text(head, 'bubbleId')}"
+                    for bubble in database.rows(_TABLE, key=key):
+                        said = _value(bubble)
+                        at_ms = _time(said, "createdAt") or at_ms
+                        yield {**said, "at": at_ms, "key": key}
+
+    def time_of(self, record: Object) -> int | None:
+        return number(record, "at")
+
+    def payload(self, event: str, fields: Object) -> dict[str, Json]:
+        common: dict[str, Json] = {"conversation_id": self.session, "hook_event_name": event}
+        roots: list[Json] = [self.folder] if self.folder else []
+        return {**common, "workspace_roots": roots, **fields}
+
+    def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
+        key, said = text(record, "key"), text(record, "text")
+        if record.get("type") == _PERSON and said.strip():
+            yield from self.prompt(at_ms, said, key)
+        elif record.get("type") == _AGENT:
+            self.say(at_ms, said, key)
+            if tool := inner(record, "toolFormerData"):
+                yield from self._done(at_ms, tool, key)
+
+    def _done(self, at_ms: int, tool: Object, key: str) -> Iterator[HookCall]:
+        status, name = text(tool, "status"), text(tool, "name").removesuffix("_v2")
+        given = inner(tool, "rawArgs") or inner(tool, "params")
+        if not name or status not in _DONE:
+            return
+        if name in _EDITORS and status == "completed":
+            path = text(given, "file_path", "target_file", "path", "relativeWorkspacePath")
+            edits: list[Json] = [dict(given)] if "new_string" in given else []
+            fields: Object = {"file_path": path, "edits": edits}
+            yield self.call(at_ms, "afterFileEdit", fields, key)
+            return
+        asked: dict[str, Json] = {"tool_name": _TOOLS.get(name, name), "tool_input": dict(given)}
+        if status == "error":
+            said: Json = text(tool, "error") or text(tool, "result")
+            failed: Object = {**asked, "error_message": said}
+            yield self.call(at_ms, "postToolUseFailure", failed, key)
+        else:
+            done: Object = {**asked, "tool_output": tool.get("result")}
+            yield self.call(at_ms, "postToolUse", done, key)
+
+    def asked(self, words: str) -> tuple[str, Object]:
+        return "beforeSubmitPrompt", {"prompt": words}
+
+    def reply(self, words: str, _: Object) -> tuple[str, Object]:
+        return "afterAgentResponse", {"text": words}
