@@ -166,6 +166,7 @@ def test_an_import_goes_on_in_the_background(
     assert sorted(stored(home)) == sorted(EVENTS * [f"s{number:02}" for number in range(60)])
     assert "importing" not in run("status").out
     assert run("import", "--stop").out == "no import goes on\n"
+    run("down")
 
 
 def test_an_import_in_the_background_is_given_up(run: Run, home: Home) -> None:
@@ -201,6 +202,8 @@ def test_the_daemon_follows_the_sessions_of_a_client(
     until(lambda: stored(home), wait_s=60.0)
     assert 0 < len(stored(home)) < EVENTS
     assert "following     claude-code" in run("status").out
+    run("down")  # its process ends with it
+    assert not client.is_running(home)
 
 
 @pytest.mark.slow
