@@ -83,8 +83,7 @@ def ai_notes(root: str) -> Iterator[tuple[str, AiNote]]:
     pairs = [pair for line in listed.splitlines() if len(pair := line.split()) == _PAIR]
     notes = contents(root, [blob for blob, _ in pairs])
     for (_, commit), (_, data) in zip(pairs, notes, strict=True):
-        if data is not None:
-            yield commit, parse_note(data.decode("utf-8", "replace"))
+        yield commit, parse_note((data or b"").decode("utf-8", "replace"))
 
 
 def ai_note(root: str, commit: str) -> AiNote | None:

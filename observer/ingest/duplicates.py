@@ -106,14 +106,13 @@ def find_typed(event: Event, near: Sequence[Event]) -> Event | None:
 
     A hook reports the end of a command, a history its begin.
     """
-    body = event.body
-    for other in near:
-        if isinstance(body, Command) and isinstance(other.body, Command):
-            begun_ms = other.at_ms - (other.body.duration_ms or 0)
-            is_same = other.body.command.strip() == body.command.strip()
-            if is_same and abs(begun_ms - event.at_ms) <= WINDOW_MS:
-                return other
-    return None
+    same = (other for other in near if _signature(other) == _signature(event))
+    return next((one for one in same if abs(_begun_ms(one) - event.at_ms) <= WINDOW_MS), None)
+
+
+def _begun_ms(event: Event) -> int:
+    took_ms = event.body.duration_ms if isinstance(event.body, Command) else None
+    return event.at_ms - (took_ms or 0)
 
 
 def path_written(event: Event) -> str:

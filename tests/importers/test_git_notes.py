@@ -12,6 +12,7 @@ import pytest
 
 from observer.core.config import Settings
 from observer.core.events import Custom, Event, FileWrite, Prompt
+from observer.git import objects
 from observer.git.ai_notes import AiLines, ai_note, parse_note
 from observer.importers import checkpoints, git_ai
 from observer.importers.jsonl import Problems
@@ -165,9 +166,34 @@ def test_a_note_says_who_wrote_which_lines() -> None:
     assert note.session_of("h_31dce776f88375") is None
 
 
-@pytest.mark.parametrize("note", ["", "---\n", NOTE, f"{NOTE}[1]", f'{NOTE}{{"prompts": [1]}}'])
+@pytest.mark.parametrize(
+    "note",
+    ["", "---\n", NOTE, f"{NOTE}[1]", f'{NOTE}{{"prompts": [1], "sessions": {{"abcd": 7}}}}'],
+)
 def test_a_note_that_is_damaged_says_less(note: str) -> None:
     assert parse_note(note) == parse_note("")
+
+
+def test_of_a_note_what_is_whole_is_read() -> None:
+    rows = "  k 1-2\nsrc/cart.py\n  k 3,-,5-\n---\n"
+    said = {"prompts": {"k": {"agent_id": 7, "messages": [7, {"type": "user"}]}}}
+    note = parse_note(rows + json.dumps(said))
+    assert note.lines == (AiLines("src/cart.py", "k", 3, 3),)
+    assert [(one.tool, one.messages) for one in note.sessions] == [("", ())]
+
+
+def test_of_objects_those_are_read_that_there_are(
+    git: Git, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None stands for one that is missing, and for one that is too large."""
+    small, large = (git("hash-object", "-w", "--stdin", given=data) for data in ("x", "y" * 20))
+    monkeypatch.setattr(objects, "BLOB_BYTES", 10)
+    asked = ["0" * 40, large, small]
+    assert list(objects.contents(str(shop), asked)) == [
+        ("0" * 40, None),
+        (large, None),
+        (small, b"x"),
+    ]
 
 
 def test_notes_are_read_from_a_repository(memory: Memories, git: Git, shop: Path) -> None:
