@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from benchmarks import busy, files, latency, load, mcp, notes, peer, recall
+from benchmarks import busy, files, latency, load, mcp, notes, peer, recall, vault
 
 from observer.evaluation.bench import drain, hook, kills
 from observer.evaluation.bench.figure import Figure, machine, yardstick_ms
@@ -35,6 +35,7 @@ FIGURES: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "peer": peer.run,
     "notes": notes.run,
     "files": files.run,
+    "vault": vault.run,
     "kills": kills.run,
     "load": load.run,
 }

@@ -11,6 +11,7 @@ import ctypes
 import errno
 import os
 import secrets
+import threading
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -23,6 +24,8 @@ NEW = ""
 MODE = 0o644
 _EXCHANGE = 2
 """Source: RENAME_EXCHANGE of renameat2(2)."""
+_ONE_WRITER = threading.Lock()
+"""Two that change places with one file would mistake each other for its editor."""
 _CANNOT = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM})
 
 
@@ -42,7 +45,7 @@ def write(folder: str, path: str, data: bytes, *, expected: str) -> str:
     if len(data) > tree.LARGEST_BYTES:
         raise BadInput(f"{path} would be larger than {tree.LARGEST_BYTES >> 20} MiB")
     try:
-        with tree.opened_folder(folder, path, make=True) as (above, name):
+        with _ONE_WRITER, tree.opened_folder(folder, path, make=True) as (above, name):
             _replace(above, name, path, data, expected)
             os.fsync(above)
     except OSError as error:
@@ -105,6 +108,8 @@ def _replace(above: int, name: str, path: str, data: bytes, expected: str) -> No
         elif _exchanged(above, draft, name):
             if tree.checksum(_read(above, draft)) != expected:
                 _exchanged(above, draft, name)
+                if _read(above, draft) != data:  # somebody wrote once more meanwhile
+                    _keep(above, name, _read(above, draft))
                 raise _conflict(above, name, path, data)
         else:
             os.rename(draft, name, src_dir_fd=above, dst_dir_fd=above)
@@ -131,17 +136,28 @@ def _check(above: int, name: str, path: str, data: bytes, expected: str) -> int:
 
 def _conflict(above: int, name: str, path: str, data: bytes) -> NoteConflict:
     """Keep what lost, and return the error that names it."""
-    kept = f".{name[:120]}.conflict-{tree.checksum(data)[:12]}"
-    with suppress(FileExistsError):
-        os.close(_written(above, kept, data, MODE))
+    kept = _keep(above, name, data)
     return NoteConflict(
         f"{path} was changed meanwhile",
         hint=f"read it again, then repeat the change; what was to be written is kept as {kept}",
     )
 
 
+def _keep(above: int, name: str, data: bytes) -> str:
+    """Write what lost beside the file under a hidden name, and return that."""
+    kept = f".{_short(name)}.conflict-{tree.checksum(data)[:12]}"
+    with suppress(FileExistsError):
+        os.close(_written(above, kept, data, MODE))
+    return kept
+
+
+def _short(name: str) -> str:
+    """Return a name to which something can be added: names have 255 bytes at most."""
+    return name.encode()[:200].decode(errors="ignore")
+
+
 def _draft(above: int, name: str, data: bytes, mode: int) -> str:
-    draft = f".{name[:120]}.{secrets.token_hex(6)}.tmp"
+    draft = f".{_short(name)}.{secrets.token_hex(6)}.tmp"
     os.close(_written(above, draft, data, mode))
     return draft
 
