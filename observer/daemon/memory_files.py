@@ -38,7 +38,7 @@ class MemoryFileWorker(Worker):
         self._record = record
         self._home = home
         self._pauses = Spool(home.spool).pauses
-        self._seen: list[FoundSession] = []
+        self._seen: list[FoundSession] | None = None
 
     async def run(self) -> None:
         """Look again and again, until cancelled."""

@@ -163,3 +163,14 @@ def test_notes_of_a_folder_that_is_not_there_stay(
     shop.rename(shop.with_name("away"))
     look()
     assert len(filled.items()) == 2
+
+
+def test_files_that_went_while_no_daemon_ran_take_their_notes_along(
+    followed: tuple[Filled, Callable[[], None]], shop: Path
+) -> None:
+    filled, _ = followed
+    for name in notes(filled):
+        (shop / name).unlink()
+    home = Home(shop.parent / ".observer")
+    MemoryFileWorker(filled.store, filled.pipeline.ingest, home, Health()).look()
+    assert filled.items() == []
