@@ -106,6 +106,9 @@ def name_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+NAMES = frozenset(map(name_of, MODULES))
+
+
 def part_of(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
 
@@ -294,13 +297,12 @@ def test_few_modules_start_a_process_and_one_starts_git(path: Path) -> None:
 
 def internal_imports(path: Path) -> Iterator[str]:
     """Yield the modules of observer that a module imports, wherever in it."""
-    names = {name_of(each) for each in MODULES}
     for node in nodes_of(path):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name in names)
+            yield from (alias.name for alias in node.names if alias.name in NAMES)
         elif isinstance(node, ast.ImportFrom) and node.module:
             parts = [f"{node.module}.{alias.name}" for alias in node.names]
-            yield from (part if part in names else node.module for part in parts)
+            yield from (part if part in NAMES else node.module for part in parts)
 
 
 def test_no_module_is_in_an_import_cycle() -> None:
@@ -314,7 +316,7 @@ def test_no_module_is_in_an_import_cycle() -> None:
 def test_no_public_class_name_is_defined_twice() -> None:
     homes: dict[str, list[str]] = {}
     for path in MODULES:
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in ast.iter_child_nodes(nodes_of(path)[0]):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes.setdefault(node.name, []).append(name_of(path))
     assert {name: found for name, found in homes.items() if len(found) > 1} == {}

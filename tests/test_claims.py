@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -18,13 +17,8 @@ CLOCKS = {f"time.{name}" for name in ("monotonic", "perf_counter", "process_time
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-@cache
 def nodes_of(path: Path) -> list[ast.AST]:
     return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-
-
-def functions(path: Path) -> Iterator[Function]:
-    yield from (node for node in nodes_of(path) if isinstance(node, Function))
 
 
 def called_in(node: ast.AST) -> Iterator[str]:
@@ -39,18 +33,18 @@ def has_assert(node: ast.AST) -> bool:
     return any(isinstance(each, ast.Assert) for each in ast.walk(node))
 
 
+def empty_tests(path: Path) -> Iterator[str]:
+    functions = [node for node in nodes_of(path) if isinstance(node, Function)]
+    asserting = {each.name for each in functions if has_assert(each)}
+    claims = CLAIMS | asserting
+    for each in functions:
+        is_test = each.name.startswith("test_") and each.name not in asserting
+        if is_test and claims.isdisjoint(called_in(each)):
+            yield f"{path.relative_to(HERE)}:{each.lineno} {each.name}"
+
+
 def test_every_test_asserts_something() -> None:
-    empty = []
-    for path in TESTS:
-        claims = CLAIMS | {each.name for each in functions(path) if has_assert(each)}
-        empty += [
-            f"{path.relative_to(HERE)}:{each.lineno} {each.name}"
-            for each in functions(path)
-            if each.name.startswith("test_")
-            and not has_assert(each)
-            and claims.isdisjoint(called_in(each))
-        ]
-    assert empty == []
+    assert [name for path in TESTS for name in empty_tests(path)] == []
 
 
 def is_time_taken(node: ast.AST) -> bool:

@@ -20,18 +20,17 @@ from observer.core.paths import Home
 ROOT = Path(__file__).parents[1]
 
 STAND_IN = """
-import json, os, sys
+import json, os, socket, sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from observer.daemon.servers import listen, make_run_folder
 from observer.daemon.home_guard import hold
 from observer.core.paths import home
 
-told = json.loads(sys.argv[1])
+answers = json.loads(sys.argv[1])
 
 class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        code, answer = told.get(self.path, (404, {"error": {}}))
+        code, answer = answers.get(self.path, (404, {"error": {}}))
         data = answer.encode() if isinstance(answer, str) else json.dumps(answer).encode()
         self.send_response(code)
         self.send_header("Content-Length", str(len(data)))
@@ -41,9 +40,12 @@ class Handler(BaseHTTPRequestHandler):
             os._exit(0)
     do_POST = do_GET
     def address_string(self): return "client"
-    def log_message(self, *told): pass
+    def log_message(self, *args): pass
 
-with hold(home()), listen(make_run_folder(home()) / "daemon.sock") as door:
+with hold(home()), socket.socket(socket.AF_UNIX) as door:
+    home().socket.parent.mkdir(mode=0o700)
+    door.bind(str(home().socket))
+    door.listen()
     server = HTTPServer(("", 0), Handler, bind_and_activate=False)
     server.socket.close()
     server.socket = door

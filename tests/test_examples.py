@@ -84,6 +84,7 @@ def test_contributing_or_the_index_names_every_example(name: str) -> None:
     assert f"examples/{name}" in CONTRIBUTING or f"`{name}`" in index, name
 
 
+@pytest.mark.slow
 def test_the_script_prints_the_decisions_of_a_project(
     tmp_path: Path, observer: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,6 +20,8 @@ from mcp import Client, StdioServerParameters
 
 from observer.core.paths import Home
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 Tell = Callable[..., None]
 

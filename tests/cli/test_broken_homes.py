@@ -138,6 +138,7 @@ def test_what_was_lost_is_named(run: Run, home: Home) -> None:
     assert "3 lost" in json.loads(run("status", "--json").out)["degraded"]
 
 
+@pytest.mark.slow
 def test_stale_pid_and_socket_files_hinder_no_start(
     home: Home, observer: Callable[..., Any]
 ) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from observer.core.paths import Home
 
 Run = Callable[..., Any]
@@ -36,6 +38,7 @@ def test_the_diff_of_a_file_with_line_ends_of_windows_can_be_read(run: Run, home
     assert "\N{REPLACEMENT CHARACTER}" not in shown
 
 
+@pytest.mark.slow
 def test_doctor_tells_whose_hooks_are_gone(run: Run, home: Home) -> None:
     run("install", "bash", "claude-code")
     shutil.rmtree(home.hooks)

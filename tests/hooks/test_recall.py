@@ -318,6 +318,7 @@ def test_an_interpreter_that_fails_denies_no_call(recall: Recall, home: Home) ->
     assert recall("claude-code", "PreToolUse", payload=coming("s2")).stdout == b""
 
 
+@pytest.mark.slow
 def test_a_daemon_lends_its_interpreter(home: Home, observer: Any) -> None:
     observer("up")
     asked = subprocess.run(

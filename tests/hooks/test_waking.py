@@ -15,6 +15,8 @@ from observer.core.paths import Home
 from observer.daemon import home_guard
 from observer.daemon.status import current
 
+pytestmark = pytest.mark.slow
+
 POST = Path(__file__).parents[2] / "hooks" / "post"
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 Until = Callable[..., None]

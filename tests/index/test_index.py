@@ -561,6 +561,7 @@ def test_a_name_is_of_one_segment_only(folder: Path, codes: Codes, an_item: Make
         assert [one.last_change for one in Files(folder).load("e")] == [number]
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_moment_leaves_an_index_that_can_be_used(
     folder: Path, shown: Shown, an_index: Make, fill: Make, answers: Make, fresh: Make
 ) -> None:

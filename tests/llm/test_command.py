@@ -38,6 +38,7 @@ def test_where_it_is_off_doctor_and_status_do_not_mention_it(observer: Observer)
     assert "llm" not in observer("status").stdout
 
 
+@pytest.mark.slow
 def test_on_without_a_daemon_it_tells_what_the_store_knows(
     observer: Observer, configured: Home, model: Any
 ) -> None:

@@ -96,6 +96,7 @@ def test_a_socket_of_another_user_is_not_spoken_to(
     assert daemon.heard == []
 
 
+@pytest.mark.slow
 def test_a_daemon_that_nobody_started_is_started(home: Home, editor: Any) -> None:
     pump = editor("--tools=core")
     try:
