@@ -25,6 +25,7 @@ settings.register_profile(
     max_examples=60,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
+settings.register_profile("quick", settings.get_profile("suite"), max_examples=15)
 settings.load_profile("suite")
 
 MOST_CPU_S = 30.0

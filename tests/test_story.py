@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
+from observer import client
 from observer.core.paths import Home
 
 pytestmark = pytest.mark.slow
@@ -158,11 +159,15 @@ def test_the_next_session_starts_with_what_the_last_one_knew(
 
 
 def test_an_agents_note_is_recalled_and_forgotten(
-    repository: Path, tell: Tell, observer: Callable[..., Any], until: Callable[..., None]
+    home: Home,
+    repository: Path,
+    tell: Tell,
+    observer: Callable[..., Any],
+    until: Callable[..., None],
 ) -> None:
     tell("UserPromptSubmit", prompt="hello")
     observer("up")
-    until(lambda: json.loads(observer("status", "--json").stdout)["events"] == 1)
+    until(lambda: client.call(home, "GET", "/status")["events"] == 1)
 
     async def notes(client: Client) -> list[str]:
         async def memory(**arguments: Any) -> str:

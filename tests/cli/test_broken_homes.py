@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from observer import client
 from observer.core.paths import Home
 from observer.daemon.home_guard import hold
 from observer.spool.spool import Spool
@@ -173,7 +174,7 @@ def test_a_home_that_was_moved_goes_on(
 ) -> None:
     assert observer("post", "command", "command=ls").returncode == 0
     assert observer("up").returncode == 0
-    until(lambda: json.loads(observer("status", "--json").stdout)["events"] == 1)
+    until(lambda: client.call(home, "GET", "/status")["events"] == 1)
     moved = home.root.with_name("moved")
     shutil.move(home.root, moved)
     there = {"OBSERVER_HOME": str(moved)}

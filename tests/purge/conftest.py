@@ -129,7 +129,7 @@ def shown(app: Path, home: Home, tell: Tell, observer: Observer, until: Until) -
     type_in_a_shell(home, f"make {PLAIN}")
     with (home.logs / "daemon.log").open("a") as log:
         log.write(f"what nobody foresaw may quote {both}\n")
-    until(lambda: json.loads(observer("status", "--json").stdout)["spool_depth"] == 0)
+    until(lambda: client.call(home, "GET", "/status")["spool_depth"] == 0)
     assert client.is_running(home)
     return home
 
