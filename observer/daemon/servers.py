@@ -2,8 +2,8 @@
 
 Listeners are private Unix sockets, and a loopback TCP port if one is configured. Promises: only
 processes of this user can use a Unix socket, whatever the folder's mode; a socket file left by a
-crash is replaced, but only by the holder of the home's lock. MCP is imported in a thread, since
-that takes over a second and nothing else waits for it.
+crash is replaced, but only by the holder of the home's lock. MCP is imported when a client first
+connects, in a thread, since that takes over a second and nothing else waits for it.
 """
 
 from __future__ import annotations
@@ -247,6 +247,10 @@ GIVE_WAY_S, GIVE_WAY_STEP_S = 0.050, 0.001
 """How long it waits at most at a time: several searches."""
 
 
+IMPORT_WITHIN_S = 10.0
+"""When MCP is imported if nobody connects: what waits in the spool goes first."""
+
+
 class LazyMcp:
     """The MCP servers of one daemon; early requests wait for the import."""
 
@@ -255,17 +259,19 @@ class LazyMcp:
         self.openings = openings
         self._rules_chars = rules_chars
         self._front: McpFront | None = None
+        self._asked = asyncio.Event()
         self._http: asyncio.Future[McpHttp] = asyncio.get_running_loop().create_future()
         self._may_wait_s, self._resumed_s = 0.0, time.monotonic()
 
     async def serve(self, listener: socket.socket, *, after: asyncio.Event) -> None:
-        """Import, and serve the MCP socket and the HTTP endpoint, until cancelled.
+        """Import at the first connection, and serve the socket and HTTP, until cancelled.
 
         Args:
             listener: the listening MCP socket.
             after: set once the import may take the processor's time.
         """
         await after.wait()
+        await self._connection(listener)
         front, http = await asyncio.to_thread(
             _import, self._memory, self._rules_chars, self.openings.greeted
         )
@@ -274,6 +280,16 @@ class LazyMcp:
             self._http.set_result(http)
             tasks.create_task(serve_lines(listener, front.serve_stream))
             tasks.create_task(self.openings.run(front))
+
+    async def _connection(self, listener: socket.socket) -> None:
+        """Wait for the first connection, at most `IMPORT_WITHIN_S`."""
+        loop = asyncio.get_running_loop()
+        loop.add_reader(listener, self._asked.set)
+        try:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._asked.wait(), IMPORT_WITHIN_S)
+        finally:
+            loop.remove_reader(listener)
 
     def calls(self) -> int:
         """Return the number of calls that are being answered; safe from any thread."""
@@ -300,6 +316,7 @@ class LazyMcp:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # noqa: ANN401 - ASGI is starlette's, whose home is api.http
         """Answer one request to the HTTP endpoint."""
+        self._asked.set()
         endpoint = await asyncio.shield(self._http)
         await endpoint(scope, receive, send)
 
