@@ -8,6 +8,7 @@ branches and files may join a secret to its word as they join words (`fix/api-to
 from __future__ import annotations
 
 import re
+from itertools import groupby
 from typing import NamedTuple
 
 from observer.redaction.secrets import UUID, Span, is_placeholder, is_random
@@ -26,7 +27,8 @@ class SecretName(NamedTuple):
 
 def _after(word: str, *owners: str) -> str:
     """Return a pattern for the word behind any of the owners, however the two are joined."""
-    return "|".join(f"(?<={owner}{word})|(?<={owner}[._-]{word})" for owner in owners)
+    alike = ("|".join(group) for _, group in groupby(sorted(owners, key=len), key=len))
+    return "|".join(f"(?<=(?:{each}){word})|(?<=(?:{each})[._-]{word})" for each in alike)
 
 
 _OWNERS_OF_KEYS = (
