@@ -18,8 +18,8 @@ TIERS = (
     (("config", "llm"), ("asyncio", "tomlkit")),
     (
         (
-            *("bench", "doctor", "du", "eval", "import_", "maintenance", "model", "note", "purge"),
-            *("redact", "tools", "trial", "usage"),
+            *("attribution", "backup", "bench", "doctor", "du", "eval", "import_", "maintenance"),
+            *("model", "note", "purge", "redact", "tools", "trial", "usage"),
         ),
         ("numpy", "rich", "tree_sitter", "yaml"),
     ),
