@@ -139,6 +139,21 @@ def test_titles_written_before_they_had_keys_are_found(path: Path) -> None:
         assert reader.naming("ära", Filters(), limit=9) == [note]
 
 
+def test_what_is_not_derived_is_restored_from_a_database_of_before_note_folders(
+    path: Path, tmp_path: Path
+) -> None:
+    older = tmp_path / "older.db"
+    with closing(SqliteStore(older)) as store, store.write() as writer:
+        writer.spend("2026-11-24", tokens=7)
+    with closing(apsw.Connection(os.fspath(older), vfs=VFS)) as old:
+        old.execute(
+            "DROP TABLE note_file; DROP TABLE note_claim; DROP TABLE note_relation"
+        ).fetchall()
+    with closing(SqliteStore(path)) as store, store.write() as writer:
+        assert writer.restore_underived(older)
+        assert writer.spending("2026-11-24").tokens == 7
+
+
 @pytest.mark.parametrize(
     ("steps", "kept"), [([BROKEN], 0), ([LATER, BROKEN], 1)], ids=["nothing done", "a step done"]
 )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -129,7 +130,7 @@ def _tables(database: Path) -> Iterator[tuple[str, list[tuple[object, ...]]]]:
     address = f"{database.absolute().as_uri()}?mode=ro"
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     with closing(apsw.Connection(address, flags=flags, vfs=VFS)) as connection:
-        for table in _UNDERIVED:
+        for table in filter(partial(connection.table_exists, "main"), _UNDERIVED):
             yield table, connection.execute(f"SELECT * FROM {table}").fetchall()
 
 
