@@ -25,6 +25,8 @@ MOST_FOUND = 3_000
 """Nodes that a text may hold of what patterns look for."""
 FOUND_BYTES = 10
 """Of a long text, for which it may hold one such node."""
+COMPARED_BYTES = 4_096
+"""What of a text is read at once for a pattern; a longer node is read in several steps."""
 DEEPEST_NODE = 80
 """Levels of a tree that are searched; a method takes about three, and a deep tree much time."""
 
@@ -112,7 +114,8 @@ def _parsed(text: bytes, language: str, *, is_partial: bool) -> Node | None:
 
     def read(start: int, _point: object) -> bytes | bytearray:
         if is_parsed:
-            return text[start:]  # what a pattern compares, which must be bytes
+            # What a pattern compares: asked for with each match, and must be bytes.
+            return text[start : start + COMPARED_BYTES]
         lent.append(bytearray(text[start:]))
         return lent[-1]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from observer.code import Symbol, outline
 from observer.code.grammars import GRAMMARS
 from observer.code.outline import MOST_CHARS, parse_symbols
-from observer.code.tree import MOST_FOUND
+from observer.code.tree import COMPARED_BYTES, MOST_FOUND
 
 CART = '''\
 class Cart(Base):
@@ -135,6 +135,12 @@ def test_more_symbols_than_are_kept_fall_back_to_lines() -> None:
 )
 def test_a_signature_may_take_several_lines(text: str, signature: str) -> None:
     assert [s.signature for s in outline(text, "kotlin")] == [signature]
+
+
+@pytest.mark.parametrize("length", [COMPARED_BYTES - 1, COMPARED_BYTES, 3 * COMPARED_BYTES])
+def test_a_name_that_is_read_in_steps_is_compared_whole(length: int) -> None:
+    found = outline(f"{'A' * length} = 1\n{'A' * length}b = 2\n", "python")
+    assert [symbol.kind for symbol in found] == ["constant", "variable"]
 
 
 def test_a_text_beyond_the_limit_is_read_by_its_lines() -> None:
