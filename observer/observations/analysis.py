@@ -149,6 +149,7 @@ def item(
         files_modified=draft.files_modified,
         signature=draft.signature,
         category=draft.category,
+        links=draft.links,
         project_id=recorded.project_id,
         session_id=recorded.session_id,
         author=event.author,

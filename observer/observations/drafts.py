@@ -8,7 +8,7 @@ characters.
 from __future__ import annotations
 
 from observer.core.events import Enriched
-from observer.core.model import Enrichment
+from observer.core.model import Enrichment, Link
 from observer.core.text import distinct, one_line
 from observer.core.value import Value
 
@@ -38,6 +38,7 @@ class ObservationDraft(Value):
     files_modified: tuple[str, ...] = ()
     signature: str = ""
     category: str = ""
+    links: tuple[Link, ...] = ()
     chars: int = 0
 
 

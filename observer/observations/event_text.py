@@ -45,6 +45,7 @@ from observer.observations.drafts import (
 )
 from observer.observations.findings import passages
 from observer.observations.memory_use import QUESTION, only_asks
+from observer.observations.note_syntax import mentions
 from observer.outcomes.outcome import first_lines, plain_output
 
 PROMPT_CHARS = 4000
@@ -86,6 +87,7 @@ def prompt(prompt: Prompt, where: Where) -> ObservationDraft | None:
         concepts=concepts.together(concepts.of_text(prompt.text, 6), concepts.of_files(files[:2])),
         files_read=files,
         category=QUESTION if only_asks(prompt.text) else "",
+        links=mentions(prompt.text),
         chars=len(prompt.text),
     )
 
@@ -225,6 +227,7 @@ def commit(commit: Commit, where: Where) -> ObservationDraft:
             concepts.of_text(commit.subject, 4), concepts.of_files(paths[:4], symbols[:4])
         ),
         files_modified=paths,
+        links=mentions(commit.message or commit.subject),
         chars=len(commit.message or commit.subject) + sum(len(file.path) for file in commit.files),
     )
 

@@ -53,7 +53,7 @@ def with_undone(
         The state; `made` with links to what it reverted, and the rejected attempt if it was one.
     """
     links = (*(Link(kind="reverts", target=item) for item in _items(taken, made)), *undo.links)
-    items = (replace(made, links=links),) if links else ()
+    items = (replace(made, links=(*made.links, *links)),) if links else ()
     if not taken:
         return known, items
     after = project_state.with_reverted(known, taken, undo.reverted_by)

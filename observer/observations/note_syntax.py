@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from observer.core.model import title_key
+from observer.core.model import Link, title_key
 from observer.core.note_file import Claim
+from observer.core.text import one_line
 from observer.core.value import Value
 
 MAX_CLAIMS = 500
@@ -84,6 +85,7 @@ _ALONE = re.compile(
     rf"\s*(?:[-*+]|\d{{1,9}}[.)])\s+(?:([\w-]{{1,60}})|\"([^\"\[\]]{{1,60}})\")\s+"
     rf"{_LINK.pattern}(?:\s+\(([^()]+)\))?\s*"
 )
+_CONDITION = re.compile(r"\[\[\s")
 _CODE = re.compile(r"`[^`]*`")
 
 
@@ -105,6 +107,19 @@ def parse_links(text: str) -> tuple[WikiLink, ...]:
             if link.title and len(found) < MAX_LINKS:
                 found.setdefault((title_key(link.title), link.relation), link)
     return tuple(found.values())
+
+
+def mentions(text: str) -> tuple[Link, ...]:
+    """Return links to the notes that a prompt or commit message names as `[[Title]]`.
+
+    Conditions of a shell (`[[ -f x ]]`) and lists of numbers are none.
+    """
+    titles = (link.title for link in parse_links(_CONDITION.sub(" ", text)))
+    return tuple(
+        Link(kind="wiki", title=one_line(title, TITLE_CHARS))
+        for title in titles
+        if any(map(str.isalpha, title))
+    )
 
 
 def format_link(link: WikiLink) -> str:

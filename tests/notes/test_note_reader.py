@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from observer.core.errors import BadInput, CapturedUserOnly, NotFound, RuleUserOnly
+from observer.core.events import Commit, Event, Prompt
 from observer.core.model import Item
 from observer.notes.inferences import Hypothesis
 from observer.notes.notes import Notes
@@ -130,6 +131,22 @@ def test_a_renamed_note_loses_its_backlinks_and_undo_gives_them_back(
     assert notes.links(spec.id).back == ()
     notes.undo(spec.id)
     assert ids(one.item for one in notes.links(spec.id).back) == [item.id]
+
+
+def test_prompts_and_commits_lead_to_the_notes_they_name(
+    world: Any, keep: Keep, notes: Notes
+) -> None:
+    spec = keep("JWT", title="Spec")
+    said = Prompt(text="build the login as [[spec|the spec]] has it, if [[ -f x ]] or [[1]] holds")
+    made = Commit(hash="f" * 40, subject="Add the login", message="Add the login\n\nSee [[Spec]].")
+    events = [
+        Event(id=str(number), at_ms=world.tick(), client="kiro", session="s", body=body)
+        for number, body in enumerate((said, made))
+    ]
+    world.pipeline.ingest(events, spec.project_id)
+    assert [one.item.type for one in notes.links(spec.id).back] == ["commit", "prompt"]
+    (prompt,) = [one.item for one in notes.links(spec.id).back if one.item.type == "prompt"]
+    assert [link.title for link in prompt.links] == ["spec"]
 
 
 def test_links_by_id_lead_both_ways(keep: Keep, notes: Notes) -> None:
