@@ -34,7 +34,7 @@ _CHECKPOINTS = (
 )
 _CHECKPOINT = re.compile(r"[0-9a-f]{12}|[0-9A-Za-z]{26}")
 _DATED = re.compile(r"\d{4}-\d\d-\d\d-")
-_MOST_SESSIONS = 5
+MOST_SESSIONS = 5
 _AGENT = re.compile(
     r"\b(claude|codex|copilot|cursor(?:agent)?|devin|gemini|aider|amp|opencode|qwen|droid|kiro"
     r"|windsurf|cline|junie|jules|kilo)\b",
@@ -202,7 +202,7 @@ def _sessions_of(root: str, checkpoint: str) -> Iterator[tuple[str, str]]:
     """Yield the agent and the id of each session of a checkpoint, as far as the clone has them."""
     folder = f"{checkpoint[:2]}/{checkpoint[2:]}"
     for ref in refs(root, *_CHECKPOINTS):
-        for number in range(_MOST_SESSIONS):
+        for number in range(MOST_SESSIONS):
             said = git_output(root, "cat-file", "blob", f"{ref}:{folder}/{number}/metadata.json")
             if said is None:
                 break

@@ -106,3 +106,15 @@ def test_outside_of_a_repository_nothing_is_exported(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert "no git repository" in run("attribution", "export").err
+
+
+def test_a_commit_of_somebody_else_is_not_of_sessions_here(
+    run: Run, shop: Path, tmp_path: Path, git: Callable[..., str]
+) -> None:
+    """Whoever fetched it may have edited the same lines."""
+    other = tmp_path / "other"
+    git(tmp_path, "clone", "-q", str(shop), str(other))
+    git(other, "commit", "-q", "--amend", "--no-edit", "--author", "Bob <bob@example.com>")
+    git(shop, "fetch", "-q", str(other))
+    git(shop, "reset", "-q", "--hard", "FETCH_HEAD")
+    assert run("attribution", "export").out == ""

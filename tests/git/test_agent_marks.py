@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.git.agent_marks import AgentMark, Link, agent_marks
+from observer.git.agent_marks import MOST_SESSIONS, AgentMark, Link, agent_marks
 from observer.git.ai_notes import (
     AiLines,
     AiSession,
@@ -51,8 +51,10 @@ class Shop:
         self.git("commit", "-qm", message, GIT_AUTHOR_DATE=date, GIT_COMMITTER_DATE=date)
         return self.git("rev-parse", "HEAD")
 
-    def note(self, commit: str, session: AiSession, line: int) -> None:
-        lines = [AiLines("cart.py", session.key, line, line)]
+    def note(
+        self, commit: str, session: AiSession, line: int, *, paths: tuple[str, ...] = ("cart.py",)
+    ) -> None:
+        lines = [AiLines(path, session.key, line, line) for path in paths]
         made = [Contribution(session=session, accepted=1, added=1, removed=0)]
         text = format_note(commit, lines, made)
         self.git("notes", "--ref=ai", "add", "-f", "-F", "-", commit, stdin=text.encode())
@@ -76,6 +78,23 @@ def test_a_note_says_who_wrote_a_line(shop: Shop) -> None:
     commit = shop.commit("first\nsecond\nthird\n")
     shop.note(commit, CLAUDE, 2)
     assert (shop.marks(1), shop.marks(2), shop.marks(3)) == ([], by(CLAUDE), [])
+
+
+@pytest.mark.parametrize(
+    ("paths", "of"),
+    [
+        pytest.param(("cart.py", "other.py"), "commit", id="two files"),
+        pytest.param(("other.py",), None, id="another file"),
+    ],
+)
+@pytest.mark.parametrize("is_amended", [False, True])
+def test_a_note_speaks_of_its_files_alone(
+    shop: Shop, paths: tuple[str, ...], of: Link | None, *, is_amended: bool
+) -> None:
+    shop.note(shop.commit("first\nsecond\n"), CLAUDE, 2, paths=paths)
+    if is_amended:
+        _amend(shop)
+    assert shop.marks(2) == ([] if of is None else by(CLAUDE, "file" if is_amended else of))
 
 
 def _amend(shop: Shop) -> None:
@@ -151,7 +170,8 @@ def test_a_checkpoint_names_its_sessions(shop: Shop) -> None:
     said = {"session_id": "2026-02-12-abc", "agent": "Claude Code"}
     shop.git("checkout", "-q", "--orphan", "entire/checkpoints/v1")
     folder = shop.root / "01" / "23456789ab"
-    for number, text in enumerate((json.dumps(said), "[]", "{broken", '{"session_id": 1}')):
+    texts = [json.dumps(said), "[]", "{broken", '{"session_id": 1}']
+    for number, text in enumerate(texts + ["[]"] * MOST_SESSIONS):
         (folder / str(number)).mkdir(parents=True)
         (folder / str(number) / "metadata.json").write_text(text)
     shop.git("add", "-A")

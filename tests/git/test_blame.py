@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from observer.git.blame import UNCOMMITTED, blame_lines
+from observer.core.errors import NotFound
+from observer.git.blame import UNCOMMITTED, blame_lines, commit_at
 
 Git = Callable[..., str]
 
@@ -22,3 +23,9 @@ def test_each_line_leads_to_its_commit_or_to_none(tmp_path: Path, git: Git, kind
     file.write_text("def login():\n    return 2\n")
     found = blame_lines(str(tmp_path), "auth.py", first=1, last=2)
     assert [each.hash for each in found] == [UNCOMMITTED, git(tmp_path, "rev-parse", "HEAD")]
+
+
+def test_a_commit_that_is_not_in_the_clone_is_named(tmp_path: Path, git: Git) -> None:
+    git(tmp_path, "init", "-q")
+    with pytest.raises(NotFound, match=f"no commit {'f' * 40}"):
+        commit_at(str(tmp_path), "f" * 40)
