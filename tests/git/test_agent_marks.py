@@ -166,12 +166,13 @@ def test_trailers_name_agents(shop: Shop, trailer: str, mark: AgentMark | None) 
     assert shop.marks(2) == [mark] * (mark is not None)
 
 
-def test_a_checkpoint_names_its_sessions(shop: Shop) -> None:
+@pytest.mark.parametrize("more", [0, MOST_SESSIONS])
+def test_a_checkpoint_names_its_sessions(shop: Shop, more: int) -> None:
     said = {"session_id": "2026-02-12-abc", "agent": "Claude Code"}
     shop.git("checkout", "-q", "--orphan", "entire/checkpoints/v1")
     folder = shop.root / "01" / "23456789ab"
     texts = [json.dumps(said), "[]", "{broken", '{"session_id": 1}']
-    for number, text in enumerate(texts + ["[]"] * MOST_SESSIONS):
+    for number, text in enumerate(texts + ["[]"] * more):
         (folder / str(number)).mkdir(parents=True)
         (folder / str(number) / "metadata.json").write_text(text)
     shop.git("add", "-A")
