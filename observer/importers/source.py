@@ -82,8 +82,8 @@ class SessionSource(NamedTuple):
 
     def places(self) -> str:
         """Return in words where it looks; empty where it reads only what is named."""
-        usual = "/".join(filter(None, ("~", self.settings, self.sessions)))
-        places = [usual] if usual != "~" else []
+        usual = Path("~", self.settings, self.sessions)
+        places = [str(usual)] if usual != Path("~") else []
         here = " and ".join("." if place == "." else place for place in self.inside)
         return " and ".join(filter(None, (*places, here and f"{here} in your projects")))
 
