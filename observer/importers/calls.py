@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from msgspec import structs
 
@@ -39,6 +39,9 @@ class HookCall(NamedTuple):
     key: str
 
 
+CallsOf: TypeAlias = Callable[[FoundSession, Problems], Iterable[HookCall]]
+
+
 def events_of_calls(
     client: str,
     calls: Iterable[HookCall],
@@ -62,6 +65,14 @@ def events_of_calls(
                 yield structs.replace(event, remote=remote) if remote else event
         except Undecodable as error:
             problems.add(f"unreadable {call.event} ({error.message})", found.paths[0])
+
+
+def read_session(
+    client: str, calls_of: CallsOf, found: FoundSession, settings: Settings, problems: Problems
+) -> Iterator[Event]:
+    """Yield the events of a session of one folder, from the calls that `calls_of` reads."""
+    calls = calls_of(found, problems)
+    yield from events_of_calls(client, calls, found, settings, problems, project=found.folder)
 
 
 def _remote(found: FoundSession) -> str:

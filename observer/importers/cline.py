@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, prose, rows, text
 from observer.core.clock import LAST_MS
-from observer.core.config import Settings
-from observer.core.events import Event
-from observer.importers.calls import HookCall, events_of_calls
+from observer.importers.calls import HookCall, read_session
 from observer.importers.jsonl import Problems, files_below, read_object, time_of
 from observer.importers.records import Opening, RecordCalls, find_sessions, words_of
 from observer.importers.source import FoundSession
@@ -30,12 +29,6 @@ def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
     """Return the sessions in files of messages, and in all of these below folders."""
     files = [file for path in paths for file in files_below(path, (_ENDING,))]
     return find_sessions(_opening, files, problems)
-
-
-def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterator[Event]:
-    """Yield the events of a session."""
-    calls = _Calls(found, problems)
-    yield from events_of_calls("cline", calls, found, settings, problems, project=found.folder)
 
 
 def _about(path: Path) -> Object:
@@ -115,3 +108,6 @@ class _Calls(RecordCalls):
 
     def reply(self, words: str, _: Object) -> tuple[str, Object]:
         return "TaskComplete", {"turn": {"outputText": words}}
+
+
+read = partial(read_session, "cline", _Calls)

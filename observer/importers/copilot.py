@@ -13,9 +13,7 @@ from typing import NamedTuple
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, text
-from observer.core.config import Settings
-from observer.core.events import Event
-from observer.importers.calls import HookCall, events_of_calls
+from observer.importers.calls import HookCall, read_session
 from observer.importers.jsonl import Problems, time_of
 from observer.importers.records import Opening, RecordCalls, find_sessions
 from observer.importers.source import FoundSession
@@ -33,12 +31,6 @@ def _opening(_: Path, found: Iterable[Object]) -> Opening | None:
 
 
 find = partial(find_sessions, _opening)
-
-
-def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterator[Event]:
-    """Yield the events of a session."""
-    calls = _Calls(found, problems)
-    yield from events_of_calls("copilot", calls, found, settings, problems, project=found.folder)
 
 
 class _Row(NamedTuple):
@@ -148,3 +140,6 @@ class _Calls(RecordCalls):
         name = text(row.data, "agentName")
         fields: Object = {"agent_id": agent, "agent_type": name, "response": said}
         yield self.call(row.at_ms, "SubagentStop", fields, row.key)
+
+
+read = partial(read_session, "copilot", _Calls)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -16,9 +17,7 @@ from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, rows, text
 from observer.core import json_text
 from observer.core.clock import LAST_MS
-from observer.core.config import Settings
-from observer.core.events import Event
-from observer.importers.calls import HookCall, events_of_calls
+from observer.importers.calls import HookCall, read_session
 from observer.importers.database import opened
 from observer.importers.jsonl import Problems, files_below, read_object, time_of
 from observer.importers.records import RecordCalls
@@ -54,12 +53,6 @@ def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
         if file == path or file.parent.name == "globalStorage"
     )
     return [session for file in files for session in _sessions(file, problems)]
-
-
-def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterator[Event]:
-    """Yield the events of a conversation."""
-    calls = _Calls(found, problems)
-    yield from events_of_calls("cursor", calls, found, settings, problems, project=found.folder)
 
 
 def _sessions(path: Path, problems: Problems) -> list[FoundSession]:
@@ -172,3 +165,6 @@ class _Calls(RecordCalls):
 
     def reply(self, words: str, _: Object) -> tuple[str, Object]:
         return "afterAgentResponse", {"text": words}
+
+
+read = partial(read_session, "cursor", _Calls)

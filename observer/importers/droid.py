@@ -13,9 +13,7 @@ from pathlib import Path
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, prose, rows, text
-from observer.core.config import Settings
-from observer.core.events import Event
-from observer.importers.calls import HookCall, events_of_calls
+from observer.importers.calls import HookCall, read_session
 from observer.importers.jsonl import Problems
 from observer.importers.records import Opening, RecordCalls, find_sessions, first_ms, words_of
 from observer.importers.source import FoundSession
@@ -36,12 +34,6 @@ def _opening(_: Path, found: Iterable[Object]) -> Opening | None:
 
 
 find = partial(find_sessions, _opening)
-
-
-def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterator[Event]:
-    """Yield the events of a session."""
-    calls = _Calls(found, problems)
-    yield from events_of_calls("droid", calls, found, settings, problems, project=found.folder)
 
 
 class _Calls(RecordCalls):
@@ -84,3 +76,6 @@ class _Calls(RecordCalls):
             yield self.call(at_ms, "PostToolUseFailure", {**fields, "error": said}, call)
         else:
             yield self.call(at_ms, "PostToolUse", {**fields, "tool_response": said}, call)
+
+
+read = partial(read_session, "droid", _Calls)

@@ -10,14 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, rows, text, words
-from observer.core.config import Settings
-from observer.core.events import Event
-from observer.importers.calls import HookCall, events_of_calls
+from observer.importers.calls import HookCall, read_session
 from observer.importers.jsonl import SUFFIXES, Problems, files_below, read_object, time_of
 from observer.importers.records import (
     GLANCED,
@@ -50,12 +49,6 @@ def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
         if file == path or _CHATS in file.relative_to(path).parts
     )
     return find_sessions(_opening, list(files), problems)
-
-
-def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterator[Event]:
-    """Yield the events of a session."""
-    calls = _Calls(found, problems)
-    yield from events_of_calls("gemini", calls, found, settings, problems, project=found.folder)
 
 
 def _opening(path: Path, _: Iterable[Object]) -> Opening | None:
@@ -149,3 +142,6 @@ def _spent(tokens: Object) -> dict[str, int]:
     given, cached = number(tokens, "input") or 0, number(tokens, "cached") or 0
     written = (number(tokens, "output") or 0) + (number(tokens, "thoughts") or 0)
     return {"input": given - cached, "output": written, "cache_read": cached}
+
+
+read = partial(read_session, "gemini", _Calls)

@@ -15,9 +15,7 @@ from pathlib import Path
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, rows, text
 from observer.core.clock import LAST_MS
-from observer.core.config import Settings
-from observer.core.events import Event
-from observer.importers.calls import HookCall, events_of_calls
+from observer.importers.calls import HookCall, read_session
 from observer.importers.database import opened
 from observer.importers.jsonl import Problems, files_below
 from observer.importers.records import RecordCalls
@@ -58,13 +56,6 @@ def _sessions(path: Path, problems: Problems) -> list[FoundSession]:
 def _time(row: Object, name: str) -> int | None:
     at_ms = number(row, name)
     return at_ms if at_ms is not None and 0 <= at_ms <= LAST_MS else None
-
-
-def _read(
-    client: str, found: FoundSession, settings: Settings, problems: Problems
-) -> Iterator[Event]:
-    calls = _Calls(found, problems)
-    yield from events_of_calls(client, calls, found, settings, problems, project=found.folder)
 
 
 class _Calls(RecordCalls):
@@ -178,5 +169,5 @@ def source(client: str) -> SessionSource:
         "XDG_DATA_HOME",
         client,
         find=partial(_find, client),
-        read=partial(_read, client),
+        read=partial(read_session, client, _Calls),
     )

@@ -12,9 +12,7 @@ from pathlib import Path
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, rows, text
-from observer.core.config import Settings
-from observer.core.events import Event
-from observer.importers.calls import HookCall, events_of_calls
+from observer.importers.calls import HookCall, read_session
 from observer.importers.jsonl import Problems, time_of
 from observer.importers.records import Opening, RecordCalls, find_sessions, words_of
 from observer.importers.source import FoundSession
@@ -36,12 +34,6 @@ def _opening(_: Path, found: Iterable[Object]) -> Opening | None:
 
 
 find = partial(find_sessions, _opening)
-
-
-def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterator[Event]:
-    """Yield the events of a session."""
-    calls = _Calls(found, problems)
-    yield from events_of_calls("pi", calls, found, settings, problems, project=found.folder)
 
 
 class _Calls(RecordCalls):
@@ -87,3 +79,6 @@ class _Calls(RecordCalls):
 
     def reply(self, words: str, usage: Object) -> tuple[str, Object]:
         return "agent_end", {"text": words, "usage": dict(usage)}
+
+
+read = partial(read_session, "pi", _Calls)

@@ -12,9 +12,7 @@ from pathlib import Path
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, rows, text
-from observer.core.config import Settings
-from observer.core.events import Event
-from observer.importers.calls import HookCall, events_of_calls
+from observer.importers.calls import HookCall, read_session
 from observer.importers.jsonl import Problems
 from observer.importers.records import (
     Opening,
@@ -43,12 +41,6 @@ def _opening(_: Path, found: Iterable[Object]) -> Opening | None:
 
 
 find = partial(find_sessions, _opening)
-
-
-def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterator[Event]:
-    """Yield the events of a session."""
-    calls = _Calls(found, problems)
-    yield from events_of_calls("qwen", calls, found, settings, problems, project=found.folder)
 
 
 class _Calls(RecordCalls):
@@ -112,3 +104,6 @@ class _Calls(RecordCalls):
         found = _SUMMARY.search(said)
         summary = f"<summary>{found[2] if found else said}</summary>"
         return self.call(at_ms, "PostCompact", {"compact_summary": summary}, key)
+
+
+read = partial(read_session, "qwen", _Calls)
