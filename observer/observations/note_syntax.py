@@ -100,7 +100,7 @@ class WikiLink(Value):
 def parse_links(text: str) -> tuple[WikiLink, ...]:
     """Return the links of a text in order, without duplicates, aliases and anchors."""
     found: dict[tuple[str, str], WikiLink] = {}
-    for line in prose(text):
+    for line in prose(text) if "[[" in text else ():
         if "[[" not in line:
             continue
         for link in _of_line(_CODE.sub(" ", line)):
