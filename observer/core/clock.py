@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 
 LAST_MS = 253_402_300_799_999
 """9999-12-31: the end of the last day that has an ISO 8601 name."""
@@ -11,3 +12,15 @@ LAST_MS = 253_402_300_799_999
 def now_ms() -> int:
     """Return the time of this machine's clock, which may be wrong."""
     return time.time_ns() // 1_000_000
+
+
+def iso_ms(text: str) -> int | None:
+    """Return a time in ISO 8601 as UTC milliseconds, also before 1970; None if it is none.
+
+    Without a zone it is UTC.
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+        return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+    except (ValueError, OverflowError):
+        return None

@@ -11,14 +11,13 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
 from observer.clients.envelope import Object
 from observer.clients.payload import text
 from observer.core import json_text
-from observer.core.clock import LAST_MS
+from observer.core.clock import LAST_MS, iso_ms
 from observer.spool.files import UnexpectedFile, open_plain
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
@@ -134,13 +133,8 @@ def files_below(path: Path, endings: tuple[str, ...] = SUFFIXES) -> Iterator[Pat
 
 def time_of(record: Object) -> int | None:
     """Return the `timestamp` of a record as UTC milliseconds; None if it says none."""
-    try:
-        moment = datetime.fromisoformat(text(record, "timestamp"))
-    except ValueError:
-        return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    at_ms = int(moment.timestamp() * 1000)
-    return at_ms if 0 <= at_ms <= LAST_MS else None
+    at_ms = iso_ms(text(record, "timestamp"))
+    return at_ms if at_ms is not None and 0 <= at_ms <= LAST_MS else None
 
 
 def last_ms(path: Path) -> int:

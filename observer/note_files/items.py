@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 import orjson
 
+from observer.core.clock import iso_ms
 from observer.core.model import Item, Link, item_uuid, seq_of
 from observer.core.note_file import NoteFile, NoteFileContent, Relation
 from observer.core.text import block, distinct, one_line
@@ -141,10 +141,5 @@ def _word(value: Field | None) -> str:
 
 def _ms(value: Field | None) -> int | None:
     """Return a time of the frontmatter; one without a zone is UTC."""
-    if not isinstance(value, str) or not _DAY.match(value):
-        return None
-    try:
-        at = datetime.fromisoformat(value)
-        return max(0, int(at.replace(tzinfo=at.tzinfo or UTC).timestamp() * 1000))
-    except (ValueError, OverflowError):
-        return None
+    at_ms = iso_ms(value) if isinstance(value, str) and _DAY.match(value) else None
+    return None if at_ms is None else max(0, at_ms)
