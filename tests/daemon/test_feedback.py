@@ -38,6 +38,7 @@ class Bench:
         self.writer = WriterThread(pipeline, HomeGuard(home), Health())
         self.shown = 0
         self._numbers = itertools.count()
+        self._at_ms = 0
         self.feedback = self.begin()
 
     def begin(self) -> FeedbackRecorder:
@@ -54,7 +55,7 @@ class Bench:
         events = [
             Event(
                 id=f"{session}-{next(self._numbers)}",
-                at_ms=now_ms(),
+                at_ms=self._later_ms(),
                 client=client,
                 session=session,
                 cwd=str(self._root),
@@ -63,6 +64,11 @@ class Bench:
             for _ in range(times)
         ]
         return self.writer.record(events, None)[-1].item or 0
+
+    def _later_ms(self) -> int:
+        """Return the time, later than any before: uses are listed by their time."""
+        self._at_ms = max(self._at_ms + 1, now_ms())
+        return self._at_ms
 
     def show(self, *ids: int) -> None:
         """Write the file that a hook prints."""
