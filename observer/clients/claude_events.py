@@ -56,6 +56,9 @@ class Dialect(NamedTuple):
     session_variable: str = ""
 
 
+_CONTINUED = "This session is being continued"
+_BEFORE_SUMMARY = "\nSummary:\n"
+_AFTER_SUMMARY = "\n\nIf you need specific details from before compaction"
 _Operation: TypeAlias = Literal["create", "edit", "delete"]
 _FILE_CHANGES: Mapping[str, _Operation] = {"add": "create", "change": "edit", "unlink": "delete"}
 _BASE = frozenset(
@@ -164,7 +167,11 @@ def _subagent(payload: Object) -> AnyBody | None:
 
 
 def _compaction(payload: Object) -> AnyBody:
+    """Read a compaction; its summary stands in tags, in a transcript between the client's words."""
     summary = text(payload, "compact_summary")
+    if summary.startswith(_CONTINUED):
+        _, mark, after = summary.partition(_BEFORE_SUMMARY)
+        summary = (after if mark else summary).partition(_AFTER_SUMMARY)[0]
     kept = summary.rpartition("<summary>")[2].partition("</summary>")[0].strip()
     return Compaction(trigger=text(payload, "trigger"), summary=kept)
 

@@ -18,17 +18,18 @@ from observer.core.text import counted, one_line
 
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-    rb"|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
-    re.DOTALL,
+    rb"|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|[\"\\/bfnrt]|u[0-9a-fA-F]{4}|(?P<unknown>))",
 )
+_REPAIRED = {"half": rb"\ufffd", "unknown": rb"\\"}
 _decode = msgspec.json.Decoder().decode
 
 
 def load(data: bytes | str) -> Any:  # noqa: ANN401 - any JSON value
     """Parse JSON as clients write it; an integer beyond 64 bits becomes a float.
 
-    A byte order mark, bytes that are not UTF-8 and halves of surrogate pairs (a client that cut a
-    string in the middle of an emoji) cost their character, not the whole.
+    A byte order mark, bytes that are not UTF-8, halves of surrogate pairs (a client that cut a
+    string in the middle of an emoji) and unknown escapes (a program that replaced secrets in the
+    text of the JSON) cost their character, not the whole.
 
     Raises:
         ValueError: not JSON.
@@ -59,10 +60,10 @@ def repair_encoding(data: bytes) -> bytes:
     """Return JSON without a byte order mark, and U+FFFD for what is not a character.
 
     These are bytes that are not UTF-8, and halves of surrogate pairs, as a client writes them that
-    cut a string in the middle of an emoji.
+    cut a string in the middle of an emoji. A backslash that begins no escape stands for itself.
     """
     data = data.decode("utf-8-sig", "replace").encode()
-    return _ESCAPE.sub(lambda found: rb"\ufffd" if found[1] else found[0], data)
+    return _ESCAPE.sub(lambda found: _REPAIRED.get(found.lastgroup or "", found[0]), data)
 
 
 _MOST_CHARS = 16_000

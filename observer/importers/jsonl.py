@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
 from observer.clients.envelope import Object
-from observer.clients.payload import text
+from observer.clients.payload import number, text
 from observer.core import json_text
 from observer.core.clock import LAST_MS, iso_ms
 from observer.spool.files import UnexpectedFile, open_plain
@@ -37,6 +37,8 @@ class Line(NamedTuple):
 
 
 _TAIL_BYTES = 64 << 10
+_FIRST_MS = 10**12
+"""In 2001: a smaller number does not count milliseconds."""
 _TIME = re.compile(rb'"timestamp" ?: ?"([^"\\]{10,40})"')
 
 
@@ -132,8 +134,13 @@ def files_below(path: Path, endings: tuple[str, ...] = SUFFIXES) -> Iterator[Pat
 
 
 def time_of(record: Object) -> int | None:
-    """Return the `timestamp` of a record as UTC milliseconds; None if it says none."""
-    at_ms = iso_ms(text(record, "timestamp"))
+    """Return the `timestamp` of a record as UTC milliseconds; None if it says none.
+
+    It is a text in ISO 8601, or counts milliseconds.
+    """
+    at_ms = number(record, "timestamp")
+    if at_ms is None or at_ms < _FIRST_MS:
+        at_ms = iso_ms(text(record, "timestamp"))
     return at_ms if at_ms is not None and 0 <= at_ms <= LAST_MS else None
 
 

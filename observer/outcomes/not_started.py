@@ -25,7 +25,7 @@ _NEVER = {
         r"|Tool (?:use|call) (?:was )?(?:rejected|denied)",
         re.DOTALL,
     ),
-    "interrupted": re.compile(r"\[?Request interrupted by user"),
+    "interrupted": re.compile(r"\[?Request interrupted by user|aborted by user after \d"),
     "blocked": re.compile(
         r"(?:\w+:)?PreToolUse(?::\w+)?(?: \[.{1,200}?\])? ?(?:hook )?(?:error|blocked|denied|:)"
         r"|(?:Hook|Command|Operation|This command|Execution) (?:was |has been |is )?"

@@ -17,6 +17,9 @@ from observer.core.json_text import dump, load, repair_encoding
         pytest.param(b'"\\\\ud83d"', "\\ud83d", id="no-escape"),
         pytest.param(b'\xef\xbb\xbf"a"', "a", id="byte-order-mark"),
         pytest.param(b'"\xff"', "\ufffd", id="no-utf-8"),
+        pytest.param(b'"see \\*** \\n"', "see \\*** \n", id="unknown-escape"),
+        pytest.param(b'"\\\xc3\xa9"', "\\\u00e9", id="unknown-escape-of-two-bytes"),
+        pytest.param(b'"\\u00***"', "\\u00***", id="unfinished-escape"),
     ],
 )
 def test_what_is_no_character_costs_itself_alone(data: bytes, text: str) -> None:

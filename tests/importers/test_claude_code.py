@@ -90,6 +90,22 @@ def test_an_event_has_the_time_folder_and_branch_of_its_record(shop: Path, tmp_p
     assert second.branch == ""
 
 
+LATER_MS = BEGUN_MS + DAY_MS
+
+
+@pytest.mark.parametrize("stamp", [None, "soon", 7, {"at": 1}, -1.5, LATER_MS, f"{LATER_MS}"])
+def test_a_record_without_a_time_that_can_be_read_has_that_of_the_one_before(
+    shop: Path, tmp_path: Path, stamp: object
+) -> None:
+    played = Played(shop)
+    played.prompt("one")
+    played.shell("make", "done")
+    played.records[-1]["timestamp"] = stamp
+    (command,) = [one for one in events_in(played.write(tmp_path)) if isinstance(one.body, Command)]
+    is_read = str(stamp) == f"{LATER_MS}"
+    assert command.at_ms == (LATER_MS if is_read else played.at_ms - 1000)
+
+
 def test_what_the_person_did_not_type_is_no_prompt(shop: Path, tmp_path: Path) -> None:
     played = Played(shop)
     for text in (
@@ -135,13 +151,42 @@ def test_a_queued_prompt_that_became_a_turn_counts_once(shop: Path, tmp_path: Pa
     assert len([one for one in bodies(played, tmp_path) if isinstance(one, Prompt)]) == 1
 
 
-def test_calls_that_the_person_refused_never_ran(shop: Path, tmp_path: Path) -> None:
+REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was rejected"
+COMMENT = f"{REFUSAL}. To tell you how to proceed, the user said:\nnever use sed, use the editor"
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("Bash", {"command": "make"}),
+        ("Edit", {"file_path": "/x.py", "old_string": "a", "new_string": "b"}),
+        ("Task", {"description": "look", "prompt": "around"}),
+        ("ExitPlanMode", {"plan": "# Move the till"}),
+        ("mcp__tracker__close", {"id": 7}),
+    ],
+)
+def test_a_call_that_the_person_refused_never_ran_but_what_was_said_counts(
+    memory: Memories, shop: Path, tmp_path: Path, tool: str, given: dict[str, Any]
+) -> None:
+    known, played = memory("one"), Played(shop)
+    played.call(tool, given, error=COMMENT)
+    known.imported(played.write(tmp_path))
+    kinds = {"Bash": "command", "Edit": "file-write"}
+    assert known.kinds()[1:-1] == [kinds.get(tool, "tool-use")]
+    (item,) = [one for one in known.items() if one.kind != "summary"]
+    assert (item.type, item.narrative) == ("decision", "never use sed, use the editor")
+
+
+@pytest.mark.parametrize("tool", ["Edit", "Write", "Bash", "Read", "Task", "mcp__till__open"])
+def test_a_call_that_failed_without_a_word_has_failed(
+    shop: Path, tmp_path: Path, tool: str
+) -> None:
     played = Played(shop)
-    refusal = "The user doesn't want to proceed with this tool use. The tool use was rejected"
-    played.call("Bash", {"command": "make"}, error=refusal)
-    played.call("Bash", {"command": "true"}, {"stdout": "", "stderr": ""})
-    commands = [one for one in bodies(played, tmp_path) if isinstance(one, Command)]
-    assert [one.command for one in commands] == ["true"]
+    given = {"file_path": "/x.py", "content": "a", "new_string": "a", "command": "make"}
+    played.call(tool, given, error="no")
+    played.records[-1]["message"]["content"][0]["content"] = []
+    (body,) = bodies(played, tmp_path)[1:-1]
+    assert getattr(body, "failed", None) or getattr(body, "error", "")
 
 
 def test_a_call_of_which_the_person_was_asked_has_no_duration(shop: Path, tmp_path: Path) -> None:

@@ -45,9 +45,9 @@ def written(path: Path, records: Sequence[Record]) -> Path:
     return path
 
 
-def events_in(client: str, path: Path) -> list[Event]:
-    source = SOURCES[client]
-    return events_of(source, source.find([path], Problems()), Settings(), Problems())
+def events_in(client: str, path: Path, problems: Problems | None = None) -> list[Event]:
+    source, problems = SOURCES[client], problems or Problems()
+    return events_of(source, source.find([path], problems), Settings(), problems)
 
 
 def bodies(client: str, path: Path) -> list[Any]:
@@ -249,6 +249,24 @@ def test_calls_of_copilot_that_failed_or_were_refused_and_a_sub_agents(tmp_path:
     assert back == Delegation(agent="explore", result="seen")
 
 
+@pytest.mark.parametrize(
+    ("last", "code", "failed"),
+    [
+        ("<shellId: 3 completed with exit code 2>", 2, True),
+        ("<exited with exit code 1>", 1, True),
+        ("<exited with exit code 0>", 0, False),
+        ("<command with shellId: 4 is still running after 10 seconds. Use read_bash>", None, None),
+    ],
+)
+def test_the_last_line_of_copilots_output_says_how_a_command_ended(
+    tmp_path: Path, last: str, code: int | None, *, failed: bool | None
+) -> None:
+    calls = copilot_call(1, success=True, result={"content": f"so\n{last}"})
+    (command,) = bodies("copilot", written(tmp_path / "events.jsonl", [COPILOT, *calls]))
+    assert isinstance(command, Command)
+    assert (command.output, command.exit_code, command.failed) == ("so", code, failed)
+
+
 # --- OpenCode -------------------------------------------------------------------------------------
 
 
@@ -331,6 +349,53 @@ def test_compactions_errors_and_forks_of_opencode(tmp_path: Path) -> None:
     assert command.failed
     assert failure == Custom(name="opencode:session.error", text="APIError\nno model")
     assert compaction == Compaction(summary="The cart rounds.")
+
+
+def as_files(path: Path, storage: Path) -> None:
+    """Write what a database of OpenCode holds as older versions kept it."""
+    with closing(sqlite3.connect(path)) as database:
+        for name, parent, folder, created, updated in database.execute("SELECT * FROM session"):
+            times = {"created": created, "updated": updated}
+            session = {"id": name, "parentID": parent, "directory": folder, "time": times}
+            written(storage / f"session/p1/{name}.json", [session])
+        for name, session, _, data in database.execute("SELECT * FROM message"):
+            written(storage / f"message/{session}/{name}.json", [json.loads(data)])
+        for name, message, _, data in database.execute("SELECT * FROM part"):
+            written(storage / f"part/{message}/{name}.json", [json.loads(data)])
+
+
+def test_the_files_of_older_versions_say_what_a_database_says(tmp_path: Path) -> None:
+    messages = (
+        ("s1", 1, ASKED, said("why?")),
+        ("s2", 2, {"role": "user", "agent": "explore"}, said("look")),
+        ("s1", 3, ANSWERED, [opencode_call("bash", "completed", input={"command": "ls"})]),
+        ("s1", 4, ANSWERED, said("so")),
+    )
+    path = opencode(tmp_path / "opencode.db", {"s1": "", "s2": "s1"}, *messages)
+    as_files(path, tmp_path / "old/storage")
+    by_files = events_in("opencode", tmp_path / "old")
+    assert [event.body for event in by_files if isinstance(event.body, Prompt | Command)]
+    assert by_files == events_in("opencode", path)
+    one = tmp_path / "old/storage/session/p1/s1.json"
+    assert {event.session for event in events_in("opencode", one)} == {"s1"}
+
+
+def test_a_session_that_a_database_has_taken_over_is_read_once(tmp_path: Path) -> None:
+    path = opencode(tmp_path / "opencode.db", {"s1": ""}, ("s1", 1, ASKED, said("why?")))
+    as_files(path, tmp_path / "storage")
+    (found,) = SOURCES["opencode"].find([tmp_path], Problems())
+    assert found.paths == (path,)
+
+
+def test_a_broken_file_of_a_session_is_counted(tmp_path: Path) -> None:
+    path = opencode(tmp_path / "opencode.db", {"s1": ""}, ("s1", 1, ASKED, said("why?")))
+    as_files(path, tmp_path / "old/storage")
+    (tmp_path / "old/storage/session/p1/s2.json").write_text("{")
+    (tmp_path / "old/storage/message/s1/m1.json").write_text("[]")
+    problems = Problems()
+    events = events_in("opencode", tmp_path / "old", problems)
+    assert [event.body for event in events][1:-1] == [Prompt(text="why?")]
+    assert problems.counts == {"corrupt line": 2, "session without an id or a time": 1}
 
 
 def test_a_database_without_sessions_is_counted(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from observer.shell import command_line
         ("Claude requested permissions to use Bash, but you haven't granted it yet.", "refused"),
         ("This command requires approval", "refused"),
         ("[Request interrupted by user for tool use]", "interrupted"),
+        ("aborted by user after 3.1s", "interrupted"),
         ("PreToolUse:Bash hook error: [guard.sh]: no force push", "blocked"),
         ("Command was blocked by a hook", "blocked"),
         ("cd to '/etc' was blocked. For security, only", "blocked"),

@@ -1,7 +1,8 @@
 """A session's records as the hook calls that the client made, or would have made.
 
-What hooks do not report is left out: calls that the person refused, thinking, interrupts. What a
-transcript does not say is not made up: a call of which the person was asked has no duration.
+What hooks do not report is left out (thinking, interrupts), but for calls that the person refused,
+with what was said on it. What a transcript does not say is not made up: a call of which the person
+was asked has no duration.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, text
 from observer.importers.calls import HookCall
 from observer.importers.claude_code.records import (
-    REFUSED,
     Head,
     Record,
     Records,
@@ -22,7 +22,6 @@ from observer.importers.claude_code.records import (
     blocks,
     is_hook,
     prompt_of,
-    summary_of,
     text_of,
     typed_prompt,
 )
@@ -202,7 +201,8 @@ class HookCalls:
         yield from self._agent_began(row, agent)
         if record.get("isCompactSummary"):
             trigger = self._triggers().get(text(record, "parentUuid"), "auto")
-            fields: Object = {"trigger": trigger, "compact_summary": summary_of(record)}
+            summary = text_of(inner(record, "message").get("content"))
+            fields: Object = {"trigger": trigger, "compact_summary": summary}
             yield self._call(row, "PostCompact", fields)
             return
         prompt = prompt_of(record)
@@ -252,7 +252,7 @@ class HookCalls:
         """Yield the end of a call; `row` is the record that `answer`, the call's, came in."""
         call = self._calls.get(text(block, "tool_use_id"))
         said = text_of(block.get("content"))
-        if call is None or (block.get("is_error") and said.startswith(REFUSED)):
+        if call is None:
             return
         asked_ms = answer.at_ms - call.at_ms
         common: dict[str, Json] = {

@@ -21,8 +21,6 @@ from observer.importers.jsonl import Line, Problems, lines, opened, parse, time_
 Record = Mapping[str, Any]
 """One record of a transcript; of its fields nothing is certain."""
 
-REFUSED = "The user doesn't want to proceed with this tool use"
-"""How the result of a call begins that the person did not allow."""
 KINDS = frozenset({"assistant", "progress", "queue-operation", "system", "user"})
 """Types of records that say what happened; the others are the client's bookkeeping."""
 
@@ -42,8 +40,6 @@ _OWN = re.compile(
 )
 _NAME = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
 _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
-_BEFORE_SUMMARY = "\nSummary:\n"
-_AFTER_SUMMARY = "\n\nIf you need specific details from before compaction"
 
 
 class Head(NamedTuple):
@@ -101,7 +97,7 @@ class Records:
         )
 
     def __iter__(self) -> Iterator[Row]:
-        """Yield the records by time."""
+        """Yield the records by time; one that says none has that of the one before it."""
         return self.of(self.heads)
 
     def folder(self) -> tuple[str, str]:
@@ -133,11 +129,13 @@ def _heads(
     known: AbstractSet[str],
     problems: Problems,
 ) -> Iterator[Head]:
+    last_ms: int | None = None
     for line in lines(path, problems):
         record = parse(line, path, problems)
         if record is None or not is_of(record, session) or text(record, "uuid") in known:
             continue
-        kind, at_ms = text(record, "type"), time_of(record)
+        kind, said_ms = text(record, "type"), time_of(record)
+        at_ms = last_ms = last_ms if said_ms is None else said_ms
         name = text(record, "uuid").encode(errors="replace") or line.data.strip()
         key = hashlib.blake2b(name, digest_size=12).hexdigest()
         if kind in KINDS and at_ms is not None and key not in seen:
@@ -199,16 +197,6 @@ def is_hook(record: Record, event: str) -> bool:
     """Return True if a record reports that a hook of this event ran."""
     data = inner(record, "data")
     return data.get("type") == "hook_progress" and data.get("hookEvent") == event
-
-
-def summary_of(record: Record) -> str:
-    """Return the summary that stands for the conversation before a compaction.
-
-    The transcript has it without the tags that a hook has, and between words of the client's own.
-    """
-    said = text_of(inner(record, "message").get("content"))
-    _, mark, summary = said.partition(_BEFORE_SUMMARY)
-    return (summary if mark else said).partition(_AFTER_SUMMARY)[0].strip()
 
 
 def _slash_command(name: str, said: str) -> str | None:
