@@ -181,7 +181,7 @@ def write(call: ToolCall) -> FileWrite:
         edits=hunks(answer),
         content=content,
         tool=call.tool,
-        error=call.error,
+        error=_why_failed(call),
         symbols=symbol_changes_of(path, before, content),
     )
 
@@ -228,13 +228,17 @@ def replacement(given: Object) -> Edit:
     )
 
 
+def _why_failed(call: ToolCall) -> str:
+    return call.error or ("failed" if call.failed else "")
+
+
 def _changed(call: ToolCall, operation: _Change, *edits: Edit) -> FileWrite:
     return FileWrite(
         path=text(call.given, *_PATHS),
         operation=operation,
         edits=tuple(each for each in edits if each.old or each.new),
         tool=call.tool,
-        error=call.error,
+        error=_why_failed(call),
     )
 
 
@@ -302,12 +306,14 @@ def _searched(call: ToolCall, where: _Where, *, query: str, path: str = "") -> S
     )
 
 
-def delegate(call: ToolCall) -> Delegation:
+def delegate(call: ToolCall) -> Delegation | ToolUse:
     """Return work handed to a sub-agent, with what came back; in the background nothing yet."""
+    if call.failed:
+        return other(call)
     answer = call.response if isinstance(call.response, dict) else {}
     return Delegation(
-        task=joined(text(call.given, "description"), text(call.given, "prompt", "task")),
-        agent=text(call.given, "subagent_type", "agent", "agent_name"),
+        task=joined(text(call.given, "description"), text(call.given, "prompt", "task", "message")),
+        agent=text(call.given, "subagent_type", "agent", "agent_name", "agent_type"),
         result="" if flag(answer, "isAsync") else said(call),
     )
 

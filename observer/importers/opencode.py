@@ -1,8 +1,8 @@
 """OpenCode and Kilo, its fork: one database each, with the tables session, message and part.
 
-The format is the clients' own and undocumented; seen in OpenCode 1.18.33 and Kilo 7.7.7. The files
-below `storage`, in which older versions kept sessions, are not read: newer ones have taken them
-over. A sub-agent has a session of its own.
+The format is the clients' own and undocumented; seen in OpenCode 1.18.33 and Kilo 7.7.7. Older
+versions kept a file for each message, see `opencode_files`; what a database has taken over of them
+is read from there. A sub-agent has a session of its own.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from pathlib import Path
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, rows, text
 from observer.core.clock import LAST_MS
+from observer.importers import opencode_files
 from observer.importers.calls import HookCall, read_session
-from observer.importers.database import opened
+from observer.importers.database import Database, opened
 from observer.importers.jsonl import Problems, files_below
 from observer.importers.records import RecordCalls
 from observer.importers.source import FoundSession, SessionSource
@@ -25,32 +26,41 @@ _ENDING = ".db"
 
 
 def _find(client: str, paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
-    files = (
+    databases = (
         file
         for path in paths
         for file in files_below(path, (_ENDING,))
-        if file == path or file.name == f"{client}{_ENDING}"
+        if (file == path and file.suffix != opencode_files.ENDING)
+        or file.name == f"{client}{_ENDING}"
     )
-    return [session for file in files for session in _sessions(file, problems)]
+    found = {one.id: one for file in databases for one in _sessions(file, problems)}
+    for file in (each for path in paths for each in opencode_files.files(path)):
+        row = opencode_files.session(file, problems)
+        one = _session(row, file, file.stat().st_size, problems)
+        if one and one.id not in found:
+            found[one.id] = one
+    return list(found.values())
 
 
-def _sessions(path: Path, problems: Problems) -> list[FoundSession]:
+def _sessions(path: Path, problems: Problems) -> Iterator[FoundSession]:
     with opened(path, problems) as database:
         found = list(database.rows("session")) if database else []
     if not found:
         problems.add("file without a session", path)
     size_bytes = path.stat().st_size // max(len(found), 1)
-    sessions = []
-    for row in found:
-        begun_ms, changed_ms = _time(row, "time_created"), _time(row, "time_updated")
-        name = text(row, "id")
-        if begun_ms is None or changed_ms is None or not name:
-            problems.add("session without an id or a time", path)
-            continue
-        folder, last = text(row, "directory"), max(begun_ms, changed_ms)
-        one = FoundSession(name, (path,), folder, begun_ms, last, size_bytes)
-        sessions.append(one._replace(state=f"{changed_ms}"))
-    return sessions
+    sessions = (_session(row, path, size_bytes, problems) for row in found)
+    yield from filter(None, sessions)
+
+
+def _session(row: Object, path: Path, size_bytes: int, problems: Problems) -> FoundSession | None:
+    begun_ms, changed_ms = _time(row, "time_created"), _time(row, "time_updated")
+    name = text(row, "id")
+    if begun_ms is None or changed_ms is None or not name:
+        problems.add("session without an id or a time", path)
+        return None
+    folder, last = text(row, "directory"), max(begun_ms, changed_ms)
+    one = FoundSession(name, (path,), folder, begun_ms, last, size_bytes)
+    return one._replace(state=f"{changed_ms}")
 
 
 def _time(row: Object, name: str) -> int | None:
@@ -69,16 +79,24 @@ class _Calls(RecordCalls):
         self._begun_ms = found.first_ms
 
     def records(self, path: Path, problems: Problems) -> Iterator[Object]:
+        if path.suffix == opencode_files.ENDING:
+            self._parent = text(opencode_files.session(path, problems), "parent_id")
+            for said, parts in opencode_files.messages(path, problems):
+                at: Json = inner(said, "time").get("created")
+                yield {"at": at, "message": dict(said), "parts": parts}
+            return
         with opened(path, problems) as database:
-            if database is None:
-                return
-            for session in database.rows("session", id=self.session):
-                self._parent = text(session, "parent_id")
-            parts: dict[str, list[Json]] = defaultdict(list)
-            for row in database.rows("part", session_id=self.session):
-                part: dict[str, Json] = {**inner(row, "data"), "id": row.get("id")}
-                parts[text(row, "message_id")].append(part)
-            found = list(database.rows("message", session_id=self.session))
+            if database is not None:
+                yield from self._rows(database)
+
+    def _rows(self, database: Database) -> Iterator[Object]:
+        for session in database.rows("session", id=self.session):
+            self._parent = text(session, "parent_id")
+        parts: dict[str, list[Json]] = defaultdict(list)
+        for row in database.rows("part", session_id=self.session):
+            part: dict[str, Json] = {**inner(row, "data"), "id": row.get("id")}
+            parts[text(row, "message_id")].append(part)
+        found = database.rows("message", session_id=self.session)
         for row in sorted(
             found, key=lambda row: (_time(row, "time_created") or 0, text(row, "id"))
         ):

@@ -14,6 +14,7 @@ from observer.core.model import Item, Receipt
 from observer.importers.jsonl import Problems
 from observer.importers.registry import SOURCES
 from observer.importers.source import SessionSource, events_of, groups
+from observer.ingest.derived import is_out_of_order
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
@@ -41,6 +42,10 @@ class Filled(NamedTuple):
             events = events_of(known, group, Settings(), problems)
             receipts += self.pipeline.ingest(events)
         return receipts
+
+    def is_out_of_order(self) -> bool:
+        with self.store.read() as reader:
+            return is_out_of_order(reader)
 
     def items(self) -> list[Item]:
         with self.store.read() as reader:

@@ -11,6 +11,7 @@ from observer.spool.spool import Spool
 
 BEGUN_MS = 1_780_000_000_000
 STEP_MS = 10_000
+RED = "FAILED test_cart.py::test_total - assert 1 == 2\n1 failed in 0.31s"
 
 
 class Played:
@@ -124,13 +125,36 @@ class Played:
             spool.append(fields, json.dumps(payload).encode())
 
 
+def fixed_later(cwd: Path, *, begun_ms: int = BEGUN_MS) -> list[Played]:
+    """Three sessions, two hours apart: a test fails, is repaired, and passes; a plan is begun."""
+    begun = [begun_ms + number * 7_200_000 for number in range(3)]
+    first, second, third = (Played(cwd, f"s{at}", begun_ms=at) for at in begun)
+    for played in (first, second, third):
+        played.start()
+    first.prompt("why does the cart total differ by a cent?")
+    first.shell("pytest -q test_cart.py", RED, exit_code=1)
+    first.shell("rtk pytest -q", "rtk: command not found", exit_code=127)
+    first.shell("pytest -q test_other.py", "1 passed in 0.30s")
+    first.say("It fails. Next: round the cart once.")
+    second.prompt("round the cart once")
+    second.edit("cart.py", "total = 1", "total = 2")
+    second.shell("rtk pytest -q", "rtk: command not found", exit_code=127)
+    second.shell("pytest -q test_other.py", "1 passed in 0.30s")
+    second.say("The cart rounds once.")
+    third.prompt("does it pass?")
+    third.shell("pytest -q test_cart.py", "1 passed in 0.30s")
+    third.say("It passes.")
+    for played in (first, second, third):
+        played.end()
+    return [first, second, third]
+
+
 def fixed_bug(cwd: Path, session: str = "s1", *, begun_ms: int = BEGUN_MS) -> Played:
     """A failing test, an edit, a passing test, a compaction, an answer."""
     played = Played(cwd, session, begun_ms=begun_ms)
     played.start()
     played.prompt("why does the cart total differ by a cent?")
-    red = "FAILED test_cart.py::test_total - assert 1 == 2\n1 failed in 0.31s"
-    played.shell("pytest -q", red, exit_code=1)
+    played.shell("pytest -q", RED, exit_code=1)
     played.edit("cart.py", "total = 1", "total = 2")
     played.shell("pytest -q", "1 passed in 0.30s")
     played.say("Rounding lines one by one lost a cent; the cart now rounds once.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +15,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.config import Settings
-from observer.core.events import Command, Event, FileWrite, Prompt, Reply, SessionEnd, SessionStart
+from observer.core.events import (
+    Command,
+    Delegation,
+    Event,
+    FileRead,
+    FileWrite,
+    Prompt,
+    Reply,
+    Search,
+    SessionEnd,
+    SessionStart,
+)
 from observer.core.value import TokenUsage
 from observer.importers.codex.sessions import find, read
 from observer.importers.jsonl import Problems
@@ -152,9 +164,32 @@ def test_a_command_that_went_on_is_one(shop: Path, tmp_path: Path) -> None:
     made.shell("make all", begun, printed("whole\n", 2))
     made.shell("make more", begun)
     found = [one.body for one in events_in(made.write(tmp_path)) if isinstance(one.body, Command)]
-    assert [(one.command, one.output, one.exit_code) for one in found] == [
-        ("make all", "half\nwhole", 2)
+    assert [(one.command, one.output, one.exit_code, one.failed) for one in found] == [
+        ("make all", "half\nwhole", 2, True),
+        ("make more", "half", None, None),
     ]
+
+
+@pytest.mark.parametrize(("code", "known"), [(3, 3), (-1, None)])
+def test_a_command_that_nobody_waited_for_ends_with_its_item(
+    shop: Path, tmp_path: Path, code: int, known: int | None
+) -> None:
+    """Newer rollouts have an item of each command; one that the client ended has a code of -1."""
+    made = Rollout(shop)
+    made.shell("make", "Wall time: 9 seconds\nProcess running with session ID 77\nOutput:\nhalf\n")
+    item = {"type": "CommandExecution", "id": "c2", "aggregated_output": "half\nwhole\n"}
+    made.line("event_msg", type="item_completed", item={**item, "exit_code": code})
+    made.line("event_msg", type="item_completed", item={**item, "id": "c9", "exit_code": 0})
+    found = [one.body for one in events_in(made.write(tmp_path)) if isinstance(one.body, Command)]
+    assert [(one.output, one.exit_code) for one in found] == [("half\nwhole", known)]
+
+
+def test_a_command_that_may_still_run_is_left_to_a_later_import(shop: Path, tmp_path: Path) -> None:
+    made = Rollout(shop)
+    minutes_ago = (time.time_ns() // 1_000_000) - 5 * 60_000
+    made.at_ms = minutes_ago
+    made.shell("make", "Wall time: 9 seconds\nProcess running with session ID 77\nOutput:\nhalf\n")
+    assert not [one for one in events_in(made.write(tmp_path)) if isinstance(one.body, Command)]
 
 
 def test_a_fork_leaves_out_what_it_copied(shop: Path, tmp_path: Path) -> None:
@@ -200,6 +235,89 @@ def test_what_is_typed_into_an_unknown_command_is_none(shop: Path, tmp_path: Pat
     made.line("response_item", type="function_call", **item)
     made.line("response_item", type="function_call_output", call_id="c", output=printed("x", 0))
     assert not [one for one in events_in(made.write(tmp_path)) if isinstance(one.body, Command)]
+
+
+PATCHED = "Success. Updated the following files:\nM cart.py\n"
+OLD_RED = json.dumps({"output": "1 failed", "metadata": {"exit_code": 1}})
+OLD_DONE = json.dumps({"output": PATCHED, "metadata": {"exit_code": 0}})
+BLOCKS = [{"type": "input_text", "text": printed("1 failed", 1)}]
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "answer", "code"),
+    [
+        ("shell", {"command": ["bash", "-lc", "make all"]}, OLD_RED, 1),
+        ("shell", {"command": ["make", "all"]}, json.loads(OLD_RED), 1),
+        ("shell_command", {"command": "make all"}, "Exit code: 1\nOutput:\n1 failed", 1),
+        ("exec_command", {"cmd": "make all"}, BLOCKS, 1),
+        ("shell", {"command": ["make", "all"]}, "1 failed", None),
+        ("shell", {"command": "make all"}, '{"output": "1 failed"}', None),
+    ],
+)
+def test_a_shell_of_any_version_runs_a_command(
+    shop: Path, tmp_path: Path, name: str, given: object, answer: object, code: int | None
+) -> None:
+    made = Rollout(shop)
+    call = {"call_id": "c", "name": name, "arguments": json.dumps(given)}
+    made.line("response_item", type="function_call", **call)
+    made.line("response_item", type="function_call_output", call_id="c", output=answer)
+    _, command, _ = [event.body for event in events_in(made.write(tmp_path))]
+    assert isinstance(command, Command)
+    assert (command.command, command.exit_code) == ("make all", code)
+    assert "1 failed" in command.output
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param({"command": ["apply_patch", PATCH]}, id="words"),
+        pytest.param(
+            {"command": ["bash", "-lc", f"apply_patch <<'EOF'\n{PATCH}\nEOF"]}, id="script"
+        ),
+        pytest.param({"cmd": f"apply_patch <<'EOF'\n{PATCH}\nEOF\n"}, id="line"),
+    ],
+)
+@pytest.mark.parametrize(("answer", "error"), [(OLD_DONE, False), (OLD_RED, True)])
+def test_a_patch_that_a_shell_applied_is_an_edit(
+    shop: Path, tmp_path: Path, given: object, answer: str, *, error: bool
+) -> None:
+    made = Rollout(shop)
+    call = {"call_id": "c", "name": "shell", "arguments": json.dumps(given)}
+    made.line("response_item", type="function_call", **call)
+    made.line("response_item", type="function_call_output", call_id="c", output=answer)
+    _, write, _ = [event.body for event in events_in(made.write(tmp_path))]
+    assert isinstance(write, FileWrite)
+    assert (write.path, bool(write.error)) == ("cart.py", error)
+
+
+def test_older_rollouts_have_other_tools(shop: Path, tmp_path: Path) -> None:
+    made = Rollout(shop)
+    action = {"type": "exec", "command": ["bash", "-lc", "pwd"]}
+    made.line("response_item", type="local_shell_call", call_id="c1", action=action)
+    made.line("response_item", type="function_call_output", call_id="c1", output=OLD_DONE)
+    query = {"type": "search", "query": "how to round"}
+    made.line("response_item", type="web_search_call", id="w1", action=query)
+    made.line("response_item", type="web_search_call", id="w2", action={"type": "open_page"})
+    for number, (name, asked) in enumerate(
+        (
+            ("read_file", {"file_path": "/p/a.py"}),
+            ("list_dir", {"dir_path": "/p"}),
+            ("grep_files", {"pattern": "total", "path": "/p"}),
+            ("spawn_agent", {"message": "look", "agent_type": "explorer"}),
+        )
+    ):
+        call = {"call_id": f"n{number}", "name": name, "arguments": json.dumps(asked)}
+        made.line("response_item", type="function_call", **call)
+        made.line("response_item", type="function_call_output", call_id=f"n{number}", output="a")
+    found = [event.body for event in events_in(made.write(tmp_path))][1:-1]
+    assert found == [
+        Command(command="pwd", output=PATCHED.strip(), exit_code=0, failed=False),
+        Search(query="how to round", where="web", tool="web_search"),
+        FileRead(paths=("/p/a.py",), tool="read_file"),
+        Search(query="/p", where="files", output="a", tool="list_dir"),
+        Search(query="total", where="code", path="/p", output="a", tool="grep_files"),
+        Delegation(task="look", agent="explorer", result="a"),
+    ]
 
 
 def test_newer_rollouts_name_items_and_servers(shop: Path, tmp_path: Path) -> None:

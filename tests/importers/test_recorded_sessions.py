@@ -91,6 +91,22 @@ def test_an_import_adds_what_no_hook_reported(client: str, memory: Memories, kep
 
 
 @pytest.mark.parametrize("client", SAMPLES)
+def test_what_hooks_report_late_is_known_from_the_import(
+    client: str, memory: Memories, kept: Kept
+) -> None:
+    """No daemon ran for a while: the import goes on beside what waited for it."""
+    live, late = memory("live"), memory("late")
+    play(live, client)
+    live.imported(kept(client), source=client)
+    late.imported(kept(client), source=client)
+    play(late, client)
+    assert Counter(late.kinds()) - Counter(live.kinds()) <= Counter(["session-end"])
+    live.pipeline.rebuild()
+    late.pipeline.rebuild()
+    assert said(late, client) == said(live, client)
+
+
+@pytest.mark.parametrize("client", SAMPLES)
 def test_half_a_session_is_a_part_of_the_whole(client: str, kept: Kept) -> None:
     """A client may be writing, or have been killed: what it has written is imported."""
     folder = kept(client)

@@ -26,6 +26,9 @@ NOISE: Mapping[str, str] = {
 
 TOOLS: Mapping[str, tools.Maker] = {
     "Bash": tools.command,
+    "read_file": tools.read,
+    "list_dir": tools.find,
+    "grep_files": tools.grep,
     "web_search": tools.ask_web,
     "spawn_agent": tools.delegate,
 }

@@ -36,6 +36,7 @@ TOOLS: Mapping[str, tools.Maker] = {
     "create": tools.write,
     "edit": tools.edit,
     "grep": tools.grep,
+    "rg": tools.grep,
     "glob": tools.find,
     "web_fetch": tools.fetch,
     "task": tools.delegate,
@@ -64,7 +65,11 @@ _FIELDS = {
     "response": "last_assistant_message",
 }
 """Its names of fields that Claude Code has by another one."""
-_END = re.compile(r"\n?<shellId: \S{1,80} completed with exit code (-?\d{1,9})>\s*\Z")
+_END = re.compile(
+    r"\n?<(?:(?:shellId: \S{1,80} completed|exited) with exit code (?P<code>-?\d{1,9})"
+    r"|command with shellId: \S{1,80} is still running[^\n]*)>\s*\Z"
+)
+"""The last line of a command's output: how it ended, or that it goes on."""
 _CREATED = "Created file "
 
 
@@ -93,9 +98,8 @@ def _correct(call: tools.ToolCall) -> tools.ToolCall:
     kind = text(result, "result_type", "resultType")
     failed = call.failed or kind not in {"", "success"}
     if end := _END.search(said):
-        return structs.replace(
-            call, response=said[: end.start()], exit_code=int(end[1]), failed=None
-        )
+        code = int(end["code"]) if end["code"] else None
+        return structs.replace(call, response=said[: end.start()], exit_code=code, failed=None)
     response: Json = {"type": "create", "text": said} if said.startswith(_CREATED) else said
     error = call.error or (said if failed else "")
     return structs.replace(call, response=response, error=error, failed=failed)

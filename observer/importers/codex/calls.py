@@ -1,13 +1,12 @@
 """A rollout's lines as the hook calls that Codex made, or would have made.
 
 Beyond what its hooks report, a rollout has the exit code of a command. A command that went on
-while the agent did something else is one call, with all that it printed; of one that never ended
-nothing is reported.
+while the agent did something else is one call, with all that it printed; one that never ended has
+no exit code.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,16 +14,8 @@ from typing import Any, NamedTuple
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, rows, text
 from observer.importers.calls import HookCall
+from observer.importers.codex.shell_calls import SHELLS, STDIN, answer_of, command_of, patch_of
 from observer.importers.jsonl import Problems, lines, parse, time_of
-
-_SHELL = "exec_command"
-_STDIN = "write_stdin"
-_HEAD = re.compile(
-    r"(?:Chunk ID: [^\n]*\n)?(?:Wall time: [^\n]*\n)?"
-    r"(?:Process (?:exited with code (-?\d{1,9})|running with session ID (\d{1,18}))\n)?"
-    r"(?:Original token count: \d+\n)?Output:\n"
-)
-"""What stands before the output of a command: how it ended, or the session in which it goes on."""
 
 
 class _Running(NamedTuple):
@@ -73,6 +64,8 @@ class RolloutCalls:
                 continue
             last_ms = max(last_ms, at_ms)
             yield from reader(at_ms, payload)
+        for running in self._running.values():
+            yield self._ended(last_ms, running, None)._replace(is_open=True)
         if last_ms:
             yield self._call(last_ms + 1000, "SessionEnd", {"reason": "other"}, f"{last_ms}")
 
@@ -131,6 +124,8 @@ class RolloutCalls:
                 yield self._call(at_ms, "Stop", fields, f"{at_ms}")
         elif kind == "token_count":
             self._total = inner(inner(payload, "info"), "total_token_usage") or self._total
+        elif done == "CommandExecution":
+            yield from self._executed(at_ms, item)
         elif kind == "context_compacted" or done == "ContextCompaction":
             yield self._call(at_ms, "PostCompact", {}, f"{at_ms}")
 
@@ -149,37 +144,47 @@ class RolloutCalls:
 
     def _item(self, at_ms: int, payload: Object) -> Iterator[HookCall]:
         kind, call = text(payload, "type"), text(payload, "call_id")
-        if kind in {"function_call", "custom_tool_call"}:
-            given = inner(payload, "arguments")
-            if kind == "custom_tool_call":
-                given = {"command": text(payload, "input")}
-            name, space = text(payload, "name"), text(payload, "namespace")
-            self._calls[call] = (f"{space}__{name}" if space else name, given)
+        if kind in {"function_call", "custom_tool_call", "local_shell_call"}:
+            self._calls[call] = _asked(kind, payload)
         elif kind in {"function_call_output", "custom_tool_call_output"} and call in self._calls:
             name, given = self._calls.pop(call)
             answer = payload.get("output")
-            if name in {_SHELL, _STDIN} and isinstance(answer, str):
+            if name in SHELLS and (patch := patch_of(given)):
+                said = answer_of(answer)
+                whole = f"Exit code: {said.code}\n{said.printed}"
+                yield self._done(at_ms, call, "apply_patch", {"command": patch}, whole)
+            elif name in SHELLS or name == STDIN:
                 yield from self._printed(at_ms, call, name, given, answer)
             else:
                 yield self._done(at_ms, call, name, given, answer)
+        elif kind == "web_search_call" and (query := text(inner(payload, "action"), "query")):
+            key = call or text(payload, "id") or f"{at_ms}"
+            yield self._done(at_ms, key, "web_search", {"query": query}, None)
 
     def _printed(
-        self, at_ms: int, call: str, name: str, given: Object, answer: str
+        self, at_ms: int, call: str, name: str, given: Object, answer: Json
     ) -> Iterator[HookCall]:
-        head = _HEAD.match(answer)
-        code, going_on = head.groups() if head else (None, None)
-        printed = answer[head.end() :] if head else answer
-        running = _Running(call, {"command": text(given, "cmd", "command")}, "")
-        if name == _STDIN:
+        said = answer_of(answer)
+        running = _Running(call, {"command": command_of(given)}, "")
+        if name == STDIN:
             known = self._running.pop(text(given, "session_id"), None)
             if known is None:
                 return
             running = known
-        running = running._replace(printed=running.printed + printed)
-        if going_on:
-            self._running[going_on] = running
+        running = running._replace(printed=running.printed + said.printed)
+        if said.going_on:
+            self._running[said.going_on] = running
         else:
-            yield self._ended(at_ms, running, int(code) if code else None)
+            yield self._ended(at_ms, running, said.code)
+
+    def _executed(self, at_ms: int, item: Object) -> Iterator[HookCall]:
+        """Yield the end of a command that the agent did not wait for."""
+        call, code = text(item, "id"), number(item, "exit_code")
+        for name, running in list(self._running.items()):
+            if running.call == call:
+                del self._running[name]
+                ended = running._replace(printed=text(item, "aggregated_output") or running.printed)
+                yield self._ended(at_ms, ended, code if code is None or code >= 0 else None)
 
     def _ended(self, at_ms: int, running: _Running, code: int | None) -> HookCall:
         answer: dict[str, Json] = {"output": running.printed}
@@ -195,6 +200,16 @@ class RolloutCalls:
             "tool_response": answer,
         }
         return self._call(at_ms, "PostToolUse", fields, call)
+
+
+def _asked(kind: str, payload: Object) -> tuple[str, Object]:
+    """Return the tool of a call and its arguments."""
+    if kind == "local_shell_call":
+        return "local_shell", inner(payload, "action")
+    name, space = text(payload, "name"), text(payload, "namespace")
+    is_custom = kind == "custom_tool_call"
+    given = {"command": text(payload, "input")} if is_custom else inner(payload, "arguments")
+    return f"{space}__{name}" if space else name, given
 
 
 def _words(item: Object) -> str:

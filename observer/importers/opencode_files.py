@@ -1,0 +1,51 @@
+"""OpenCode before it had a database: a file for each session, message and part below `storage`.
+
+    storage/session/PROJECT/SESSION.json
+    storage/message/SESSION/MESSAGE.json
+    storage/part/MESSAGE/PART.json
+
+The format is the client's own and undocumented; read as others have described it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from observer.clients.envelope import Json, Object
+from observer.clients.payload import inner, text
+from observer.importers.jsonl import Problems, read_object
+
+ENDING = ".json"
+_SESSIONS = ("storage/session/*/*.json", "session/*/*.json")
+
+
+def files(path: Path) -> Iterator[Path]:
+    """Yield a file of a session, or those below the client's folder or its `storage`."""
+    if path.is_file() and path.suffix == ENDING:
+        yield path
+    for pattern in _SESSIONS:
+        yield from sorted(path.glob(pattern))
+
+
+def session(path: Path, problems: Problems) -> dict[str, Json]:
+    """Return a session as a row of the database would have it."""
+    found = read_object(path, problems) or {}
+    times = inner(found, "time")
+    return {
+        "id": text(found, "id"),
+        "parent_id": found.get("parentID"),
+        "directory": found.get("directory"),
+        "time_created": times.get("created"),
+        "time_updated": times.get("updated"),
+    }
+
+
+def messages(path: Path, problems: Problems) -> Iterator[tuple[Object, list[Json]]]:
+    """Yield the messages of a session, each with its parts in order."""
+    storage = path.parents[2]
+    for file in sorted(storage.glob(f"message/{path.stem}/*{ENDING}")):
+        if message := read_object(file, problems):
+            parts = sorted(storage.glob(f"part/{file.stem}/*{ENDING}"))
+            known = (read_object(part, problems) for part in parts)
+            yield {**message, "id": file.stem}, [part for part in known if part]
