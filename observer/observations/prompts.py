@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from difflib import get_close_matches
 
-from observer.core.text import ENDS, WIDE_ENDS, one_line, word_set
+from observer.core.text import ENDS, WIDE_ENDS, one_line, sentence_case, word_set
 from observer.core.value import Value
 from observer.observations.drafts import TITLE
 
@@ -299,7 +299,7 @@ def _title(text: str) -> str:
         first = f"{first} {sentences[1]}"
     shown = one_line(_unmarked(first), 4 * TITLE)
     bare = shown[_opening(shown) :]
-    shown = bare[:1].upper() + bare[1:] if len(bare) > _SHORT // 2 else shown
+    shown = sentence_case(bare) if len(bare) > _SHORT // 2 else shown
     return one_line(shown.rstrip(" .:,"), TITLE)
 
 

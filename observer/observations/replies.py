@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from observer.core.text import ENDS, WIDE_ENDS, distinct, one_line, word_set
+from observer.core.text import ENDS, WIDE_ENDS, distinct, one_line, sentence_case, word_set
 from observer.core.value import Value
 
 _READ_CHARS = 12_000
@@ -224,8 +224,7 @@ def unlabelled(sentence: str) -> str:
     label = _LABEL.match(sentence)
     if label is None or re.search(r"[`/._]", label[0]):
         return sentence
-    bare = sentence[label.end() :]
-    return bare[:1].upper() + bare[1:]
+    return sentence_case(sentence[label.end() :])
 
 
 def is_status(sentence: str) -> bool:

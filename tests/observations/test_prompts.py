@@ -96,6 +96,9 @@ def test_what_a_person_wrote_stays(text: str, words: str) -> None:
         pytest.param(
             "The cart is broken. panic: no total", "The cart is broken", id="log-on-the-line"
         ),
+        pytest.param("add() gives wrong sums", "add() gives wrong sums", id="a name of code"),
+        pytest.param("cart/tax.py is not read", "cart/tax.py is not read", id="a path"),
+        pytest.param("don't round twice, please", "Don't round twice, please", id="a word"),
         pytest.param("Port it:\n```go\nfunc a() {}\n```\n", "Port it", id="code"),
         pytest.param(
             "runde den Warenkorb kaufm\u00e4nnisch",
