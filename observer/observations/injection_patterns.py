@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class InjectionPattern(NamedTuple):
-    """A pattern; a text that contains none of the `cues` need not be searched."""
+    """A pattern; whatever it matches contains one of the `cues`, if there are any."""
 
     cues: tuple[str, ...]
     pattern: re.Pattern[str]
@@ -153,7 +153,7 @@ def _form(cues: str, *parts: str) -> InjectionPattern:
     )
 
 
-_READERS = "assistant|agent|model|ai |ais|llm|copilot|claude|cursor|gpt"
+_READERS = "assistant|agent|model|ai|llm|copilot|claude|cursor|gpt"
 
 CLASSES: Mapping[str, tuple[InjectionPattern, ...]] = {
     "override": (
@@ -190,7 +190,8 @@ CLASSES: Mapping[str, tuple[InjectionPattern, ...]] = {
     ),
     "role": (
         _form(
-            "you are |act as|behave as|respond as|pretend|mode",
+            "you are n|as if you ha|unrestricted|unfiltered|jailbroken|pretend|developer mode"
+            "|god mode|admin mode|debug mode|jailbreak mode|dan mode",
             rf"\byou are (?:now|no longer) {_ANY}{_FREED}",
             r"\b(?:act|behave|respond) as (?:if you (?:have|had) no"
             r"|an? (?:unrestricted|unfiltered|jailbroken))",
@@ -225,7 +226,8 @@ CLASSES: Mapping[str, tuple[InjectionPattern, ...]] = {
     ),
     "exfiltrate": (
         _form(
-            "secret|credential|password|key|token|environment|env|id_rsa|.ssh",
+            "secret|credential|password|api key|api_key|api-key|apikey|access token|ssh key"
+            "|private key|environment var|env var|.env|id_rsa|.ssh",
             r"\b(?:send|post|upload|exfiltrate|forward|leak|transmit|email)\b[^.\n]{0,60}?"
             rf"{_SECRETS}[^.\n]{{0,60}}?\b(?:to|at|via) {_WHERE}",
             r"\b(?:read|cat|print|collect|gather|copy|encode|include|append)\b[^.\n]{0,60}?"
@@ -316,7 +318,7 @@ CLASSES: Mapping[str, tuple[InjectionPattern, ...]] = {
             r"\[tool_calls?\]",
         ),
         _form(
-            'tool_name|recipient_name|"',
+            'tool_name|recipient_name|"tool|"name|"function',
             r"(?:\b(?:tool_name|recipient_name)\b\W{0,8}|\"(?:tool|name|function)\\?\" ?: ?\\?\")"
             r"(?:bash|shell|terminal|exec\w*|run_\w+|functions\.\w+|computer)\b"
             rf"[^\n]{{0,200}}{_HARM}",

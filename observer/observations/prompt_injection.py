@@ -32,6 +32,7 @@ AROUND = 400
 """Characters before and after a match that may show that it is only mentioned."""
 RUNS, RUN_CHARS = 8, 4_096
 """Most encoded runs that are decoded, and the length decoded of each."""
+SHORTEST_RUN = 24
 
 _MENTION_BEFORE = re.compile(
     r"inject|jailbreak|attack|malicious|phish|adversar|red.?team|suspicio|payload|detect|filter|"
@@ -57,7 +58,7 @@ _INVISIBLE = re.compile(
     "\U000e0000-\U000e007f]"
 )
 _COLOUR = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?)")
-_SPACE = re.compile(r"[ \t\u00a0]+")
+_SPACE = re.compile(r"[ \t\u00a0]{2,}|[\t\u00a0]")
 _BASE64 = (
     re.compile(r"(?<![\w+=-])[A-Za-z0-9+]{24,}={0,2}"),
     re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/]{24,}={0,2}"),
@@ -75,6 +76,7 @@ _LOOK_ALIKES = str.maketrans(
     "aeopcyxijsdlhkmtbhaeiopuvtkgig",
 )
 """Cyrillic and Greek letters -> the Latin letters that they look like."""
+_LOOK_ALIKE = re.compile(f"[{''.join(map(chr, _LOOK_ALIKES))}]")
 
 
 def suspicion(text: str) -> str:
@@ -83,8 +85,11 @@ def suspicion(text: str) -> str:
     Also `hidden` for invisible text and `encoded` for base64, hexadecimal and the like. At most
     the first `TEXT_CHARS` are examined.
     """
-    if len(text) <= RUN_CHARS:
-        return _known(text)
+    return _known(text) if len(text) <= RUN_CHARS else suspicion_once(text)
+
+
+def suspicion_once(text: str) -> str:
+    """Return the suspicion of a text that is not judged again soon: it is not kept in memory."""
     return _examined(text[:TEXT_CHARS])
 
 
@@ -137,7 +142,7 @@ def _class_of(folded: str) -> str:
 
 
 def _matches(folded: str, form: InjectionPattern) -> bool:
-    if form.cues and not any(cue in folded for cue in form.cues):
+    if form.cues and not any(map(folded.__contains__, form.cues)):
         return False
     found = islice(form.pattern.finditer(folded), MOST)
     return any(not _is_mention(folded, each) for each in found)
@@ -151,12 +156,14 @@ def _views(text: str) -> Iterator[str]:
         yield _folded(_unescaped(text))
     if _SLUG.search(folded):
         yield _SLUG.sub(lambda found: found[0].replace("_", " ").replace("-", " "), folded)
-    if not folded.isascii() and (latin := folded.translate(_LOOK_ALIKES)) != folded:
-        yield latin
+    if _LOOK_ALIKE.search(folded):
+        yield folded.translate(_LOOK_ALIKES)
 
 
 def _decoded(text: str) -> Iterator[str]:
     """Yield the decoded text of runs of base64 and hexadecimal digits, if it is valid UTF-8."""
+    # Most words are too short for any run.
+    text = " ".join(word for word in text.split() if len(word) >= SHORTEST_RUN)
     runs = (found for pattern in _BASE64 for found in islice(pattern.finditer(text), RUNS))
     for found in runs:
         run = found[0][:RUN_CHARS]
@@ -180,10 +187,10 @@ def _unescaped(text: str) -> str:
 
 def _folded(text: str) -> str:
     """Return a text in Unicode's NFKC, case-folded, without invisible characters and colours."""
+    shown = _COLOUR.sub("", text) if "\x1b" in text else text
     if text.isascii():
-        shown = _COLOUR.sub("", text) if "\x1b" in text else text
         return _SPACE.sub(" ", shown.casefold())
-    shown = _INVISIBLE.sub("", unicodedata.normalize("NFKC", _COLOUR.sub("", text)))
+    shown = _INVISIBLE.sub("", unicodedata.normalize("NFKC", shown))
     return _SPACE.sub(" ", shown.casefold().replace("\u2019", "'"))
 
 
