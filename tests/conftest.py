@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -32,6 +33,11 @@ MOST_CPU_S = 30.0
 """What no test needs, and ten of it no test that is marked slow."""
 REAL_HOME = Path(os.path.expanduser("~"))  # noqa: PTH111 - HOME as it was before any fixture
 AGENT_VARIABLES = ("CLAUDECODE", "CLAUDE_", "CURSOR_", "KIRO_", "CODEX_", "GEMINI_", "AI_AGENT")
+
+
+def pytest_collection_finish() -> None:
+    """Exempt what was collected from garbage collection: 15,000 tests are there until the end."""
+    gc.freeze()
 
 
 @pytest.fixture

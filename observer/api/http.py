@@ -100,6 +100,7 @@ class Handlers:
         status: returns a value that becomes the answer of GET /status.
         post: takes the JSON of POST /events, returns a receipt each, after the commit.
         take_past: takes the events of POST /import, returns what became of them, after the commit.
+        end_import: notes that all events of an import have come.
         schema: returns the JSON Schema of POST /events.
         openapi: returns the OpenAPI document of these routes.
         ask: takes the JSON of POST /ask, a question of the command line, returns its answer.
@@ -111,6 +112,7 @@ class Handlers:
     status: Callable[[], object]
     post: Callable[[bytes], Sequence[PostReceipt]]
     take_past: Callable[[bytes], ImportReceipt]
+    end_import: Callable[[], None]
     schema: Callable[[], Mapping[str, Any]]
     openapi: Callable[[], Mapping[str, Any]]
     ask: Callable[[bytes], object]
@@ -172,6 +174,7 @@ def app(handlers: Handlers, mcp: Mounted, *, guard: Guard | None = None) -> Star
     if guard is None:
         listed.append(Route("/ask", routes.ask, methods=["POST"]))
         listed.append(Route("/import", routes.import_events, methods=["POST"]))
+        listed.append(Route("/import/end", routes.end_import, methods=["POST"]))
         listed.append(Route("/shutdown", routes.shutdown, methods=["POST"]))
 
     @asynccontextmanager
@@ -213,6 +216,10 @@ class _Routes:
     async def import_events(self, request: Request) -> Response:
         body = await _body(request)
         return _json(await _written(partial(self._handlers.take_past, body)))
+
+    async def end_import(self, _request: Request) -> Response:
+        self._handlers.end_import()
+        return _json({"ended": True})
 
     async def remember(self, request: Request) -> Response:
         body = await _body(request)

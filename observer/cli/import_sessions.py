@@ -28,7 +28,7 @@ from observer.importers.follow import LOOK_EVERY_S, Follower
 from observer.importers.plan import Choice, Plan, plan_import, size_of
 from observer.importers.queued import QueuedImport, QueuedSource, queue, queued
 from observer.importers.source import FoundSession, SessionSource
-from observer.importers.transfer import FATES, Counts, import_planned, to_daemon
+from observer.importers.transfer import FATES, Counts, end_import, import_planned, to_daemon
 from observer.views.moment import day
 
 
@@ -61,7 +61,7 @@ def import_sessions(
         raise BadInput(f"{sources[0].name} cannot be followed", hint="import it again instead")
     finished = FinishedImports(home.imports)
     plans = plan_import(home, sources, choice, finished, os.environ)
-    new = sum(len(plan.new) for plan in plans)
+    new = [plan for plan in plans if plan.new]
     if not how.as_json:
         _show(plans)
     if how.dry_run or not new:
@@ -69,7 +69,7 @@ def import_sessions(
     else:
         if how.asks:
             confirm_once(
-                f"Import {counted(new, 'session')}?",
+                f"Import {_contents(new)}?",
                 refusal="nothing was imported: there is no terminal to ask on",
                 as_json=how.as_json,
             )
@@ -87,7 +87,7 @@ def _leave(plans: Sequence[Plan], how: Manner) -> None:
     if how.as_json:
         emit([_outcome(plan, Counter()) for plan in plans])
     elif not how.dry_run:
-        say("nothing to import" if plans else "no sessions were found")
+        say("nothing new to import" if plans else "nothing was found")
 
 
 def _import(home: Home, plans: Iterable[Plan], finished: FinishedImports, how: Manner) -> None:
@@ -96,11 +96,13 @@ def _import(home: Home, plans: Iterable[Plan], finished: FinishedImports, how: M
         with progress(plan.source.name, len(plan.new)) as advance:
             counts = import_planned(home, plan, finished, to_daemon(home), advance=advance)
         outcomes.append((plan, counts))
+    end_import(home)
     if how.as_json:
         emit([_outcome(plan, counts) for plan, counts in outcomes])
         return
     for plan, counts in outcomes:
-        _report(plan, counts)
+        if plan.new or plan.problems.counts:
+            _report(plan, counts)
 
 
 def _hand_over(home: Home, plans: Sequence[Plan], choice: Choice, how: Manner) -> None:
@@ -115,13 +117,13 @@ def _hand_over(home: Home, plans: Sequence[Plan], choice: Choice, how: Manner) -
         ),
         since_ms=choice.since_ms,
         project=choice.project,
-        sessions=sum(len(plan.new) for plan in plans),
+        sessions=_sessions(plans),
     )
     queue(home, asked)
     if how.as_json:
         emit([_outcome(plan, Counter()) for plan in plans])
     else:
-        say(f"{counted(asked.sessions, 'session')} handed to the daemon; see: observer status")
+        say(f"handed to the daemon: {_contents(plans)}; see: observer status")
 
 
 def _follow(home: Home, sources: Iterable[SessionSource], choice: Choice, how: Manner) -> None:
@@ -155,12 +157,14 @@ def _show(plans: Sequence[Plan]) -> None:
     rows = [
         (
             plan.source.name,
-            len(plan.found),
-            plan.known,
-            len(plan.new),
+            *(
+                (len(plan.found), plan.known, len(plan.new))
+                if plan.source.is_of_sessions
+                else ("", "", "yes" if plan.new else "no")
+            ),
             day(min(one.first_ms for one in plan.found)),
             day(max(one.last_ms for one in plan.found)),
-            f"{size_of(plan.new) / 1e6:,.1f} MB",
+            _size(size_of(plan.new)) if plan.new else "",
             _projects(plan.found),
         )
         for plan in plans
@@ -170,15 +174,40 @@ def _show(plans: Sequence[Plan]) -> None:
         table(columns, rows)
 
 
+def _sessions(plans: Iterable[Plan]) -> int:
+    return sum(len(plan.new) for plan in plans if plan.source.is_of_sessions)
+
+
+def _contents(plans: Sequence[Plan]) -> str:
+    """Return in words what is to be read."""
+    sessions = _sessions(plans)
+    others = [plan.source.name for plan in plans if plan.new and not plan.source.is_of_sessions]
+    names = " and ".join(filter(None, (", ".join(others[:-1]), *others[-1:])))
+    parts = (
+        counted(sessions, "session") if sessions else "",
+        f"what {names} {'has' if len(others) == 1 else 'have'}" if others else "",
+    )
+    return " and ".join(filter(None, parts))
+
+
+def _size(size_bytes: int) -> str:
+    """Return a size in megabytes, or in kilobytes if it is less than a tenth of one."""
+    if size_bytes >= 1e5:
+        return f"{size_bytes / 1e6:,.1f} MB"
+    return f"{-(-size_bytes // 1000)} kB"
+
+
 def _projects(found: Iterable[FoundSession]) -> str:
     folders = Counter(one.folder for one in found if one.folder).most_common()
-    names = ", ".join(Path(folder).name for folder, _ in folders[:3])
-    return f"{names} and {len(folders) - 3} more" if len(folders) > 3 else names
+    names = list(dict.fromkeys(Path(folder).name for folder, _ in folders))
+    shown = ", ".join(names[:3])
+    return f"{shown} and {len(names) - 3} more" if len(names) > 3 else shown
 
 
 def _report(plan: Plan, counts: Counts) -> None:
-    text = f"{counted(counts['stored'], 'event')} of {counted(len(plan.new), 'session')} stored"
-    text += f", {counts['known']:,} known already"
+    text = counted(counts["stored"], "event")
+    text += f" of {counted(len(plan.new), 'session')}" if plan.source.is_of_sessions else ""
+    text += f" stored, {counts['known']:,} known already"
     for name, why in (
         ("excluded", "excluded or paused"),
         ("purged", "purged and left out"),

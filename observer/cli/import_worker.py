@@ -21,7 +21,7 @@ from observer.importers.follow import LOOK_EVERY_S, Follower
 from observer.importers.plan import plan_source
 from observer.importers.queued import drop, queued
 from observer.importers.source import SessionSource
-from observer.importers.transfer import give_way, import_planned, to_daemon
+from observer.importers.transfer import end_import, give_way, import_planned, to_daemon
 
 FOLLOWED_MS = 7 * 86_400_000
 """A session that ended so long before the daemon came up is left to `observer import`."""
@@ -89,6 +89,7 @@ def _import_queued(
     for source, choice in asked.choices(sources):
         plan = plan_source(home, source, choice, finished)
         import_planned(home, plan, finished, to_daemon(home, starts=False), advance=advance)
+    end_import(home)
     drop(home)
 
 

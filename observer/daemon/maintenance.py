@@ -45,6 +45,14 @@ class MaintenanceWorker(Worker):
         self._writer = writer
         self._home = home
         self._rescues = 0
+        self._loop = asyncio.get_running_loop()
+        self._retention: RetentionWorker | None = None
+
+    def end_import(self) -> None:
+        """Have what was imported linked soon; called in any thread."""
+        self._writer.end_import()
+        if self._retention:
+            self._loop.call_soon_threadsafe(self._retention.wake)
 
     async def run(
         self, settings: Settings, *, on_checked: Callable[[], object], on_change: OnChange
@@ -70,10 +78,11 @@ class MaintenanceWorker(Worker):
             every_hours=settings.backup_hours,
             disk_percent=settings.backup_disk_percent,
         )
-        retention = RetentionWorker(
+        self._retention = RetentionWorker(
             store, self._spool, self._writer, home, settings, health=health, on_change=on_change
         )
-        await asyncio.gather(self._keep(), integrity.run(), backups.run(), retention.run())
+        chores = (self._keep(), integrity.run(), backups.run(), self._retention.run())
+        await asyncio.gather(*chores)
 
     async def _keep(self) -> None:
         try:

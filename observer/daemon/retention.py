@@ -1,7 +1,8 @@
 """Enforces retention: removes events that are too old, or too many, while the daemon is idle.
 
-What takes long (deriving what is left, cleaning copies) runs in a thread that pauses in between;
-events wait only while the result is adopted.
+Also derives anew what an import brought in another order than it happened: both need the folder of
+a database beside. What takes long (deriving what is left, cleaning copies) runs in a thread that
+pauses in between; events wait only while the result is adopted.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from observer.core.config import Settings
 from observer.core.paths import Home
 from observer.daemon.health import Health
 from observer.daemon.lazy_store import LazyStore
-from observer.daemon.worker import OnChange, Worker
+from observer.daemon.worker import OnChange, Worker, heard
 from observer.daemon.writer import WriterThread
+from observer.ingest.derived import is_out_of_order
 from observer.policy import Policies
 from observer.policy.policies import Retention
 from observer.purge import expire, size_cap
@@ -39,7 +41,10 @@ class _Stopped(Exception):
 
 
 class RetentionWorker(Worker):
-    """Removes events by age or by size; the next daemon finishes what was interrupted."""
+    """Removes events by age or by size, and puts imports in order, once they are over.
+
+    The next daemon finishes what was interrupted.
+    """
 
     def __init__(  # noqa: PLR0913 - its parts, each named
         self,
@@ -64,12 +69,14 @@ class RetentionWorker(Worker):
         self._is_over = False
 
     async def run(self) -> None:
-        """Check every few minutes, until cancelled."""
+        """Check every few minutes, and when woken, until cancelled."""
         try:
-            await asyncio.sleep(FIRST_AFTER_S)
+            await heard(self._news, within_s=FIRST_AFTER_S)
             while True:
+                self._news.clear()
                 await self._attempt("retention", lambda: self.look(now_ms()))
-                await asyncio.sleep(LOOK_EVERY_S)
+                await self._attempt("import order", self.put_in_order)
+                await heard(self._news, within_s=LOOK_EVERY_S)
         finally:
             self._is_over = True
 
@@ -89,6 +96,17 @@ class RetentionWorker(Worker):
         else:
             await asyncio.to_thread(self._home.cap.unlink, missing_ok=True)
         return removed
+
+    async def put_in_order(self) -> None:
+        """Link what was imported with what happened before and after it, once the import is over.
+
+        Raises:
+            StoreUnavailable: a database cannot be read or written; the next look tries again.
+        """
+        if not self._writer.is_importing() and await asyncio.to_thread(self._is_out_of_order):
+            await self._derive_without(frozenset())
+            self._touch_all()
+            log.info("what was imported is linked with what happened before and after it")
 
     async def _keep_within_age(self, at_ms: int) -> int:
         cap = size_cap.read(self._home)
@@ -135,12 +153,19 @@ class RetentionWorker(Worker):
         with self._store.read() as reader:
             return expire.expired(reader, retention, now_ms=at_ms)
 
+    def _is_out_of_order(self) -> bool:
+        with self._store.read() as reader:
+            return is_out_of_order(reader)
+
     async def _take_out(self, gone: frozenset[int]) -> int:
-        anew = Rederivation(self._home, SqliteStore.owned, self._store, gone)
-        await asyncio.to_thread(anew.derive, advance=self._pace)
-        removed = await self._writer.run(anew.adopt)
+        removed = await self._derive_without(gone)
         log.info("%d events were taken out that are older than is kept", removed)
         return removed
+
+    async def _derive_without(self, gone: frozenset[int]) -> int:
+        anew = Rederivation(self._home, SqliteStore.owned, self._store, gone)
+        await asyncio.to_thread(anew.derive, advance=self._pace)
+        return await self._writer.run(anew.adopt)
 
     async def _finish(self, retention: Retention, at_ms: int) -> None:
         """Remove the deleted events from copies, files and the write-ahead log too."""

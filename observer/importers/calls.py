@@ -18,10 +18,9 @@ from observer.core.routes import import_route
 from observer.importers.jsonl import Problems
 from observer.importers.source import FoundSession
 from observer.ingest.decode import decode_call
+from observer.ingest.duplicates import LIVE_MS
 from observer.projects.worktree import normalise
 
-LIVE_MS = 60_000
-"""What happened so short ago is left to the hooks, whose reports may not be stored yet."""
 _ENDS = frozenset({"SessionEnd", "SessionShutdown", "dispose", "session_shutdown", "sessionEnd"})
 """What clients call the end of a session."""
 
@@ -29,7 +28,8 @@ _ENDS = frozenset({"SessionEnd", "SessionShutdown", "dispose", "session_shutdown
 class HookCall(NamedTuple):
     """One hook call: its time, event and payload, and the branch that was checked out.
 
-    `key` is the same however often the session is read, and unique within it.
+    `key` is the same however often the session is read, and unique within it. `is_open` if it had
+    no end when the session was written last: if that goes on, it may get one.
     """
 
     at_ms: int
@@ -37,6 +37,7 @@ class HookCall(NamedTuple):
     payload: dict[str, Json]
     branch: str
     key: str
+    is_open: bool = False
 
 
 CallsOf: TypeAlias = Callable[[FoundSession, Problems], Iterable[HookCall]]
@@ -53,12 +54,14 @@ def events_of_calls(
 ) -> Iterator[Event]:
     """Yield what calls report.
 
-    A session that may still go on has no end, and the last minute is left to the hooks.
+    A session that may still go on has no end, nor have its open calls, and the last minute is left
+    to the hooks.
     """
     at_ms, idle_ms = now_ms(), settings.session_idle_minutes * 60_000
     remote = _remote(found)
     for call in calls:
-        if at_ms - call.at_ms < (idle_ms if call.event in _ENDS else LIVE_MS):
+        may_go_on = call.is_open or call.event in _ENDS
+        if at_ms - call.at_ms < (idle_ms if may_go_on else LIVE_MS):
             continue
         try:
             for event in _events(client, call, found.id, project, settings.event_cap_bytes):

@@ -12,11 +12,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from observer.importers.calls import LIVE_MS
 from observer.importers.finished import FinishedImports
 from observer.importers.jsonl import Problems
 from observer.importers.plan import Plan
 from observer.importers.source import FoundSession, SessionSource
+from observer.ingest.duplicates import LIVE_MS
 
 LOOK_EVERY_S = 10.0
 """How often the files are looked at."""

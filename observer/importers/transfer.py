@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import TypeAlias
 
 import msgspec
@@ -55,6 +56,15 @@ def to_daemon(home: Home, *, starts: bool = True) -> Send:
         return receipt
 
     return send
+
+
+def end_import(home: Home) -> None:
+    """Have the daemon link what was imported with what happened before and after it.
+
+    One that is gone does so when it is back.
+    """
+    with suppress(DaemonUnavailable):
+        client.call(home, "POST", "/import/end", wait_s=WAIT_S)
 
 
 def import_planned(

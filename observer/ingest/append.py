@@ -17,6 +17,7 @@ from observer.ingest.duplicates import (
     find_duplicate,
     find_typed,
     is_covered,
+    is_late,
     is_typed_before,
     may_have_duplicate,
     window_ms,
@@ -71,7 +72,7 @@ class EventAppender:
             event = with_session_at_work(event, prepared.place.root, sessions, self._newest)
         session = self._session(event, project_id)
         session_id = self._session_id(event, session)
-        if is_covered(event, session):
+        if is_covered(event, session, is_late=is_late(event, now_ms=self._stored_ms)):
             return Receipt(known=event.id)
         event = self._with_uncommitted(event, prepared.place, session_id)
         recorded = AnalyzedEvent(
@@ -193,12 +194,14 @@ class EventAppender:
         event = recorded.event
         if is_typed_before(event) and (known := self._typed_live(event)):
             return known
-        if recorded.session_id is None or not may_have_duplicate(event):
+        late = is_late(event, now_ms=self._stored_ms)
+        if recorded.session_id is None or not may_have_duplicate(event, is_late=late):
             return ""
+        within_ms = window_ms(event, is_by_import=late or is_imported(event))
         near = self._writer.recorded_near(
             recorded.session_id,
-            from_ms=event.at_ms - window_ms(event),
-            to_ms=event.at_ms + window_ms(event),
+            from_ms=event.at_ms - within_ms,
+            to_ms=event.at_ms + within_ms,
             kind=kind_of(event.body),
             newest=NEAR,  # a flood of events must not take quadratic time
         )

@@ -17,7 +17,13 @@ from msgspec.structs import replace
 from observer.core.events import Approve, Commit, Forget, Prompt, Remember, Revise, Undo
 from observer.core.filters import RECORDED_KINDS, Filters
 from observer.core.model import Item, Link, Recorded, Session
-from observer.observations import event_text, prompts, session_commits, session_state
+from observer.observations import (
+    event_text,
+    project_state,
+    prompts,
+    session_commits,
+    session_state,
+)
 from observer.observations.note_reducer import changed, folded, note
 from observer.observations.open_failures import OpenFailure
 from observer.observations.project_reducer import ProjectReducer
@@ -26,6 +32,12 @@ from observer.observations.session_state import SessionState
 from observer.store.interface import StoreReader, Writer
 
 _OF_COMMITS = frozenset({"reverts", "replaces", "makes"})
+
+
+def is_out_of_order(reader: StoreReader) -> bool:
+    """Return True if something was imported after what happened later, which a rebuild links."""
+    states = (reader.project_state(project.id) for project in reader.projects())
+    return any(project_state.decode(state).past for state in states)
 
 
 class ProjectHistory:

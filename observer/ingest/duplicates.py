@@ -33,6 +33,8 @@ from observer.core.model import Session
 from observer.core.routes import is_imported, is_same_hook
 
 SHELLS = ("bash", "zsh", "fish")
+LIVE_MS = 60_000
+"""The last minute, which an import leaves to the hooks: what they report is stored once."""
 LONGEST_MS = 3_600_000
 """Of a command whose begin is in a history, to its end, which a hook reports."""
 WINDOW_MS = 5_000
@@ -44,35 +46,46 @@ answers."""
 _SEPARATORS = re.compile(r"__|[:/]")
 
 
-def may_have_duplicate(event: Event) -> bool:
+def is_late(event: Event, *, now_ms: int) -> bool:
+    """Return True if an import may have brought what a hook reports only now."""
+    return not is_imported(event) and now_ms - event.at_ms > LIVE_MS
+
+
+def may_have_duplicate(event: Event, *, is_late: bool) -> bool:
     """Return True if an earlier report of the event has to be looked for: most need no look."""
     if type(event.body) not in _SIGNATURES:
         return False
     if is_imported(event):
         return not event.dedup
+    if is_late:
+        return True
     hooks = clients().get(event.route.partition("/")[0])
     # A plugin's hooks give the same ids, by which the store knows a duplicate itself.
     by_plugin = hooks is not None and hooks.has_plugin and not event.dedup
     return by_plugin or _has_two_hooks(event)
 
 
-def is_covered(event: Event, session: Session | None) -> bool:
+def is_covered(event: Event, session: Session | None, *, is_late: bool) -> bool:
     """Return True if an imported beginning or end is one that hooks have reported.
 
-    A client's records begin with the first prompt, perhaps minutes after the client was started,
-    and end with the last answer, perhaps hours before it was closed.
+    Or if it is a late report of a beginning that was imported. A client's records begin with the
+    first prompt, perhaps minutes after the client was started, and end with the last answer,
+    perhaps hours before it was closed.
     """
-    if session is None or not is_imported(event):
+    if session is None or not (is_late or is_imported(event)):
         return False
     if isinstance(event.body, SessionStart):
-        return event.body.source == "startup" and session.started_ms <= event.at_ms
+        is_first = (session.started_ms <= event.at_ms) is not is_late
+        return event.body.source == "startup" and is_first
+    if is_late:
+        return False
     ended_ms = session.ended_ms if isinstance(event.body, SessionEnd) else None
     return ended_ms is not None and ended_ms >= event.at_ms - WINDOW_MS
 
 
-def window_ms(event: Event) -> int:
-    """Return how far apart from an event another report of it may be."""
-    return _LATE_MS if is_imported(event) and isinstance(event.body, Prompt) else WINDOW_MS
+def window_ms(event: Event, *, is_by_import: bool) -> int:
+    """Return how far apart from an event another report of it may be, if one is an import's."""
+    return _LATE_MS if is_by_import and isinstance(event.body, Prompt) else WINDOW_MS
 
 
 def find_duplicate(event: Event, near: Sequence[Event]) -> Event | None:
@@ -125,12 +138,13 @@ def path_written(event: Event) -> str:
 
 
 def _could_be(event: Event, other: Event) -> bool:
+    is_by_import = is_imported(event) or is_imported(other)
     # Two ids of a client's own making that differ are two events, however alike.
     return (
         type(other.body) is type(event.body)
         and other.session == event.session
         and other.id != event.id
-        and abs(other.at_ms - event.at_ms) <= window_ms(event)
+        and abs(other.at_ms - event.at_ms) <= window_ms(event, is_by_import=is_by_import)
         and not (event.dedup and other.dedup and other.route != event.route)
         # What one hook says twice is two events, unless a plugin runs the same hook.
         and (_has_two_hooks(event) or is_imported(other) or is_same_hook(event.route, other.route))

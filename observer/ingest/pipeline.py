@@ -162,12 +162,20 @@ class Pipeline:
             appender.finish()
         return receipts
 
+    def is_importing(self) -> bool:
+        """Return True if an import goes on, as far as can be known."""
+        return time.monotonic() < self._importing_until
+
+    def end_import(self) -> None:
+        """Note that an import is over."""
+        self._importing_until = 0.0
+
     def close_idle(self) -> frozenset[int]:
         """End the sessions that have been silent for too long; returns their projects.
 
         None while an import goes on, which may bring more of them.
         """
-        if time.monotonic() < self._importing_until:
+        if self.is_importing():
             return frozenset()
         with self._store.read() as reader:
             silent = reader.idle_sessions(before_ms=self._now_ms() - self._idle_ms)

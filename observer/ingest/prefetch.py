@@ -40,8 +40,9 @@ PAGE_BYTES = 16 << 20
 """A page is full at so many entries, or bytes of them. It is stored in one transaction: larger than
 a batch, for what is late already need not be searchable at once."""
 NICE = 3
-"""How much lower its priority is than that of the daemon, which answers meanwhile: of a busy
-processor it gets half as much. With 10 next to other programs a backlog hardly moved."""
+"""How much lower its priority is than that of the thread that starts it, and stores meanwhile: of a
+busy processor it gets half as much. With 10 below the daemon's a backlog hardly moved next to other
+programs; see `observer.daemon.writer.NICE`."""
 WAIT_S = 120.0
 """A page that takes longer will never come."""
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from observer.core.events import Enriched, Forget, Remember, Triage, Undo
 from observer.core.model import Enrichment, Item, Recorded, Session
 from observer.ingest.derived import LaterWork, NoteProjection, OnNote, ProjectHistory
 from observer.observations import session_commits
+from observer.observations.analysis import AnalyzedEvent
 from observer.observations.drafts import enrichment
 from observer.observations.notable import is_covered_by_fix, is_notable, is_superseded
 from observer.observations.note_reducer import forgotten
@@ -19,6 +20,7 @@ from observer.observations.session_lifecycle import begin
 from observer.observations.session_reducer import Items, SessionReducer
 from observer.observations.summary import summarize
 from observer.store.interface import Writer
+from observer.store.maintenance import PurgeWriter
 
 
 class Embedder(Protocol):
@@ -213,10 +215,11 @@ def rebuild(
 ) -> int:
     """Derive all items and sessions from the log; returns the count of events that could be read.
 
-    `advance` is called with the number of further events.
+    What was imported is taken where it happened, in whatever order it came: see
+    `LogReader.by_time`. `advance` is called with the number of further events.
     """
     writer.clear_projection()
-    return derive_after(writer, 0, embedder, advance=advance)
+    return _derive_by_time(writer, embedder, None, advance)
 
 
 def derive_after(
@@ -226,16 +229,57 @@ def derive_after(
     *,
     advance: Callable[[int], object] = int,
 ) -> int:
-    """Derive the items of the events after `seen`, a `seq`; as `rebuild` otherwise."""
+    """Derive the items of the events after `seen`, a `seq`, in the order of the log.
+
+    Returns and calls what `rebuild` does.
+    """
     count = 0
     while batch := writer.log(after_seq=seen):
-        projection = Projection(writer, embedder)
-        for recorded in batch:
-            projection.add(recorded)
-            advance(1)
-        projection.finish()
         seen = batch[-1].seq
-        count += len(batch)
+        count += _derive(writer, batch, embedder, advance)
+    return count
+
+
+def derive_projects(
+    writer: PurgeWriter, projects: Collection[int], *, advance: Callable[[int], object]
+) -> int:
+    """Derive the items of some projects, which were cleared, from their events; as `rebuild`.
+
+    Nothing that happened in another project may bear on them: see `purge.reach`.
+    """
+    count = _derive_by_time(writer, None, projects, advance)
+    # What was decided on signals belongs to no project.
+    for recorded in writer.log_of_kind("triage", after_seq=0, until_seq=writer.newest_seq()):
+        if isinstance(recorded.event.body, Triage):
+            writer.put_triage(recorded.event.body, at_ms=recorded.event.at_ms)
+    return count
+
+
+def _derive_by_time(
+    writer: Writer,
+    embedder: Embedder | None,
+    projects: Collection[int] | None,
+    advance: Callable[[int], object],
+) -> int:
+    count = 0
+    for batch in writer.by_time(projects):
+        placed = (AnalyzedEvent(**asdict(one), place=place) for place, one in batch)
+        count += _derive(writer, placed, embedder, advance)
+    return count
+
+
+def _derive(
+    writer: Writer,
+    batch: Iterable[Recorded],
+    embedder: Embedder | None,
+    advance: Callable[[int], object],
+) -> int:
+    projection = Projection(writer, embedder)
+    count = 0
+    for count, recorded in enumerate(batch, 1):  # noqa: B007 - of the last one
+        projection.add(recorded)
+        advance(1)
+    projection.finish()
     return count
 
 

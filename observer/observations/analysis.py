@@ -55,9 +55,14 @@ class EventAnalysis(Value):
 
 
 class AnalyzedEvent(Recorded):
-    """A recorded event that may carry the analysis of its body."""
+    """A recorded event that may carry the analysis of its body.
+
+    `place` is where it stands among the events as items are derived from them, if it is not where
+    it stands in the log: see `LogReader.by_time`.
+    """
 
     analysis: EventAnalysis | None = None
+    place: int = 0
 
 
 def analyzed(recorded: Recorded) -> AnalyzedEvent:
@@ -102,6 +107,12 @@ _DRAFTERS: dict[type[AnyBody], Callable[[Any, Where], ObservationDraft | None]] 
     Custom: event_text.custom,
 }
 """The draft of each kind of event; file writes and commands are grouped first (`grouping`)."""
+
+
+def place_of(recorded: Recorded) -> int:
+    """Return a number by which events can be compared: the larger came later."""
+    placed = recorded.place if isinstance(recorded, AnalyzedEvent) else 0
+    return placed or recorded.seq
 
 
 def where_of(recorded: Recorded) -> Where:

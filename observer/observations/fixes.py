@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from observer.core.model import UNASSIGNED, Item, Recorded
 from observer.core.text import distinct, word_set
 from observer.observations import fix_text, project_state
-from observer.observations.analysis import origin_of
+from observer.observations.analysis import origin_of, place_of
 from observer.observations.failure_records import (
     ALTERNATIVES,
     REPAIRS,
@@ -286,7 +286,7 @@ def _changes_since(
     return [
         edit
         for edit in known.edits
-        if failure.last_seq < edit.seq < recorded.seq
+        if failure.last_seq < edit.seq < place_of(recorded)
         and not edit.reverted_by
         and edit.worktree.root == recorded.root
     ]

@@ -16,7 +16,7 @@ from observer.core.model import Item, Link, Recorded
 from observer.core.text import distinct, is_within, one_line
 from observer.core.value import Value
 from observer.observations import fix_text, project_state
-from observer.observations.analysis import origin_of
+from observer.observations.analysis import origin_of, place_of
 from observer.observations.failure_records import (
     DROPPED,
     EDITS,
@@ -70,7 +70,7 @@ def _with_undo(
 ) -> ProjectState:
     """Track a reversal as an edit of its own: it may be why a check passes."""
     undo = TrackedEdit(
-        seq=recorded.seq,
+        seq=place_of(recorded),
         item=made.id,
         worktree=project_state.worktree_of(known, recorded.root),
         session=recorded.session_id,

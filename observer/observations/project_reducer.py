@@ -40,7 +40,7 @@ from observer.observations import (
     open_failures,
     project_state,
 )
-from observer.observations.analysis import analysis_of, where_of
+from observer.observations.analysis import analysis_of, place_of, where_of
 from observer.observations.failure_records import TrackedEdit
 from observer.observations.inverse_edits import Reversal
 from observer.observations.open_failures import CommandOutcome, OpenFailure
@@ -251,7 +251,7 @@ def _write(known: ProjectState, recorded: Recorded, body: FileWrite, made: Item)
     is_one = change.added == change.removed == 1 and bool(change.before and change.after)
     became = f"`{change.before}` became `{change.after}`" if is_one else ""
     edit = TrackedEdit(
-        seq=recorded.seq,
+        seq=place_of(recorded),
         item=made.id,
         worktree=project_state.worktree_of(known, recorded.root),
         session=recorded.session_id,

@@ -1,7 +1,8 @@
 """Takes out what is older than is kept, with all that is derived of it, while the daemon goes on.
 
 What is left is what a rebuild would make of the log without those events: it is derived so in a
-database beside, and the living one takes over what differs. Notes are never expired.
+database beside, and the living one takes over what differs. Notes are never expired. The same,
+without any event that goes, puts in order what an import brought newest first.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class Rederivation:
         home: where that database lies for the time being.
         open_store: opens it.
         store: the living one, which goes on meanwhile.
-        gone: the `seq` of each event that goes.
+        gone: the `seq` of each event that goes; there may be none.
     """
 
     def __init__(
@@ -103,8 +104,9 @@ class Rederivation:
                     rows = reader.remaining_rows(but=self._gone, after_seq=self._seen)
                     writer.restore_rows(rows, newer=True)
                 derive_after(writer, self._seen)
-            with self._store.write() as living:
-                living.put_meta(UNFINISHED, "1")
+            if self._gone:
+                with self._store.write() as living:
+                    living.put_meta(UNFINISHED, "1")
             return self._store.adopt(self._path, gone=self._gone)
         finally:
             discard(self._folder)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Literal, Protocol
 
-from observer.core.errors import StoreUnavailable
 from observer.core.events import Triage
 from observer.core.filters import Filters
 from observer.core.model import (
@@ -28,6 +27,7 @@ from observer.core.model import (
 )
 from observer.core.value import Value
 from observer.store.anchors import StalenessReader, StalenessWriter, ValidityById
+from observer.store.log import LogReader
 from observer.store.note_files import NoteFileReader, NoteFileWriter
 
 COLUMNS = ("title", "subtitle", "narrative", "facts", "concepts", "files")
@@ -60,7 +60,7 @@ class Totals(Value):
     """Whether items are what an older observer made of the log, until it is derived anew."""
 
 
-class StoreReader(StalenessReader, NoteFileReader, Protocol):
+class StoreReader(LogReader, StalenessReader, NoteFileReader, Protocol):
     """Reads. Deleted items are never returned, except by `item(..., deleted=True)`."""
 
     def match(self, expression: str, filters: Filters, *, limit: int) -> list[int]:
@@ -144,7 +144,7 @@ class StoreReader(StalenessReader, NoteFileReader, Protocol):
     def titled(self, title: str, filters: Filters) -> list[Item]:
         """Return the notes that are called so, oldest first; those of no project come last.
 
-        Titles are compared by `model.title_key`.
+        Those with an alias follow those with the title. Both compare by `model.title_key`.
         """
 
     def naming(self, title: str, filters: Filters, *, limit: int) -> list[Item]:
@@ -202,28 +202,14 @@ class StoreReader(StalenessReader, NoteFileReader, Protocol):
     ) -> list[Session]:
         """Return sessions, last active first: `active` ones, and those active since a time."""
 
-    def sessions_between(self, from_ms: int, to_ms: int, *, clients: Sequence[str]) -> list[int]:
-        """Return the ids of these clients' sessions of which an event may be of that time."""
+    def sessions_between(self, from_ms: int, to_ms: int, clients: Sequence[str] = ()) -> list[int]:
+        """Return the ids of sessions, of these or all clients, with events around that time."""
 
     def children(self, session: Session, *, limit: int) -> list[Session]:
         """Return the newest sessions that a session of their client and project started, by id."""
 
     def idle_sessions(self, *, before_ms: int) -> list[Session]:
         """Return active sessions whose last event is older than `before_ms`, oldest first."""
-
-    def recorded_near(
-        self, session_id: int, *, from_ms: int, to_ms: int, kind: str = "", newest: int = -1
-    ) -> list[Recorded]:
-        """Return a session's `newest` (all) events of a `kind` (any) of that time, by `seq`."""
-
-    def written_near(self, *, from_ms: int, to_ms: int) -> list[Recorded]:
-        """Return writes of files, and intents, of that time among the newest events, by `seq`."""
-
-    def log(self, *, after_seq: int = 0, limit: int = 1000) -> list[Recorded]:
-        """Return events after `after_seq` in log order, without damaged ones (see `history`)."""
-
-    def damaged(self) -> list[StoreUnavailable]:
-        """Return what is wrong with each event that cannot be read; reads the whole log."""
 
     def all_items(self) -> Iterator[Item]:
         """Yield every living item by id."""
@@ -250,15 +236,6 @@ class StoreReader(StalenessReader, NoteFileReader, Protocol):
     def followed(self) -> int | None:
         """Return the `seq` up to which events were looked through for uses; None if none was."""
 
-    def newest_seq(self) -> int:
-        """Return the `seq` of the newest event; 0 without any."""
-
-    def log_of_kind(self, kind: str, *, after_seq: int, until_seq: int) -> list[Recorded]:
-        """Return the events of a kind with `after_seq < seq <= until_seq`, in log order."""
-
-    def log_of_shown(self, *, after_seq: int, until_seq: int, limit: int) -> list[Recorded]:
-        """Return the events of sessions that were shown items, as `log_of_kind` does."""
-
     def totals(self) -> Totals:
         """Return counts and sizes; cheap enough to ask every second."""
 
@@ -274,9 +251,6 @@ class Writer(StoreReader, StalenessWriter, NoteFileWriter, Protocol):
 
     def known(self, recorded: Recorded) -> str:
         """Return the id of this event, or of another report of it, in the log; "" if neither is."""
-
-    def next_seq(self) -> int:
-        """Return the `seq` that the next appended event must carry; used ones never come again."""
 
     def put_items(
         self, items: Iterable[Item], *, model: str = "", vectors: Vectors = no_vectors

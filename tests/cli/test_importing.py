@@ -20,7 +20,7 @@ from observer.core.paths import Home
 from observer.importers.finished import FinishedImports
 from observer.importers.queued import QueuedImport, QueuedSource, queue
 from tests.cli.conftest import Run
-from tests.importers.played import BEGUN_MS, fixed_bug
+from tests.importers.played import BEGUN_MS, fixed_bug, fixed_later
 
 DAY_MS = 86_400_000
 EVENTS = 10
@@ -54,8 +54,15 @@ def stored(home: Home) -> list[str]:
             return []
 
 
+def fixes(home: Home) -> list[str]:
+    """Return what the fixes say."""
+    with closing(sqlite3.connect(f"file:{home.database}?mode=ro", uri=True)) as database:
+        sql = "SELECT narrative FROM item WHERE type = 'fix' AND deleted_ms IS NULL ORDER BY id"
+        return [row[0] for row in database.execute(sql)]
+
+
 def test_nothing_is_found_on_a_new_machine(run: Run) -> None:
-    assert run("import", "--yes").out == "no sessions were found\n"
+    assert run("import", "--yes").out == "nothing was found\n"
 
 
 def test_it_shows_what_it_found_and_asks(run: Run, sessions: Callable[[int], Path]) -> None:
@@ -101,12 +108,41 @@ def test_some_sessions_are_chosen(
     assert [plan["to_read"] for plan in found] == ([] if count is None else [count])
 
 
+def test_what_is_no_session_is_named(run: Run, sessions: Callable[[int], Path]) -> None:
+    """Histories and notes are neither counted as sessions nor said to be some."""
+    home = sessions(2).parent
+    (home / ".bash_history").write_text("git status\n" * 9_999)
+    (home / "CLAUDE.md").write_text("Totals are rounded once.\n")
+    for name in ("a/shop", "b/shop"):
+        played = fixed_bug(home / name, name[:1])
+        played.write(home / ".claude/projects/-home-shop")
+    shown = run("import", "--dry-run").out.splitlines()
+    rows = {row[0]: row[1:] for row in (line.split("\t") for line in shown)}
+    assert rows["claude-code"][:3] == ["4", "0", "4"]
+    assert rows["claude-code"][-1] == "shop"
+    assert (rows["bash"][:3], rows["bash"][-2]) == (["", "", "yes"], "0.1 MB")
+    assert rows["memory-files"][-2] == "1 kB"
+    ours, theirs = os.openpty()
+    os.write(ours, b"n\n")
+    asked = subprocess.run(
+        [sys.executable, "-m", "observer", "import"],
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    os.close(ours)
+    os.close(theirs)
+    assert "Import 4 sessions and what memory-files and bash have? [y/N]" in asked.stdout
+
+
 @pytest.mark.slow
 def test_everything_is_imported_once(run: Run, home: Home, sessions: Callable[[int], Path]) -> None:
     shop = sessions(3)
     ran = run("import", "--yes")
     assert f"claude-code: {3 * EVENTS} events of 3 sessions stored, 0 known already" in ran.out
-    assert run("import", "--yes").out.endswith("nothing to import\n")
+    assert run("import", "--yes").out.endswith("nothing new to import\n")
     home.imports.unlink()
     again = run("import", "claude-code", "--json").json
     fates = {"stored": 0, "known": 3 * EVENTS, "excluded": 0, "purged": 0, "expired": 0}
@@ -114,8 +150,14 @@ def test_everything_is_imported_once(run: Run, home: Home, sessions: Callable[[i
     assert len(stored(home)) == 3 * EVENTS
     path = shop.parent / ".claude/projects/-home-shop/s01.jsonl"
     path.write_bytes(path.read_bytes() + b"{broken\n")
+    (shop.parent / ".bash_history").write_text("git status\n")
     ran = run("import", "--yes")
     assert "0 events of 1 session stored, 10 known already" in ran.out
+    assert ran.out.endswith("bash: 1 event stored, 0 known already\n")
+    (shop.parent / ".bash_history").write_text("git status\ngit log\n")
+    last = run("import", "--yes").out.splitlines()[-2:]
+    assert last[1] == "bash: 1 event stored, 1 known already"
+    assert last[0].startswith("bash\t")
     assert f"left out: 1 corrupt line, first {path}:" in ran.err
 
 
@@ -136,6 +178,22 @@ def test_a_killed_import_goes_on(
     assert sorted(stored(home)) == sorted(EVENTS * [f"s{number:02}" for number in range(60)])
 
 
+@pytest.mark.slow
+def test_sessions_of_two_groups_are_linked_once_the_import_is_over(
+    run: Run, home: Home, sessions: Callable[[int], Path], until: Callable[..., None]
+) -> None:
+    """The test fails in a session of the second group, and passes in one of the first."""
+    shop = sessions(19)
+    for played in fixed_later(shop, begun_ms=BEGUN_MS - DAY_MS):
+        played.write(shop.parent / ".claude/projects/-home-shop")
+    assert "of 22 sessions stored" in run("import", "--yes").out
+    until(lambda: "pytest -q test_cart.py" in " ".join(fixes(home)), wait_s=60.0)
+    linked = fixes(home)
+    run("down")
+    run("rebuild")
+    assert fixes(home) == linked
+
+
 def test_a_damaged_list_of_imports_is_an_empty_one(home: Home) -> None:
     home.root.mkdir()
     for damaged in (b"", b"[]", b'{"claude-code": 1}', b"\xff"):
@@ -154,7 +212,7 @@ def test_an_import_goes_on_in_the_background(
     """The daemon that comes up finishes what the one before was handed."""
     sessions(60)
     assert run("import", "--yes", "--background").out.splitlines()[-1] == (
-        "60 sessions handed to the daemon; see: observer status"
+        "handed to the daemon: 60 sessions; see: observer status"
     )
     # At once: sixty short sessions are soon stored.
     os.kill(client.daemon_pid(home) or 0, signal.SIGKILL)
@@ -214,7 +272,7 @@ def test_a_command_follows_until_it_is_interrupted(run: Run, home: Home) -> None
     words = [sys.executable, "-m", "observer", "import", "--yes", "--follow"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
-        assert process.stdout.readline() == "no sessions were found\n"
+        assert process.stdout.readline() == "nothing was found\n"
         played = fixed_bug(shop, begun_ms=now_ms() - 170_000)
         played.write(Path(os.environ["HOME"]) / ".claude/projects/-home-shop")
         assert " of 1 session stored" in process.stdout.readline()

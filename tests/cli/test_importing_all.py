@@ -49,4 +49,4 @@ def test_a_killed_import_of_all_clients_goes_on(
         process.send_signal(signal.SIGKILL)
     assert run("import", "--yes").code == 0
     assert sorted(stored(home)) == sorted(event.id for event in expected)
-    assert run("import", "--yes").out.endswith("nothing to import\n")
+    assert run("import", "--yes").out.endswith("nothing new to import\n")

@@ -29,7 +29,13 @@ from observer.core.events import (
     SessionStart,
     ToolUse,
 )
-from observer.ingest.duplicates import WINDOW_MS, find_duplicate, may_have_duplicate, path_written
+from observer.ingest.duplicates import (
+    WINDOW_MS,
+    find_duplicate,
+    is_late,
+    may_have_duplicate,
+    path_written,
+)
 
 
 def shown(body: AnyBody, route: str, at_ms: int = 1000, **others: Any) -> Event:
@@ -169,17 +175,20 @@ def test_a_path_is_resolved_against_the_open_folder_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("client", "body", "worth"),
+    ("client", "body", "now_ms", "worth"),
     [
-        pytest.param("cursor", LS, True, id="runs-two-sets-of-hooks"),
-        pytest.param("claude-code", LS, False, id="runs-one"),
-        pytest.param("cursor", Remember(content="a"), False, id="stated-once"),
+        pytest.param("cursor", LS, 1000, True, id="runs-two-sets-of-hooks"),
+        pytest.param("claude-code", LS, 61_000, False, id="runs-one"),
+        pytest.param("claude-code", LS, 61_001, True, id="runs-one-but-may-be-imported"),
+        pytest.param("cursor", Remember(content="a"), 1000, False, id="stated-once"),
     ],
 )
 def test_a_twin_is_looked_for_where_there_can_be_one(
-    client: str, body: AnyBody, worth: object
+    client: str, body: AnyBody, now_ms: int, worth: object
 ) -> None:
-    assert may_have_duplicate(shown(body, "a/x", client=client)) is worth
+    event = shown(body, "a/x", client=client)
+    late = is_late(event, now_ms=now_ms)
+    assert may_have_duplicate(event, is_late=late) is worth
 
 
 @pytest.mark.parametrize(

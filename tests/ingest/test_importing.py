@@ -118,6 +118,9 @@ def test_no_session_is_closed_between_two_parts_of_an_import(
     pipeline.ingest([event(Prompt(text="go"), "old", DAY_MS)])
     assert pipeline.close_idle() == frozenset()
     assert sessions(store)[0].status == "active"
+    pipeline.end_import()
+    assert pipeline.close_idle()
+    assert sessions(store)[0].status == "idle"
 
 
 def test_the_commit_of_now_is_not_that_of_the_past(

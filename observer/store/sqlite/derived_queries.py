@@ -20,6 +20,11 @@ _LARGE = (
     "deleted_ms IS NULL AND kind = 'observation' AND discovery_tokens >= 2000"
     " AND enrichment IS NULL"
 )
+# Joined by OR, all notes would be read.
+_TITLED = (
+    "SELECT id FROM item WHERE title_key = ? AND kind = 'note' AND deleted_ms IS NULL"
+    " UNION ALL SELECT item FROM note_alias WHERE title_key = ?"
+)
 _OVER = "(session_id IS NULL OR session_id NOT IN (SELECT id FROM session WHERE status = 'active'))"
 
 
@@ -83,10 +88,12 @@ class NoteReads(Selecting):
 
     def titled(self, title: str, filters: Filters) -> list[Item]:
         """See `StoreReader.titled`."""
+        key = title_key(title)
         where, values = _chosen(filters)
         return self._items(
-            f"title_key = ? AND kind = 'note' AND {where} ORDER BY project_id IS NULL, id LIMIT 10",
-            (title_key(title), *values),
+            f"id IN ({_TITLED}) AND {where}"
+            " ORDER BY project_id IS NULL, title_key <> ?, id LIMIT 10",
+            (key, key, *values, key),
         )
 
     def naming(self, title: str, filters: Filters, *, limit: int) -> list[Item]:
@@ -125,12 +132,12 @@ def _chosen(filters: Filters) -> tuple[str, list[object]]:
 class ProjectStateReads(Selecting):
     """The part of `store.interface.Reader` that is about links, signatures, stories and times."""
 
-    def sessions_between(self, from_ms: int, to_ms: int, *, clients: Sequence[str]) -> list[int]:
+    def sessions_between(self, from_ms: int, to_ms: int, clients: Sequence[str] = ()) -> list[int]:
         """See `StoreReader.sessions_between`."""
         rows = self._rows(
-            f"SELECT id FROM session WHERE client {AMONG}"
+            f"SELECT id FROM session WHERE (? OR client {AMONG})"
             " AND started_ms <= ? AND last_ms >= ? ORDER BY id",
-            (among(clients), to_ms, from_ms),
+            (not clients, among(clients), to_ms, from_ms),
         )
         return [number for (number,) in rows]
 

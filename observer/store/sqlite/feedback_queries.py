@@ -8,14 +8,13 @@ import msgspec
 
 from observer.core.events import Triage
 from observer.core.filters import Filters
-from observer.core.model import NoteHeader, Recorded, UsageEvent
+from observer.core.model import NoteHeader, UsageEvent
 from observer.store.sqlite.queries import Selecting, conditions
-from observer.store.sqlite.rows import RECORDED_COLUMNS, json_text, readable, to_links, to_strings
+from observer.store.sqlite.rows import json_text, to_links, to_strings
 from observer.store.sqlite.validity import AMONG, among
 
 _FOLLOWED = "usage_seq"
 """Name of the fact up to which event the log was looked through for uses."""
-_EVENTS = f"SELECT {RECORDED_COLUMNS} FROM event WHERE seq > ? AND seq <= ?"
 
 
 class UsageReads(Selecting):
@@ -42,26 +41,6 @@ class UsageReads(Selecting):
         """See `StoreReader.followed`."""
         row = self._row("SELECT value FROM meta WHERE key = ?", (_FOLLOWED,))
         return int(row[0]) if row else None
-
-    def newest_seq(self) -> int:
-        """See `StoreReader.newest_seq`."""
-        row = self._row("SELECT max(seq) FROM event")
-        return (row and row[0]) or 0
-
-    def log_of_kind(self, kind: str, *, after_seq: int, until_seq: int) -> list[Recorded]:
-        """See `StoreReader.log_of_kind`."""
-        rows = self._rows(f"{_EVENTS} AND kind = ? ORDER BY seq", (after_seq, until_seq, kind))
-        return readable(rows)
-
-    def log_of_shown(self, *, after_seq: int, until_seq: int, limit: int) -> list[Recorded]:
-        """See `StoreReader.log_of_shown`."""
-        rows = self._rows(
-            # With IN, SQLite would go through all that ever happened in such sessions.
-            f"{_EVENTS} AND EXISTS (SELECT 1 FROM usage"
-            " WHERE usage.session_id = event.session_id AND sort = 'shown') ORDER BY seq LIMIT ?",
-            (after_seq, until_seq, limit),
-        )
-        return readable(rows)
 
 
 class UsageWrites(UsageReads):

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import apsw
 
-from observer.core.errors import BadInput, StoreUnavailable
+from observer.core.errors import BadInput
 from observer.core.filters import Filters
-from observer.core.model import Item, ItemChange, Project, Recorded, Session
+from observer.core.model import Item, ItemChange, Project, Session
 from observer.store.interface import COLUMNS, Totals
 from observer.store.sqlite.anchors import StalenessReads
 from observer.store.sqlite.derived_queries import EnrichingReads, NoteReads, ProjectStateReads
 from observer.store.sqlite.feedback_queries import SignalReads, UsageReads
+from observer.store.sqlite.log_queries import LogReads
 from observer.store.sqlite.note_files import NoteFileReads
 from observer.store.sqlite.purging import PurgeReads
 from observer.store.sqlite.queries import (
@@ -26,15 +27,12 @@ from observer.store.sqlite.queries import (
 from observer.store.sqlite.rows import (
     ITEM_COLUMNS,
     PROJECT_FIELDS,
-    RECORDED_COLUMNS,
     SESSION_FIELDS,
     kind_term,
     project_term,
-    readable,
     to_change,
     to_item,
     to_project,
-    to_recorded,
     to_session,
 )
 from observer.store.sqlite.validity import AMONG, among
@@ -48,10 +46,6 @@ _INTEGER_DIGITS = 19
 """Longest decimal that may be an id; longer ones do not fit a 64-bit integer."""
 
 
-NEWEST = 3_000
-"""Events among which those of a time are looked for: no index leads from a time to them."""
-
-
 class SqliteReader(
     ProjectStateReads,
     EnrichingReads,
@@ -61,6 +55,7 @@ class SqliteReader(
     SignalReads,
     NoteFileReads,
     PurgeReads,
+    LogReads,
 ):
     """Implements `store.interface.Reader` over one connection inside a transaction."""
 
@@ -258,48 +253,6 @@ class SqliteReader(
         conditions = "status = 'active' AND last_ms < ? ORDER BY last_ms, id"
         rows = self._rows(f"SELECT {_SESSION} FROM session WHERE {conditions}", (before_ms,))
         return [to_session(row) for row in rows]
-
-    def recorded_near(
-        self, session_id: int, *, from_ms: int, to_ms: int, kind: str = "", newest: int = -1
-    ) -> list[Recorded]:
-        """See `StoreReader.recorded_near`."""
-        rows = self._rows(
-            f"SELECT {RECORDED_COLUMNS} FROM event"
-            " WHERE session_id = ? AND at_ms BETWEEN ? AND ? AND ? IN ('', kind)"
-            " ORDER BY seq DESC LIMIT ?",
-            (session_id, from_ms, to_ms, kind, newest),
-        )
-        return readable(rows[::-1])
-
-    def written_near(self, *, from_ms: int, to_ms: int) -> list[Recorded]:
-        """See `StoreReader.written_near`."""
-        rows = self._rows(
-            f"SELECT {RECORDED_COLUMNS} FROM event"
-            " WHERE seq > (SELECT coalesce(max(seq), 0) FROM event) - ?"
-            " AND kind IN ('file-write', 'intent') AND at_ms BETWEEN ? AND ? ORDER BY seq",
-            (NEWEST, from_ms, to_ms),
-        )
-        return readable(rows)
-
-    def log(self, *, after_seq: int = 0, limit: int = 1000) -> list[Recorded]:
-        """See `StoreReader.log`."""
-        rows = self._rows(
-            f"SELECT {RECORDED_COLUMNS} FROM event WHERE seq > ? ORDER BY seq LIMIT ?",
-            (after_seq, limit),
-        )
-        found = readable(rows)
-        # None would say that the log is at its end.
-        return found if found or not rows else self.log(after_seq=rows[-1][1], limit=limit)
-
-    def damaged(self) -> list[StoreUnavailable]:
-        """See `StoreReader.damaged`."""
-        found = []
-        for row in self._connection.execute(f"SELECT {RECORDED_COLUMNS} FROM event ORDER BY seq"):
-            try:
-                to_recorded(row)
-            except StoreUnavailable as error:
-                found.append(error)
-        return found
 
     def all_items(self) -> Iterator[Item]:
         """See `StoreReader.all_items`."""

@@ -55,11 +55,6 @@ class SqliteWriter(
         )
         return row[0] if row else ""
 
-    def next_seq(self) -> int:
-        """See `Writer.next_seq`."""
-        row = self._row("SELECT seq FROM sqlite_sequence WHERE name = 'event'")
-        return 1 + (row[0] if row else 0)
-
     def put_items(
         self, items: Iterable[Item], *, model: str = "", vectors: Vectors = no_vectors
     ) -> None:
@@ -147,6 +142,7 @@ class SqliteWriter(
             " DELETE FROM project_state; DELETE FROM item; DELETE FROM session;"
             " DELETE FROM forgotten; DELETE FROM note_event; DELETE FROM triage;"
             " DELETE FROM note_claim; DELETE FROM note_relation;"
+            " DELETE FROM note_alias;"
             " DELETE FROM meta WHERE key = 'behind';"
             " UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'epoch'"
         )

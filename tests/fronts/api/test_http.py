@@ -40,6 +40,9 @@ class Daemon:
     def take_past(self, body: bytes) -> ImportReceipt:
         return ImportReceipt(stored=len(body))
 
+    def end_import(self) -> None:
+        self.posted.append(b"the end")
+
     def schema(self) -> Mapping[str, Any]:
         return {"type": "object"}
 
@@ -65,6 +68,7 @@ def doings(daemon: Daemon, memory: Memory) -> Handlers:
         status=daemon.status,
         post=daemon.post,
         take_past=daemon.take_past,
+        end_import=daemon.end_import,
         schema=daemon.schema,
         openapi=daemon.schema,
         ask=daemon.ask,
@@ -104,7 +108,9 @@ def test_a_question_is_answered_on_the_socket_alone(
 
 def test_an_import_comes_through_the_socket_only(client: TestClient, guarded: TestClient) -> None:
     assert client.post("/import", content=b"[]").json()["stored"] == 2
-    assert guarded.post("/import", content=b"[]", headers=LOCAL).status_code == 404
+    assert client.post("/import/end").json() == {"ended": True}
+    for path in ("/import", "/import/end"):
+        assert guarded.post(path, content=b"[]", headers=LOCAL).status_code == 404
 
 
 def test_status_is_shown(client: TestClient) -> None:

@@ -48,6 +48,7 @@ def listen(memory: Memory) -> Callable[..., Listener]:
             status=dict,
             post=lambda _: (),
             take_past=lambda _: ImportReceipt(),
+            end_import=lambda: None,
             schema=dict,
             openapi=dict,
             ask=lambda _: {},

@@ -1,0 +1,115 @@
+"""Reads of the log of events."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from itertools import islice
+
+from observer.core.errors import StoreUnavailable
+from observer.core.model import Recorded
+from observer.store.sqlite.queries import Selecting
+from observer.store.sqlite.rows import RECORDED_COLUMNS, readable, to_recorded
+from observer.store.sqlite.validity import AMONG, among
+
+NEWEST = 3_000
+"""Events among which those of a time are looked for: no index leads from a time to them."""
+
+_BATCH = 1000
+_BETWEEN = f"SELECT {RECORDED_COLUMNS} FROM event WHERE seq > ? AND seq <= ?"
+# What was imported has an id of the import's making. Notes stay: they say what was known when they
+# were stored.
+_BY_TIME = """
+WITH placed AS (
+    SELECT seq, project_id, at_ms, id GLOB 'import-*' AND kind <> 'remember' AS is_past FROM event
+), timed AS (
+    SELECT seq, project_id, at_ms, is_past,
+        max(CASE WHEN is_past THEN 0 ELSE at_ms END) OVER (ORDER BY seq) AS known_ms FROM placed
+)
+SELECT seq, project_id FROM timed ORDER BY CASE WHEN is_past THEN at_ms ELSE known_ms END, seq
+"""
+
+
+class LogReads(Selecting):
+    """Implements `store.log.LogReader`."""
+
+    def recorded_near(
+        self, session_id: int, *, from_ms: int, to_ms: int, kind: str = "", newest: int = -1
+    ) -> list[Recorded]:
+        """See `LogReader.recorded_near`."""
+        rows = self._rows(
+            f"SELECT {RECORDED_COLUMNS} FROM event"
+            " WHERE session_id = ? AND at_ms BETWEEN ? AND ? AND ? IN ('', kind)"
+            " ORDER BY seq DESC LIMIT ?",
+            (session_id, from_ms, to_ms, kind, newest),
+        )
+        return readable(rows[::-1])
+
+    def written_near(self, *, from_ms: int, to_ms: int) -> list[Recorded]:
+        """See `LogReader.written_near`."""
+        rows = self._rows(
+            f"SELECT {RECORDED_COLUMNS} FROM event"
+            " WHERE seq > (SELECT coalesce(max(seq), 0) FROM event) - ?"
+            " AND kind IN ('file-write', 'intent') AND at_ms BETWEEN ? AND ? ORDER BY seq",
+            (NEWEST, from_ms, to_ms),
+        )
+        return readable(rows)
+
+    def log(self, *, after_seq: int = 0, limit: int = 1000) -> list[Recorded]:
+        """See `LogReader.log`."""
+        rows = self._rows(
+            f"SELECT {RECORDED_COLUMNS} FROM event WHERE seq > ? ORDER BY seq LIMIT ?",
+            (after_seq, limit),
+        )
+        found = readable(rows)
+        # None would say that the log is at its end.
+        return found if found or not rows else self.log(after_seq=rows[-1][1], limit=limit)
+
+    def by_time(
+        self, projects: Collection[int] | None = None
+    ) -> Iterator[list[tuple[int, Recorded]]]:
+        """See `LogReader.by_time`."""
+        rows = list(self._connection.execute(_BY_TIME))
+        order = (
+            (place, seq)
+            for place, (seq, project) in zip(sorted(row[0] for row in rows), rows, strict=True)
+            if projects is None or project in projects
+        )
+        while batch := {seq: place for place, seq in islice(order, _BATCH)}:
+            sql = f"SELECT {RECORDED_COLUMNS} FROM event WHERE seq {AMONG}"
+            found = readable(self._rows(sql, (among(batch),)))
+            yield sorted((batch[one.seq], one) for one in found)
+
+    def damaged(self) -> list[StoreUnavailable]:
+        """See `LogReader.damaged`."""
+        found = []
+        for row in self._connection.execute(f"SELECT {RECORDED_COLUMNS} FROM event ORDER BY seq"):
+            try:
+                to_recorded(row)
+            except StoreUnavailable as error:
+                found.append(error)
+        return found
+
+    def newest_seq(self) -> int:
+        """See `LogReader.newest_seq`."""
+        row = self._row("SELECT max(seq) FROM event")
+        return (row and row[0]) or 0
+
+    def next_seq(self) -> int:
+        """See `LogReader.next_seq`."""
+        row = self._row("SELECT seq FROM sqlite_sequence WHERE name = 'event'")
+        return 1 + (row[0] if row else 0)
+
+    def log_of_kind(self, kind: str, *, after_seq: int, until_seq: int) -> list[Recorded]:
+        """See `LogReader.log_of_kind`."""
+        rows = self._rows(f"{_BETWEEN} AND kind = ? ORDER BY seq", (after_seq, until_seq, kind))
+        return readable(rows)
+
+    def log_of_shown(self, *, after_seq: int, until_seq: int, limit: int) -> list[Recorded]:
+        """See `LogReader.log_of_shown`."""
+        rows = self._rows(
+            # With IN, SQLite would go through all that ever happened in such sessions.
+            f"{_BETWEEN} AND EXISTS (SELECT 1 FROM usage"
+            " WHERE usage.session_id = event.session_id AND sort = 'shown') ORDER BY seq LIMIT ?",
+            (after_seq, until_seq, limit),
+        )
+        return readable(rows)
