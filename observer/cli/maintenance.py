@@ -25,6 +25,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.purge.carry_out import complete
 from observer.spool.spool import Spool
+from observer.store.log import LogEnd
 from observer.store.sqlite.database import SqliteStore
 
 
@@ -88,7 +89,12 @@ def export_command(*, vault: Path | None, as_json: bool) -> None:
         _mention_damaged(memory.totals().events - events)
 
 
-_RECORDS: dict[type, str] = {Project: "project", Recorded: "event", Item: "item"}
+_RECORDS: dict[type, str] = {
+    Project: "project",
+    Recorded: "event",
+    LogEnd: "log-end",
+    Item: "item",
+}
 
 
 def _rebuild(here: Home) -> int:

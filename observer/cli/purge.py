@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing
 from typing import Any
 
@@ -24,9 +25,11 @@ from observer.core.clock import now_ms
 from observer.core.paths import Home, home
 from observer.core.text import counted, one_line
 from observer.core.value import Value
+from observer.note_files.folders import NoteFolders
+from observer.note_files.holding import places_holding
 from observer.purge import carry_out as order
 from observer.purge.carry_out import PurgeOrder, PurgeReceipt, carry_out
-from observer.purge.choose import Criteria, chosen
+from observer.purge.choose import Criteria, chosen, kept_files
 from observer.purge.shred import left
 from observer.purge.text_match import finder
 from observer.store.sqlite.database import SqliteStore
@@ -36,7 +39,10 @@ SHOWN = 10
 
 
 class PurgePreview(Value):
-    """What would be purged: events by kind, items by type with the first titles, files."""
+    """What would be purged: events by kind, items by type with the first titles, files.
+
+    `note_files` are places in note folders, which stay as they are.
+    """
 
     events: int
     kinds: dict[str, int]
@@ -44,6 +50,7 @@ class PurgePreview(Value):
     types: dict[str, int]
     titles: tuple[str, ...]
     files: tuple[str, ...]
+    note_files: tuple[str, ...]
 
 
 @click.command("purge", epilog='Example: observer purge --text "the customer\'s name" --dry-run')
@@ -74,17 +81,18 @@ def purge_command(
     shown = _preview(here, asked)
     if not as_json:
         _show(shown)
-    if dry_run or not (shown.events or shown.files):
+    if dry_run or not (shown.events or shown.files or (asked.text and shown.note_files)):
         if as_json:
             emit({"dry_run": dry_run, **asdict(shown)})
         return
     if not yes:
         confirm_once("Purge it for good?", refusal="nothing was purged", as_json=as_json)
     receipt = _purged(here, asked)
+    kept = _kept_in_text(here, asked)
     if as_json:
-        emit(asdict(receipt))
+        emit({**asdict(receipt), "note_files": kept})
     else:
-        _report(receipt)
+        _report(receipt, kept)
 
 
 def _criteria(  # noqa: PLR0913 - one of each, all optional
@@ -134,6 +142,9 @@ def _preview(here: Home, asked: Criteria) -> PurgePreview:
         seqs = chosen(reader, asked)
         kinds = Counter(one.kind for one in reader.stored_events() if one.seq in seqs)
         made = reader.items_from(seqs)
+        kept = _kept_in_text(here, asked)
+        if not asked.text:
+            kept = tuple(kept_files(reader, asked))
     return PurgePreview(
         events=len(seqs),
         kinds=dict(kinds.most_common()),
@@ -141,7 +152,18 @@ def _preview(here: Home, asked: Criteria) -> PurgePreview:
         types=dict(Counter(one.type for one in made).most_common()),
         titles=tuple(f"#{one.id} {one.title}" for one in made[:SHOWN]),
         files=files,
+        note_files=kept,
     )
+
+
+def _kept_in_text(here: Home, asked: Criteria) -> tuple[str, ...]:
+    """Return where in note folders the text stands that is to be purged."""
+    text = finder([asked.text] if asked.text else [])
+    if text is None:
+        return ()
+    exclude = config.load(here).exclude
+    folders = NoteFolders(here).all()
+    return tuple(places_holding(folders, text, exclude=exclude, now_ms=now_ms))
 
 
 def _purged(here: Home, asked: Criteria) -> PurgeReceipt:
@@ -157,7 +179,7 @@ def _purged(here: Home, asked: Criteria) -> PurgeReceipt:
 
 
 def _show(shown: PurgePreview) -> None:
-    if not shown.events and not shown.files:
+    if not (shown.events or shown.files or shown.note_files):
         say("nothing is stored of it")
         return
     say(f"{counted(shown.events, 'event')}{breakdown(shown.kinds)}")
@@ -168,9 +190,18 @@ def _show(shown: PurgePreview) -> None:
         say(f"  and {shown.items - len(shown.titles):,} more")
     if shown.files:
         say(f"held by: {', '.join(shown.files)}")
+    _show_kept(shown.note_files)
 
 
-def _report(receipt: PurgeReceipt) -> None:
+def _show_kept(note_files: Sequence[str]) -> None:
+    if not note_files:
+        return
+    more = f" and {len(note_files) - SHOWN:,} more" if len(note_files) > SHOWN else ""
+    say(f"in your notes, which stay: {', '.join(note_files[:SHOWN])}{more}")
+    note("change these files: what they hold is read from them again")
+
+
+def _report(receipt: PurgeReceipt, kept: Sequence[str]) -> None:
     say(f"purged {counted(receipt.events, 'event')}; {counted(receipt.tombstones, 'tombstone')}")
     for where, count in receipt.files.items():
         say(f"{where}: {counted(count, 'file')} deleted")
@@ -178,6 +209,7 @@ def _report(receipt: PurgeReceipt) -> None:
         say(f"backups/{name}: {became}")
     for name in receipt.left:
         note(f"still held by {name}, which is not ours to change")
+    _show_kept(kept)
     note(
         "copies outside of the home are as they were; one put in its place is cleaned at the start"
     )

@@ -14,11 +14,11 @@ import msgspec
 from observer.core.errors import BadInput, NotFound
 from observer.core.events import Event
 from observer.core.filters import Filters, is_visible
-from observer.core.model import Item, Project, Recorded, Session, item_id
+from observer.core.model import Item, Project, Session, item_id
 from observer.index import Index
 from observer.memory.accounts import Accounts, Usage, UsageFeedback, WorktreeStore, scoped
 from observer.memory.code_questions import CodeAnswer, why
-from observer.memory.export import exported
+from observer.memory.export import Exported, exported
 from observer.memory.values import Extract, Fetched, no_model
 from observer.note_files import NoteFiles
 from observer.notes.inferences import Inferences
@@ -335,8 +335,8 @@ class Memory:
         with self._store.read() as reader:
             return reader.totals()
 
-    def export(self) -> Iterator[Project | Recorded | Item]:
-        """Yield the projects, every stored event in log order, then every living item by id."""
+    def export(self) -> Iterator[Exported]:
+        """Yield the projects, every stored event in log order, its end, and living items by id."""
         with self._store.read() as reader:
             yield from exported(reader)
 

@@ -123,6 +123,8 @@ class Criteria(Value):
 def chosen(reader: PurgeReader, asked: Criteria) -> frozenset[int]:
     """Return the `seq` of each event that goes.
 
+    Notes that are kept as files come from no event: see `kept_files`.
+
     Raises:
         BadInput: nothing restricts it, or a text is too short.
         NotFound: there is no such item or session.
@@ -154,6 +156,21 @@ def with_dependents(
         last = set(found)
         found |= _about(reader, last, sessions)
     return frozenset(found & sessions.keys())
+
+
+def kept_files(reader: PurgeReader, asked: Criteria) -> list[str]:
+    """Return the files of note folders that a query finds, or that are named: a purge leaves them.
+
+    Of a text `note_files.holding` knows the lines.
+    """
+    found = reader.items(_found(reader, asked)) if asked.query else []
+    kept = {item.file for item in found if item.file}
+    if asked.file:
+        noted = [file for folder in reader.noted_folders() for file in reader.note_files(folder)]
+        named = {f"{file.folder}/{file.path}" for file in noted}
+        named = {path for path in named if touches(path, asked.file)}
+        kept = kept & named if asked.query else named
+    return sorted(kept)
 
 
 class _Fitting:

@@ -14,7 +14,8 @@ import msgspec
 from observer.core.errors import StoreUnavailable
 from observer.core.model import Project
 from observer.core.paths import DAMAGED_COPY, Home
-from observer.ingest.projection import rebuild
+from observer.ingest.projection import derive_projects, rebuild
+from observer.purge.reach import reached_projects
 from observer.purge.redact import Redacted, redact_log
 from observer.purge.shred import discard, holds, shred, supersede
 from observer.spool.files import is_unreadable
@@ -34,10 +35,11 @@ Open = Callable[[Path, Path], PurgeableStore]
 
 
 class Cleaned(NamedTuple):
-    """How many events went, and what was redacted in the rest."""
+    """How many events went, what was redacted in the rest, how many notes of files held a text."""
 
     gone: int
     redacted: Redacted
+    notes: int = 0
 
 
 def is_clean(reader: PurgeReader, tombstones: Tombstones) -> bool:
@@ -64,24 +66,38 @@ def clean(
     redacts: bool = False,
     advance: Advance = lambda _: None,
 ) -> Cleaned:
-    """Take out what is named, or holds a text, redact the rest if asked, and derive it anew.
+    """Take out what is named, or holds a text, and redact the rest if asked.
+
+    What that bears on is derived anew.
 
     Raises:
         StoreUnavailable: it cannot be written, or another process reads it.
     """
     with store.write() as writer:
         seqs = list(named(writer, tombstones, text))
+        notes = {item for item, held in writer.noted_texts() if text and text.search(held)}
+        # Redaction changes any event, and what older rules derived has to be derived anew anyway.
+        is_whole = redacts or writer.totals().is_behind
+        projects = reached_projects(writer, seqs)
+        if notes:
+            writer.drop_note_files(notes)
+        if (seqs or notes) and not is_whole:
+            writer.clear_projects(projects)
         if seqs:
             writer.delete_events(seqs)
             writer.drop_unused_projects()
         redacted = redact_log(writer) if redacts else Redacted()
-        if seqs or redacted:
+        if redacted.notes:
+            writer.drop_note_files(redacted.notes)
+        if is_whole and (seqs or notes or redacted):
             rebuild(writer, advance=advance)
+        elif seqs or notes:
+            derive_projects(writer, projects, advance=advance)
         if text:
             _rename(writer, text)
         writer.put_meta(APPLIED, str(len(tombstones)))
     store.compact()
-    return Cleaned(len(seqs), redacted)
+    return Cleaned(len(seqs), redacted, len(notes))
 
 
 def named(reader: PurgeReader, tombstones: Tombstones, text: Text) -> Iterator[int]:
@@ -149,7 +165,7 @@ def _copy_cleaned(
         shred(path)
         return f"deleted, since it holds the text and cannot be read: {error.message}"
     else:
-        if not cleaned.gone and not cleaned.redacted and not is_held:
+        if not any((cleaned.gone, cleaned.redacted, cleaned.notes, is_held)):
             return _KEPT
         supersede(path, by=copy)
         redacted = f", {cleaned.redacted.events} redacted" if cleaned.redacted else ""

@@ -34,11 +34,13 @@ _json = msgspec.json.Encoder().encode
 class Redacted(NamedTuple):
     """How many events held secrets, and how many secrets of each kind there were.
 
-    A name of a project that held one counts as a secret, but not as an event. It is false for none.
+    A name of a project that held one counts as a secret, but not as an event. `notes` are the
+    items of note folders that hold one, to be read again from their files. It is false for none.
     """
 
     events: int = 0
     kinds: Counter[str] = Counter()  # noqa: RUF012 - never changed
+    notes: frozenset[int] = frozenset()
 
     def __bool__(self) -> bool:
         return bool(self.events or self.kinds)
@@ -68,7 +70,12 @@ def _redacted_of(
     for project, cleaned in _renamed(reader):
         put_project(cleaned)
         kinds += _marked(_json(project), _json(cleaned))
-    return Redacted(events, kinds)
+    notes = set()
+    for item, held in reader.noted_texts():
+        if (kept := redact_bytes(held)) != held:
+            notes.add(item)
+            kinds += _marked(held, kept)
+    return Redacted(events, kinds, frozenset(notes))
 
 
 def _leave(_: object) -> None:

@@ -1,9 +1,9 @@
 """A home in one file, to be moved or kept, and what is restored from such a file.
 
 A bundle is a tar file, packed by gzip: a verified copy of the database, the settings, what was
-purged, which sessions were imported, and a manifest. A bare copy of the database and the lines of
-`observer export` can be restored too. What is restored is complete and checked before anything of
-the home moves.
+purged, which sessions were imported, which folders are note folders, and a manifest. A bare copy
+of the database and the lines of `observer export` can be restored too. What is restored is complete
+and checked before anything of the home moves.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from observer.core.paths import Home, make_private
 from observer.core.value import Value, decode_json
 from observer.ingest.projection import rebuild
 from observer.spool.files import settle
+from observer.store.log import LogEnd
 from observer.store.sqlite.connection import check_copy
 from observer.store.sqlite.database import SqliteStore
 
@@ -66,6 +67,7 @@ def _parts(home: Home) -> dict[str, Path]:
         "tombstones": tombstones,
         "tombstones.copy": tombstones.with_name(f"{tombstones.name}.copy"),
         "imports.json": home.imports,
+        "note-folders.json": home.note_folders,
         "reminders": home.reminders,
     }
 
@@ -205,6 +207,8 @@ def _from_export(file: IO[bytes], source: Path, database: Path) -> None:
                     case "event":
                         recorded = decode_json(line, Recorded)
                         writer.append(recorded, stored_ms=recorded.event.at_ms)
+                    case "log-end":  # the newest may have been purged
+                        writer.continue_after(decode_json(line, LogEnd).last_seq)
             except msgspec.DecodeError as error:
                 raise BadInput(f"{source}, line {number}: {error}", hint=_OTHER) from error
         writer.name_unknown_projects()

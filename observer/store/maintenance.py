@@ -99,6 +99,9 @@ class PurgeReader(StoreReader, Protocol):
     def stored_texts(self, *, after_seq: int, limit: int) -> list[StoredText]:
         """Return the texts of the next rows of the log, by `seq`."""
 
+    def noted_texts(self) -> Iterator[tuple[int, bytes]]:
+        """Yield texts that were read from files of note folders, with the ids of their notes."""
+
     def aged_events(self, *, before_ms: int) -> Iterator[AgedEvent]:
         """Yield the rows of the log that happened before a time, by `seq`."""
 
@@ -129,6 +132,19 @@ class PurgeWriter(PurgeReader, Writer, Protocol):
 
     def delete_events(self, seqs: Collection[int]) -> int:
         """Take events out of the log, with what became of their items; return how many."""
+
+    def drop_note_files(self, items: Collection[int]) -> None:
+        """Forget files of note folders by their notes: they come back as new ones, if at all.
+
+        What was read from them stays until the items are derived anew.
+        """
+
+    def clear_projects(self, projects: Collection[int]) -> None:
+        """Delete what was derived from the events of some projects, and what belongs to none.
+
+        Those events are still there, and have all events of their sessions among them. Notes of
+        files stay, but for files that were dropped.
+        """
 
     def put_texts(self, text: StoredText) -> None:
         """Replace the texts of a row; its checksum fits again, unless it did not before."""

@@ -77,6 +77,20 @@ def test_what_is_written_is_restored_as_the_same_memory(
     assert "login page" in run("search", "login page").out
 
 
+def test_an_export_keeps_the_numbers_of_purged_events_from_being_given_again(
+    run: Run, home: Home, filled: Home, tmp_path: Path, elsewhere: Callable[[], Home]
+) -> None:
+    del filled
+    remember(home, tmp_path / "app")
+    assert run("purge", "--text", "rounded once", "--yes").code == 0
+    file = tmp_path / "memory.jsonl"
+    file.write_text(run("export").out)
+    there = elsewhere()
+    assert run("restore", str(file)).code == 0
+    with closing(SqliteStore(there.database, read_only=True)) as store, store.read() as reader:
+        assert (reader.newest_seq(), reader.next_seq()) == (3, 5)
+
+
 def test_settings_and_the_owner_of_notes_come_along(
     run: Run, home: Home, filled: Home, tmp_path: Path, elsewhere: Callable[[], Home]
 ) -> None:

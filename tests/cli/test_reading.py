@@ -94,11 +94,11 @@ def test_a_listing_into_a_pipe_is_columns_between_tabs(
     assert {row.count("\t") for row in rows} == {header.count("\t")}
 
 
-def test_export_prints_projects_then_events_then_items(run: Run, filled: Home) -> None:
+def test_export_prints_projects_then_the_log_then_items(run: Run, filled: Home) -> None:
     records = [json.loads(line)["record"] for line in run("export", "--json").out.splitlines()]
     assert records.count("event") == 3
-    assert records == sorted(records, key=("project", "event", "item").index)
-    assert {"project", "item"} <= set(records)
+    assert records == sorted(records, key=("project", "event", "log-end", "item").index)
+    assert {"project", "log-end", "item"} <= set(records)
 
 
 def test_reads_say_that_events_wait(run: Run, filled: Home) -> None:

@@ -7,7 +7,13 @@ from collections.abc import Collection, Iterator, Mapping
 from observer.core.model import UNASSIGNED
 from observer.store.maintenance import AgedEvent, DerivedItem, SalvagedRow, StoredEvent, StoredText
 from observer.store.sqlite.queries import Selecting
-from observer.store.sqlite.rows import EVENT_COLUMNS, PROJECT_FIELDS, Row, as_blobs, checksum
+from observer.store.sqlite.rows import (
+    EVENT_COLUMNS,
+    PROJECT_FIELDS,
+    Row,
+    as_blobs,
+    checksum,
+)
 from observer.store.sqlite.validity import AMONG, among
 
 _AROUND = ("id", "dedup", "client", "root", "branch", "commit_hash")
@@ -20,6 +26,16 @@ _STORED = (
 _TEXTS = (
     "SELECT dedup, client, root, branch, commit_hash, CAST(data AS BLOB), checksum,"
     f" {as_blobs(EVENT_COLUMNS)} FROM event WHERE seq > ? ORDER BY seq LIMIT ?"
+)
+_NOTED = " UNION ALL ".join(
+    f"SELECT {item}, CAST({' || char(10) || '.join(columns)} AS BLOB) FROM {table}"
+    for item, columns, table in (
+        ("item", ("path", "permalink", "title", "type"), "note_file"),
+        ("item", ("category", "text", "tags", "context"), "note_claim"),
+        ("item", ("kind", "target", "context"), "note_relation"),
+        ("item", ("name",), "note_alias"),
+        ("id", ("title", "narrative", "tags", "concepts", "metadata"), "item WHERE file <> ''"),
+    )
 )
 _PUT_TEXTS = (
     "UPDATE event SET dedup = ?, client = ?, root = ?, branch = ?, commit_hash = ?,"
@@ -36,6 +52,7 @@ _SPACES = {
     "note_file": "items",
     "note_claim": "items",
     "note_relation": "items",
+    "note_alias": "items",
     "anchor_set": "validity",
     "anchor_path": "validity",
     "validity": "validity",
@@ -81,6 +98,10 @@ class PurgeReads(Selecting):
             texts, (known, *values) = row[:6], row[6:]
             found.append(StoredText._make((values[0], *texts, known == checksum(*values))))
         return found
+
+    def noted_texts(self) -> Iterator[tuple[int, bytes]]:
+        """See `PurgeReader.noted_texts`."""
+        yield from self._connection.execute(_NOTED)
 
     def aged_events(self, *, before_ms: int) -> Iterator[AgedEvent]:
         """See `PurgeReader.aged_events`."""
@@ -148,6 +169,11 @@ class PurgeWrites(PurgeReads):
         gone = self._connection.changes()
         self.grown -= gone
         return gone
+
+    def drop_note_files(self, items: Collection[int]) -> None:
+        """See `PurgeWriter.drop_note_files`."""
+        self._connection.execute(f"DELETE FROM usage WHERE item_id {AMONG}", (among(items),))
+        self._connection.execute(f"DELETE FROM note_file WHERE item {AMONG}", (among(items),))
 
     def put_texts(self, text: StoredText) -> None:
         """See `PurgeWriter.put_texts`."""

@@ -41,7 +41,7 @@ APPEND = (
     f"INSERT INTO event ({', '.join(EVENT_COLUMNS)}, checksum)"
     f" VALUES ({marks(len(EVENT_COLUMNS) + 1)}) ON CONFLICT DO NOTHING"
 )
-_UNDERIVED = ("usage", "llm_spending", "note_file", "note_claim", "note_relation")
+_UNDERIVED = ("usage", "llm_spending", "note_file", "note_claim", "note_relation", "note_alias")
 """Tables that are not derived from the log, beside the projects."""
 
 
@@ -164,6 +164,30 @@ _OF_ITEMS = (
     ("usage", "item_id"),
     ("item", "id"),
 )
+_NOTED = "(SELECT item FROM note_file)"
+_REACHED = f"""
+CREATE TEMP TABLE reached AS
+    WITH own AS (SELECT seq, session_id FROM event WHERE project_id {AMONG})
+    SELECT id FROM item
+    WHERE id NOT IN {_NOTED}
+        AND (file <> '' OR id / 4 IN (SELECT seq FROM own)
+            OR session_id IN (SELECT session_id FROM own))
+"""
+_JUDGED = """
+INSERT INTO reached SELECT DISTINCT item_id FROM validity
+    WHERE target IN (SELECT id FROM reached) AND item_id NOT IN (SELECT id FROM reached)
+"""
+"""Notes of files that others have superseded: they are read again, and judged anew."""
+_CLEAR = (
+    f"DELETE FROM session WHERE id IN (SELECT session_id FROM event WHERE project_id {AMONG})",
+    f"DELETE FROM project_state WHERE project_id {AMONG}",
+    f"DELETE FROM forgotten WHERE item_id / 4 IN (SELECT seq FROM event WHERE project_id {AMONG})",
+    f"DELETE FROM note_event WHERE seq IN (SELECT seq FROM event WHERE project_id {AMONG})",
+)
+_NEW_EPOCH = "UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'epoch'"
+"""The index has the words in files of its own, and makes these anew."""
+_WITHOUT_DELETED_WORDS = "INSERT INTO item_words (item_words) VALUES ('optimize')"
+"""Until then the words of what went stand in the segments of the full-text index."""
 _DERIVED = (
     f"DELETE FROM session WHERE id NOT IN (SELECT id FROM anew.session);"
     f" INSERT OR REPLACE INTO session ({_SESSIONS}) SELECT {_SESSIONS} FROM anew.session"
@@ -172,8 +196,7 @@ _DERIVED = (
     " DELETE FROM forgotten; INSERT INTO forgotten SELECT * FROM anew.forgotten;"
     " DELETE FROM note_event; INSERT INTO note_event SELECT * FROM anew.note_event;"
     " DELETE FROM triage; INSERT INTO triage SELECT * FROM anew.triage;"
-    # The index has them in files of its own, and makes these anew.
-    " UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'epoch'"
+    f" {_NEW_EPOCH}"
 )
 
 
@@ -188,6 +211,24 @@ class AdoptWrites(RestoreWrites):
             self._connection.execute(f"DELETE FROM {table} WHERE {column} {AMONG}", (items,))
         return removed
 
+    def clear_projects(self, projects: Collection[int]) -> None:
+        """See `PurgeWriter.clear_projects`."""
+        chosen = (among(projects),)
+        self._connection.execute(_REACHED, chosen)
+        self._connection.execute(_JUDGED)
+        for table, column in _OF_ITEMS:
+            if table != "usage":
+                self._connection.execute(
+                    f"DELETE FROM {table} WHERE {column} IN (SELECT id FROM reached)"
+                )
+        for table in ("note_claim", "note_relation", "note_alias"):
+            self._connection.execute(f"DELETE FROM {table} WHERE item NOT IN {_NOTED}")
+        for statement in _CLEAR:
+            self._connection.execute(statement, chosen)
+        self._connection.execute(
+            f"DROP TABLE reached; DELETE FROM triage; {_NEW_EPOCH}; {_WITHOUT_DELETED_WORDS}"
+        )
+
     def changed_anew(self) -> list[Item]:
         """Return the items of `anew` that are not what they are here."""
         return [to_item(row) for row in self._rows(_CHANGED)]
@@ -196,8 +237,7 @@ class AdoptWrites(RestoreWrites):
         """Take over what else `anew` derived, and drop projects without events."""
         self._connection.execute(_DERIVED)
         self.drop_unused_projects()
-        # Until then the words of what went stand in the segments of the full-text index.
-        self._connection.execute("INSERT INTO item_words (item_words) VALUES ('optimize')")
+        self._connection.execute(_WITHOUT_DELETED_WORDS)
 
 
 @contextmanager
