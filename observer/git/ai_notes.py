@@ -136,7 +136,10 @@ def _word(given: dict[str, Any], name: str) -> str:
 
 
 class Contribution(Value):
-    """What a session brought into a commit: lines that are attested, and those of its edits."""
+    """What a session brought into a commit: lines that are attested, and those of its edits.
+
+    How many of its lines a person changed before the commit is not known.
+    """
 
     session: AiSession
     accepted: int

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from observer.core.errors import NotFound
 from observer.core.value import Value
-from observer.git.patch import time_ms, unquote_path
-from observer.git.process import git_output
+from observer.git.patch import RECORD, time_ms, unquote_path
+from observer.git.process import git_output, stream_lines
 
 UNCOMMITTED = ""
 """Hash of what no commit has taken in yet."""
@@ -184,6 +184,41 @@ def commit_at(root: str, commit: str) -> BlamedCommit:
     if not found:
         raise NotFound(f"git knows no commit {commit}", hint="name one that is in this clone")
     return found[0]
+
+
+def last_commits(root: str, paths: Collection[str]) -> dict[str, str]:
+    """Return the newest commit of HEAD's history that changed each file, by path.
+
+    Args:
+        root: the work tree.
+        paths: relative to it; a folder stands for all files that were ever in it.
+
+    Raises:
+        ObserverError: there is no commit, or git does not answer.
+    """
+    words = ("log", "--format=tformat:%x00%H%x00", "--name-only", "--no-renames", *_PLAIN)
+    asked = ("--literal-pathspecs", *words, "--diff-merges=combined", "--", *paths)
+    found: dict[str, str] = {}
+    waiting, commit = set(paths), ""
+    for line in stream_lines(root, asked, record=RECORD, fields=1):
+        if line.startswith(RECORD):
+            commit = line.strip(RECORD + b"\n").decode()
+        elif name := line.rstrip(b"\n"):
+            path = unquote_path(name)
+            found.setdefault(path, commit)
+            waiting.discard(path)
+            if not waiting:
+                break
+    return found
+
+
+def trunk_times(root: str, *, at_most: int) -> list[tuple[int, str]]:
+    """Return the newest commits of HEAD and its first parents, each behind when it was made."""
+    words = ("log", "--first-parent", f"--max-count={at_most}", "--format=%ct %H", *_PLAIN)
+    lines = (git_output(root, *words) or "").splitlines()
+    return [
+        (time_ms(made_s), commit) for made_s, _, commit in (line.partition(" ") for line in lines)
+    ]
 
 
 def _log(root: str, *words: str) -> Iterator[BlamedCommit]:

@@ -5,23 +5,31 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
+from observer.code.edits import summarize_write
 from observer.core.errors import NotFound
-from observer.core.events import SessionStart
+from observer.core.events import FileWrite, SessionStart
 from observer.core.model import Session
+from observer.core.text import relative
 from observer.core.value import Value
 from observer.git.added_lines import added_lines
 from observer.git.blame import BlamedCommit, commit_at, local_authors, with_previous_time
 from observer.projects import known_project_at
+from observer.search.change_authors import SECOND_MS
 from observer.search.code_history import CodeTarget, line_writers
 from observer.store.interface import StoreReader
 
 
 class SessionShare(Value):
-    """Lines of one file of a commit that one session wrote, as ranges that include both ends."""
+    """Lines of one file of a commit that one session wrote, as ranges that include both ends.
+
+    `added` and `removed` count the lines of all its edits of the file that led to the commit.
+    """
 
     path: str
     session: Session
     ranges: tuple[tuple[int, int], ...]
+    added: int = 0
+    removed: int = 0
 
 
 class CommitShares(Value):
@@ -56,14 +64,45 @@ def commit_shares(reader: StoreReader, root: str, commit: str, *, owner: str) ->
             numbers=tuple(lines),
         )
         piece = CodeTarget(project_id=project.id, path=path, owner=owner, authors=own)
-        writers = line_writers(reader, piece, with_previous_time(root, origin, own))
+        origin = with_previous_time(root, origin, own)
+        writers = line_writers(reader, piece, origin)
         for session in {each.id: each for each in writers.values()}.values():
             numbers = [number for number, each in writers.items() if each.id == session.id]
-            shares.append(SessionShare(path=path, session=session, ranges=ranges_of(numbers)))
+            added, removed = _lines_changed(reader, session, origin)
+            shares.append(
+                SessionShare(
+                    path=path,
+                    session=session,
+                    ranges=ranges_of(numbers),
+                    added=max(added, len(numbers)),
+                    removed=removed,
+                )
+            )
     sessions = {share.session.id: share.session for share in shares}
     models = {name: _model(reader, one) for name, one in sessions.items()}
     known = {name: model for name, model in models.items() if model}
     return CommitShares(commit=made, shares=tuple(shares), models=known)
+
+
+def _lines_changed(reader: StoreReader, session: Session, origin: BlamedCommit) -> tuple[int, int]:
+    """Return how many lines a session added to a file, and removed, while a commit was made.
+
+    Of a line that was written twice both count; what its edits do not show is left out.
+    """
+    near = reader.recorded_near(
+        session.id,
+        from_ms=origin.before_ms,
+        to_ms=origin.committed_ms + SECOND_MS,
+        kind="file-write",
+    )
+    changes = [
+        summarize_write(body)
+        for one in near
+        if isinstance(body := one.event.body, FileWrite)
+        and not body.error
+        and relative(body.path, one.root, one.event.cwd) == origin.path
+    ]
+    return sum(one.added for one in changes), sum(one.removed for one in changes)
 
 
 _OF_COMMIT = ("hash", "subject", "author", "authored_ms", "committed_ms")

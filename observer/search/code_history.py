@@ -6,19 +6,18 @@ Independent of any query.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from observer.core.events import FileWrite
 from observer.core.filters import Filters, touches
 from observer.core.model import Item, Session
 from observer.core.value import Value
 from observer.git.agent_marks import AgentMark
 from observer.git.blame import UNCOMMITTED, BlamedCommit
 from observer.observations.drafts import FAILED
+from observer.search.change_authors import SECOND_MS, committer, last_writers
 from observer.store.interface import StoreReader
 
 EDITS = 200
@@ -32,11 +31,8 @@ SHOWN = 5
 """Most edits, attempts or checks of one change that are shown: the last of them."""
 AFTERWARDS_MS = 30 * 60_000
 """How long after a commit what was checked still belongs to it, in the same session."""
-_SECOND_MS = 1000
-"""git counts seconds: a commit may be that much later than it says."""
 
 ATTEMPTS = ("fix", "rejected")
-_WORD = re.compile(r"\w{2}")
 JUDGING = frozenset({"testing", "linting", "types", "build"})
 """Concepts of commands that judge the code."""
 
@@ -100,18 +96,10 @@ def _change(
 ) -> CodeChange:
     commit = _commit(reader, piece, origin)
     until_ms = _end(origin, commit)
-    edits: Sequence[Item] = ()
-    sessions: Sequence[Session] = ()
-    written: Sequence[Session] = ()
-    named = _named(reader, marks)
-    if not _is_foreign(piece, origin, commit):
-        edits = _edits(reader, piece, since_ms=origin.before_ms, until_ms=until_ms)
-        sessions = _sessions(reader, edits, commit)
-        written = _written(reader, sessions, piece, origin, until_ms)
-        sessions = (written or named or sessions)[:SESSIONS]
-        ids = {None, *(each.id for each in sessions)}
-        edits = [each for each in edits if each.session_id in ids]
-    sessions = sessions or named[:SESSIONS]
+    made = _made_by(reader, piece, origin, marks, commit)
+    sessions = made.sessions[:SESSIONS]
+    ids = {None, *(each.id for each in sessions)}
+    edits = [each for each in made.edits if each.session_id in ids]
     asked: list[Item] = []
     around: list[Item] = []
     for session in sessions:
@@ -121,12 +109,11 @@ def _change(
         asked += prompt
         begun_ms = min([begun_ms, *(each.created_ms for each in prompt)])
         around += _moments(reader, session, begun_ms, until_ms and until_ms + AFTERWARDS_MS)
-    sureness, reason = _sureness(written, named, sessions, marks, commit)
     return CodeChange(
         origin=origin,
         marks=marks,
-        sureness=sureness,
-        reason=reason,
+        sureness=made.sureness,
+        reason=made.reason,
         commit=commit,
         sessions=tuple(sessions),
         asked=_last(asked),
@@ -134,6 +121,38 @@ def _change(
         tried=_last(each for each in around if each.type in ATTEMPTS),
         checks=_last(_standing(around)),
     )
+
+
+class _MadeBy(NamedTuple):
+    """The edits of a stretch of time, and the sessions behind a change, the surest first."""
+
+    edits: Sequence[Item]
+    sessions: Sequence[Session]
+    sureness: Sureness
+    reason: str
+
+
+def _made_by(
+    reader: StoreReader,
+    piece: CodeTarget,
+    origin: BlamedCommit,
+    marks: tuple[AgentMark, ...],
+    commit: Item | None,
+) -> _MadeBy:
+    named = _named(reader, marks)
+    if _is_foreign(piece, origin, commit):
+        return _MadeBy((), named, *_sureness((), named, None, marks, sessions=named))
+    edits = _edits(reader, piece, since_ms=origin.before_ms, until_ms=_end(origin, commit))
+    written = _written(
+        reader, _sessions(reader, edits, commit), piece, origin, _end(origin, commit)
+    )
+    about = [each for each in edits if piece.symbol and _names(each, piece.symbol)] or edits
+    sessions, made = written or named, None
+    if not written and not any(mark.session for mark in marks):
+        made = _maker(reader, piece, origin, commit)
+        found = _sessions(reader, about)
+        sessions = [made, *(each for each in found if each != made)] if made else found
+    return _MadeBy(about, sessions, *_sureness(written, named, made, marks, sessions=sessions))
 
 
 def _named(reader: StoreReader, marks: Iterable[AgentMark]) -> list[Session]:
@@ -145,19 +164,19 @@ def _named(reader: StoreReader, marks: Iterable[AgentMark]) -> list[Session]:
 def _sureness(
     written: Sequence[Session],
     named: Sequence[Session],
-    sessions: Sequence[Session],
+    made: Session | None,
     marks: Sequence[AgentMark],
-    commit: Item | None,
+    *,
+    sessions: Sequence[Session],
 ) -> tuple[Sureness, str]:
     """Return how well it is known who made a change, and why."""
     noted = [mark for mark in marks if mark.lines]
-    made_it = commit is not None and commit.session_id in {each.id for each in sessions}
     known: tuple[tuple[object, Sureness, str], ...] = (
         (written, "certain", "the session's edits hold these lines"),
         (noted and noted[0].of != "text", "certain", "a note names the lines"),
         (named, "likely", "the commit names the session"),
         (noted, "likely", "a note of another commit names lines of the same text"),
-        (sessions and made_it, "likely", "the session made the commit"),
+        (made, "likely", "the session made the commit"),
         (sessions, "possible", "the session edited the file before the commit"),
         (marks, "possible", "the commit says so"),
     )
@@ -176,7 +195,7 @@ def _commit(reader: StoreReader, piece: CodeTarget, origin: BlamedCommit) -> Ite
         project_id=piece.project_id,
         types=("commit",),
         since_ms=origin.authored_ms,
-        until_ms=origin.authored_ms + 2 * _SECOND_MS,
+        until_ms=origin.authored_ms + 2 * SECOND_MS,
     )
     alike = (each for each in reader.recent(about, limit=SHOWN) if each.title == origin.subject)
     return next(alike, None)
@@ -201,31 +220,9 @@ def _written(
 
     None if no edit shows the lines, as where a formatter or a command wrote them.
     """
-    last = _last_writers(reader, sessions, piece, origin, until_ms)
+    last = last_writers(reader, sessions, piece.path, origin, until_ms)
     known = {session.id: session for session in sessions}
     return [known[session_id] for session_id, _ in Counter(last.values()).most_common()]
-
-
-def _last_writers(
-    reader: StoreReader,
-    sessions: Sequence[Session],
-    piece: CodeTarget,
-    origin: BlamedCommit,
-    until_ms: int | None,
-) -> dict[str, int]:
-    """Return which session wrote each line last, by its text without the space around it."""
-    last: dict[str, tuple[int, int]] = {}
-    wanted = {text.strip() for text in origin.texts if _WORD.search(text)}
-    for session in sessions if wanted else ():
-        events = reader.recorded_near(
-            session.id, from_ms=origin.before_ms, to_ms=until_ms or sys.maxsize
-        )
-        for one in events:
-            body = one.event.body
-            if isinstance(body, FileWrite) and _is_of(body.path, piece.path, origin.path):
-                for text in wanted & _lines_added(body):
-                    last[text] = max(last.get(text, (0, 0)), (one.event.at_ms, session.id))
-    return {text: session_id for text, (_, session_id) in last.items()}
 
 
 def line_writers(
@@ -238,27 +235,11 @@ def line_writers(
     until_ms = _end(origin, commit)
     edits = _edits(reader, piece, since_ms=origin.before_ms, until_ms=until_ms)
     sessions = {each.id: each for each in _sessions(reader, edits, commit)}
-    last = _last_writers(reader, list(sessions.values()), piece, origin, until_ms)
+    last = last_writers(reader, sessions.values(), piece.path, origin, until_ms)
     numbered = zip(origin.numbers, origin.texts, strict=True)
     return {
         number: sessions[last[key]] for number, text in numbered if (key := text.strip()) in last
     }
-
-
-def _is_of(path: str, *names: str) -> bool:
-    shown = path.replace("\\", "/")
-    return any(shown == name or shown.endswith(f"/{name}") for name in names)
-
-
-def _lines_added(write: FileWrite) -> set[str]:
-    """Return the lines that a write brought in."""
-    if write.error:
-        return set()
-    old = {line.strip() for edit in write.edits for line in edit.old.split("\n")}
-    new = {line.strip() for edit in write.edits for line in edit.new.split("\n")}
-    return (
-        new - old if write.edits else {line.strip() for line in (write.content or "").split("\n")}
-    )
 
 
 def _end(origin: BlamedCommit, commit: Item | None) -> int | None:
@@ -266,13 +247,13 @@ def _end(origin: BlamedCommit, commit: Item | None) -> int | None:
     if not origin.hash:
         return None
     known_ms = commit.created_ms if commit else 0
-    return max(known_ms, origin.authored_ms + _SECOND_MS)
+    return max(known_ms, origin.authored_ms + SECOND_MS)
 
 
 def _edits(
     reader: StoreReader, piece: CodeTarget, *, since_ms: int, until_ms: int | None
 ) -> list[Item]:
-    """Return the edits of the file in a stretch of time; those of the symbol if there are any."""
+    """Return the edits of the file in a stretch of time, newest first."""
     writes = Filters(
         project_id=piece.project_id,
         types=("file-write",),
@@ -280,12 +261,11 @@ def _edits(
         until_ms=until_ms,
         owner=piece.owner,
     )
-    of_file = [
+    return [
         each
         for each in reader.recent(writes, limit=EDITS)
         if any(touches(path, piece.path) for path in each.files_modified)
     ]
-    return [each for each in of_file if piece.symbol and _names(each, piece.symbol)] or of_file
 
 
 def _names(item: Item, symbol: str) -> bool:
@@ -293,12 +273,23 @@ def _names(item: Item, symbol: str) -> bool:
     return any(last in text for text in (item.title, item.subtitle, item.narrative, *item.facts))
 
 
-def _sessions(reader: StoreReader, edits: Sequence[Item], commit: Item | None) -> list[Session]:
-    """Return the sessions that made the edits, else the one that made the commit."""
-    items = (*edits, commit) if commit and not edits else edits
-    ids = dict.fromkeys(each.session_id for each in items if each and each.session_id is not None)
-    found = (reader.session(session_id) for session_id in list(ids)[:LOOKED_AT])
+def _sessions(
+    reader: StoreReader, edits: Iterable[Item], commit: Item | None = None
+) -> list[Session]:
+    """Return the sessions that made the edits, then the one that is known to have committed."""
+    edited = dict.fromkeys(each.session_id for each in edits)
+    ids = dict.fromkeys([*list(edited)[:LOOKED_AT], commit.session_id if commit else None])
+    found = (reader.session(session_id) for session_id in ids if session_id is not None)
     return [session for session in found if session]
+
+
+def _maker(
+    reader: StoreReader, piece: CodeTarget, origin: BlamedCommit, commit: Item | None
+) -> Session | None:
+    """Return the session that made a commit, as it was reported, or by its calls of git."""
+    if commit is not None and commit.session_id is not None:
+        return reader.session(commit.session_id)
+    return committer(reader, piece.project_id, origin) if origin.hash else None
 
 
 def _prompt(reader: StoreReader, session: Session, before_ms: int) -> list[Item]:

@@ -52,14 +52,14 @@ def git_ai_note(made: CommitShares) -> str:
         for share in made.shares
         for first, last in share.ranges
     ]
-    counts = {
-        one.key: sum(line.last - line.first + 1 for line in lines if line.key == one.key)
-        for one in sessions.values()
-    }
     parts = [
-        # What the edits added and a commit left out is not counted: nobody could check it.
-        Contribution(session=one, accepted=counts[one.key], added=counts[one.key], removed=0)
-        for one in sessions.values()
+        Contribution(
+            session=one,
+            accepted=sum(line.last - line.first + 1 for line in lines if line.key == one.key),
+            added=sum(share.added for share in made.shares if share.session.id == session_id),
+            removed=sum(share.removed for share in made.shares if share.session.id == session_id),
+        )
+        for session_id, one in sessions.items()
     ]
     return format_note(made.commit.hash, lines, parts)
 

@@ -31,7 +31,13 @@ def shop(app: Path, git: Callable[..., str], fill: Fill) -> Path:
             {
                 "kind": "file-write",
                 "path": str(app / "cart.py"),
-                "edits": [{"old": OLD, "new": NEW}],
+                "edits": [{"old": OLD, "new": NEW.replace("2", "0")}],
+                **here,
+            },
+            {
+                "kind": "file-write",
+                "path": str(app / "cart.py"),
+                "edits": [{"old": "second = 0", "new": "second = 2"}],
                 **here,
             },
         ]
@@ -75,6 +81,14 @@ def test_a_note_can_be_attached_and_is_read_by_why(
     assert "testbed opus-4, session s1: 1 line by a git-ai note" in run("why", "cart.py:2").out
     said = run("attribution", "export", "--format", "git-ai", "--json").json
     assert said["note"] == note
+    (session,) = json.loads(note.partition("\n---\n")[2])["prompts"].values()
+    counts = {name: count for name, count in session.items() if isinstance(count, int)}
+    assert counts == {
+        "total_additions": 3,
+        "total_deletions": 1,
+        "accepted_lines": 2,
+        "overriden_lines": 0,
+    }
 
 
 def test_a_range_leaves_out_commits_of_which_nothing_is_known(run: Run, shop: Path) -> None:

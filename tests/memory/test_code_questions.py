@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,7 +70,7 @@ class Work:
             record=self._pipeline.ingest,
         )
 
-    def tell(self, body: AnyBody, session: str = "s1") -> int:
+    def tell(self, body: AnyBody, session: str = "s1", *, cwd: str = "") -> int:
         """Let something happen; returns its item, 0 without one."""
         self.now_s += 10
         event = Event(
@@ -77,7 +78,7 @@ class Work:
             at_ms=self.now_s * 1000,
             client="claude-code",
             session=session,
-            cwd=str(self.root),
+            cwd=cwd or str(self.root),
             dedup=f"commit:{body.hash}" if isinstance(body, Commit) else "",
             body=body,
         )
@@ -498,3 +499,83 @@ def test_the_answer_says_how_sure_it_is(work: Work, shown: Shown) -> None:
     assert "claude opus, session s0: 1 line by a git-ai note" in code_history.why(
         work.why("auth.py:11")
     )
+
+
+@pytest.mark.parametrize(
+    ("ran", "named"),
+    [
+        pytest.param({"command": "git add -A && git commit -m it"}, ["s1"], id="git commit"),
+        pytest.param({"command": "git commit -m it", "duration_ms": 30_000}, ["s1"], id="slow"),
+        pytest.param({"command": "git push"}, [], id="another command"),
+    ],
+)
+def test_an_imported_commit_is_of_the_session_that_ran_git_then(
+    work: Work, ran: dict[str, Any], named: list[str]
+) -> None:
+    """The history of a repository names no session, nor does a transcript the hash."""
+    work.tell(Prompt(text="generate it"), "s0")
+    (work.root / "auth.py").write_text(FIRST)
+    work.commit("it", is_shown=False)
+    work.tell(Command(exit_code=0, **ran))
+    (change,) = work.why("auth.py:5").changes
+    assert [each.external for each in change.sessions] == named
+    assert change.reason == ("the session made the commit" if named else "")
+
+
+def test_a_commit_during_two_calls_of_git_is_of_the_one_that_printed_its_hash(work: Work) -> None:
+    (work.root / "auth.py").write_text(FIRST)
+    work.commit("it", is_shown=False)
+    printed = f"[main (root-commit) {work.head()[:7]}] it\n 1 file changed"
+    for session, output in (("s1", "nothing to commit"), ("s2", printed), ("s3", "")):
+        command = "git commit -m it"
+        work.tell(Command(command=command, output=output, duration_ms=90_000), session)
+    (change,) = work.why("auth.py:5").changes
+    assert [each.external for each in change.sessions] == ["s2"]
+
+
+@pytest.mark.parametrize("is_printed", [True, False])
+def test_a_session_of_a_folder_that_is_gone_made_a_commit_whose_hash_it_printed(
+    work: Work, *, is_printed: bool
+) -> None:
+    work.tell(Prompt(text="begin"), "s0")
+    (work.root / "auth.py").write_text(FIRST)
+    work.commit("it", is_shown=False)
+    output = f"[main (root-commit) {work.head()[:7]}] it" if is_printed else ""
+    work.tell(Command(command="git commit -m it", output=output), "s1", cwd="/gone/elsewhere")
+    (change,) = work.why("auth.py:5").changes
+    assert [each.external for each in change.sessions] == (["s1"] if is_printed else [])
+
+
+def test_a_session_of_git_stands_before_one_that_edited_the_file(work: Work, shown: Shown) -> None:
+    work.write(SECOND + "# one\n", session="s2")
+    (work.root / "auth.py").write_text(SECOND + "# one\nTABLE = [1, 2]\n")
+    work.commit("it", is_shown=False)
+    work.tell(Command(command="git commit -am it", exit_code=0), "s3")
+    (change,) = work.why("auth.py:12").changes
+    assert [each.external for each in change.sessions] == ["s3", "s2"]
+
+
+def test_an_edit_that_holds_a_line_counts_though_another_names_its_function(work: Work) -> None:
+    work.write(LONG, session="s0")
+    work.commit("Begin", session="s0")
+    work.write(LONG.replace("return 1\n", "return int(1)\n"), session="s1")  # names f1
+    file = str(work.root / "auth.py")
+    text = LONG.replace("return 1\n", "return int(one)\n")
+    (work.root / "auth.py").write_text(text)
+    edit = Edit(new="    return int(one)")
+    work.tell(FileWrite(path=file, edits=(edit,)), "s2")
+    work.commit("Name it", session="s3")
+    (change,) = work.why("auth.py:6").changes
+    assert [each.external for each in change.sessions] == ["s2"]
+
+
+def test_no_session_is_guessed_where_the_commit_names_one(work: Work, shown: Shown) -> None:
+    work.write(SECOND + "# one\n", session="s2")
+    (work.root / "auth.py").write_text(SECOND + "# one\nTABLE = [1, 2]\n")
+    work.commit("it", is_shown=False)
+    said = {"prompts": {"ab": {"agent_id": {"tool": "claude", "id": "elsewhere"}}}}
+    work.git(
+        work.root, "notes", "--ref=ai", "add", "-m", f"auth.py\n  ab 12\n---\n{json.dumps(said)}"
+    )
+    (change,) = work.why("auth.py:12").changes
+    assert (change.sessions, change.edits, change.marks[0].session) == ((), (), "elsewhere")
