@@ -54,7 +54,11 @@ class NoteFile(Value):
 
 
 class NoteFileContent(Value):
-    """What the lines of a note state; all without secrets, as it is stored."""
+    """What a note states; all without secrets, as it is stored.
+
+    `aliases` are its other names: those of the frontmatter, and its file's where the title differs.
+    """
 
     claims: tuple[Claim, ...] = ()
     relations: tuple[Relation, ...] = ()
+    aliases: tuple[str, ...] = ()

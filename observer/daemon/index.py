@@ -9,7 +9,7 @@ import asyncio
 import ctypes
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from observer.core.errors import ObserverError, StoreUnavailable
@@ -68,6 +68,11 @@ class IndexWorker(Worker):
         self._writer = writer
         self._stored = asyncio.Event()
         self._gave_back_s = time.monotonic()
+
+    def touch(self, projects: Iterable[int | None]) -> None:
+        """Wake if something was stored, also in no project, as the notes of a folder may be."""
+        if any(True for _ in projects):
+            self.wake()
 
     def wake(self) -> None:
         """Wake both tasks."""

@@ -7,7 +7,7 @@ are the text, byte for byte; an edit of fields leaves every other byte as it was
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import yaml  # type: ignore[import-untyped]  # no types in the package
@@ -52,14 +52,27 @@ def fields_of(text: str) -> Fields | None:
     Scalars become strings: True is ``"True"``, a date ISO 8601, null empty, and all else stays as
     it is written. Values of other kinds than scalars, lists and mappings are malformed.
     """
+    found: Fields | None = _fields(text, _Reading(_scalar))
+    return found
+
+
+def _fields(text: str, reading: _Reading) -> dict[str, Any] | None:
     try:
         node = yaml.compose(text.replace("\0", ""), Loader=_LOADER)
         if node is None:
             return {}
-        found = _Reading().value(node, 0)
+        found = reading.value(node, 0)
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def json_fields_of(text: str) -> dict[str, Any] | None:
+    """Return the fields as `fields_of`, but numbers, booleans and null as JSON has them.
+
+    A number that is not written as JSON writes it stays as it is written: 007, 1:30, 0x1f.
+    """
+    return _fields(text, _Reading(_json_scalar))
 
 
 def with_fields(text: str, fields: Mapping[str, Field | None]) -> str:
@@ -124,33 +137,40 @@ def _shown(name: str, value: Field) -> str:
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _TAG = "tag:yaml.org,2002:"
+_JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,14})?")
 _TRUE = frozenset({"yes", "true", "on"})
 
 
 class _Reading:
     """Reads one tree of YAML nodes, counting them: an alias may stand for thousands."""
 
-    def __init__(self) -> None:
+    def __init__(self, scalar: Callable[[str, str], Any]) -> None:
         self._nodes = 0
+        self._scalar = scalar
 
-    def value(self, node: Any, depth: int) -> Field:  # noqa: ANN401 - yaml has no types
+    def value(self, node: Any, depth: int) -> Any:  # noqa: ANN401 - yaml has no types
         self._nodes += 1
         if self._nodes > MOST_NODES or depth > MOST_DEEP:
             raise ValueError("too many values")
         if isinstance(node, yaml.ScalarNode):
-            return _scalar(node.tag.removeprefix(_TAG), node.value)
+            return self._scalar(node.tag.removeprefix(_TAG), node.value)
         if isinstance(node, yaml.SequenceNode):
             return [self.value(each, depth + 1) for each in node.value]
-        return {
-            _key(self.value(key, depth + 1)): self.value(each, depth + 1)
-            for key, each in node.value
-        }
+        return {self._key(key): self.value(each, depth + 1) for key, each in node.value}
+
+    def _key(self, node: Any) -> str:  # noqa: ANN401 - yaml has no types
+        self._nodes += 1
+        if not isinstance(node, yaml.ScalarNode):
+            raise ValueError("a key is no text")  # noqa: TRY004 - malformed input, not a wrong type
+        return _scalar(node.tag.removeprefix(_TAG), node.value)
 
 
-def _key(value: Field) -> str:
-    if not isinstance(value, str):
-        raise ValueError("a key is no text")  # noqa: TRY004 - malformed input, not a wrong type
-    return value
+def _json_scalar(kind: str, text: str) -> object:
+    if kind in {"int", "float"} and _JSON_NUMBER.fullmatch(text):
+        return int(text) if kind == "int" else float(text)
+    if kind == "bool":
+        return text.lower() in _TRUE
+    return None if kind == "null" else _scalar(kind, text)
 
 
 def _scalar(kind: str, text: str) -> str:

@@ -6,9 +6,10 @@ import re
 from typing import NamedTuple
 
 import orjson
+from msgspec.structs import replace
 
 from observer.core.clock import iso_ms
-from observer.core.model import Item, Link, item_uuid, seq_of
+from observer.core.model import Item, Link, item_uuid, seq_of, title_key
 from observer.core.note_file import NoteFile, NoteFileContent, Relation
 from observer.core.text import block, distinct, one_line
 from observer.note_files.frontmatter import Field, Fields, fields_of, parts_of
@@ -24,12 +25,14 @@ from observer.observations.note_reducer import (
     tags_of,
     title_of,
 )
-from observer.observations.prompt_injection import suspicion
+from observer.observations.prompt_injection import suspicion_once
 from observer.redaction.redact import redact_text
 
 STANDARD = ("title", "type", "permalink", "tags")
 """Fields that say what a note is; all others are metadata."""
 NOTE = "note"
+ALIASES = 50
+"""Most other names of one note."""
 _TIMES = (("created_ms", "created"), ("updated_ms", "modified"))
 _BY_ID = frozenset({LINKS_TO, "supersedes", "amends"})
 """Relations that are plain links by title: superseding and amending name an item by its id."""
@@ -40,7 +43,8 @@ class ParsedNote(NamedTuple):
     """What a file says. Nothing of it holds a secret.
 
     `permalink` is that of the frontmatter, empty where it has none. `tags` are those of the
-    frontmatter and of the claims. The times are those of the frontmatter.
+    frontmatter and of the claims. `body` is as long as it is stored, `suspicion` that of title and
+    body. The times are those of the frontmatter.
     """
 
     title: str
@@ -49,6 +53,7 @@ class ParsedNote(NamedTuple):
     tags: tuple[str, ...]
     metadata: Fields
     body: str
+    suspicion: str
     content: NoteFileContent
     created_ms: int | None
     updated_ms: int | None
@@ -62,16 +67,20 @@ def parsed(text: str, path: str) -> ParsedNote:
     if fields is None:
         fields, body = {}, kept
     content = content_of(body)
+    tags = (*listed(fields.get("tags")), *(tag for claim in content.claims for tag in claim.tags))
     times = {name: _ms(fields.get(field)) for name, field in _TIMES}
-    stem = path.rpartition("/")[2].rpartition(".")[0]
+    stem = redact_text(_stem(path))
+    title = _word(fields.get("title")) or stem
+    body = block(body.strip(), CONTENT_CHARS)
     return ParsedNote(
-        title=_word(fields.get("title")) or redact_text(stem),
+        title=title,
         type=_word(fields.get("type")) or NOTE,
         permalink=_word(fields.get("permalink")).strip("/"),
-        tags=distinct((*listed(fields.get("tags")), *_inline(content)), TAGS),
+        tags=distinct(tags, TAGS),
         metadata={name: value for name, value in fields.items() if name not in STANDARD},
-        body=body.strip(),
-        content=content,
+        body=body,
+        suspicion=suspicion_once(f"{_shown(title, path)}\n{body}"),
+        content=replace(content, aliases=_aliases(title, stem, fields)),
         created_ms=times["created_ms"],
         updated_ms=times["updated_ms"],
     )
@@ -79,9 +88,28 @@ def parsed(text: str, path: str) -> ParsedNote:
 
 def listed(value: Field | None) -> tuple[str, ...]:
     """Return tags as somebody wrote them: a list, or words parted by commas; `#` left out."""
-    names = value.split(",") if isinstance(value, str) else value or ()
-    spelled = (name.strip().removeprefix("#").strip() for name in names if isinstance(name, str))
+    spelled = (name.removeprefix("#").strip() for name in _names(value))
     return tuple(dict.fromkeys(filter(None, spelled)))
+
+
+def _shown(title: str, path: str) -> str:
+    return title_of(title) or title_of(path)
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].rpartition(".")[0]
+
+
+def _names(value: Field | None) -> list[str]:
+    names = value.split(",") if isinstance(value, str) else value or ()
+    return [name.strip() for name in names if isinstance(name, str)]
+
+
+def _aliases(title: str, stem: str, fields: Fields) -> tuple[str, ...]:
+    """Return the names of a note beside its title, as links may spell them."""
+    named = (*_names(fields.get("aliases")), *_names(fields.get("alias")))
+    others = (title_of(name) for name in (stem, *named))
+    return distinct((name for name in others if title_key(name) != title_key(title)), ALIASES)
 
 
 def note_item(
@@ -92,10 +120,11 @@ def note_item(
     Whatever the file says, it is a statement: rules are approved in the store alone.
     """
     metadata = orjson.dumps(note.metadata).decode() if note.metadata else ""
-    title = title_of(note.title) or title_of(file.path)
-    body = block(note.body, CONTENT_CHARS)
+    title, body = _shown(note.title, file.path), note.body
     tags = tags_of(note.tags)
     words = concepts.of_text(f"{title}\n{body}")
+    # The file's own name is found by the path.
+    aliases = (name for name in note.content.aliases if name != _stem(file.path))
     return Item(
         id=file.item,
         uuid=item_uuid(f"note-file:{seq_of(file.item)}", file.created_ms),
@@ -104,7 +133,7 @@ def note_item(
         title=title,
         subtitle=one_line(file.path, 200),
         narrative=body,
-        concepts=distinct((*tags, *words), TAGS + concepts.AT_MOST),
+        concepts=distinct((*tags, *aliases, *words), TAGS + ALIASES + concepts.AT_MOST),
         links=tuple(map(_link, note.content.relations[:LINKS])),
         project_id=project_id,
         author="person",
@@ -112,7 +141,7 @@ def note_item(
         layer="state",
         category=label_of(file.path.partition("/")[0]) if "/" in file.path else "",
         tags=tags,
-        suspicion=suspicion(f"{title}\n{body}"),
+        suspicion=note.suspicion,
         metadata=metadata if len(metadata) <= METADATA_CHARS else "",
         file=f"{file.folder}/{file.path}",
         branch=branch,
@@ -121,10 +150,6 @@ def note_item(
         created_ms=file.created_ms,
         updated_ms=max(file.mtime_ns // 1_000_000, file.created_ms),
     )
-
-
-def _inline(content: NoteFileContent) -> tuple[str, ...]:
-    return tuple(tag for claim in content.claims for tag in claim.tags)
 
 
 def _link(relation: Relation) -> Link:

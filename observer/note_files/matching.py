@@ -8,7 +8,7 @@ survives moves and renames, a deletion that is taken back, and a checkout and it
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -58,8 +58,12 @@ class Batch:
         *,
         project_id: int | None,
         place: Place,
+        commits: Mapping[str, str],
     ) -> None:
-        """Store files that were read, and that others are missing."""
+        """Store files that were read, and that others are missing.
+
+        `commits` are those as of which files say what they say, by path; else that of `place`.
+        """
         fresh = [each for each in read if each.note]
         paths = {*missing, *(each.path for each in read)}
         self._known = self._writer.note_files_like(
@@ -75,7 +79,13 @@ class Batch:
         made = self._made(fresh)
         self._writer.put_note_files([(file, note.content) for file, note in made])
         self._writer.put_items(
-            note_item(file, note, project_id=project_id, branch=place.branch, commit=place.commit)
+            note_item(
+                file,
+                note,
+                project_id=project_id,
+                branch=place.branch,
+                commit=commits.get(file.path, place.commit),
+            )
             for file, note in made
         )
         self._writer.restamp_note_files(

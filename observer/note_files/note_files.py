@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from observer.core.clock import now_ms
 from observer.core.errors import BadInput, DaemonUnavailable
 from observer.core.model import Item
 from observer.core.note_file import Claim, NoteFile, Relation
@@ -16,6 +17,8 @@ from observer.core.value import Value
 from observer.note_files import tree, writing
 from observer.note_files.folders import NoteFolder, NoteFolders
 from observer.note_files.frontmatter import Fields, fields_of, parts_of
+from observer.note_files.places import FolderPlace
+from observer.redaction.redact import redact_text
 from observer.store.interface import Store, StoreReader
 
 NEW = writing.NEW
@@ -101,6 +104,11 @@ class NoteFiles:
             files = reader.note_files(folder.path)
         return [file for file in files if not under or tree.is_below(file.path, [under])]
 
+    def others(self, folder: NoteFolder, *, under: str = "", depth: int = 1) -> Mapping[str, int]:
+        """Return the files that are no notes, as they are on the disk; see `tree.other_files`."""
+        place = FolderPlace(folder, exclude=(), now_ms=now_ms)
+        return tree.other_files(folder.path, under, depth=depth, ignores=place.ignores)
+
     def at(self, folder: NoteFolder, path: str) -> NoteFile | None:
         """Return what is known of the file at a path."""
         with self._store.read() as reader:
@@ -116,10 +124,20 @@ class NoteFiles:
         with self._store.read() as reader:
             return {item.id: item for item in reader.items(list(ids))}
 
+    def frontmatter(self, ids: Iterable[int]) -> Mapping[int, tuple[tuple[str, ...], str]]:
+        """Return the tags of notes and their other fields, as `NoteFileReader.frontmatter_of`."""
+        with self._store.read() as reader:
+            return reader.frontmatter_of(ids)
+
     def called(self, name: str, *, folder: NoteFolder | None = None) -> Sequence[NoteFile]:
-        """Return files by permalink, path or title, in this order; never one that is only near."""
+        """Return files by permalink, path, title or alias, in this order; nothing that is near."""
         with self._store.read() as reader:
             return reader.note_files_called(name, folder=folder.path if folder else None)
+
+    def aliases(self, items: Iterable[int]) -> Mapping[int, Sequence[str]]:
+        """Return the other names of notes by id; notes without any are left out."""
+        with self._store.read() as reader:
+            return reader.aliases_of(items)
 
     def claims(self, items: Iterable[int]) -> Mapping[int, Sequence[Claim]]:
         """Return the claims of notes by id, in their order."""
@@ -226,11 +244,13 @@ def _note_path(path: str) -> str:
     plain = tree.check_path(path)
     if not tree.is_note(plain):
         raise BadInput(f"{path} is not the name of a note", hint="end it in .md")
+    if redact_text(plain) != plain:
+        raise BadInput("the name of that note holds a secret", hint="give it another name")
     return plain
 
 
 def _target(reader: StoreReader, folder: NoteFolder, target: str) -> NoteFile | None:
-    name = target.partition("|")[0].partition("#")[0].strip()
+    name = target.partition("|")[0].partition("#")[0].strip().removesuffix(".md")
     found = reader.note_files_called(name, folder=folder.path)
     if not found and "/" in name:
         found = reader.note_files_called(name.rpartition("/")[2], folder=folder.path)

@@ -19,8 +19,13 @@ from observer.note_files.folders import NoteFolder
 from observer.note_files.items import parsed
 from observer.note_files.matching import Batch, ReadFile, put_gone
 from observer.note_files.places import FolderPlace
+from observer.note_files.writing import is_draft, remove_drafts
+from observer.redaction.redact import redact_text
+from observer.staleness.changed_items import names_files
 from observer.store.interface import Store, Writer
 
+OLD_DRAFT_S = 3_600
+"""No writer takes that long over a file."""
 BATCH = 200
 """Files of one transaction: others write in between."""
 
@@ -83,6 +88,8 @@ class FolderSync:
         """
         began_s = time.monotonic()
         found = self.walk()
+        before_s = self._now_ms() / 1000 - OLD_DRAFT_S
+        remove_drafts(self._root, filter(is_draft, found.hidden), before_s=before_s)
         with self._store.read() as reader:
             known = {file.path: file for file in reader.note_files(self._root)}
         changed = [path for path, stat in found.files.items() if _differs(known.get(path), stat)]
@@ -139,6 +146,7 @@ class FolderSync:
         """Return how many notes have changed, and how many are gone."""
         with self._store.read() as reader:
             known = reader.note_files_like(self._root, paths=paths, checksums=(), permalinks=())
+            projects = reader.projects()
         living = {file.path: file for file in known if file.gone_ms is None}
         place = self._place.now()
         read, missing = [], []
@@ -149,23 +157,34 @@ class FolderSync:
                 missing.append(path)
         if not read and not missing:
             return 0, 0
+        about_code = {
+            each.path: each.stat.mtime_ns // 10**6
+            for each in read
+            if each.note and names_files(f"{each.note.title}\n{each.note.body}")
+        }
+        commits = self._place.commits(place, about_code, projects=projects)
         batches: list[Batch] = []
 
         def work(writer: Writer) -> None:
             batches.append(Batch(writer, self._root, now_ms=self._now_ms()))
             self._project_id = self._place.project_id(writer)
-            batches[-1].put(read, missing, project_id=self._project_id, place=place)
+            batches[-1].put(
+                read, missing, project_id=self._project_id, place=place, commits=commits
+            )
 
         self._write(work)
         return batches[-1].changed, batches[-1].gone
 
     def _read(self, path: str, known: NoteFile | None, place: Place) -> ReadFile | None:
         """Read a file; None if there is none, or none that may be stored."""
-        self._skipped.pop(path, None)
+        shown = redact_text(path)
+        self._skipped.pop(shown, None)
         if not tree.is_note(path) or self._place.ignores(path, is_folder=False):
             return None
-        if reason := tree.unusable_name(path) or self._place.excluding(place, path):
-            self._skipped[path] = reason
+        # The path is kept, to find the file again.
+        secret = "its name holds a secret" if shown != path else ""
+        if reason := secret or tree.unusable_name(path) or self._place.excluding(place, path):
+            self._skipped[shown] = reason
             return None
         try:
             data, stat = tree.read(self._root, path)

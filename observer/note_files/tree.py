@@ -143,7 +143,8 @@ def stat_of(found: os.stat_result) -> FileStat:
 class Walk:
     """What a walk through a note folder found; paths are relative to it.
 
-    `unread` are folders that could not be listed: what is in them is not known.
+    `unread` are folders that could not be listed: what is in them is not known. `hidden` are files
+    that are left alone for their names.
     """
 
     def __init__(self) -> None:
@@ -151,6 +152,7 @@ class Walk:
         self.folders: list[str] = []
         self.skipped: list[Skipped] = []
         self.unread: list[str] = []
+        self.hidden: list[str] = []
 
 
 def is_below(path: str, folders: Iterable[str]) -> bool:
@@ -181,8 +183,42 @@ def walk(folder: str, *, ignores: Callable[..., bool]) -> Walk:
         found.folders.append(here)
         for entry in entries:
             path = f"{here}/{entry.name}" if here else entry.name
-            if entry.name[0] != "." and not ignores(path, is_folder=entry.is_dir()):
+            if entry.name[0] == ".":
+                found.hidden.append(path)
+            elif not ignores(path, is_folder=entry.is_dir()):
                 _take(found, entry, path, waiting)
+    return found
+
+
+def other_files(
+    folder: str, under: str, *, depth: int, ignores: Callable[..., bool]
+) -> dict[str, int]:
+    """Return the files that are no notes, some folders deep, with when they were modified.
+
+    Links, and what is hidden, ignored or has an unusable name, are left out. A folder that is not
+    there, or is a link, has no files.
+
+    Args:
+        folder: the note folder.
+        under: a folder inside it, "" for itself.
+        depth: 1 for that folder alone.
+        ignores: as for `walk`.
+    """
+    found: dict[str, int] = {}
+    with (
+        suppress(OSError, ValueError),
+        opened_folder(folder, f"{under}/.".lstrip("/")) as (above, _),
+        os.scandir(above) as entries,
+    ):
+        for entry in entries:
+            path = f"{under}/{entry.name}" if under else entry.name
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if unusable_name(path) or ignores(path, is_folder=is_folder):
+                continue
+            if is_folder and depth > 1:
+                found |= other_files(folder, path, depth=depth - 1, ignores=ignores)
+            elif entry.is_file(follow_symlinks=False) and not is_note(path):
+                found[path] = entry.stat(follow_symlinks=False).st_mtime_ns // 10**6
     return found
 
 

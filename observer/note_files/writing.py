@@ -3,6 +3,9 @@
 A draft is written and synced beside the file under a hidden name. Where the system can, draft and
 file then change places in one step, so that what was replaced can be looked at: if it is not what
 was expected, both change back. What lost is kept beside the file under a hidden name.
+
+A file system that knows neither that nor hard links (exFAT, some network file systems) gets the
+check and then a rename: what somebody writes between the two is replaced.
 """
 
 from __future__ import annotations
@@ -10,8 +13,11 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import re
 import secrets
+import stat
 import threading
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -22,11 +28,13 @@ from observer.note_files import tree
 NEW = ""
 """The checksum that is expected where no file must be."""
 MODE = 0o644
-_EXCHANGE = 2
-"""Source: RENAME_EXCHANGE of renameat2(2)."""
+_NOREPLACE, _EXCHANGE = 1, 2
+"""Source: RENAME_NOREPLACE and RENAME_EXCHANGE of renameat2(2)."""
 _ONE_WRITER = threading.Lock()
 """Two that change places with one file would mistake each other for its editor."""
-_CANNOT = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM})
+_CANNOT = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM, errno.EMLINK})
+_DRAFT = re.compile(r"\.(?P<name>.+)\.observer-[0-9a-f]{12}\.(?:tmp|was-(?P<was>[0-9a-f]{12}))")
+"""A draft, and one that changes places with a file, which is then the file as it was."""
 
 
 def write(folder: str, path: str, data: bytes, *, expected: str) -> str:
@@ -88,10 +96,7 @@ def move(folder: str, path: str, target: str) -> None:
             tree.opened_folder(folder, path) as (above, name),
             tree.opened_folder(folder, target, make=True) as (below, new_name),
         ):
-            # A link fails where the name is taken, which a rename would replace.
-            os.link(name, new_name, src_dir_fd=above, dst_dir_fd=below, follow_symlinks=False)
-            os.fsync(below)
-            os.unlink(name, dir_fd=above)
+            _take_name(above, name, below, new_name)
             os.fsync(above)
     except FileExistsError as error:
         raise BadInput(f"there is a file {target} already", hint="choose another path") from error
@@ -99,25 +104,73 @@ def move(folder: str, path: str, target: str) -> None:
         raise tree.refused(path, error) from error
 
 
+def is_draft(path: str) -> bool:
+    """Return True if a file is called like the draft of a writer."""
+    return _DRAFT.fullmatch(path.rpartition("/")[2]) is not None
+
+
+def remove_drafts(folder: str, paths: Iterable[str], *, before_s: float) -> None:
+    """Remove drafts that killed writers left: own files that changed last before a time.
+
+    What somebody wrote while a killed writer replaced the file is kept as the loser of a conflict.
+    """
+    for path in paths:
+        with suppress(OSError), tree.opened_folder(folder, path) as (above, name):
+            found = os.stat(name, dir_fd=above, follow_symlinks=False)
+            is_own = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
+            if not is_own or found.st_ctime >= before_s or not (draft := _DRAFT.fullmatch(name)):
+                continue
+            data = _read(above, name)
+            if draft["was"] and not tree.checksum(data).startswith(draft["was"]):
+                _keep(above, draft["name"], data)
+            os.unlink(name, dir_fd=above)
+
+
 def _replace(above: int, name: str, path: str, data: bytes, expected: str) -> None:
     mode = _check(above, name, path, data, expected)
-    draft = _draft(above, name, data, mode)
+    draft = f".{_short(name)}.observer-{secrets.token_hex(6)}.tmp"
+    os.close(_written(above, draft, data, mode))
     try:
         if expected == NEW:
-            os.link(draft, name, src_dir_fd=above, dst_dir_fd=above, follow_symlinks=False)
-        elif _exchanged(above, draft, name):
-            if tree.checksum(_read(above, draft)) != expected:
-                _exchanged(above, draft, name)
-                if _read(above, draft) != data:  # somebody wrote once more meanwhile
-                    _keep(above, name, _read(above, draft))
-                raise _conflict(above, name, path, data)
-        else:
+            _take_name(above, draft, above, name)
+            return
+        swapped = f"{draft.removesuffix('tmp')}was-{expected[:12]}"
+        os.rename(draft, swapped, src_dir_fd=above, dst_dir_fd=above)
+        draft = swapped
+        if not _renamed(above, draft, above, name, _EXCHANGE):
             os.rename(draft, name, src_dir_fd=above, dst_dir_fd=above)
+        elif tree.checksum(_read(above, draft)) != expected:
+            _renamed(above, draft, above, name, _EXCHANGE)
+            if _read(above, draft) != data:  # somebody wrote once more meanwhile
+                _keep(above, name, _read(above, draft))
+            raise _conflict(above, name, path, data)
     except FileExistsError as error:
         raise _conflict(above, name, path, data) from error
     finally:
         with suppress(FileNotFoundError):
             os.unlink(draft, dir_fd=above)
+
+
+def _take_name(above: int, name: str, below: int, new_name: str) -> None:
+    """Give a file a name that nothing has, in the best way that the file system knows.
+
+    Raises:
+        FileExistsError: something has it.
+    """
+    if _renamed(above, name, below, new_name, _NOREPLACE):
+        os.fsync(below)
+        return
+    try:
+        os.link(name, new_name, src_dir_fd=above, dst_dir_fd=below, follow_symlinks=False)
+        os.fsync(below)
+        os.unlink(name, dir_fd=above)
+    except OSError as error:
+        if error.errno not in _CANNOT:
+            raise
+        # The name is taken by an empty file, which nobody else replaces unseen.
+        os.close(_written(below, new_name, b"", MODE))
+        os.rename(name, new_name, src_dir_fd=above, dst_dir_fd=below)
+        os.fsync(below)
 
 
 def _check(above: int, name: str, path: str, data: bytes, expected: str) -> int:
@@ -156,12 +209,6 @@ def _short(name: str) -> str:
     return name.encode()[:200].decode(errors="ignore")
 
 
-def _draft(above: int, name: str, data: bytes, mode: int) -> str:
-    draft = f".{_short(name)}.{secrets.token_hex(6)}.tmp"
-    os.close(_written(above, draft, data, mode))
-    return draft
-
-
 def _written(above: int, name: str, data: bytes, mode: int) -> int:
     handle = os.open(
         name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=above
@@ -184,17 +231,22 @@ def _read(above: int, name: str) -> bytes:
         return file.read(tree.LARGEST_BYTES + 1)
 
 
-def _exchanged(above: int, name: str, other: str) -> bool:
-    """Let two files change names in one step; False where the system cannot."""
+def _renamed(above: int, name: str, below: int, new_name: str, flag: int) -> bool:
+    """Rename a file as a flag says, in one step; False where the system cannot.
+
+    Raises:
+        FileExistsError: `_NOREPLACE` is asked for, and something has the name.
+        OSError: there is no such file, or the folder cannot be written.
+    """
     rename = _renameat2()
     if rename is None:
         return False
-    if rename(above, os.fsencode(name), above, os.fsencode(other), _EXCHANGE) == 0:
+    if rename(above, os.fsencode(name), below, os.fsencode(new_name), flag) == 0:
         return True
     number = ctypes.get_errno()
     if number in _CANNOT:
         return False
-    raise OSError(number, os.strerror(number), other)
+    raise OSError(number, os.strerror(number), new_name)
 
 
 @cache

@@ -258,10 +258,11 @@ class NoteReader:
             if source in named and self._may_see(named[source])
         ]
         place = Filters(project_id=item.project_id, owner=self._owner)
-        for source in reader.naming(item.title, place, limit=BACKLINKS):
-            meant = self._called(reader, item.title, source)
-            if meant and meant.id == item.id != source.id:
-                found.append(NoteLink(kind="wiki", title=source.title, item=source))
+        for name in (item.title, *reader.aliases_of([item.id]).get(item.id, ())):
+            for source in reader.naming(name, place, limit=BACKLINKS):
+                meant = self._called(reader, name, source)
+                if meant and meant.id == item.id != source.id:
+                    found.append(NoteLink(kind="wiki", title=source.title, item=source))
         return tuple(sorted(found, key=_newest_first))
 
     def _may_see(self, item: Item) -> bool:

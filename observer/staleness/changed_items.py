@@ -61,6 +61,11 @@ def anchor_target(item: Item) -> AnchorTarget | None:
     )
 
 
+def names_files(text: str) -> bool:
+    """Return True if a note with this text is about files of its repository."""
+    return bool(_inside(_FILE.findall(text)))
+
+
 def _of_note(item: Item) -> AnchorTarget:
     text = f"{item.title}\n{item.narrative}"
     names = (name.rpartition("::")[2] for name in _QUOTED.findall(text))

@@ -37,11 +37,20 @@ class NoteFileReader(Protocol):
         """Return the file at a path of a note folder."""
 
     def note_files_called(self, name: str, *, folder: str | None = None) -> list[NoteFile]:
-        """Return files by permalink, path (with or without `.md`) or title, without fuzziness.
+        """Return files by permalink, path (with or without `.md`) or name, without fuzziness.
 
-        In one folder or in all, those that match by permalink first, then by path, then by title;
-        equals by path. A title is compared by `model.title_key`.
+        In one folder or in all, those that match by permalink first, then by path, by title, by
+        alias; equals by path. Titles and aliases are compared by `model.title_key`.
         """
+
+    def frontmatter_of(self, items: Iterable[int]) -> Mapping[int, tuple[tuple[str, ...], str]]:
+        """Return the tags of notes by id, and their other fields as JSON, empty without any.
+
+        Items that are not in a file, or not there any more, are left out.
+        """
+
+    def aliases_of(self, items: Iterable[int]) -> Mapping[int, Sequence[str]]:
+        """Return the other names of notes by id, in their order; without any: left out."""
 
     def note_files_like(
         self,
@@ -62,7 +71,7 @@ class NoteFileReader(Protocol):
     def relations_to(self, note: NoteFile) -> list[tuple[int, Relation]]:
         """Return the relations of notes of its folder that name a note, with the ids of those.
 
-        A target names a note by title, path or permalink, compared by `target_key`.
+        A target names a note by title, alias, path or permalink, compared by `target_key`.
         """
 
 

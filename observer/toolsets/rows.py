@@ -217,7 +217,7 @@ def observation(item: Item, name: ProjectName) -> Observation:
         key=item.key or UNSET,
         category=item.category or UNSET,
         answers=dict(render.answers(item)) or UNSET,
-        validity=labels(item) or UNSET,
+        validity=labels(item, whole=True) or UNSET,
         written=written(item),
     )
 

@@ -36,7 +36,7 @@ def test_the_variable_moves_the_home(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 def test_everything_lies_in_the_home(home: Home) -> None:
     parts = [
         home.spool, home.database, home.backups, home.context, home.hooks, home.logs,
-        home.config, home.lock, home.token, Home(Path("/h")).run,
+        home.config, home.lock, home.alive, home.token, Home(Path("/h")).run,
     ]  # fmt: skip
     assert [part for part in parts[:-1] if part.parent != home.root] == []
     assert parts[-1] == Path("/h/run")

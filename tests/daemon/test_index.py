@@ -178,6 +178,24 @@ def test_the_index_takes_up_what_is_stored_and_embedded(bench: Bench, store: Sql
     assert bench.health.text() is None
 
 
+@pytest.mark.parametrize("project", [UNASSIGNED, None], ids=["a project", "no project"])
+def test_the_index_takes_up_what_is_stored_later_in(
+    bench: Bench, store: SqliteStore, monkeypatch: pytest.MonkeyPatch, project: int | None
+) -> None:
+    given: list[int] = []
+    monkeypatch.setattr("observer.daemon.index.QUIET_S", 0.01)
+    monkeypatch.setattr("observer.daemon.index.give_memory_back", lambda: given.append(1))
+
+    def has_all() -> bool:
+        if given == [1]:  # all is done, and it waits
+            given.append(2)
+            put(store, *items(3))
+            bench.tasks.touch([project])
+        return sum(each.size for each in bench.index._segments) == 3
+
+    bench.run(bench.tasks.run, until=has_all)
+
+
 def test_in_times_of_quiet_the_index_is_made_quick_to_ask_and_memory_given_back(
     bench: Bench, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

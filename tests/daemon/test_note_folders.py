@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from mcp import Client, StdioServerParameters
+
+from observer.core.paths import Home
 
 pytestmark = pytest.mark.slow
 
@@ -74,3 +81,74 @@ def test_a_folder_added_while_no_daemon_runs_keeps_its_ids_over_a_rebuild(
     assert rebuilt.returncode == 0, rebuilt.stderr
     observer("up")
     until(lambda: ids() == before)
+
+
+def test_a_note_about_code_that_has_changed_says_so_everywhere(
+    observer: Observer,
+    until: Callable[..., None],
+    git: Callable[..., str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The note is older than the change of the code, though both are read for the first time."""
+    shop = tmp_path / "shop"
+    git(shop, "init")
+    (shop / "docs").mkdir()
+    (shop / "jobs.py").write_text("def take():\n    return 1\n")
+    (shop / "docs/Jobs.md").write_text("Marmalade: `take` of `jobs.py` takes one job\n")
+    git(shop, "add", ".")
+    git(shop, "commit", "-m", "Begin")
+    (shop / "jobs.py").write_text("def take():\n    return 2\n")
+    git(shop, "commit", "-am", "Take two")
+    monkeypatch.chdir(shop)
+    observer("note", "folder", "add", "docs")
+    until(lambda: "take changed in" in observer("search", "marmalade").stdout)
+    why = observer("why", "jobs.py:2").stdout
+    assert "Take two" in why
+    assert "Jobs" in why
+    assert "take changed in" in why
+
+    async def answers() -> list[str]:
+        command = ["-m", "observer", "mcp", "--tools", "basic-memory"]
+        server = StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
+        async with asyncio.timeout(60), Client(server) as client:
+            asked = (
+                ("search_notes", {"query": "marmalade"}),
+                ("build_context", {"url": "jobs"}),
+            )
+            return [str(await client.call_tool(name, arguments)) for name, arguments in asked]
+
+    for answer in asyncio.run(answers()):
+        assert "take changed in" in answer
+
+
+def test_a_restored_home_keeps_its_note_folders(
+    observer: Observer, until: Callable[..., None], tmp_path: Path, home: Home
+) -> None:
+    """A folder that is not there keeps its notes and is named; once it is there it is followed."""
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "Zebra.md").write_text("a zebra crossing")
+    observer("note", "folder", "add", str(vault))
+
+    def found(words: str) -> list[tuple[int, str]]:
+        shown = json.loads(observer("search", words, "--json").stdout)["observations"]
+        return [(hit["id"], hit["title"]) for hit in shown]
+
+    until(lambda: found("zebra"))
+    before = found("zebra")
+    assert observer("backup", "--to", str(tmp_path / "home.tar.gz")).returncode == 0
+    observer("down")
+    vault.rename(tmp_path / "away")
+    shutil.rmtree(home.root)
+    restored = observer("restore", str(tmp_path / "home.tar.gz"))
+    assert restored.returncode == 0, restored.stderr
+    observer("up")
+    until(lambda: f"the note folder {vault} cannot be read" in observer("status").stdout)
+    assert found("zebra") == before
+    assert vault.name in observer("note", "folder", "list").stdout
+    observer("down")
+    (tmp_path / "away").rename(vault)
+    (vault / "Zebra.md").write_text("a zebra crossing, painted")
+    observer("up")
+    until(lambda: found("painted") == before)

@@ -22,10 +22,18 @@ class Vault:
 
     def __init__(self, home: Home, root: Path, *, exclude: tuple[str, ...] = ()) -> None:
         root.mkdir(parents=True, exist_ok=True)
+        self.home = home
         self.root = root.resolve()
         self.store = SqliteStore(home.database)
         self.folder: NoteFolder = NoteFolders(home).add(str(root))
-        self.sync = FolderSync(self.store, self._write, self.folder, exclude=exclude, now_ms=now_ms)
+        self.later_ms = 0
+        self.sync = FolderSync(
+            self.store,
+            self._write,
+            self.folder,
+            exclude=exclude,
+            now_ms=lambda: now_ms() + self.later_ms,
+        )
         self.files = NoteFiles(self.store, home, sync=lambda _, paths: self.sync.sync(paths))
 
     def _write(self, work: Callable[[Writer], None]) -> None:

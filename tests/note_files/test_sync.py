@@ -12,6 +12,9 @@ from observer.core.errors import BadInput, NotFound
 from observer.core.filters import Filters
 from observer.core.paths import Home
 from observer.notes.validation import check_kept_here
+from observer.purge.databases import clean
+from observer.purge.redact import secrets_in
+from observer.store.tombstones import Tombstones
 from tests.note_files.conftest import Vault
 
 MINE = "---\npermalink: keeps/this\n---\nMine\n"
@@ -130,13 +133,40 @@ def test_no_secret_of_a_file_is_stored(vault: Vault) -> None:
     token = "ghp_" + "a1B2" * 9
     text = f"---\ntoken: {token}\ntitle: Keys\n---\n- [key] it is {token} #x\n- uses [[{token}]]\n"
     vault.put("Keys.md", text)
-    vault.scan()
+    vault.put(f"by/{token}.md", "alpha")
+    skipped = dict(vault.scan().skipped)
+    assert skipped == {"by/[redacted:github-token].md": "its name holds a secret"}
+    with pytest.raises(BadInput, match="the name of that note holds a secret"):
+        vault.files.write(vault.folder, f"{token}.md", "beta", expected="")
     vault.store.checkpoint()
     database = vault.store._path
     for file in database.parent.glob(f"{database.name}*"):
         assert token.encode() not in file.read_bytes()
     assert (vault.root / "Keys.md").read_text() == text
     assert vault.item("Keys.md").title == "Keys"
+
+
+def test_what_older_rules_let_through_is_read_again_after_a_redaction(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = "ghp_" + "a1B2" * 9
+    vault.put("Keys.md", f"- [key] it is {token}")
+    vault.put("Other.md", "beta")
+    with monkeypatch.context() as older:
+        older.setattr("observer.note_files.items.redact_text", str)
+        vault.scan()
+    other = vault.item("Other.md").id
+    with vault.store.read() as reader:
+        found = secrets_in(reader)
+        assert found.kinds == {"github-token": 2}  # of the claim and of the whole text
+        assert found.events == 0
+    tombstones = Tombstones(vault.home.tombstones)
+    assert clean(vault.store, tombstones, None, redacts=True).redacted.kinds == found.kinds
+    assert token.encode() not in vault.store._path.read_bytes()
+    vault.scan()
+    assert "[redacted:github-token]" in vault.item("Keys.md").narrative
+    assert vault.item("Other.md").id == other
+    assert not clean(vault.store, tombstones, None, redacts=True).redacted
 
 
 def test_a_repository_can_keep_files_out(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -25,6 +27,20 @@ for number in range(10**9):
     expected = writing.write(folder, "A.md", data, expected=expected)
     print(number, flush=True)
 """
+
+
+def _refuse(*_: object, **__: object) -> NoReturn:
+    raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+
+@pytest.fixture(params=["Linux", "no renameat2", "neither renameat2 nor links"])
+def file_system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What the file system knows: the last is exFAT on an old kernel."""
+    if request.param != "Linux":
+        monkeypatch.setattr(writing, "_renameat2", lambda: None)
+    if request.param.startswith("neither"):
+        monkeypatch.setattr(os, "link", _refuse)
+    return str(request.param)
 
 
 def test_a_killed_writer_leaves_a_whole_file(tmp_path: Path) -> None:
@@ -56,6 +72,7 @@ def test_a_write_keeps_the_mode(vault: Vault) -> None:
     assert [file.name for file in vault.root.iterdir()] == ["A.md"]
 
 
+@pytest.mark.usefixtures("file_system")
 def test_every_text_of_many_writers_is_kept(vault: Vault) -> None:
     """Of those who change the same version one wins; what the others wrote is beside the file."""
     vault.put("A.md", "first")
@@ -85,6 +102,20 @@ def test_a_long_name_can_be_written(vault: Vault, name: str) -> None:
     assert (vault.root / name).read_text() == "alpha"
 
 
+@pytest.mark.usefixtures("file_system")
+def test_notes_are_made_and_moved_on_every_file_system(vault: Vault) -> None:
+    vault.files.write(vault.folder, "a/A.md", "alpha", expected=writing.NEW)
+    vault.files.move(vault.folder, "a/A.md", "b/B.md")
+    with pytest.raises(writing.NoteConflict):
+        vault.files.write(vault.folder, "b/B.md", "else", expected=writing.NEW)
+    before = vault.files.read(vault.folder, "b/B.md")
+    vault.files.write(vault.folder, "b/B.md", "beta", expected=before.checksum)
+    found = {path.name: path.read_text() for path in vault.root.rglob("*") if path.is_file()}
+    [kept] = [name for name in found if name.startswith(".B.md.conflict-")]
+    assert found == {"B.md": "beta", kept: "else"}
+
+
+@pytest.mark.usefixtures("file_system")
 def test_nothing_is_moved_over_a_file_or_deleted_unseen(vault: Vault) -> None:
     vault.put("A.md", "alpha")
     vault.put("B.md", "beta")
@@ -96,3 +127,37 @@ def test_nothing_is_moved_over_a_file_or_deleted_unseen(vault: Vault) -> None:
     with pytest.raises(writing.NoteConflict):
         vault.files.delete(vault.folder, "A.md", expected=tree.checksum(b"else"))
     assert sorted(vault.paths()) == ["A.md", "B.md"]
+
+
+OWN = "a1b2c3d4e5f6"
+
+
+@pytest.mark.parametrize(
+    ("name", "is_old", "kept"),
+    [
+        pytest.param(f".A.md.observer-{OWN}.tmp", True, [], id="a draft"),
+        pytest.param(f".A.md.observer-{OWN}.tmp", False, [f".A.md.observer-{OWN}.tmp"], id="young"),
+        pytest.param(
+            f".A.md.observer-{OWN}.was-{tree.checksum(b'x')[:12]}", True, [], id="as known"
+        ),
+        pytest.param(
+            f".A.md.observer-{OWN}.was-{tree.checksum(b'y')[:12]}",
+            True,
+            [f".A.md.conflict-{tree.checksum(b'x')[:12]}"],
+            id="somebody's text",
+        ),
+        pytest.param(".A.md.tmp", True, [".A.md.tmp"], id="another's file"),
+        pytest.param(".A.md.conflict-0123", True, [".A.md.conflict-0123"], id="a loser"),
+        pytest.param(f"A.observer-{OWN}.tmp", True, [f"A.observer-{OWN}.tmp"], id="not hidden"),
+    ],
+)
+def test_a_scan_removes_what_killed_writers_left(
+    vault: Vault, name: str, *, is_old: bool, kept: list[str]
+) -> None:
+    vault.put(f"deep/{name}", "x")
+    (vault.root / f".other.observer-{OWN}.tmp").mkdir()
+    (vault.root / f".link.observer-{OWN}.tmp").symlink_to(vault.root / "deep" / name)
+    vault.later_ms = 2 * 3_600_000 if is_old else 0
+    vault.scan()
+    assert [path.name for path in (vault.root / "deep").iterdir()] == kept
+    assert len(list(vault.root.iterdir())) == 3

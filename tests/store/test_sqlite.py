@@ -117,6 +117,7 @@ def test_a_failed_migration_leaves_the_old_version(path: Path) -> None:
 
 BEFORE_TITLE_KEYS = """
 DROP INDEX item_doubtful; DROP TABLE note_file; DROP TABLE note_claim; DROP TABLE note_relation;
+DROP TABLE note_alias; DROP INDEX item_frontmatter;
 ALTER TABLE item DROP COLUMN file;
 ALTER TABLE event DROP COLUMN checksum; ALTER TABLE project DROP COLUMN checksum;
 DROP INDEX item_titled; ALTER TABLE item DROP COLUMN title_key;
@@ -147,7 +148,8 @@ def test_what_is_not_derived_is_restored_from_a_database_of_before_note_folders(
         writer.spend("2026-11-24", tokens=7)
     with closing(apsw.Connection(os.fspath(older), vfs=VFS)) as old:
         old.execute(
-            "DROP TABLE note_file; DROP TABLE note_claim; DROP TABLE note_relation"
+            "DROP TABLE note_file; DROP TABLE note_claim; DROP TABLE note_relation;"
+            " DROP TABLE note_alias"
         ).fetchall()
     with closing(SqliteStore(path)) as store, store.write() as writer:
         assert writer.restore_underived(older)
@@ -370,6 +372,62 @@ NOTES = Filters(kinds=("note",), owner="ana")
 def test_no_read_goes_through_all_observations_events_or_sessions(
     path: Path, read: Callable[[StoreReader], object]
 ) -> None:
+    steps = [step for step in plan_of(path, read) if re.search(r"\b(item|event|session)\b", step)]
+    quick = (
+        "USING INDEX item_notable|SEARCH event USING INTEGER PRIMARY KEY|SEARCH session USING INDEX"
+    )
+    assert steps
+    assert [step for step in steps if not re.search(quick, step)] == []
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        pytest.param(
+            lambda reader: reader.note_files_like(
+                "/notes", paths=["a.md"], checksums=["1"], permalinks=["a"]
+            ),
+            id="like",
+        ),
+        pytest.param(lambda reader: reader.note_files_called("a"), id="called"),
+        pytest.param(lambda reader: reader.note_files_called("a", folder="/notes"), id="in-one"),
+        pytest.param(lambda reader: reader.note_file_at("/notes", "a.md"), id="at"),
+    ],
+)
+def test_looking_up_note_files_does_not_go_through_all_of_them(
+    path: Path, read: Callable[[StoreReader], object]
+) -> None:
+    steps = [step for step in plan_of(path, read) if re.search(r"\bnote_file\b", step)]
+    quick = (
+        r"INTEGER PRIMARY KEY|\((path|permalink|title_key)=\?|\(folder=\? AND (path|checksum)=\?"
+    )
+    assert steps
+    assert [step for step in steps if not re.search(quick, step)] == []
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        pytest.param(lambda reader: reader.note_files("/notes"), id="files"),
+        pytest.param(lambda reader: reader.frontmatter_of([4]), id="frontmatter"),
+    ],
+)
+def test_a_list_of_notes_is_made_without_their_texts(
+    path: Path, read: Callable[[StoreReader], object]
+) -> None:
+    steps = [step for step in plan_of(path, read) if re.search(r"\bitem\b(?! IN)", step)]
+    assert steps
+    assert [step for step in steps if "INDEX item_frontmatter" not in step] == []
+
+
+def test_a_title_is_looked_up_without_reading_other_notes(path: Path) -> None:
+    steps = plan_of(path, lambda reader: reader.titled("Queue", Filters(owner="ana")))
+    assert any("item_titled" in step for step in steps)
+    assert [step for step in steps if step.startswith("SCAN")] == []
+
+
+def plan_of(path: Path, read: Callable[[StoreReader], object]) -> list[str]:
+    """Return how SQLite carries out the statements of a read, step by step."""
     asked: list[tuple[str, object]] = []
 
     def note(_: object, sql: str, values: object) -> bool:
@@ -383,14 +441,9 @@ def test_no_read_goes_through_all_observations_events_or_sessions(
         read(reader)
         connection.exec_trace = None
         plan = [
-            step[-1]
+            str(step[-1])
             for sql, values in asked
             for step in connection.execute(f"EXPLAIN QUERY PLAN {sql}", values)  # type: ignore[arg-type]  # as they were bound
         ]
     store.close()
-    steps = [str(step) for step in plan if re.search(r"\b(item|event|session)\b", str(step))]
-    quick = (
-        "USING INDEX item_notable|SEARCH event USING INTEGER PRIMARY KEY|SEARCH session USING INDEX"
-    )
-    assert steps
-    assert [step for step in steps if not re.search(quick, step)] == []
+    return plan

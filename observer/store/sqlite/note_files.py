@@ -19,19 +19,29 @@ _COLUMNS = ", ".join(_FIELDS)
 _PUT = put("note_file", f"{_COLUMNS}, title_key")
 _PUT_CLAIM = put("note_claim", "item, place, category, text, tags, context")
 _PUT_RELATION = put("note_relation", "item, place, kind, target, context, target_key")
+_PUT_ALIAS = put("note_alias", "item, place, name, title_key")
+_STORED = "item INDEXED BY item_frontmatter WHERE file <> '' AND deleted_ms IS NULL"
+"""The notes of files, by an index that holds no texts: a row of `item` is a page or two."""
 _SELECT = _COLUMNS.replace(
     "checksum",
-    "CASE WHEN EXISTS (SELECT 1 FROM item WHERE id = item AND deleted_ms IS NULL)"
-    " THEN checksum ELSE '' END AS checksum",
+    f"CASE WHEN EXISTS (SELECT 1 FROM {_STORED} AND id = item) THEN checksum ELSE '' END"
+    " AS checksum",
 )
 _CALLED = f"""
 SELECT {_SELECT},
-    CASE WHEN permalink = ?1 THEN 0 WHEN path IN (?1, ?1 || '.md') THEN 1 ELSE 2 END AS rank
+    CASE WHEN permalink = ?1 THEN 0 WHEN path IN (?1, ?1 || '.md') THEN 1
+        WHEN title_key = ?2 THEN 2 ELSE 3 END AS rank
 FROM note_file
 WHERE gone_ms IS NULL AND (?3 IS NULL OR folder = ?3)
-    AND (permalink = ?1 OR path IN (?1, ?1 || '.md') OR title_key = ?2)
+    AND (permalink = ?1 OR path IN (?1, ?1 || '.md') OR title_key = ?2
+        OR item IN (SELECT item FROM note_alias WHERE title_key = ?2))
 ORDER BY rank, folder, path
 """
+_LIKE = " UNION ".join(
+    f"SELECT item FROM note_file WHERE folder = ?1 AND {column} {AMONG.replace('?', f'?{number}')}"
+    for number, column in enumerate(("path", "checksum", "permalink"), start=2)
+)
+"""Each part by an index of its own: joined by OR, all files of the folder are read."""
 
 
 class NoteFileReads(Selecting):
@@ -70,11 +80,23 @@ class NoteFileReads(Selecting):
         permalinks: Iterable[str],
     ) -> list[NoteFile]:
         """See `NoteFileReader.note_files_like`."""
-        where = f"folder = ?1 AND (path {AMONG} OR checksum {AMONG} OR permalink {AMONG})"
-        for number in (2, 3, 4):
-            where = where.replace("json_each(?)", f"json_each(?{number})", 1)
         known = (among(paths), among(checksums), among(permalinks))
-        return self._note_files(where, (folder, *known))
+        return self._note_files(f"item IN ({_LIKE})", (folder, *known))
+
+    def frontmatter_of(self, items: Iterable[int]) -> Mapping[int, tuple[tuple[str, ...], str]]:
+        """See `NoteFileReader.frontmatter_of`."""
+        sql = f"SELECT id, tags, metadata FROM {_STORED} AND id {AMONG}"
+        return {row[0]: (to_strings(row[1]), row[2]) for row in self._rows(sql, (among(items),))}
+
+    def aliases_of(self, items: Iterable[int]) -> Mapping[int, Sequence[str]]:
+        """See `NoteFileReader.aliases_of`."""
+        found: defaultdict[int, list[str]] = defaultdict(list)
+        for item, name in self._rows(
+            f"SELECT item, name FROM note_alias WHERE item {AMONG} ORDER BY item, place",
+            (among(items),),
+        ):
+            found[item].append(name)
+        return found
 
     def claims_of(self, items: Iterable[int]) -> Mapping[int, Sequence[Claim]]:
         """See `NoteFileReader.claims_of`."""
@@ -101,7 +123,8 @@ class NoteFileReads(Selecting):
 
     def relations_to(self, note: NoteFile) -> list[tuple[int, Relation]]:
         """See `NoteFileReader.relations_to`."""
-        names = {note.title, note.permalink, note.path, note.path.rpartition("/")[2]}
+        aliases = self.aliases_of([note.item]).get(note.item, ())
+        names = {note.title, note.permalink, note.path, note.path.rpartition("/")[2], *aliases}
         rows = self._rows(
             "SELECT item, kind, target, context FROM note_relation JOIN note_file USING (item)"
             f" WHERE target_key {AMONG} AND folder = ? AND gone_ms IS NULL ORDER BY item, place",
@@ -133,7 +156,7 @@ class NoteFileWrites(NoteFileReads):
         ids = among([file.item for file, _ in files])
         # So that two files may change names with each other.
         self._connection.execute(f"UPDATE note_file SET gone_ms = 0 WHERE item {AMONG}", (ids,))
-        for table in ("note_claim", "note_relation"):
+        for table in ("note_claim", "note_relation", "note_alias"):
             self._connection.execute(f"DELETE FROM {table} WHERE item {AMONG}", (ids,))
         many = self._connection.executemany
         many(_PUT, ((*msgspec.structs.astuple(file), title_key(file.title)) for file, _ in files))
@@ -151,6 +174,14 @@ class NoteFileWrites(NoteFileReads):
                 (file.item, place, one.kind, one.target, one.context, target_key(one.target))
                 for file, content in files
                 for place, one in enumerate(content.relations)
+            ),
+        )
+        many(
+            _PUT_ALIAS,
+            (
+                (file.item, place, name, title_key(name))
+                for file, content in files
+                for place, name in enumerate(content.aliases)
             ),
         )
 

@@ -174,20 +174,7 @@ class DirectoryTools:
             raise BadInput(
                 f"{path} is larger than {LARGEST_BYTES:,} bytes", hint="open it on the machine"
             )
-        media = mimetypes.guess_type(path)[0] or "application/octet-stream"
-        try:
-            text = data.decode()
-            kind = "text/markdown" if path.endswith(".md") else media
-            kind += "; charset=utf-8" if kind.startswith("text/") else ""
-            result = rows.FileContent(type="text", text=text, content_type=kind, encoding="utf-8")
-        except UnicodeDecodeError:
-            result = rows.FileContent(
-                type="image" if media.startswith("image/") else "document",
-                source=rows.FileBytes(
-                    type="base64", media_type=media, data=base64.b64encode(data).decode()
-                ),
-            )
-        return as_answer("", result, "json")
+        return as_answer("", _content(path, data), "json")
 
     def list_directory(  # noqa: PLR0913 - the documented parameters
         self,
@@ -239,6 +226,21 @@ class DirectoryTools:
         action, checksum = vault.put(path, data)
         result = rows.CanvasFile(file_path=path, action=action, checksum=checksum[:8])
         return ToolResult(f"# {action.capitalize()}: {path}\nchecksum: {result.checksum}", result)
+
+
+def _content(path: str, data: bytes) -> rows.FileContent:
+    media = mimetypes.guess_type(path)[0] or "application/octet-stream"
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" not in text:
+        kind = "text/markdown" if path.endswith(".md") else media
+        kind += "; charset=utf-8" if kind.startswith("text/") else ""
+        return rows.FileContent(type="text", text=text, content_type=kind, encoding="utf-8")
+    source = rows.FileBytes(type="base64", media_type=media, data=base64.b64encode(data).decode())
+    is_image = media.startswith("image/")
+    return rows.FileContent(type="image" if is_image else "document", source=source)
 
 
 def _inside(vault: Vault, directory: str) -> tuple[Sequence[NoteFile], str]:

@@ -116,10 +116,10 @@ class FindTools:
     ) -> ToolResult[rows.FoundRows]:
         """Find notes by fields of their frontmatter, the newest first."""
         vault = self._vaults.named(project)
-        hits = selection.found(vault, Wanted(metadata=filters)) if filters else []
         if not filters:
             raise BadInput("no filters", hint='name a field: {"status": "done"}')
-        result = _page(hits, offset, limit, number=offset // limit + 1)
+        found = selection.found(vault, Wanted(metadata=filters), at_most=offset + limit)
+        result = _page(*found, first=offset, size=limit, number=offset // limit + 1)
         return as_answer(_shown(result, "", vault.name, output_format), result, output_format)
 
     def _found(
@@ -134,15 +134,17 @@ class FindTools:
         if wanted.is_empty:
             raise BadInput("No search criteria", hint=f"name at least one of: {CRITERIA}")
         number, size = paged
+        at_most = number * size
         if everywhere and not project:
             vaults = self._vaults.shared()
-            hits = [hit for vault in vaults for hit in selection.found(vault, wanted)]
-            hits.sort(key=lambda hit: -hit.score)
+            of_each = [selection.found(vault, wanted, at_most=at_most) for vault in vaults]
+            total = sum(count for _, count in of_each)
+            hits = sorted((hit for some, _ in of_each for hit in some), key=lambda hit: -hit.score)
             name = ", ".join(vault.name for vault in vaults)
         else:
             vault = self._vaults.named(project)
-            hits, name = selection.found(vault, wanted), vault.name
-        result = _page(hits, (number - 1) * size, size, number=number)
+            (hits, total), name = selection.found(vault, wanted, at_most=at_most), vault.name
+        result = _page(hits, total, first=at_most - size, size=size, number=number)
         text = _shown(result, wanted.query, name, output_format)
         return as_answer(text, result, output_format)
 
@@ -177,14 +179,16 @@ class FindTools:
         return ToolResult(orjson.dumps(to_builtins(result)).decode(), result, is_json=True)
 
 
-def _page(hits: list[rows.FoundRow], first: int, size: int, *, number: int) -> rows.FoundRows:
+def _page(
+    hits: list[rows.FoundRow], total: int, *, first: int, size: int, number: int
+) -> rows.FoundRows:
     return rows.FoundRows(
         results=hits[first : first + size],
         current_page=number,
         page_size=size,
-        total=len(hits),
-        total_is_exact=len(hits) < selection.MOST,
-        has_more=first + size < len(hits),
+        total=total,
+        total_is_exact=total < selection.MOST,
+        has_more=first + size < total,
     )
 
 

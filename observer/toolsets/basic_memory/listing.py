@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import mimetypes
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
-from observer.core.model import iso
+from observer.core.model import Item, iso
+from observer.core.note_file import NoteFile
 from observer.toolsets.basic_memory import rows
 from observer.toolsets.basic_memory.memory_url import leaves_folder
 from observer.toolsets.basic_memory.vault import Vault
@@ -18,40 +21,57 @@ def nodes_of(vault: Vault, dir_name: str, depth: int, glob: str) -> list[rows.Di
     if base and leaves_folder(base):
         return []
     inside = len(base.split("/")) if base else 0
+    notes = {file.path: file for file in vault.notes(base)}
+    others = vault.files.others(vault.folder, under=base, depth=depth + 1)
     folders: set[str] = set()
     files = []
-    for file in vault.notes(base):
-        parts = file.path.split("/")
+    for path in (*notes, *others):
+        parts = path.split("/")
         folders |= {
             "/".join(parts[:level])
             for level in range(inside + 1, min(len(parts), inside + depth + 1))
         }
         if len(parts) <= inside + depth and fnmatchcase(parts[-1].lower(), (glob or "*").lower()):
-            files.append(file)
+            files.append(path)
     listed = [
         rows.DirectoryNode(
             name=path.rpartition("/")[2], directory_path=f"/{path}", type="directory"
         )
         for path in sorted(folders)
     ]
-    items = vault.items(files)
-    notes = [
-        rows.DirectoryNode(
-            name=file.path.rpartition("/")[2],
-            file_path=file.path,
-            directory_path=f"/{file.path}",
-            type="file",
-            title=file.title,
-            permalink=file.permalink,
-            external_id=items[file.item].uuid if file.item in items else None,
-            entity_id=file.item,
-            note_type=file.type,
-            content_type="text/markdown",
-            updated_at=iso(file.updated_ms),
-        )
-        for file in sorted(files, key=lambda file: file.path.rpartition("/")[2].lower())
+    items = vault.items(notes[path] for path in files if path in notes)
+    found = [
+        _note(notes[path], items) if path in notes else _other(path, others[path])
+        for path in sorted(files, key=lambda path: (path.rpartition("/")[2].lower(), path))
     ]
-    return notes if glob else [*listed, *notes]
+    return found if glob else [*listed, *found]
+
+
+def _note(file: NoteFile, items: Mapping[int, Item]) -> rows.DirectoryNode:
+    return rows.DirectoryNode(
+        name=file.path.rpartition("/")[2],
+        file_path=file.path,
+        directory_path=f"/{file.path}",
+        type="file",
+        title=file.title,
+        permalink=file.permalink,
+        external_id=items[file.item].uuid if file.item in items else None,
+        entity_id=file.item,
+        note_type=file.type,
+        content_type="text/markdown",
+        updated_at=iso(file.updated_ms),
+    )
+
+
+def _other(path: str, modified_ms: int) -> rows.DirectoryNode:
+    return rows.DirectoryNode(
+        name=path.rpartition("/")[2],
+        file_path=path,
+        directory_path=f"/{path}",
+        type="file",
+        content_type=mimetypes.guess_type(path)[0] or "application/octet-stream",
+        updated_at=iso(modified_ms),
+    )
 
 
 def listing(result: rows.DirectoryNodes, dir_name: str, depth: int, glob: str) -> str:
@@ -70,8 +90,9 @@ def listing(result: rows.DirectoryNodes, dir_name: str, depth: int, glob: str) -
     lines += [f"📁 {node.name:<{_NAME_CHARS}} {node.directory_path}" for node in folders]
     lines += [""] if folders and files else []
     lines += [
-        f"📄 {node.name:<{_NAME_CHARS}} {node.file_path} | {node.title} |"
-        f" {(node.updated_at or '')[:10]} | id: {node.external_id}"
+        f"📄 {node.name:<{_NAME_CHARS}} "
+        + " | ".join(filter(None, (node.file_path, node.title, (node.updated_at or "")[:10])))
+        + (f" | id: {node.external_id}" if node.external_id else "")
         for node in files
     ]
     counts = [

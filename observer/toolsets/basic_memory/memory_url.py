@@ -24,7 +24,12 @@ def named_by(text: str) -> str:
         BadInput: it is empty, leads out of its folder, or begins like a memory URL but is none.
     """
     plain = text.strip()
-    if plain.startswith(SCHEME) or leaves_folder(plain) or not plain.strip("/ "):
+    if leaves_folder(plain):
+        raise BadInput(
+            f"{plain[:80]!r} is not allowed: paths must stay within project boundaries",
+            hint="name a path inside the note folder",
+        )
+    if plain.startswith(SCHEME) or not plain.strip("/ "):
         return checked(plain)
     return plain.strip("/ ")
 

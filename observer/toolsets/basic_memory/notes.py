@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from observer.core.errors import Ambiguous, BadInput, NotFound
 from observer.core.note_file import NoteFile
-from observer.note_files.frontmatter import fields_of, parts_of, with_fields
+from observer.note_files.frontmatter import fields_of, json_fields_of, parts_of, with_fields
 from observer.note_files.grammar import permalink_of
 from observer.toolsets.basic_memory import edits, rows
 from observer.toolsets.basic_memory.edits import Operation, TextEdit
@@ -116,15 +116,20 @@ class FileNoteTools:
             permalink=file.permalink,
             file_path=file.path,
             content=found.text if include_frontmatter else found.body,
-            frontmatter=found.fields,
+            frontmatter=json_fields_of(parts_of(found.head).yaml) or {},
         )
         return as_answer(found.text, result, output_format)
 
     def view_note(
-        self, identifier: Identifier, *, project: ProjectName = ""
+        self,
+        identifier: Identifier,
+        *,
+        page: Annotated[int, Meta(ge=1, description="Page of the notes that may be meant.")] = 1,
+        page_size: Annotated[int, Meta(ge=1, le=50, description="Notes a page.")] = SUGGESTED,
+        project: ProjectName = "",
     ) -> ToolResult[rows.NoteText]:
         """Read a note to show it to the person, as an artifact where the client has such."""
-        found = self.read_note(identifier, project=project)
+        found = self.read_note(identifier, page=page, page_size=page_size, project=project)
         if found.result.title is None:
             return found
         text = (

@@ -12,7 +12,7 @@ from observer.core.note_file import NoteFile
 from observer.toolsets.basic_memory import picoschema, schema_rows
 from observer.toolsets.basic_memory.picoschema import Check, FieldUsage, Schema, Statements
 from observer.toolsets.basic_memory.rows import Format, as_answer
-from observer.toolsets.basic_memory.selection import frontmatter, plain
+from observer.toolsets.basic_memory.selection import plain
 from observer.toolsets.basic_memory.vault import ProjectName, Vault, Vaults
 from observer.views.tool import Tool, ToolResult
 
@@ -191,8 +191,8 @@ class _TypedNotes:
         ]
 
     def _fields(self, files: Sequence[NoteFile]) -> list[dict[str, Any]]:
-        items = self.vault.items(files)
-        return [frontmatter(file, items[file.item]) if file.item in items else {} for file in files]
+        known = self.vault.frontmatter(files)
+        return [known.get(file.item, {}) for file in files]
 
 
 def _report(

@@ -6,8 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeGuard
 
-import orjson
-
 from observer.core.errors import BadInput
 from observer.core.model import Item, iso
 from observer.core.note_file import NoteFile
@@ -58,8 +56,8 @@ class _Note(NamedTuple):
     score: float
 
 
-def found(vault: Vault, wanted: Wanted) -> list[rows.FoundRow]:
-    """Return all hits, best first; without words the newest first.
+def found(vault: Vault, wanted: Wanted, *, at_most: int) -> tuple[list[rows.FoundRow], int]:
+    """Return the first hits, and how many there are: best first, without words the newest first.
 
     Raises:
         BadInput: a filter is malformed.
@@ -71,14 +69,18 @@ def found(vault: Vault, wanted: Wanted) -> list[rows.FoundRow]:
         metadata.setdefault("tags", tags)
     fits = metadata_filters.parse(metadata)
     kinds = {plain(each) for each in wanted.types}
-    notes = [
-        note
-        for note in _ranked(vault, query, wanted)
-        if (not kinds or plain(note.file.type) in kinds)
-        and (wanted.after_ms is None or note.file.updated_ms >= wanted.after_ms)
-        and (not metadata or fits(frontmatter(note.file, note.item)))
+    ranked = [
+        (file, score)
+        for file, score in _ranked(vault, query, wanted)
+        if (not kinds or plain(file.type) in kinds)
+        and (wanted.after_ms is None or file.updated_ms >= wanted.after_ms)
     ]
+    fields = vault.frontmatter(file for file, _ in ranked)
+    ranked = [pair for pair in ranked if pair[0].item in fields and fits(fields[pair[0].item])]
     types = wanted.entity_types or (("observation",) if wanted.categories else ("entity",))
+    if set(types) == {"entity"}:
+        return list(map(_entity, _notes(vault, ranked[:at_most]))), len(ranked)
+    notes = _notes(vault, ranked)
     hits: list[rows.FoundRow] = []
     if "entity" in types:
         hits += map(_entity, notes)
@@ -87,39 +89,26 @@ def found(vault: Vault, wanted: Wanted) -> list[rows.FoundRow]:
     if "relation" in types:
         hits += _relations(vault, notes, query)
     order = {note.file.item: place for place, note in enumerate(notes)}
-    return sorted(hits, key=lambda hit: order[hit.entity_id])
+    return sorted(hits, key=lambda hit: order[hit.entity_id])[:at_most], len(hits)
 
 
-def frontmatter(file: NoteFile, item: Item) -> dict[str, Any]:
-    """Return the frontmatter of a note, as filters and schemas name its fields."""
-    metadata = orjson.loads(item.metadata) if item.metadata else {}
-    return {
-        **metadata,
-        "title": file.title,
-        "type": file.type,
-        "permalink": file.permalink,
-        "tags": list(item.tags),
-    }
-
-
-def _ranked(vault: Vault, query: str, wanted: Wanted) -> list[_Note]:
+def _ranked(vault: Vault, query: str, wanted: Wanted) -> list[tuple[NoteFile, float]]:
     if wanted.search_type in {"title", "permalink"} or not query:
-        chosen = _listed(vault, query, wanted.search_type)
-        scores = dict.fromkeys((file.item for file in chosen), 0.0)
-    elif wanted.search_type in _BY_MEANING:
-        hits = [
-            (file, hit)
-            for file, hit in vault.ranked(query, limit=MOST)
-            if hit.signals.semantic >= wanted.min_similarity
-        ]
-        chosen, scores = [file for file, _ in hits], {file.item: hit.score for file, hit in hits}
-    else:
-        hits = vault.ranked(_every_word(query), limit=MOST)
-        chosen, scores = [file for file, _ in hits], {file.item: hit.score for file, hit in hits}
-    items = vault.items(chosen)
+        return [(file, 0.0) for file in _listed(vault, query, wanted.search_type)]
+    is_by_meaning = wanted.search_type in _BY_MEANING
+    hits = vault.ranked(query if is_by_meaning else _every_word(query), limit=MOST)
     return [
-        _Note(file, items[file.item], round(scores[file.item], 4))
-        for file in chosen
+        (file, hit.score)
+        for file, hit in hits
+        if not is_by_meaning or hit.signals.semantic >= wanted.min_similarity
+    ]
+
+
+def _notes(vault: Vault, ranked: Sequence[tuple[NoteFile, float]]) -> list[_Note]:
+    items = vault.items(file for file, _ in ranked)
+    return [
+        _Note(file, items[file.item], round(score, 4))
+        for file, score in ranked
         if file.item in items
     ]
 
@@ -133,7 +122,12 @@ def _listed(vault: Vault, query: str, search_type: SearchType) -> list[NoteFile]
         return [file for file in files if fit(file.permalink) or bare(file.permalink)]
     if query:
         words = words_of(query)
-        return [file for file in files if _holds(file.title, words)]
+        aliases = vault.files.aliases(file.item for file in files)
+        return [
+            file
+            for file in files
+            if any(_holds(name, words) for name in (file.title, *aliases.get(file.item, ())))
+        ]
     return sorted(files, key=lambda file: (-file.updated_ms, file.path))
 
 

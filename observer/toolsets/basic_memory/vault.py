@@ -10,12 +10,13 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
+import orjson
 from msgspec import Meta
 
 from observer.core.errors import Ambiguous, BadInput, NotFound
-from observer.core.model import Item, Project
+from observer.core.model import Item, Project, title_key
 from observer.core.note_file import Claim, NoteFile, Relation
 from observer.core.paths import is_inside
 from observer.memory.api import Memory
@@ -170,21 +171,27 @@ class Vault:
     def exact(self, identifier: str) -> NoteFile:
         """Return the one note that an identifier means, for a tool that changes it.
 
+        A title means its note, whatever others have it as an alias.
+
         Raises:
             NotFound: there is none; the hint names those that may be meant.
-            Ambiguous: several have this title.
+            Ambiguous: several have this title, or this alias.
             BadInput: it leads out of the folder.
         """
         found = self.called(identifier)
         name = _name(identifier)
-        same = [file for file in found if name in {file.permalink, file.path}]
-        if len(same or found) == 1:
-            return (same or found)[0]
+        same = (
+            [file for file in found if name in {file.permalink, file.path}]
+            or [file for file in found if title_key(file.title) == title_key(name)]
+            or found
+        )
+        if len(same) == 1:
+            return same[0]
         shown = identifier.strip()[:200]
-        if found:
+        if same:
             raise Ambiguous(
-                f"'{shown}' matches {len(found)} notes",
-                hint="pass one permalink of: " + ", ".join(file.permalink for file in found),
+                f"'{shown}' matches {len(same)} notes",
+                hint="pass one permalink of: " + ", ".join(file.permalink for file in same),
             )
         near = ", ".join(file.permalink for file in self.suggest(identifier, limit=CANDIDATES))
         raise NotFound(
@@ -195,7 +202,7 @@ class Vault:
         )
 
     def called(self, identifier: str) -> Sequence[NoteFile]:
-        """Return the notes of an identifier: by permalink, path or title, nothing near."""
+        """Return the notes of an identifier: by permalink, path, title or alias, nothing near."""
         name = _name(identifier)
         bare = name.removeprefix(f"{self.name}/")
         for each in (name, bare, f"{self.name}/{bare}"):
@@ -234,6 +241,23 @@ class Vault:
         """Return the notes as they are stored, by id."""
         return self.files.items(file.item for file in files)
 
+    def frontmatter(self, files: Iterable[NoteFile]) -> Mapping[int, dict[str, Any]]:
+        """Return the frontmatter of notes by id, as filters and schemas name its fields.
+
+        Notes that are not stored at the moment are left out.
+        """
+        by_id = {file.item: file for file in files}
+        return {
+            item: {
+                **(orjson.loads(metadata) if metadata else {}),
+                "title": by_id[item].title,
+                "type": by_id[item].type,
+                "permalink": by_id[item].permalink,
+                "tags": list(tags),
+            }
+            for item, (tags, metadata) in self.files.frontmatter(by_id).items()
+        }
+
     def claims(self, files: Iterable[NoteFile]) -> Mapping[int, Sequence[Claim]]:
         """Return what notes state, by id."""
         return self.files.claims(file.item for file in files)
@@ -248,6 +272,9 @@ class Vault:
             return self.files.targets(self.folder, relations)
         known: dict[str, NoteFile] = {}
         notes = self.notes()
+        aliases = self.files.aliases(file.item for file in notes)
+        for file in reversed(notes):
+            known |= {target_key(name): file for name in aliases.get(file.item, ())}
         for name_of in (attrgetter("title"), attrgetter("path"), attrgetter("permalink")):
             known |= {target_key(name_of(file)): file for file in reversed(notes)}
         found = {

@@ -1,8 +1,9 @@
-"""Time frames, memory URLs, filters of frontmatter and JSON Canvas, as tables."""
+"""Time frames, memory URLs, filters of frontmatter, JSON Canvas, tags and paths, as tables."""
 
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,12 +13,14 @@ from hypothesis import strategies as st
 from observer.core.errors import BadInput
 from observer.toolsets.basic_memory import json_canvas, metadata_filters
 from observer.toolsets.basic_memory.memory_url import checked, leaves_folder, matcher, named_by
+from observer.toolsets.basic_memory.selection import tags_of
 from observer.toolsets.basic_memory.timeframe import (
     DAY_MS,
     moment_or_since_ms,
     since_ms,
     whole_days,
 )
+from tests.fronts.toolsets.basic_memory.conftest import Folders
 
 NOW_MS = 1_767_614_400_000  # 2026-01-05T12:00Z, a Monday
 
@@ -247,3 +250,54 @@ def test_a_canvas_keeps_all_of_its_fields() -> None:
 def test_a_malformed_canvas_is_refused(nodes: list[Any], edges: list[Any], reason: str) -> None:
     with pytest.raises(BadInput, match=reason):
         json_canvas.checked(nodes, edges)
+
+
+@pytest.mark.parametrize(
+    ("given", "tags"),
+    [
+        ("a, b,c", ["a", "b", "c"]),
+        ("#a,# b", ["a", "b"]),
+        (["a", " b ", "#c", "a", ""], ["a", "b", "c"]),
+        (["one two", "x/y", "设计"], ["one two", "x/y", "设计"]),
+        ("", []),
+        (None, []),
+        (7, []),
+    ],
+    ids=str,
+)
+def test_tags_are_a_list_or_one_line(given: object, tags: list[str]) -> None:
+    assert tags_of(given) == tags
+
+
+@pytest.mark.parametrize(
+    ("directory", "title", "path"),
+    [
+        ("notes", "Plan", "notes/Plan.md"),
+        ("notes/2026/", "Plan", "notes/2026/Plan.md"),
+        ("/etc", "x", None),
+        ("/", "Plan", "Plan.md"),
+        ("", "Plan", "Plan.md"),
+        ("设计", "Über uns", "设计/Über uns.md"),
+        ("notes", 'a/b\\c:d*e"f<g>h|i?', "notes/a-b-c-d-e-f-g-h-i.md"),
+        ("notes", "v2.0.0", "notes/v2.0.0.md"),
+        ("..", "x", None),
+        ("a/../../b", "x", None),
+        ("~/notes", "x", None),
+        ("C:/notes", "x", None),
+        (".obsidian", "x", None),
+        ("notes", "..", None),
+        ("a\0b", "x", None),
+    ],
+)
+def test_a_note_is_written_inside_the_folder(
+    folders: Folders, vault: Path, directory: str, title: str, path: str | None
+) -> None:
+    before = {file for file in vault.parent.rglob("*") if file.is_file()}
+    asked = {"title": title, "content": "words", "directory": directory}
+    if path is None:
+        with pytest.raises(BadInput):
+            folders.call("write_note", **asked)
+        assert {file for file in vault.parent.rglob("*") if file.is_file()} == before
+    else:
+        assert folders.call("write_note", **asked).result.file_path == path
+        assert (vault / path).is_file()

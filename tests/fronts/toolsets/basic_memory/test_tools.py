@@ -152,6 +152,26 @@ def test_a_note_is_found_by_whatever_title_it_has(
     assert not folders.call("edit_note", **asked).result.fileCreated
 
 
+def test_a_note_is_found_and_changed_by_its_aliases(folders: Folders, vault: Path) -> None:
+    (vault / "Jobs.md").write_text("---\naliases: [Work queue, Ana Lind]\n---\nIn a jar\n")
+    (vault / "Other.md").write_text("---\naliases: [Ana Lind, Twice]\n---\nsee [[Work queue]]\n")
+    (vault / "Third.md").write_text("---\naliases: [Twice]\n---\n")
+    folders.sync("main", ["Jobs.md", "Other.md", "Third.md"])
+    for asked in ({"search_type": "title"}, {}):
+        found = folders.call("search_notes", query="work que", **asked).result
+        assert "Jobs" in [hit.title for hit in found.results], asked
+    edit = {"operation": "append", "content": "more"}
+    assert folders.call("edit_note", identifier="Work queue", **edit).result.title == "Jobs"
+    # A title means its note, whatever others have it as an alias.
+    assert folders.call("edit_note", identifier="Ana Lind", **edit).result.title == "Ana Lind"
+    with pytest.raises(Ambiguous, match="'Twice' matches 2 notes"):
+        folders.call("edit_note", identifier="Twice", **edit)
+    near = folders.call("build_context", url="other").result.results[0].related_results
+    assert [row.title for row in near][-1] == "Jobs"
+    (jobs,) = folders.files.called("Jobs")
+    assert [link.title for link in folders.memory.notes.links(jobs.item).back] == ["Other"]
+
+
 def test_a_broken_schema_is_an_error_for_its_own_type_alone(folders: Folders, vault: Path) -> None:
     head = "---\ntype: schema\nentity: boat\nschema:\n  '(': string\n---\n"
     (vault / "schemas" / "boat.md").write_text(head)
@@ -209,6 +229,28 @@ def test_what_is_no_plain_file_is_refused(folders: Folders, vault: Path) -> None
             folders.call("read_content", path=path)
 
 
+def test_a_listing_has_the_files_that_can_be_read(folders: Folders, vault: Path) -> None:
+    for path in ("a/b/deep.pdf", "a/plan.canvas", "build/out.txt", ".obsidian/app.json", "a/.x"):
+        (vault / path).parent.mkdir(parents=True, exist_ok=True)
+        (vault / path).write_text("{}")
+    (vault / ".gitignore").write_text("/build/\n")
+    (vault / "a/link.txt").symlink_to("/etc/hosts")
+    (vault / "a/out").symlink_to("/etc")
+    Path(os.fsdecode(os.fsencode(vault / "a") + b"/\xff.bin")).touch()
+
+    def paths(dir_name: str, depth: int) -> list[str]:
+        asked = {"dir_name": dir_name, "depth": depth, "page_size": 100}
+        nodes = folders.call("list_directory", **asked).result.nodes
+        return [node.directory_path for node in nodes if not node.permalink]
+
+    assert paths("/a", 1) == ["/a/b", "/a/plan.canvas"]
+    assert paths("a", 2) == ["/a/b", "/a/b/deep.pdf", "/a/plan.canvas"]
+    assert "/a" in paths("/", 1)
+    assert "/build" not in paths("/", 10)
+    for elsewhere in ("/nowhere", "a/out", "a/../../..", "a/plan.canvas"):
+        assert paths(elsewhere, 3) == []
+
+
 def test_a_directory_moves_as_far_as_it_can(folders: Folders, vault: Path) -> None:
     (vault / "crew").mkdir()
     (vault / "crew" / "bo-aas.md").write_text("somebody else\n")
@@ -255,9 +297,11 @@ def test_many_relations_are_resolved_as_few_are(
     folders: Folders, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     targets = ("Ana Lind", "people/bo-aas", "main/specs/search-spec", "Search Spec|alias#part")
+    (vault / "Aka.md").write_text("---\naliases: [Known as]\n---\n")
+    targets += ("known AS",)
     (vault / "Many.md").write_text("".join(f"- to [[{each}]]\n" for each in (*targets, "Gone")))
     (vault / "Deep.md").write_text("- to [[elsewhere/Carl Ek]]\n- to [[specs/booking-api.md]]\n")
-    folders.sync("main", ["Many.md", "Deep.md"])
+    folders.sync("main", ["Aka.md", "Many.md", "Deep.md"])
     asked = {"type": "relation", "page_size": 100}
     one_by_one = folders.call("recent_activity", **asked).result
     monkeypatch.setattr("observer.toolsets.basic_memory.vault.FEW_TARGETS", 0)
@@ -267,6 +311,7 @@ def test_many_relations_are_resolved_as_few_are(
         "many/to/main/people/bo-aas",
         "many/to/main/specs/search-spec",
         "many/to/gone",
+        "many/to/aka",
     }
 
 
@@ -298,6 +343,17 @@ def test_a_folder_is_added_where_its_parent_is(folders: Folders, tmp_path: Path)
     for path, reason in (("relative", "not an absolute path"), (f"{tmp_path}/a/b", "cannot be")):
         with pytest.raises(BadInput, match=reason):
             folders.call("create_memory_project", project_name="other", project_path=path)
+
+
+def test_notes_that_may_be_meant_come_in_pages(folders: Folders, vault: Path) -> None:
+    assert vault.is_dir()
+    for tool in ("read_note", "view_note"):
+        asked = {"identifier": "ferries on time", "page_size": 1}
+        pages = [folders.call(tool, **asked, page=page).result for page in (1, 2)]
+        first, second = ([note.title for note in page.related_results] for page in pages)
+        assert first == ["Ana Lind"]
+        assert len(second) == 1
+        assert second != first
 
 
 def test_the_tools_are_served_to_a_client(ask: Callable[..., Any]) -> None:
