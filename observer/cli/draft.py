@@ -9,6 +9,7 @@ import click
 
 from observer.cli.options import named_project
 from observer.cli.output import emit, json_option, say
+from observer.cli.reword import reworded
 from observer.cli.session import open_memory, project_here
 from observer.core.errors import BadInput, NotFound, remedy
 from observer.core.model import Item
@@ -27,13 +28,15 @@ HITS = 50
 @click.option("--testing", is_flag=True, help="How the project is tested.")
 @click.option("--skills", "as_skills", is_flag=True, help="Commands that sessions run together.")
 @named_project("Name, folder or remote; the one around the current folder.")
+@click.option("--reword", is_flag=True, help="Have the configured language model word the lines.")
 @click.option("--to", "target", type=click.Path(path_type=Path), help="A new file, or a folder.")
 @json_option
-def draft_command(
+def draft_command(  # noqa: PLR0913 - one of each option
     *,
     what: str,
     testing: bool,
     as_skills: bool,
+    reword: bool,
     project: str | None,
     target: Path | None,
     as_json: bool,
@@ -44,6 +47,10 @@ def draft_command(
             "name what to draft, or one of --testing and --skills",
             hint="observer note draft SESSION, '#142' for a fix, or a topic in words",
         )
+    if as_skills and reword:
+        raise BadInput(
+            "a skill is made of commands, which nobody words anew", hint="leave --reword out"
+        )
     with open_memory() as memory:
         here = None if project else project_here(memory)
         named = project or (here.uuid if here else None)
@@ -53,6 +60,8 @@ def draft_command(
             runs = memory.accounts.recent("command", project=named, limit=MOST)
             name = here.name if here else project or "here"
             made = [drafts.testing(name, runs)] if testing else skills(runs)
+        if reword:
+            made = reworded(memory, made)
     if not made:
         raise NotFound(
             "no commands were run together by three sessions yet", hint="ask again in some weeks"
