@@ -67,7 +67,8 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         """Return it as text for a person."""
-        counts = [f"{self.files:,} files in {self.folders:,} folders"] if self.folders else []
+        of = f"{counted(self.files, 'file')} in {counted(self.folders, 'folder')}"
+        counts = [of] if self.folders else []
         return f"{self.root}: {'; '.join(counts + [self.reason] * bool(self.reason))}"
 
 

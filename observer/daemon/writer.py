@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import ParamSpec, TypeVar
 
@@ -15,8 +18,23 @@ from observer.daemon.health import Health
 from observer.daemon.home_guard import HomeGuard
 from observer.ingest.pipeline import Pipeline
 
+NICE = 5
+"""How much lower its priority is than that of the threads that answer, on Linux, where each thread
+has its own: of a busy processor it gets a third as much. It cannot be raised again.
+
+Source: 50 clients that report 20 events a second each; a search took 47 ms instead of 90 beside
+that, 135 instead of 272 at the 95th percentile, and as many events were stored.
+"""
+
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+def _lower_priority() -> None:
+    """Let the threads that answer go before the calling one."""
+    if sys.platform == "linux":  # elsewhere it would be that of the whole process
+        with suppress(OSError):  # a sandbox may forbid it
+            os.nice(NICE)
 
 
 class WriterThread:
@@ -29,7 +47,9 @@ class WriterThread:
         self._pipeline = pipeline
         self._guard = guard
         self._health = health
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
+        self._thread = ThreadPoolExecutor(
+            1, thread_name_prefix="writer", initializer=_lower_priority
+        )
         self._awaited: set[object] = set()
 
     def record(self, events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
@@ -57,6 +77,14 @@ class WriterThread:
     def restricted(self) -> list[str]:
         """Return the roots whose policies the pipeline has read; does not wait for it."""
         return self._pipeline.restricted()
+
+    def is_importing(self) -> bool:
+        """Return True if an import goes on, as far as can be known; does not wait for it."""
+        return self._pipeline.is_importing()
+
+    def end_import(self) -> None:
+        """Note that an import is over; does not wait."""
+        self._pipeline.end_import()
 
     def close(self) -> None:
         """Finish the queued calls and end the thread."""

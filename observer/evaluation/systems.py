@@ -129,7 +129,7 @@ def _by_ranks(sources: Sources, text: str, score: Callable[[float, float], float
     found = candidates(sources, plan(text), Filters())
     scored = []
     for item in found.ids:
-        signals = found.signals(item, 0.0)
+        signals = found.signals(item, recency=0.0)
         scored.append((score(_share(signals.words_rank), _share(signals.meaning_rank)), item))
     return [item for worth, item in sorted(scored, reverse=True)[:DEPTH] if worth]
 

@@ -4,7 +4,7 @@
 """
 
 from observer.index.index import Feed, Index
-from observer.index.masks import ListRequest, TopK
+from observer.index.masks import ListRequest, Mask, TopK
 from observer.index.segment import Damping
 from observer.index.tokens import WORD, WORD_CHARS, Stem, pieces
 from observer.index.view import View
@@ -16,6 +16,7 @@ __all__ = [
     "Feed",
     "Index",
     "ListRequest",
+    "Mask",
     "Stem",
     "TopK",
     "View",

@@ -32,7 +32,8 @@ class Occurrences:
         # Few words are of the query: most of the others are seen by half of their code.
         is_likely = np.zeros(_LOW_CODES, np.bool_)
         is_likely[query % _LOW_CODES] = True
-        places = np.flatnonzero(is_likely[tokens % _LOW_CODES])
+        # In a quarter of the time of a remainder and brackets.
+        places = np.flatnonzero(is_likely.take(tokens.astype(np.uint16)))
         found = np.minimum(np.searchsorted(query[order], tokens[places]), len(query) - 1)
         is_word = query[order][found] == tokens[places]
         places, found = places[is_word], found[is_word]

@@ -19,7 +19,7 @@ WEIGHT_BITS = 2
 LARGE = 0.95
 """Share of a query's dimensions that are not larger than one of full weight."""
 
-AT_ONCE = 1 << 14
+AT_ONCE = 1 << 13
 """Vectors compared at once. What is made on the way fits the processor's cache; for a million at
 once it would be memory that the system has to lend anew, page by page, for each question."""
 
@@ -66,8 +66,7 @@ def pattern(query: Vector) -> QuerySigns:
 
     What follows its last dimension that is not 0 is left out, in words of `WORD_BITS`.
     """
-    used = np.flatnonzero(query)[-1:].sum() // WORD_BITS + 1
-    query = query[: used * WORD_BITS]
+    query = _used(query)
     most, sizes = 2**WEIGHT_BITS - 1, np.abs(query)
     large = int(LARGE * len(sizes))
     full = max(float(np.partition(sizes, large)[large]), _LEAST)
@@ -76,13 +75,24 @@ def pattern(query: Vector) -> QuerySigns:
     return QuerySigns(signs(query[np.newaxis]), tuple(planes))
 
 
+def _used(query: Vector) -> Vector:
+    """Return a query without what follows its last dimension that is not 0, in whole words."""
+    words = np.flatnonzero(query)[-1:].sum() // WORD_BITS + 1
+    return query[: words * WORD_BITS]
+
+
 def distances(rows: NDArray[np.uint64], query: QuerySigns) -> NDArray[np.uint16]:
     """Return how many signs of each vector, given as words by vectors, differ from the query's."""
     total = np.empty(rows.shape[1], np.uint16)
+    # The same memory for each stretch: it stays in the processor's cache.
+    differing = np.empty((len(query.signs), min(AT_ONCE, len(total))), np.uint64)
+    counts = np.empty(differing.shape, np.uint8)
     for first in range(0, len(total), AT_ONCE):
-        stretch = slice(first, first + AT_ONCE)
-        counts = np.bitwise_count(rows[: len(query.signs), stretch] ^ query.signs)
-        counts.sum(axis=0, dtype=np.uint16, out=total[stretch])
+        stretch = rows[: len(query.signs), first : first + AT_ONCE]
+        size = stretch.shape[1]
+        np.bitwise_xor(stretch, query.signs, out=differing[:, :size])
+        np.bitwise_count(differing[:, :size], out=counts[:, :size])
+        counts[:, :size].sum(axis=0, dtype=np.uint16, out=total[first : first + size])
     return total
 
 
@@ -100,7 +110,8 @@ def cosines(
     vectors: NDArray[np.int8], lengths: NDArray[np.float32], query: Vector
 ) -> NDArray[np.float32]:
     """Return the cosine between each packed vector and the query; 0 where there is no vector."""
-    products = vectors.astype(np.float32) @ query
+    query = _used(query)
+    products = vectors[:, : len(query)].astype(np.float32) @ query
     nothing = np.zeros_like(products)
     found: NDArray[np.float32] = np.divide(products, lengths, out=nothing, where=lengths > 0)
     return found

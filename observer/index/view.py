@@ -68,7 +68,6 @@ RELEASED = 300_000
 Query = NDArray[np.uint32]
 """Codes of the different words of a query."""
 
-
 Compare = Callable[[NDArray[np.uint64], QuerySigns], NDArray[np.uint16]]
 """Says how far apart vectors and a query are, by their signs."""
 Part = tuple[Segment, slice, NDArray[np.int64]]
@@ -92,6 +91,7 @@ class View:
         # What one question needs several times: of its words, and of the rows it looks at.
         self._asked: QueryTerms | None = None
         self._chosen: tuple[Places, list[Part]] = (np.zeros(0, np.int64), [])
+        self._last: tuple[Vector, tuple[int, int], Mask, TopK] | None = None
         self._bases = np.cumsum([0, *(each.size for each in segments)], dtype=np.int64)
 
     @property
@@ -141,14 +141,11 @@ class View:
         `effort` multiplies how many are looked at; who looks for what is very near needs less.
         """
         many = effort * math.sqrt(self.size)
-        asked = pattern(query)
-        found = []
-        for each in wanted:
-            places = self._alike(asked, each.mask, int(WEIGHED * many))
-            enough = max(int(RESCORED * many), each.limit)
-            places = self._nearest(places, weighed, asked, enough)
-            found.append(self._rescored(places, query, each.limit))
-        return found
+        counts = ((int(WEIGHED * many), max(int(RESCORED * many), each.limit)) for each in wanted)
+        return [
+            best(*self._compared(query, each.mask, *of_list), each.limit)
+            for each, of_list in zip(wanted, counts, strict=True)
+        ]
 
     def holding(self, query: Query, mask: Mask) -> Mask:
         """Return which rows of a mask hold any of the words; all of them, not only the best."""
@@ -271,18 +268,32 @@ class View:
         for (base, each), of_segment in zip(self._parts(), words.runs, strict=True):
             each.relevance(of_segment, words.rarities, scores[base : base + each.size])
 
+    def _compared(self, query: Vector, mask: Mask, weighed_count: int, count: int) -> TopK:
+        """Return the nearest rows of a mask, in ascending order: about `count`, less opposite ones.
+
+        A context asks for the best of them, and then for all that are near.
+        """
+        last, counts = self._last, (weighed_count, count)
+        if last and last[0] is query and last[1] == counts and np.array_equal(last[2], mask):
+            return last[3]
+        signs = pattern(query)
+        places = self._alike(signs, mask, weighed_count)
+        places = self._nearest(places, weighed, signs, count)
+        scores = self.cosines(places, query)
+        is_near = scores > 0
+        found = TopK(places[is_near], scores[is_near])
+        self._last = (query, counts, mask, found)
+        return found
+
     def _alike(self, query: QuerySigns, mask: Mask, count: int) -> Places:
         """Return about `count` rows of a mask, in ascending order, with most signs the query's."""
         if np.count_nonzero(mask) <= self.size // SPARSE:
-            places = np.flatnonzero(mask & self._have_vectors())
+            have = [each.has_vector & (each.model == self.model) for each in self._segments]
+            places = np.flatnonzero(mask & np.concatenate([np.zeros(0, np.bool_), *have]))
             return self._nearest(places, distances, query, count)
         agreement = self._agreement(query)
         least = max(1, reached(agreement, mask, count))
         return np.flatnonzero((agreement >= least) & mask)
-
-    def _have_vectors(self) -> Mask:
-        of_segments = [each.has_vector & (each.model == self.model) for each in self._segments]
-        return np.concatenate([np.zeros(0, np.bool_), *of_segments])
 
     def _agreement(self, query: QuerySigns) -> NDArray[np.uint16]:
         """Return how many signs of each row are the query's; none without a vector."""
@@ -309,11 +320,6 @@ class View:
             each.signs.take(rows, axis=1, mode="clip") for each, _, rows in self._parted(places)
         ]
         return np.concatenate(rows_of, axis=1)
-
-    def _rescored(self, places: Places, query: Vector, limit: int) -> TopK:
-        scores = self.cosines(places, query)
-        is_near = scores > 0
-        return best(places[is_near], scores[is_near], limit)
 
     def _of(
         self, places: Places, column: Callable[[Segment], NDArray[np.int64]]

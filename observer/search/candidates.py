@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from observer.core.filters import Filters
 from observer.core.model import ItemKind
-from observer.index import ListRequest, TopK, View
+from observer.index import ListRequest, Mask, TopK, View
 from observer.search.language import quoted
 from observer.search.query import QueryPlan
 from observer.search.rank import COMPARED, NEAR, HitSignals, relevance
@@ -54,7 +54,7 @@ NOT_COMPLETE = "the newest items are not searched yet: the index is being made"
 LEAST_BARE = 0.005
 """Share of items without a vector that is worth a word."""
 
-Matching = Callable[[Filters], NDArray[np.int64]]
+Matching = Callable[[Filters], Mask]
 
 NOTHING: Mapping[int, float] = MappingProxyType({})
 
@@ -72,17 +72,12 @@ class Sources(NamedTuple):
     encode: Encode
 
 
-def nothing_matches(_: Filters) -> NDArray[np.int64]:
-    """Return no items."""
-    return np.zeros(0, np.int64)
-
-
 class Candidates:
     """Items that a query may mean, and what speaks for each: a column of figures, 0 to 1, a signal.
 
     Which signals there are: see `rank.HitSignals`. `weights` say by what the score of each is to be
     multiplied for what it is: a prompt that only asks is no answer. `degraded` says why some
-    items may be missing. `matching` returns all items of some filters that have a signal (see
+    items may be missing. `matching` returns all rows of some filters that have a signal (see
     `rank.has_signal`), far more than are candidates: so that what is not looked at can be counted.
     """
 
@@ -92,7 +87,7 @@ class Candidates:
         *,
         lists: int,
         degraded: str,
-        matching: Matching = nothing_matches,
+        matching: Matching,
     ) -> None:
         self.matching = matching
         self.ids: list[int] = columns["ids"].tolist()
@@ -118,15 +113,23 @@ class Candidates:
         ids = self._columns["ids"][order]
         return [ids[numbers == number].tolist() for number in range(self._lists)]
 
-    def signals(self, item_id: int, recency: float, *, usefulness: float = 1.0) -> HitSignals:
-        """Return what speaks for an item; for one that is no candidate nothing beside these two."""
+    def signalled(self) -> frozenset[int]:
+        """Return those that have a signal: see `rank.has_signal`."""
+        has_one = (self._columns["fts5"] > 0) | (self._columns["semantic"] >= NEAR)
+        return frozenset(self._columns["ids"][has_one].tolist())
+
+    def signals(
+        self, item_id: int, *, recency: float, project_match: float = 0.0, usefulness: float = 1.0
+    ) -> HitSignals:
+        """Return what speaks for an item; for one that is no candidate nothing beside these."""
         place = self._places.get(item_id)
         if place is None:
-            return HitSignals(recency=recency, usefulness=usefulness)
+            return HitSignals(recency=recency, project_match=project_match, usefulness=usefulness)
         columns = self._columns
         return HitSignals(
             **{name: float(columns[name][place]) for name in COMPARED},
             recency=recency,
+            project_match=project_match,
             usefulness=usefulness,
             terms=tuple(compress(self._words, columns["held"][place].tolist())),
             words_rank=int(columns["words_rank"][place]) or None,
@@ -153,9 +156,10 @@ def candidates(
         most: candidates that each leg finds of each list.
     """
     asked = _lists(filters.kinds)
-    if not wanted.words:
-        return Candidates(no_columns(), lists=len(asked), degraded="")
     view = sources.view
+    if not wanted.words:
+        none = np.zeros(view.size, np.bool_)
+        return Candidates(no_columns(), lists=len(asked), degraded="", matching=lambda _: none)
     among, cut = _among(sources.reader, wanted, filters)
     lists = [
         ListRequest(
@@ -172,12 +176,12 @@ def candidates(
     by_vector = [] if vector is None or wanted.expression else _by_vector(view, vector, lists, most)
     late = "" if view.is_complete else NOT_COMPLETE
 
-    def matching(chosen: Filters) -> NDArray[np.int64]:
+    def matching(chosen: Filters) -> Mask:
         mask = view.mask(chosen, among)
         found = view.holding(query.codes, mask) if "words" in legs else mask & False
         if vector is not None and not wanted.expression:
             found |= view.near(vector, mask, NEAR)
-        return view.items(found)
+        return found
 
     bare = _bare(view, has_model=vector is not None) if "meaning" in legs else ""
     return Candidates(

@@ -23,11 +23,10 @@ from observer.search.overview import (
     MOST,
     Fitting,
     fitting,
-    joined,
     newest,
     newest_summaries,
     ranked,
-    without,
+    rows,
 )
 from observer.search.rank import Hit, is_knowledge, leads
 from observer.search.recent_sessions import Uncommitted
@@ -60,19 +59,21 @@ def answer(reader: StoreReader, request: PackRequest, fits: Fitting, budget: Tok
     basket = _Basket(budget, fits.wanted.words)
     _buy(fits, basket, budget)
     leading = len(basket.entries)
-    tried = np.array([item for hit in fits.hits for item in (hit.item.id, *hit.alike)], np.int64)
-    others = without(fits.knowledge, tried)
-    if not basket.is_full and not len(without(fits.every, tried)):
+    tried = rows(
+        fits.view, request, (item for hit in fits.hits for item in (hit.item.id, *hit.alike))
+    )
+    if not basket.is_full and not (fits.every & ~tried).any():
         keep = max(0, budget.left - int(request.budget_tokens * KNOWLEDGE_SHARE))
-        for hit in without_duplicates(ranked(reader, request, others[-MOST:].tolist())):
+        others = np.sort(fits.view.items(fits.knowledge & ~tried))[-MOST:]
+        for hit in without_duplicates(ranked(reader, request, others.tolist())):
             basket.take(hit, keep=keep)
-    settled = np.array(sorted(basket.settled), np.int64)
-    all_there_is = joined(joined(fits.every, tried), others)
+    settled = rows(fits.view, request, basket.settled)
+    left_out = (fits.every | fits.knowledge | tried) & ~settled
     return Pack(
         entries=tuple(basket.entries),
         summaries=tuple(basket.summaries),
         leading=leading,
-        left_out=len(without(all_there_is, settled)),
+        left_out=int(np.count_nonzero(left_out)),
     )
 
 

@@ -97,6 +97,8 @@ def outranked(hits: Iterable[Hit]) -> list[Hit]:
     The summary of a session covers all that was said there, so it ranks below that too.
     """
     offered = list(hits)
+    if not successors(hit.item for hit in offered):
+        return offered
     scores = capped({hit.item.id: (hit.score, hit.item) for hit in offered})
     ends: dict[int, float] = {}
     for hit in offered:

@@ -21,7 +21,7 @@ from observer.search.dates import Dated, dated
 from observer.search.eligible import EXPIRED, has_expired, staleness_factor, successors
 from observer.search.language import quoted
 from observer.search.query import STOP_WORDS, QueryPlan, plan
-from observer.search.rank import Hit, fit, has_signal, recency
+from observer.search.rank import Hit, fit, recency
 from observer.search.usage import UNKNOWN, usefulness
 
 SHORTEST = 5
@@ -151,13 +151,13 @@ class HitLoader:
         return [self._hit(self._items[item]) for item in ids if item in self._items]
 
     def _hit(self, item: Item) -> Hit:
+        is_home = self._filters.project_id in {None, item.project_id}
         signals = self._found.signals(
             item.id,
-            recency(item.created_ms, now_ms=self._now_ms),
+            recency=recency(item.created_ms, now_ms=self._now_ms),
+            project_match=1.0 if is_home else 0.5,
             usefulness=self._uses.get(item.id, UNKNOWN).weight,
         )
-        is_home = self._filters.project_id in {None, item.project_id}
-        signals = replace(signals, project_match=1.0 if is_home else 0.5)
         score = fit(signals)
         score *= self.factors.get(item.id, 1.0)
         score *= EXPIRED if has_expired(item, self._now_ms) else 1
@@ -221,7 +221,7 @@ def look_up(
         return search(wanted, filters)
     of_then = replace(filters, since_ms=when.since_ms, until_ms=when.until_ms)
     then = search(_beside(when), of_then)
-    if not then.wanted.words or _is_found(then):
+    if not then.wanted.words or then.found.signalled():
         return _noted(then, f"only of {when.days}")
     return _noted(search(wanted, filters), f"nothing of {when.days} fits; searched all times")
 
@@ -230,11 +230,6 @@ def _beside(when: Dated) -> QueryPlan:
     """Return what is looked for beside a time; a plan without words for anything."""
     rest = plan(when.rest)
     return QueryPlan() if ANY_WORK.issuperset(map(str.casefold, rest.words)) else rest
-
-
-def _is_found(lookup: Lookup) -> bool:
-    found = lookup.found
-    return any(has_signal(found.signals(each, 0)) for each in found.ids)
 
 
 def _noted(lookup: Lookup, notice: str) -> Lookup:

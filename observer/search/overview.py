@@ -1,7 +1,7 @@
 """What of a project is worth showing: without a query by score, with one by how well it matches.
 
-Sets of item ids are ascending arrays without repeats. NumPy's own set functions sort both sides
-each time, which takes milliseconds for 100,000 ids; here the small side is looked up in the large.
+What is counted and not looked at is a mask over the rows of the index: sets of 100,000 ids would
+take milliseconds.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from observer.core.filters import Filters
-from observer.core.model import KNOWLEDGE_TYPES, Item
+from observer.core.model import KNOWLEDGE_TYPES, Item, ItemKind
+from observer.index import Mask, View
 from observer.observations.memory_use import QUESTION
 from observer.observations.session_digest import is_trivial
 from observer.search.candidates import Candidates, Sources
@@ -30,7 +30,6 @@ from observer.search.rank import (
     HitSignals,
     clamped,
     composite,
-    has_signal,
     is_knowledge,
     order,
     recency,
@@ -45,6 +44,8 @@ MOST_CANDIDATES = 200
 """Items of one sort that are looked at; an entry seldom costs less than 80 tokens."""
 
 SUMMARIES = 5
+
+PACKED: tuple[ItemKind, ...] = ("observation", "note", "summary")
 
 
 def ranked(reader: StoreReader, request: PackRequest, ids: Sequence[int]) -> list[Hit]:
@@ -133,41 +134,6 @@ def _candidates(request: PackRequest) -> int:
     return min(max(FEWEST_CANDIDATES, affordable), MOST_CANDIDATES)
 
 
-Ids = NDArray[np.int64]
-
-
-def ascending(ids: Ids) -> Ids:
-    """Return different ids as a set."""
-    return np.sort(ids)
-
-
-def common(ids: Ids, others: Ids) -> Ids:
-    """Return those of `others`, in their order, that are in `ids`."""
-    return others[_is_among(ids, others)]
-
-
-def without(ids: Ids, others: Ids) -> Ids:
-    """Return a set without those of some ids, given in any order, that are in it."""
-    keep = np.ones(len(ids), np.bool_)
-    keep[np.searchsorted(ids, common(ids, others))] = False
-    return ids[keep]
-
-
-def joined(ids: Ids, others: Ids) -> Ids:
-    """Return a set of what is in either; `others` may be any ids."""
-    new = others[~_is_among(ids, others)]
-    # A stable sort of two sorted stretches is one merge.
-    return np.sort(np.concatenate((ids, np.unique(new))), kind="stable") if len(new) else ids
-
-
-def _is_among(ids: Ids, others: Ids) -> NDArray[np.bool_]:
-    if not len(ids):
-        return np.zeros(len(others), np.bool_)
-    places = np.searchsorted(ids, others).clip(max=len(ids) - 1)
-    found: NDArray[np.bool_] = ids[places] == others
-    return found
-
-
 TOKENS_PER_ENTRY = 40
 FEWEST, MOST = 30, 200
 """Items that are looked at; an entry seldom costs less than 40 tokens."""
@@ -183,27 +149,35 @@ class Fitting(NamedTuple):
     """Hits with a signal and what took their place, best first; `every` is all with a signal.
 
     Of sessions only those that are over are in either; `summaries` has what is shown of those hits.
-    `knowledge` is all that holds here, whether it has a signal or not.
+    `knowledge` is all that holds here, whether it has a signal or not. `every` and `knowledge` are
+    rows of `view`.
     """
 
     hits: list[Hit]
     summaries: dict[int, FinishedSession]
-    every: Ids
-    knowledge: Ids
+    view: View
+    every: Mask
+    knowledge: Mask
     wanted: QueryPlan
     degraded: str
+
+
+def rows(view: View, request: PackRequest, ids: Iterable[int]) -> Mask:
+    """Return the rows of items that may be packed."""
+    return view.mask(request.filters(*PACKED), np.fromiter(ids, np.int64))
 
 
 def fitting(sources: Sources, request: PackRequest) -> Fitting:
     """Find what of a project fits the query of a request."""
     most = min(max(FEWEST, request.budget_tokens // TOKENS_PER_ENTRY), MOST)
-    filters = request.filters("observation", "note", "summary")
+    filters = request.filters(*PACKED)
     wanted, filters, found = look_up(
         sources, request.query, filters, now_ms=request.now_ms, most=most
     )
     loader = HitLoader(sources, found, filters, now_ms=request.now_ms)
+    signalled = found.signalled()
     entries, summaries = (
-        islice((each for each in ids if has_signal(found.signals(each, 0))), count)
+        islice(filter(signalled.__contains__, ids), count)
         for ids, count in zip(
             found.lists(loader.factors), (most, most // OF_SUMMARIES), strict=True
         )
@@ -213,7 +187,13 @@ def fitting(sources: Sources, request: PackRequest) -> Fitting:
     shown = (hit for hit in hits if hit.item.kind != "summary" or hit.item.id in over)
     every, holding = _counted(sources, request, found)
     return Fitting(
-        without_duplicates(shown), over, every, holding, wanted=wanted, degraded=found.degraded
+        without_duplicates(shown),
+        over,
+        sources.view,
+        every,
+        holding,
+        wanted=wanted,
+        degraded=found.degraded,
     )
 
 
@@ -228,17 +208,12 @@ def _over(reader: StoreReader, hits: Iterable[Hit]) -> dict[int, FinishedSession
     return {each.item.id: each for each in finished(reader, items, most=len(items))}
 
 
-def _counted(sources: Sources, request: PackRequest, found: Candidates) -> tuple[Ids, Ids]:
-    """Return the ids of all items that have a signal and may be shown, and of all knowledge."""
+def _counted(sources: Sources, request: PackRequest, found: Candidates) -> tuple[Mask, Mask]:
+    """Return the rows of all items that have a signal and may be shown, and of all knowledge."""
     reader, view = sources.reader, sources.view
-    summaries = request.filters("summary")
-    matching = ascending(found.matching(request.filters("observation", "note", "summary")))
-    known = ascending(view.items(view.mask(knowledge(request))))
+    every = found.matching(request.filters(*PACKED))
+    for session in reader.sessions(project_id=request.project_id, active=True, limit=EVERY):
+        every &= ~view.mask(replace(request.filters("summary"), session_id=session.id))
     # The index does not know what may be trusted.
-    distrusted = np.array(reader.distrusted(request.now_ms), np.int64)
-    active = [
-        view.items(view.mask(replace(summaries, session_id=session.id)))
-        for session in reader.sessions(project_id=request.project_id, active=True, limit=EVERY)
-    ]
-    hidden = np.concatenate([distrusted, *active])
-    return without(matching, hidden), without(known, distrusted)
+    trusted = ~rows(view, request, reader.distrusted(request.now_ms))
+    return every & trusted, view.mask(knowledge(request)) & trusted

@@ -64,7 +64,11 @@ def _sentence(text: str, words: tuple[str, ...], limit: int) -> int:
 
 def _densest(low: str, words: Iterable[str], limit: int) -> int:
     """Return where the stretch begins that holds most different words, and the rarer ones."""
-    forms = {_form(low, word) for word in words}
+    forms = {form for word in words if (form := _form(low, word))}
+    firsts = [low.find(form) for form in forms]
+    if len(forms) < 2 or max(firsts) < limit // 2:
+        # Nothing holds more than the beginning, or than what holds the only word.
+        return next((first for first in firsts if first >= limit // 2), 0)
     places = sorted((place, form) for form in forms for place in _places(low, form))
     worth = {form: 1 + 1 / count for form, count in Counter(form for _, form in places).items()}
     best, begin = sum(worth[form] for form in {f for at, f in places if at < limit // 2}), 0
@@ -91,6 +95,25 @@ def held(text: str, words: Iterable[str]) -> int:
     return sum(bool(_form(low, word)) for word in words)
 
 
+def held_whole(text: str, words: Iterable[str]) -> int:
+    """Return how many of some words a text holds as words of their own, as they are written."""
+    low = text.casefold()
+    return sum(_stands_alone(low, word.casefold()) for word in words)
+
+
+def _stands_alone(low: str, word: str) -> bool:
+    """Return True if a folded text holds a word with no letter, digit or underscore beside it."""
+    place = low.find(word)
+    # To compile a pattern for each word of a query takes longer than to look at all its texts.
+    while place >= 0:
+        end = place + len(word)
+        beside = f"{low[place - 1 : place]}{low[end : end + 1]}"
+        if not any(one.isalnum() or one == "_" for one in beside):
+            return True
+        place = low.find(word, place + 1)
+    return False
+
+
 def _form(low: str, word: str) -> str:
     """Return a word as a folded text holds it, without its ending if need be; nothing if not."""
     word = word.casefold()
@@ -101,7 +124,7 @@ def _form(low: str, word: str) -> str:
 
 
 def _places(low: str, word: str) -> Iterator[int]:
-    place = low.find(word) if word else -1
+    place = low.find(word)
     for _ in range(MOST_PLACES):
         if place < 0:
             return

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import orjson
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from observer.core.model import Item, Reason, Validity
 from observer.search.rank import is_proposed
@@ -15,6 +16,11 @@ from observer.views.tool import ResultRow
 
 HASH = 10
 """Characters of a commit's name that are shown."""
+SUBJECT = 80
+"""Most characters of what has changed, in a list."""
+LEAST_SHARE = 0.1
+"""Of what an item touched, that must have changed to be said in a list."""
+
 _MINUTE_MS = 60_000
 _SPANS = ((1440, "day"), (60, "hour"), (1, "minute"))
 _FORMS: dict[Reason, str] = {
@@ -30,9 +36,25 @@ _FORMS: dict[Reason, str] = {
 }
 
 
-def labels(item: Item) -> list[str]:
-    """Return a short text for each caveat of an item: approval, suspicion, expiry, validity."""
-    return [*_of_note(item), *(_label(each, item) for each in item.validity)]
+def labels(item: Item, *, whole: bool = False) -> list[str]:
+    """Return a short text for each caveat of an item: approval, suspicion, expiry, validity.
+
+    Unless `whole`, long lists of names are cut, files that were moved are only counted if there
+    are several, and changes to less than `LEAST_SHARE` of what an item touched are left out:
+    a large commit of last month is stale a little, and would say so in more words than its own.
+    """
+    if whole:
+        return [*_of_note(item), *(_label(each, item) for each in item.validity)]
+    marks = [each for each in item.validity if each.share >= LEAST_SHARE]
+    moved = [each for each in marks if each.reason == "renamed"]
+    if len(moved) > 1:
+        marks = [each for each in marks if each.reason != "renamed"]
+    said = [_label(replace(each, subject=_cut(each.subject)), item) for each in marks]
+    return [*_of_note(item), *said, *([f"{len(moved)} files moved"] if len(moved) > 1 else [])]
+
+
+def _cut(names: str) -> str:
+    return names if len(names) <= SUBJECT else f"{names[: SUBJECT - 1]}…"
 
 
 def with_suspicion(item: Item, text: str) -> str:

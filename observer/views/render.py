@@ -6,14 +6,14 @@ Every item starts with its id, since the next request needs it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from textwrap import indent
 
 from observer.core.errors import ObserverError
 from observer.core.model import Item
 from observer.search.rank import Hit
 from observer.search.resume_card import CardFact
-from observer.search.snippet import held, snippet
+from observer.search.snippet import held, held_whole, snippet
 from observer.search.timeline import Timeline
 from observer.search.token_budget import Pack, PackEntry
 from observer.views.fence import defused
@@ -50,15 +50,18 @@ def one_line(text: str, limit: int = SNIPPET_CHARACTERS) -> str:
     return line[: limit - 1].rstrip() + "…"
 
 
-def heading(item: Item, name: ProjectName | None = None) -> str:
-    """Return id, type, title, project if it has a name, time and labels, in one line."""
+def heading(item: Item, name: ProjectName | None = None, *, whole: bool = False) -> str:
+    """Return id, type, title, project if it has a name, time and labels, in one line.
+
+    Labels are cut as `labels` cuts them, unless `whole`.
+    """
     parts = [
         f"#{item.id} {item.type}",
         one_line(item.title),
         name(item.project_id) if name else "",
         minute(item.created_ms),
         "stale" if item.stale_ms is not None else "",
-        *labels(item),
+        *labels(item, whole=whole),
     ]
     return " · ".join(part for part in parts if part)
 
@@ -67,18 +70,31 @@ def excerpt(item: Item, words: Sequence[str] = ()) -> str:
     """Return what to show of an item beside its title, at most `SNIPPET_CHARACTERS`.
 
     Without words the beginning of its text. With words the passage of any of its texts that holds
-    most of them; what a language model wrote is among those texts, marked as such.
+    most of them; what a language model wrote is among those texts, marked as such. The files and
+    symbols of a commit are such a text only for words that they hold whole: half a name of a
+    symbol that happens to hold a word says less than what its author wrote.
     """
+    texts, names = _texts(item)
+    if not words:
+        return one_line(next(filter(None, (*texts, *names)), ""))
+    texts += [f"{label}: {text}" for label, text in written(item)]
+    shown = [snippet(each, SNIPPET_CHARACTERS, words=words) for each in texts if each]
+    rows = [snippet(each, SNIPPET_CHARACTERS, words=words) for each in names if each]
+    counts = [held(each, words) for each in shown] + [held_whole(each, words) for each in rows]
+    best = max(zip(counts, range(0, -len(counts), -1), shown + rows, strict=True), default=None)
+    return one_line(best[2]) if best else ""
+
+
+def _texts(item: Item) -> tuple[list[str], list[str]]:
+    """Return what was written about an item, and lists of files and symbols, best first."""
     if item.summary is not None:
         answered = (f"{field}: {text}" for field, text in answers(item) if field != "request")
-        texts = [" | ".join(answered)]
-    else:
-        texts = [item.narrative, item.subtitle, " | ".join(item.facts)]
-    if not words:
-        return one_line(next(filter(None, texts), ""))
-    texts += (f"{label}: {text}" for label, text in written(item))
-    shown = (snippet(each, SNIPPET_CHARACTERS, words=words) for each in texts if each)
-    return one_line(max(shown, key=partial(held, words=words), default=""))
+        return [" | ".join(answered)], []
+    facts = " | ".join(item.facts)
+    if item.type != "commit":
+        return [item.narrative, item.subtitle, facts], []
+    message, _, files = item.narrative.rpartition("\n")
+    return [message], [files, facts, item.subtitle]
 
 
 def written(item: Item) -> list[tuple[str, str]]:
@@ -211,7 +227,7 @@ def detail(item: Item, name: ProjectName) -> str:
     ]
     texts = [f"{label}: {text}" if label else text for label, text in fields if text]
     # Indented, so that no line of a text looks like the heading of another item.
-    return "\n".join([heading(item, name), *(_indented(text) for text in texts)])
+    return "\n".join([heading(item, name, whole=True), *(_indented(text) for text in texts)])
 
 
 def _indented(text: str) -> str:

@@ -1,22 +1,26 @@
 from __future__ import annotations
 
+import os
+import sys
 import threading
+from collections.abc import Iterator
+
+import pytest
 
 from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.paths import Home
 from observer.daemon.health import Health
 from observer.daemon.home_guard import HomeGuard
-from observer.daemon.writer import WriterThread
+from observer.daemon.writer import NICE, WriterThread
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 
 
-def test_it_is_awaited_while_a_thread_is_blocked_by_a_call(
-    home: Home,
-) -> None:
+@pytest.fixture
+def writer(home: Home) -> Iterator[WriterThread]:
     pipeline = Pipeline(
         SqliteStore(home.database),
         Spool(home.spool),
@@ -24,7 +28,12 @@ def test_it_is_awaited_while_a_thread_is_blocked_by_a_call(
         places=PlaceCache(),
         now_ms=now_ms,
     )
-    writer = WriterThread(pipeline, HomeGuard(home), Health())
+    made = WriterThread(pipeline, HomeGuard(home), Health())
+    yield made
+    made.close()
+
+
+def test_it_is_awaited_while_a_thread_is_blocked_by_a_call(writer: WriterThread) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     def work() -> None:
@@ -38,4 +47,10 @@ def test_it_is_awaited_while_a_thread_is_blocked_by_a_call(
     go_on.set()
     caller.join()
     assert not writer.is_awaited()
-    writer.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own")
+def test_the_threads_that_answer_go_before_it(writer: WriterThread) -> None:
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    assert writer.call(os.getpriority, os.PRIO_PROCESS, 0) == min(19, own + NICE)
+    assert os.getpriority(os.PRIO_PROCESS, 0) == own

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from observer.core.filters import Filters
 from observer.index import ListRequest
 from observer.index.masks import ENOUGH, SAMPLED, highest
+from observer.index.view import View
 
 Make = Callable[..., Any]
 ROWS = 10 * SAMPLED
@@ -160,3 +161,33 @@ def test_of_very_many_only_the_nearest_are_near(
         found = view.near(asked, view.mask(Filters()), 0.9)
         assert set(view.items(found).tolist()) <= {an_item(seq).id for seq in range(1, 51)}
     assert int(found.sum()) == 7
+
+
+def test_what_one_list_was_compared_with_answers_for_no_other(
+    tmp_path: Path, shown: Any, an_index: Make, an_item: Make, a_vector: Make
+) -> None:
+    for seq in range(1, 101):
+        shown.put(an_item(seq, project_id=2 + seq % 2), vector=a_vector(seq))
+    asked = np.frombuffer(a_vector(101) + a_vector(102), np.int8).astype(np.float32)
+    queries = [each / np.linalg.norm(each) for each in np.split(asked, 2)]
+
+    def answers(view: View) -> dict[tuple[int, int, int], list[int]]:
+        return {
+            (number, project, limit): view.by_vector(
+                query, [ListRequest(view.mask(Filters(project_id=project)), limit)]
+            )[0].places.tolist()
+            for number, query in enumerate(queries)
+            for project in (2, 3)
+            for limit in (3, 5, 99, 5)
+        }
+
+    index = an_index(tmp_path / "index")
+    with index.view(shown) as one:
+        together = answers(one)
+    for key in together:
+        with index.view(shown) as alone:
+            number, project, limit = key
+            wanted = ListRequest(alone.mask(Filters(project_id=project)), limit)
+            (found,) = alone.by_vector(queries[number], [wanted])
+        assert found.places.tolist() == together[key], key
+    assert len(set(map(str, together.values()))) == len(together)

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.model import spaced
-from observer.search.snippet import snippet
+from observer.search.snippet import held_whole, snippet
 
 
 @pytest.mark.parametrize(
@@ -52,3 +54,13 @@ def test_a_passage_never_exceeds_its_limit_and_never_parts_a_word(
     kept = shown.removeprefix("… ").removesuffix(" …").removesuffix("…")
     assert kept in text
     assert set(spaced(kept).split()) <= set(spaced(text).split())
+
+
+_NEAR_WORDS = st.text("ab_1é\u0301 .", max_size=12)
+
+
+@given(_NEAR_WORDS, st.text("ab_1é", min_size=1, max_size=3))
+def test_a_word_is_held_whole_where_no_letter_digit_or_underscore_is_beside_it(
+    text: str, word: str
+) -> None:
+    assert held_whole(text, [word]) == (word in re.findall(r"\w+", text))

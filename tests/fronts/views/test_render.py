@@ -144,6 +144,33 @@ def test_a_hit_shows_the_text_around_the_match(
     assert bool(render.excerpt(item, words)) == bool(shown)
 
 
+@pytest.mark.parametrize(
+    ("message", "words", "shown"),
+    [
+        pytest.param("Rounding lost a cent.", (), "Rounding lost", id="no-query"),
+        pytest.param("Rounding lost a cent.", ("total",), "Rounding lost", id="half-a-name"),
+        pytest.param("Rounding lost a cent.", ("cart_total",), "1 file changed", id="name"),
+        pytest.param("Rounding lost a cent.", ("cart.py",), "1 file changed", id="file"),
+        pytest.param("Rounding lost a cent.", ("decimal",), "M cart.py +2", id="fact"),
+        pytest.param("Rounding cart_total.", ("cart_total",), "Rounding", id="both"),
+        pytest.param("", (), "1 file changed", id="no-message"),
+        pytest.param("", ("cent",), "1 file changed", id="no-message-no-word"),
+    ],
+)
+def test_a_commit_shows_its_message_unless_the_words_are_names_in_it(
+    message: str, words: tuple[str, ...], shown: str
+) -> None:
+    files = "1 file changed, 2 lines added, 0 removed: cart.py (cart_total)."
+    item = replace(
+        ITEM,
+        type="commit",
+        subtitle="commit 3f2a by Ana",
+        narrative=f"{message}\n{files}" if message else files,
+        facts=("M cart.py +2 -0: cart_total; brings decimal",),
+    )
+    assert render.excerpt(item, words).startswith(shown)
+
+
 def test_the_answer_of_a_session_is_shown_around_the_match() -> None:
     fields = SummaryFields(request="r", learned=LONG, next_steps="Mend the login.")
     summary = replace(ITEM, kind="summary", summary=fields)

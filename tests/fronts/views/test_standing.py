@@ -69,6 +69,23 @@ def test_each_reason_has_its_words(standing: Validity, label: str) -> None:
     assert labels(_item(standing)) == [label]
 
 
+def test_lists_say_little_of_what_changed_little() -> None:
+    marks = (
+        Validity(reason="changed", subject=", ".join(["compute_total"] * 9), share=0.5),
+        Validity(reason="changed", subject="login", share=0.05),
+        Validity(reason="renamed", subject="a.py", path="b.py"),
+        Validity(reason="renamed", subject="c.py", path="d.py"),
+    )
+    cut, moved = labels(_item(*marks))
+    assert cut.startswith("stale in part (50%): compute_total, ")
+    assert cut.endswith("… changed")
+    assert len(cut) < 120
+    assert moved == "2 files moved"
+    whole = labels(_item(*marks), whole=True)
+    assert len(whole) == 4
+    assert whole[0].count("compute_total") == 9
+
+
 @pytest.mark.usefixtures("in_kolkata")
 def test_people_are_shown_the_days_of_their_own_calendar() -> None:
     late_ms = 1_790_812_800_000 + DAY_MS - DAY_MS // 24
