@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from benchmarks import busy, files, latency, load, mcp, notes, peer, recall, vault
+from benchmarks import busy, files, latency, load, mcp, notes, peer, recall, soak, vault
 
 from observer.evaluation.bench import drain, hook, kills
 from observer.evaluation.bench.figure import Figure, machine, yardstick_ms
@@ -38,6 +38,7 @@ FIGURES: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "vault": vault.run,
     "kills": kills.run,
     "load": load.run,
+    "soak": soak.run,
 }
 
 
@@ -77,7 +78,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--texts", type=Path, default=ROOT, help="folder whose texts the items of `recall` hold"
     )
-    parser.add_argument("--items", type=int, default=0, help="items that `recall` asks")
+    parser.add_argument(
+        "--items", type=int, default=0, help="items of `recall` and others, events of `soak`"
+    )
     parser.add_argument("--peer", type=Path, help="folder of kiro-memory or basic-memory")
     parser.add_argument("--work", type=Path, help="folder to work in; keeps the store of `recall`")
     chosen = parser.parse_args()

@@ -86,7 +86,7 @@ def _tellers(
 ) -> list[multiprocessing.context.ForkProcess]:
     forked = multiprocessing.get_context("fork")
     shares = [range(1 + number, CLIENTS, TELLERS) for number in range(TELLERS)]
-    ways = [(_hooked, range(1)), *((_spooled, share) for share in shares)]
+    ways = [(_hooked, range(1)), *((spooled, share) for share in shares)]
     return [
         forked.Process(target=_tell, args=(way, place.home, reports, share, length_s), daemon=True)
         for way, share in ways
@@ -117,8 +117,9 @@ def _name(client: int, number: int) -> str:
     return f"load-{client:02}-{number:07}"
 
 
-def _spooled(home: Home, name: str, report: HookReport) -> None:
-    fields = {"client": "claude-code", "event": report.event, "cwd": str(report.cwd)}
+def spooled(home: Home, name: str, report: HookReport, **more: str) -> None:
+    """Put a report into the spool as a hook does, under a name and with more fields."""
+    fields = {"client": "claude-code", "event": report.event, "cwd": str(report.cwd), **more}
     data = envelope({**fields, "ppid": "1", "host": "box"}, report.payload)
     (home.spool / "tmp" / name).write_bytes(data)
     (home.spool / "new" / name).touch(mode=0o600)
@@ -166,7 +167,7 @@ def _asked(
 def _kept(place: Lab, length_s: int, remark: str) -> Iterator[Figure]:
     offered = {_name(c, n) for c in range(1, CLIENTS) for n in range(length_s * EACH_S)}
     hooked = length_s * EACH_S
-    found = _stored(place.home.database)
+    found = stored(place.home.database)
     lost = len(offered - found.keys()) + max(0, hooked - len(found.keys() - offered))
     doubled = sum(found.values()) - len(found) + max(0, len(found.keys() - offered) - hooked)
     bad = Spool(place.home.spool).bad()
@@ -178,8 +179,8 @@ def _kept(place: Lab, length_s: int, remark: str) -> Iterator[Figure]:
     yield Figure("load: database, an event", [size / 1000], " KB")
 
 
-def _stored(database: Path) -> Counter[str]:
-    """Count each event that a hook shown, by its tool use."""
+def stored(database: Path) -> Counter[str]:
+    """Count each event that was reported, by its id."""
     found: Counter[str] = Counter()
     store = SqliteStore(database, read_only=True)
     with store.read() as reader:

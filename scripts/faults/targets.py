@@ -14,6 +14,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from faults import imports
+from faults.promise import promised
 from faults.ways import NOW_MS
 from observer.clients.registry import clients
 from observer.code.diff import compare_files, compare_fragments
@@ -70,10 +72,6 @@ LANGUAGES = sorted(set(EXTENSIONS.values()))
 Function = Callable[[bytes], object]
 
 
-class PromiseBroken(Exception):
-    """An answer that is not what its function promises."""
-
-
 class Target(NamedTuple):
     """A reader, and bytes that it can read, from which others are made."""
 
@@ -84,11 +82,6 @@ class Target(NamedTuple):
 def text_of(data: bytes) -> str:
     """Return any bytes as a text, the way that captured texts are made of bytes."""
     return data.decode("utf-8", "replace")
-
-
-def _promised(holds: bool, otherwise: str) -> None:  # noqa: FBT001 - reads like an assertion
-    if not holds:
-        raise PromiseBroken(otherwise)
 
 
 def _spool_file(data: bytes) -> None:
@@ -158,16 +151,16 @@ def _prose(data: bytes) -> None:
     prompts.ask_of(text)
     prompts.heading_of(text)
     inside = fenced(text).removeprefix("```text\n").removesuffix("\n```")
-    _promised("```" not in inside, "the fence was closed")
+    promised("```" not in inside, "the fence was closed")
 
 
 def _secrets(data: bytes) -> None:
     """Look for a token between any two texts: it is redacted, whatever stands around it."""
     half = len(data) // 2
     given = f"{text_of(data[:half])} {TOKEN} {text_of(data[half:])}"
-    _promised(TOKEN not in redact_text(given), "a token was not redacted")
+    promised(TOKEN not in redact_text(given), "a token was not redacted")
     kept = redact_bytes(given.encode("utf-8", "replace"))
-    _promised(TOKEN.encode() not in kept, "a token was not redacted in bytes")
+    promised(TOKEN.encode() not in kept, "a token was not redacted in bytes")
 
 
 def _code(data: bytes) -> None:
@@ -205,7 +198,7 @@ def _client_settings(data: bytes) -> None:
         jsonc.load(text)
         changed = jsonc.put(text, ("mcpServers", "observer"), {"command": "observer"})
         found = jsonc.at(changed, ("mcpServers", "observer"))
-        _promised(found == {"command": "observer"}, "what was put is not there")
+        promised(found == {"command": "observer"}, "what was put is not there")
 
 
 def _frames(data: bytes) -> None:
@@ -295,4 +288,8 @@ TARGETS: Mapping[str, Target] = {
     ),
     "client settings": Target(_client_settings, _given('{// c\n"mcpServers": {"a": [1,],},}')),
     "frames": Target(_frames, _FRAMES),
+    **{
+        f"import of {name}": Target(*imports.fuzzed(name))
+        for name in (*imports.CLIENTS, *imports.FILES)
+    },
 }

@@ -12,6 +12,7 @@ they are not named.
 
 from __future__ import annotations
 
+import gzip
 import subprocess
 from collections import Counter
 from collections.abc import Sequence
@@ -52,8 +53,8 @@ class Repository:
     """
 
     def __init__(self, corpus: Path, source: Source, parent: Path) -> None:
-        files = _by_session(corpus / source.transcripts)
-        read = [Transcript(paths, name) for name, paths in files.items()]
+        self.files = _by_session(corpus / source.transcripts)
+        read = [Transcript(paths, name) for name, paths in self.files.items()]
         self.old = source.folder or _common_folder(read)
         self.name = source.name or Path(self.old).name
         self.folder = parent / self.name
@@ -71,6 +72,12 @@ class Repository:
         """Return a path relative to the clone; what is outside of it is ""."""
         inside = path.startswith(f"{self.folder}/")
         return path.removeprefix(f"{self.folder}/") if inside else ""
+
+    def relocated(self, path: Path) -> bytes:
+        """Return a transcript as it would be if the sessions had worked in the clone."""
+        opened = gzip.open if path.suffix == ".gz" else open
+        with opened(path, "rb") as file:
+            return file.read().replace(self.old.encode(), bytes(self.folder))
 
     def _relocate(self, text: str) -> str:
         return text.replace(self.old, str(self.folder))

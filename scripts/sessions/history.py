@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import re
 import subprocess
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +14,9 @@ _CHECKPOINTS = "refs/remotes/origin/entire/"
 _REMOTE = "refs/remotes/origin/"
 _TRAILER = "%(trailers:key=Entire-Checkpoint,valueonly,separator=%x2C)"
 _FIELDS = f"%H%x1f%at%x1f%ct%x1f%an%x1f%cn%x1f%P%x1f{_TRAILER}%x1f%s"
+
+
+_BLAMED = re.compile(r"^([0-9a-f]{40}) \d+ (\d+)")
 
 
 class Made(NamedTuple):
@@ -32,9 +35,24 @@ class Made(NamedTuple):
 def git(folder: Path, *words: str, check: bool = True) -> str:
     """Run git in a folder and return what it prints."""
     done = subprocess.run(
-        ["git", "-C", str(folder), *words], capture_output=True, text=True, check=check
+        ["git", "-C", str(folder), *words],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=check,
     )
     return done.stdout
+
+
+def blamed(folder: Path, file: str, *options: str) -> Iterator[tuple[str, int, str]]:
+    """Yield the commit, the number and the text, without the space around it, of each line."""
+    head = None
+    for text in git(folder, "blame", *options, "-s", "--line-porcelain", "--", file).split("\n"):
+        if text.startswith("\t"):
+            if head:
+                yield head[1], int(head[2]), text[1:].strip()
+        elif found := _BLAMED.match(text):
+            head = found
 
 
 class History:

@@ -20,6 +20,10 @@ from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import chosen
 from observer.git.status import uncommitted_paths
 from observer.importers.git import commits
+from observer.importers.jsonl import Problems
+from observer.importers.registry import SOURCES
+from observer.importers.source import events_of as events_of_group
+from observer.importers.source import groups
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
@@ -125,6 +129,12 @@ class Product:
         found = list(commits(str(folder)))
         for start in range(0, len(found), _BATCH):
             self._pipeline.ingest(found[start : start + _BATCH])
+
+    def import_sessions(self, paths: Sequence[Path]) -> None:
+        """Do what `observer import` does with transcripts."""
+        source, problems = SOURCES[_CLIENT], Problems()
+        for group in groups(source.find(paths, problems)):
+            self._pipeline.ingest(events_of_group(source, group, self._settings, problems))
 
     def context(self, folder: Path) -> str:
         """Return what the session-start hook of Claude Code prints in a folder."""

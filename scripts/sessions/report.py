@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from sessions import (
+    imported,
     labelled,
     outcomes,
     prompts,
@@ -24,6 +25,7 @@ from sessions.measures import Measure, Scored
 
 SCORERS: Mapping[str, Callable[[Kept], Scored]] = {
     "events": stored.scored,
+    "import": imported.scored,
     "outcomes": outcomes.scored,
     "red": red.scored,
     "symbols": symbols.scored,

@@ -7,14 +7,13 @@ git's commit of the line that brought it in, and expects the session of that edi
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import PurePath
 from typing import NamedTuple
 
 from sessions.corpus import Repository
-from sessions.history import git
+from sessions.history import blamed, git
 from sessions.kept import Kept
 from sessions.labels import WhyLabel, agreement, read
 from sessions.measures import Measure, Scored, line, share
@@ -27,7 +26,6 @@ _LEAST_CHARS = 25
 _LONGEST_MS = 7 * 86_400_000
 """From an edit to the commit that takes it up."""
 _SUFFIXES = frozenset({".go", ".js", ".jsx", ".py", ".rb", ".rs", ".java", ".ts", ".tsx"})
-_BLAMED = re.compile(r"^([0-9a-f]{40}) \d+ (\d+)")
 
 
 class _Line(NamedTuple):
@@ -110,10 +108,9 @@ def _written(repository: Repository, kept: Kept) -> dict[str, dict[str, list[_Wr
 def _lines(
     repository: Repository, file: str, written: dict[str, list[_Written]]
 ) -> Iterator[_Line]:
-    blamed = git(repository.folder, "blame", "-s", "--line-porcelain", "--", file)
-    rows = [(int(head[2]), head[1], text[1:].strip()) for head, text in _porcelain(blamed)]
+    rows = list(blamed(repository.folder, file))
     times = Counter(text for _, _, text in rows)
-    for number, commit, text in rows:
+    for commit, number, text in rows:
         made = repository.history.commits.get(commit)
         if len(text) < _LEAST_CHARS or times[text] > 1 or made is None:
             continue
@@ -124,13 +121,3 @@ def _lines(
         ]
         if fitting:
             yield _Line(file, number, fitting[-1].session)
-
-
-def _porcelain(blamed: str) -> Iterator[tuple[re.Match[str], str]]:
-    head = None
-    for text in blamed.split("\n"):
-        if text.startswith("\t"):
-            if head:
-                yield head, text
-        elif found := _BLAMED.match(text):
-            head = found

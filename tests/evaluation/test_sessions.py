@@ -16,6 +16,7 @@ import pytest
 from msgspec import convert
 from msgspec.structs import replace
 from sessions import (
+    imported,
     labelled,
     outcomes,
     prompts,
@@ -152,7 +153,8 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for at_s, text in ((START_MS // 1000 - 100, CART), (committed_s, FIXED)):
         (made / "src/cart.py").write_text(text)
         git(made, "add", "-A")
-        git(made, "commit", "-q", "-m", "Let empty carts cost nothing", at_s=at_s)
+        message = "Let empty carts cost nothing\n\nEntire-Checkpoint: 0123456789ab"
+        git(made, "commit", "-q", "-m", message, at_s=at_s)
     git(made, "bundle", "create", "-q", "../repository.bundle", "--all")
     return folder
 
@@ -405,6 +407,28 @@ def test_a_line_that_is_put_down_to_another_session_is_found(corpus: Path, tmp_p
     found = whys.scored(kept)
     assert figures(found)["right session named"] == 0
     assert found.wrong == ("src/cart.py:2 other: first",)
+
+
+def test_an_import_is_held_against_raw_records_and_raw_git(
+    corpus: Path, kept: Kept, tmp_path: Path
+) -> None:
+    right = {
+        "tool calls without a result": 0,
+        "tool calls with a result that are events": 1,
+        "outcomes as the record flags them": 1,
+        "why: first the session of the commit": 1,
+        "why: or the one that wrote the line": 1,
+    }
+    assert figures(imported.scored(kept)) == right
+    other = tmp_path / "other"
+    shutil.copytree(corpus, other)
+    packed = other / "transcripts/first.jsonl.gz"
+    text = gzip.decompress(packed.read_bytes()).decode()
+    packed.write_bytes(gzip.compress(text.replace('"type": "user"', '"type": "odd"').encode()))
+    found = imported.scored(Kept(kept.folder, other))
+    lost = {name: 0.0 for name in right if name.startswith("why")}
+    assert figures(found) == right | lost | {"tool calls with a result that are events": 3 / 8}
+    assert found.wrong[-1] == "src/cart.py:2 first : none"
 
 
 def test_labels_say_what_is_wrong_and_how_far_readers_agree(kept: Kept, tmp_path: Path) -> None:

@@ -17,9 +17,10 @@ from observer.core.paths import Home
 from observer.store.sqlite.salvage import damaged_pages
 
 
-@pytest.fixture
-def campaign(tmp_path: Path) -> Campaign:
-    return Campaign(tmp_path / "campaign")
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
+    """One for all tests: it prepares the home of a way once."""
+    return Campaign(tmp_path_factory.mktemp("campaign"))
 
 
 def assert_harmless(row: Row) -> None:
@@ -90,9 +91,9 @@ def test_a_copy_that_was_made_outlasts_a_power_cut(name: str, tmp_path: Path) ->
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 @pytest.mark.parametrize(
     "way", [way for way in WAYS if way.name != "size cap"], ids=lambda way: way.name
 )  # whose steps are those of an expiry
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_no_fault_does_at_many_steps(campaign: Campaign, way: Way, fault: Fault) -> None:
     assert_harmless(campaign.run(way, fault, spread(3)))
