@@ -256,6 +256,7 @@ def test_hooks_import_nothing_but_the_system() -> None:
 
 STARTERS = {
     "observer.client": "the daemon",
+    "observer.core.child_process": "ourselves",
     "observer.cli.serve": "ourselves",
     "observer.daemon.imports": "ourselves",
     "observer.doctor.probe": "hooks",
@@ -267,7 +268,6 @@ STARTERS = {
     "observer.evaluation.bench.spawn": "what is timed",
     "observer.evaluation.bench.wire": "ourselves",
     "observer.git.launch": "git",
-    "observer.ingest.prefetch": "ourselves",
     "observer.pump.dial": "ourselves",
 }
 """The modules that start a process, and what each starts."""

@@ -7,21 +7,13 @@ it leaves out, because it cannot be read, or because the process died, waits in 
 
 from __future__ import annotations
 
-import gc
-import logging
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from subprocess import PIPE
-from threading import Timer
-from typing import IO, cast
 
 import msgspec
 
+from observer.core.child_process import ChildProcess, serve
 from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.events import Event
@@ -39,18 +31,7 @@ PAGE = 1000
 PAGE_BYTES = 16 << 20
 """A page is full at so many entries, or bytes of them. It is stored in one transaction: larger than
 a batch, for what is late already need not be searchable at once."""
-NICE = 3
-"""How much lower its priority is than that of the thread that starts it, and stores meanwhile: of a
-busy processor it gets half as much. With 10 below the daemon's a backlog hardly moved next to other
-programs; see `observer.daemon.writer.NICE`."""
-WAIT_S = 120.0
-"""A page that takes longer will never come."""
-
 Batch = Sequence[tuple[SpoolEntry, Sequence[PreparedEvent]]]
-
-_LENGTH_BYTES = 8
-_COMMAND = (sys.executable, "-P", "-c", "from observer.ingest.prefetch import main; main()")
-_log = logging.getLogger(__name__)
 
 
 class PrefetchRequest(msgspec.Struct, frozen=True):
@@ -90,72 +71,31 @@ class Prefetcher:
     def __init__(self, spool: Path, settings: Settings) -> None:
         self._spool = spool
         self._settings = settings
-        self._process: subprocess.Popen[bytes] | None = None
-        self._is_reliable = True
+        self._process = ChildProcess(__name__, what="reads ahead")
 
     @property
     def is_reading(self) -> bool:
         """Whether there is a process, or was one whose end nobody has noticed."""
-        return self._process is not None
+        return self._process.is_running
 
     def begin(self, in_hand: Iterable[SpoolEntry]) -> None:
         """Start reading what waits, without the entries that the caller has in hand."""
-        if self._process or not self._is_reliable:
+        if not self._process.may_start:
             return
         order = PrefetchRequest(
             str(self._spool), self._settings, frozenset(entry.id for entry in in_hand)
         )
-        try:
-            self._process = subprocess.Popen(  # noqa: S603 - ourselves
-                _COMMAND, stdin=PIPE, stdout=PIPE
-            )
-        except OSError as error:
-            self._give_up(f"cannot start: {error.strerror}")
-            return
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, self._process.pid, os.nice(0) + NICE)
-        with suppress(BrokenPipeError), _pipe(self._process.stdin) as asked:
-            asked.write(_encode(order))
+        self._process.start()
+        self._process.send(_encode(order), is_last=True)
 
     def next(self) -> Batch:
         """Wait for the next entries, oldest first; none when nothing is being read, or no more."""
-        if not self._process:
-            return ()
-        data = self._received(self._process)
-        if data:
-            return _batch(_page(data))
-        if code := self._process.wait():
-            self._give_up(f"ended with code {code}")
-        self.end()
-        return ()
+        data = self._process.receive()
+        return _batch(_page(data)) if data else ()
 
     def end(self) -> None:
         """Stop reading, if anything is being read."""
-        if self._process:
-            self._process.kill()
-            _pipe(self._process.stdout).close()
-            self._process.wait()
-            self._process = None
-
-    def _received(self, process: subprocess.Popen[bytes]) -> bytes:
-        """Return a whole page, or nothing if the process ended before."""
-        patience = Timer(WAIT_S, process.kill)
-        patience.start()
-        try:
-            pages = _pipe(process.stdout)
-            size = int.from_bytes(pages.read(_LENGTH_BYTES), "big")
-            data = pages.read(size)
-        finally:
-            patience.cancel()
-        return data if len(data) == size else b""
-
-    def _give_up(self, reason: str) -> None:
-        _log.warning("the process that reads ahead %s; going on without one", reason)
-        self._is_reliable = False
-
-
-def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
-    return cast("IO[bytes]", stream)  # asked for when the process was started
+        self._process.end()
 
 
 def _batch(page: Page) -> Batch:
@@ -177,15 +117,8 @@ def _batch(page: Page) -> Batch:
 
 
 def main() -> None:
-    """Write pages to standard output, each behind its length, as standard input asks."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # meant for the daemon, whose end is ours
-    gc.disable()  # nothing that is read is cyclic, and the process is short-lived
-    order = _order(sys.stdin.buffer.read())
-    with suppress(BrokenPipeError), sys.stdout.buffer as out:
-        for page in pages(order):
-            data = _encode(page)
-            out.write(len(data).to_bytes(_LENGTH_BYTES, "big") + data)
-            out.flush()
+    """Write pages to standard output, as standard input asks."""
+    serve(lambda request: map(_encode, pages(_order(request))))
 
 
 def pages(order: PrefetchRequest) -> Iterator[Page]:

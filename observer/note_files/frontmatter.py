@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import yaml  # type: ignore[import-untyped]  # no types in the package
 
-Field: TypeAlias = "str | list[Field] | dict[str, Field]"
-"""A value of the frontmatter: every scalar is a string, as it is written."""
+if TYPE_CHECKING:
+    Field: TypeAlias = "str | list[Field] | dict[str, Field]"
+    """A value of the frontmatter: every scalar is a string, as it is written."""
+else:
+    Field = Any  # what decodes notes knows no recursive types
 Fields: TypeAlias = dict[str, Field]
 
 BOM = "\ufeff"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
-from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -16,8 +18,9 @@ from observer.core.note_file import NoteFile
 from observer.core.value import Value
 from observer.note_files import tree
 from observer.note_files.folders import NoteFolder
-from observer.note_files.items import parsed
+from observer.note_files.items import ParsedNote, parsed
 from observer.note_files.matching import Batch, ReadFile, put_gone
+from observer.note_files.parsing import NoteParser, Text
 from observer.note_files.places import FolderPlace
 from observer.note_files.writing import is_draft, remove_drafts
 from observer.redaction.redact import redact_text
@@ -46,6 +49,22 @@ class SyncReport(Value):
     skipped: tuple[tuple[str, str], ...] = ()
     project_id: int | None = None
     took_ms: int = 0
+
+
+class _Batch(NamedTuple):
+    """Files of one transaction: `texts` are those of `read` that have to be parsed."""
+
+    place: Place
+    read: list[ReadFile]
+    texts: list[Text]
+    missing: list[str]
+
+    def parsed(self, notes: Iterable[ParsedNote]) -> _Batch:
+        """Return it with the notes that its texts are, in their order."""
+        known = {path: note for (_, path), note in zip(self.texts, notes, strict=True)}
+        return self._replace(
+            read=[each._replace(note=known.get(each.path)) for each in self.read], texts=[]
+        )
 
 
 class FolderSync:
@@ -117,14 +136,16 @@ class FolderSync:
             StoreUnavailable: the store cannot be written; what was done stays.
         """
         changed = gone = 0
-        waiting = iter(dict.fromkeys(paths))
-        while batch := list(islice(waiting, BATCH)):
+        waiting = list(dict.fromkeys(paths))
+        with NoteParser(len(waiting)) as parser:
             began_s = time.monotonic()
-            with self._lock:
-                done = self._sync(batch)
-            changed += done[0]
-            gone += done[1]
-            pause(time.monotonic() - began_s)
+            for batch in self._batches(waiting, parser):
+                with self._lock:
+                    done = self._stored(batch)
+                changed += done[0]
+                gone += done[1]
+                pause(time.monotonic() - began_s)
+                began_s = time.monotonic()
         return SyncReport(
             changed=changed,
             gone=gone,
@@ -142,21 +163,43 @@ class FolderSync:
                 self._write(partial(put_gone, files=batch, now_ms=self._now_ms()))
         return len(files)
 
-    def _sync(self, paths: Sequence[str]) -> tuple[int, int]:
-        """Return how many notes have changed, and how many are gone."""
+    def _batches(self, waiting: Sequence[str], parser: NoteParser) -> Iterator[_Batch]:
+        """Yield what is at some paths; while a batch is stored, the next one is parsed."""
+        before: _Batch | None = None
+        for first in range(0, len(waiting), BATCH):
+            with self._lock:
+                batch = self._looked_at(waiting[first : first + BATCH])
+            if before:
+                before = before.parsed(parser.finish())
+            parser.begin(batch.texts)
+            if before:
+                yield before
+            before = batch
+        if before:
+            yield before.parsed(parser.finish())
+
+    def _looked_at(self, paths: Sequence[str]) -> _Batch:
+        """Read the files at some paths, but not what they say."""
         with self._store.read() as reader:
             known = reader.note_files_like(self._root, paths=paths, checksums=(), permalinks=())
-            projects = reader.projects()
         living = {file.path: file for file in known if file.gone_ms is None}
         place = self._place.now()
-        read, missing = [], []
+        batch = _Batch(place, [], [], [])
         for path in paths:
             if each := self._read(path, living.get(path), place):
-                read.append(each)
+                batch.read.append(each[0])
+                batch.texts.extend(each[1])
             elif path in living:
-                missing.append(path)
-        if not read and not missing:
+                batch.missing.append(path)
+        return batch
+
+    def _stored(self, batch: _Batch) -> tuple[int, int]:
+        """Return how many notes have changed, and how many are gone."""
+        read, place = [self._as_it_is(each, batch.place) for each in batch.read], batch.place
+        if not read and not batch.missing:
             return 0, 0
+        with self._store.read() as reader:
+            projects = reader.projects()
         about_code = {
             each.path: each.stat.mtime_ns // 10**6
             for each in read
@@ -169,14 +212,27 @@ class FolderSync:
             batches.append(Batch(writer, self._root, now_ms=self._now_ms()))
             self._project_id = self._place.project_id(writer)
             batches[-1].put(
-                read, missing, project_id=self._project_id, place=place, commits=commits
+                read, batch.missing, project_id=self._project_id, place=place, commits=commits
             )
 
         self._write(work)
         return batches[-1].changed, batches[-1].gone
 
-    def _read(self, path: str, known: NoteFile | None, place: Place) -> ReadFile | None:
-        """Read a file; None if there is none, or none that may be stored."""
+    def _as_it_is(self, read: ReadFile, place: Place) -> ReadFile:
+        """Return a file as it was read, or anew if it has changed since then."""
+        with suppress(OSError):
+            found = Path(self._root, read.path).stat(follow_symlinks=False)
+            if tree.stat_of(found) == read.stat:
+                return read
+        again = self._read(read.path, None, place)
+        if again is None:  # it is gone, which the next look at it finds
+            return read
+        return again[0]._replace(note=parsed(*again[1][0]))
+
+    def _read(
+        self, path: str, known: NoteFile | None, place: Place
+    ) -> tuple[ReadFile, list[Text]] | None:
+        """Read a file, with its text if it is another; None if there is none that may be stored."""
         shown = redact_text(path)
         self._skipped.pop(shown, None)
         if not tree.is_note(path) or self._place.ignores(path, is_folder=False):
@@ -190,8 +246,8 @@ class FolderSync:
             data, stat = tree.read(self._root, path)
             checksum = tree.checksum(data)
             if known is not None and known.checksum == checksum:
-                return ReadFile(path, stat, checksum, None)
-            return ReadFile(path, stat, checksum, parsed(data.decode(), path))
+                return ReadFile(path, stat, checksum, None), []
+            return ReadFile(path, stat, checksum, None), [(data.decode(), path)]
         except NotFound:
             return None
         except UnicodeDecodeError:

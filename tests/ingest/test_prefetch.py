@@ -5,6 +5,7 @@ import io
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,13 +14,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from observer.core.child_process import NICE, write_message
 from observer.core.config import Settings
 from observer.core.errors import StoreUnavailable
 from observer.core.paths import Home
 from observer.ingest.pipeline import BATCH, Pipeline
 from observer.ingest.prefetch import (
     BACKLOG,
-    NICE,
     PAGE,
     PAGE_BYTES,
     Page,
@@ -87,8 +88,9 @@ def drained(pipeline: Pipeline) -> int:
 
 
 def process_of(ahead: Prefetcher) -> subprocess.Popen[bytes]:
-    assert ahead._process
-    return ahead._process
+    process = ahead._process._process
+    assert process
+    return process
 
 
 def test_a_long_backlog_is_stored_in_its_order(
@@ -216,13 +218,14 @@ def test_a_page_says_what_reading_says(
 
 def test_one_that_cannot_start_is_not_tried_again(
     make_pipeline: Callable[..., Pipeline],
-    ahead: Prefetcher,
+    home: Home,
     fill: Fill,
     spool: Spool,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr("observer.ingest.prefetch._COMMAND", ("/no/such/python",))
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    ahead = Prefetcher(home.spool, Settings())
     fill(LONG)
     drained(make_pipeline(ahead=ahead))
     assert (spool.depth(), ahead.is_reading) == (0, False)
@@ -245,8 +248,10 @@ def test_the_process_writes_pages_behind_their_lengths(
     fill: Fill, order: PrefetchRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = fill(3)
-    asked = io.TextIOWrapper(io.BytesIO(msgspec.msgpack.encode(order)))
-    monkeypatch.setattr("sys.stdin", asked)
+    asked = io.BytesIO()
+    write_message(asked, msgspec.msgpack.encode(order))
+    asked.seek(0)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(asked))
     with (tmp_path / "out").open("w") as out, monkeypatch.context() as patched:
         patched.setattr("sys.stdout", out)
         interrupted = signal.getsignal(signal.SIGINT)
