@@ -12,7 +12,7 @@ from observer.cli.output import emit, json_option, say
 from observer.cli.reword import reworded
 from observer.cli.session import open_memory, project_here
 from observer.core.errors import BadInput, NotFound, remedy
-from observer.core.model import Item
+from observer.core.model import Item, Session
 from observer.memory.api import Memory
 from observer.notes import drafts
 from observer.notes.drafts import Draft
@@ -89,13 +89,15 @@ def _draft(memory: Memory, what: str, project: str | None) -> Draft:
         hits = memory.search(what, project=project, limit=HITS).above_floor().hits
         items: Sequence[Item] = [hit.item for hit in hits]
         title = what
+        sessions: Sequence[Session] = ()
     else:
         summary = course.ran.summary
         items = [*course.items, *([summary] if summary else [])]
         title = summary.title if summary else f"Session {what}"
+        sessions = (course.ran.session, *course.children)
     if not items:
         raise NotFound(f"nothing is remembered about {what[:80]!r}", hint="use other words")
-    return drafts.decision_record(title, items)
+    return drafts.decision_record(title, items, sessions)
 
 
 def _write(target: Path, draft: Draft) -> Path:

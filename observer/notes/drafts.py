@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from observer.core.model import Item, iso
+from observer.core.model import Item, Session, iso
 from observer.core.text import counted, one_line
 from observer.observations.drafts import FAILED
+from observer.search.standing_checks import standing_checks
 from observer.shell.check_tools import checker_of
 from observer.shell.command_line import simple_commands
 
@@ -55,15 +56,19 @@ SECTIONS = (
 )
 
 
-def decision_record(title: str, items: Iterable[Item]) -> Draft:
-    """Return the record of a session or topic: what was asked, decided, found, tried and done."""
+def decision_record(title: str, items: Iterable[Item], sessions: Sequence[Session] = ()) -> Draft:
+    """Return the record of a session or topic: what was asked, decided, found, tried and done.
+
+    `sessions` are those whose last passes count, besides the passes among the items.
+    """
     usable = _usable(items)
     parts = [
         (section.heading, [_line(section.category, _said(item), item) for item in found])
         for section in SECTIONS
         if (found := [item for item in usable if section.holds(item)])
     ]
-    checks = {item.title.partition(":")[0]: item for item in usable if _is_check(item)}
+    standing = standing_checks(usable, _is_check, sessions)
+    checks = {item.title.partition(":")[0]: item for item in standing}
     parts.append(("Checked", [_line("check", _outcome(item), item) for item in checks.values()]))
     parts.append(("Open", list(_open(usable))))
     return _document(title, "decision", parts)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from observer.core.filters import Filters, touches
@@ -16,8 +16,8 @@ from observer.core.model import Item, Session
 from observer.core.value import Value
 from observer.git.agent_marks import AgentMark
 from observer.git.blame import UNCOMMITTED, BlamedCommit
-from observer.observations.drafts import FAILED
 from observer.search.change_authors import SECOND_MS, committer, last_writers
+from observer.search.standing_checks import standing_checks
 from observer.store.interface import StoreReader
 
 EDITS = 200
@@ -119,7 +119,7 @@ def _change(
         asked=_last(asked),
         edits=_last(edits),
         tried=_last(each for each in around if each.type in ATTEMPTS),
-        checks=_last(_standing(around)),
+        checks=_last(standing_checks(around, _is_check, sessions)),
     )
 
 
@@ -313,19 +313,6 @@ def _moments(
         until_ms=until_ms,
     )
     return reader.recent(wanted, limit=MOMENTS)
-
-
-def _standing(around: Sequence[Item]) -> Iterator[Item]:
-    """Yield the checks, without failures that passed later: by a run of their own, or in a fix."""
-    links = (link for each in around if each.type == "fix" for link in each.links)
-    fixed = {link.target for link in links if link.kind == "fixes"}
-    checks = sorted(filter(_is_check, around), key=lambda each: each.created_ms)
-    # The first fact is the command.
-    passed_ms = {each.facts[:1]: each.created_ms for each in checks if each.category != FAILED}
-    for each in checks:
-        is_over = each.id in fixed or passed_ms.get(each.facts[:1], 0) > each.created_ms
-        if each.category != FAILED or not is_over:
-            yield each
 
 
 def _is_check(item: Item) -> bool:

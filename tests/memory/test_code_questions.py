@@ -171,6 +171,17 @@ def test_a_failure_that_passed_later_is_no_check_of_the_change(work: Work) -> No
     assert ids(work.why("auth.py:1").changes[0], "checks") == [other, green]
 
 
+def test_a_failure_whose_pass_is_no_item_is_no_check_of_the_change(work: Work) -> None:
+    work.write(FIRST)
+    failing = "a.py:1: error: no\nFound 1 error in 1 file (checked 2 source files)\n"
+    work.tell(Command(command="mypy . 2>&1 | tail -9", output=failing, exit_code=0))
+    work.commit("Add login")
+    assert ids(work.why("auth.py:1").changes[0], "checks") != []
+    passing = "Success: no issues found in 2 source files\n"
+    work.tell(Command(command="mypy . 2>&1 | tail -5", output=passing, exit_code=0))
+    assert ids(work.why("auth.py:1").changes[0], "checks") == []
+
+
 def test_a_fix_is_shown_to_its_end(work: Work) -> None:
     work.write(FIRST)
     failing = FAILED.replace("test_expired", f"test_expired_{'in_every_way' * 6}")

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.core.model import Item, SummaryFields
+from observer.core.model import Item, Link, Session, SummaryFields
 from observer.note_files.frontmatter import fields_of, parts_of
 from observer.note_files.grammar import content_of
 from observer.notes import drafts
 from observer.notes.skills import skills
+from observer.observations.session_state import CommandState, SessionState, encode
 
 DAY_MS = 86_400_000
 
@@ -53,6 +54,20 @@ def test_a_decision_record_has_a_line_for_each_item_that_it_is_from() -> None:
         "\n## Checked\n\n- [check] pytest -q passed (#8)\n"
         "\n## Open\n\n- [next] Round on print (#10)\n"
     )
+
+
+@pytest.mark.parametrize("command", ["mypy src", "mypy src | tail -3"])
+def test_a_failure_that_passed_later_is_left_out(command: str) -> None:
+    red = an_item(
+        1, "mypy src: 2 errors", "command", category="failed", session_id=7, facts=(f"$ {command}",)
+    )
+    fix = an_item(2, "Fixed: 2 errors", "fix", links=(Link(kind="fixes", target=1),))
+    state = SessionState(commands={"mypy src": CommandState(ok=True, is_check=True)})
+    assert "(#1)" in drafts.decision_record("Types", [red]).text
+    assert "(#1)" not in drafts.decision_record("Types", [red, fix]).text
+    for known, is_told in ((encode(state), False), (b"", True)):
+        ended = Session(id=7, external="s", client="codex", project_id=1, state=known)
+        assert ("(#1)" in drafts.decision_record("Types", [red], [ended]).text) is is_told
 
 
 def test_a_draft_is_the_same_in_whatever_order_items_come() -> None:

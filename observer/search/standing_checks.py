@@ -1,0 +1,52 @@
+"""Which runs of tests, linters and the like still say something: failures that passed are over.
+
+A pass that found nothing new is no item; that there was one, only the state of its session knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from observer.core.model import Item, Session
+from observer.observations import session_state
+from observer.observations.drafts import FAILED
+from observer.shell import command_line
+
+
+def standing_checks(
+    items: Iterable[Item], is_check: Callable[[Item], bool], sessions: Iterable[Session] = ()
+) -> Iterator[Item]:
+    """Yield the checks among items, oldest first, without failures that passed later.
+
+    What passed is known by a run of the same command, by a fix, or from the sessions.
+
+    Raises:
+        StoreUnavailable: a session's state is of another version; a rebuild makes it anew.
+    """
+    found = sorted(items, key=lambda each: (each.created_ms, each.id))
+    links = (link for each in found if each.type == "fix" for link in each.links)
+    fixed = {link.target for link in links if link.kind == "fixes"}
+    checks = [each for each in found if is_check(each)]
+    # The first fact is the command.
+    passed_ms = {each.facts[:1]: each.created_ms for each in checks if each.category != FAILED}
+    passed = {(session.id, head) for session in sessions for head in _passed(session)}
+    for each in checks:
+        is_over = (
+            each.id in fixed
+            or passed_ms.get(each.facts[:1], 0) > each.created_ms
+            or (each.session_id, _head(each)) in passed
+        )
+        if each.category != FAILED or not is_over:
+            yield each
+
+
+def _passed(session: Session) -> Iterator[str]:
+    """Yield what chiefly ran in the commands of a session that had passed when it ended."""
+    known = session_state.decode(session.state)
+    return (head for head, ran in known.commands.items() if ran.ok)
+
+
+def _head(item: Item) -> str:
+    """Return what the command of an item chiefly ran, as the state of its session names it."""
+    line = item.facts[0].removeprefix("$ ") if item.facts else ""
+    return command_line.parse_command_line(line).head
