@@ -208,7 +208,7 @@ def _report(receipt: PurgeReceipt, kept: Sequence[str]) -> None:
     for name, became in receipt.backups.items():
         say(f"backups/{name}: {became}")
     for name in receipt.left:
-        note(f"still held by {name}, which is not ours to change")
+        note(f"still held by {name}, which is left as it is")
     _show_kept(kept)
     note(
         "copies outside of the home are as they were; one put in its place is cleaned at the start"

@@ -76,7 +76,7 @@ class PurgeReceipt(Value):
     """What went: events of the log, files by where they were, copies by name.
 
     `redacted` counts secrets by their kind, in `redacted_events` of the log. `left` are files of
-    the home that hold a text, or a secret, all the same, none of them ours to change.
+    the home that hold a text, or a secret, all the same: settings, and others' files.
     """
 
     events: int = 0

@@ -20,6 +20,8 @@ YOUNG_S = 2.0
 """A hook that lives makes a name for its file long before."""
 _CHUNK_BYTES = 1 << 20
 _REASON = ".reason"
+PROGRAM = "venv"
+"""Where `scripts/start` installs observer in its home."""
 
 
 def shred(path: Path, *, keep: bool = False) -> None:
@@ -73,9 +75,10 @@ def clear_derived(home: Home) -> None:
 def clear_text(home: Home, text: re.Pattern[bytes]) -> dict[str, int]:
     """Delete what holds a text in the spool and beside the copies of the database; count it.
 
+    So is the list of what was imported: without it everything is read, and nothing stored, again.
     What has a name in `spool/new` came after the purge had begun, and is an event of its own.
     """
-    gone = {"spool/bad": 0, "spool/tmp": 0, "backups": 0}
+    gone = {"spool/bad": 0, "spool/tmp": 0, "backups": 0, home.imports.name: 0}
     for path in _files(home.spool / "bad"):
         whole = path.with_name(path.name.removesuffix(_REASON))
         if path.exists() and holds(path, text):
@@ -90,13 +93,23 @@ def clear_text(home: Home, text: re.Pattern[bytes]) -> dict[str, int]:
         if path.suffix != ".db" and holds(path, text):
             shred(path)
             gone["backups"] += 1
+    if holds(home.imports, text):
+        shred(home.imports)
+        gone[home.imports.name] += 1
     return {name: count for name, count in gone.items() if count}
 
 
 def left(home: Home, text: re.Pattern[bytes]) -> list[str]:
-    """Return the files of the home that hold a text, or are called so, by name."""
-    held = (path for path in _files(home.root) if path != home.purging and holds(path, text))
-    return [str(path.relative_to(home.root)) for path in held]
+    """Return the files of the home that hold a text, or are called so, by name.
+
+    An observer that is installed there is not of the memory.
+    """
+    names = (str(path.relative_to(home.root)) for path in _files(home.root) if path != home.purging)
+    return [
+        name
+        for name in names
+        if not name.startswith(f"{PROGRAM}/") and holds(home.root / name, text)
+    ]
 
 
 def holds(path: Path, text: re.Pattern[bytes]) -> bool:

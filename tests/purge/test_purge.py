@@ -40,6 +40,10 @@ def test_a_purged_word_stands_in_no_byte_of_the_home(
     shown: Home, observer: Observer, found: Found
 ) -> None:
     observer("backup")
+    shown.imports.write_text(json.dumps({"memory-files": {f"/home/ana/{WORD}/AGENTS.md": "1:2"}}))
+    program = shown.root / "venv" / "notes.py"
+    program.parent.mkdir()
+    program.write_text(f"WORDS = {WORD!r}")
     held = " ".join(found())
     assert all(
         name in held for name in ("observer.db", "spool/bad/", "backups/", "context/", "log/")
@@ -49,7 +53,8 @@ def test_a_purged_word_stands_in_no_byte_of_the_home(
     assert receipts[0]["files"]["spool/bad"] >= 1
     assert len(receipts[0]["backups"]) == 1
     assert receipts[1]["left"] == []
-    assert found() == []
+    assert receipts[1]["files"]["imports.json"] == 1
+    assert found() == ["venv/notes.py"]
     assert client.is_running(shown)
     assert "login page" in observer("search", "login").stdout
 
