@@ -194,9 +194,10 @@ class HistoryWalk:
                 self.update(replace(anchor_set, is_here=True))
 
     def of_commit(self, step: CommitDiff) -> Iterator[Anchor]:
-        """Yield anchors for what a commit changed: its symbols, or what is outside of them."""
-        if len(step.parents) > 1:
-            return
+        """Yield anchors for what a commit changed: its symbols, or what is outside of them.
+
+        Of a merge that is what came to its first parent.
+        """
         room = MOST_ANCHORS
         for moved in step.files:
             after = self._fingerprints.of(moved.blob, moved.path)

@@ -273,6 +273,23 @@ def test_a_side_branch_that_was_merged_is_here(story: Story) -> None:
     assert story.reasons(twice) == ["changed"]
 
 
+@pytest.mark.parametrize("is_seen", [True, False], ids=["seen before", "seen after"])
+def test_a_merge_that_was_reverted_says_so_until_that_is_reverted(
+    story: Story, *, is_seen: bool
+) -> None:
+    story.commit(auth__py=LOGIN)
+    story.git("checkout", "-b", "topic")
+    story.commit("Twice", auth__py=OTHER)
+    story.git("checkout", "main")
+    story.git("merge", "--no-ff", "topic")
+    merge = story.shown_commit(story.head())
+    assert not is_seen or story.said(merge) == []
+    story.git("revert", "--no-edit", "-m", "1", "HEAD")
+    assert story.reasons(merge) == ["reverted"]
+    story.git("revert", "--no-edit", "HEAD")
+    assert story.said(merge) == []
+
+
 def test_an_imported_history_says_what_a_followed_one_says(story: Story) -> None:
     story.commit("First", auth__py=LOGIN)
     story.commit("Second", auth__py=OTHER)
