@@ -131,6 +131,8 @@ def parse_index(part: SimpleCommand) -> tuple[GitOperation, ...]:
 
 
 def _placed(operation: GitOperation, folder: str) -> GitOperation:
+    if folder and operation.kind == "restore" and not operation.paths:
+        return replace(operation, paths=(folder,))  # `.`
     if not folder or not operation.paths:
         return operation
     return replace(operation, paths=tuple(relative(path, "", folder) for path in operation.paths))

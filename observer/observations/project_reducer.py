@@ -131,7 +131,8 @@ def _after_git(known: ProjectState, recorded: Recorded, body: Command) -> Projec
         is_given_up = operation.kind == "drop" and project_state.is_stashed(
             known, root, recorded.event.at_ms
         )
-        if operation.kind == "reset" or is_given_up:
+        is_all = operation.kind == "restore" and not operation.paths
+        if operation.kind == "reset" or is_all or is_given_up:
             left = open_failures.without_work(left, root, known.shown_branches.get(root, ""))
     if "branch" in body.command:
         left = open_failures.without_branches(left, _deleted_branches(body, is_ok=is_ok))
