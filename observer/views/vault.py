@@ -85,12 +85,18 @@ def _session(session: Session, items: Iterable[Item], folder: str) -> VaultFile:
         "ended": iso(session.last_ms),
     }
     ordered = sorted(items, key=lambda one: (one.created_ms, one.id))
-    title = one_line(session.first_prompt or f"session of {session.client}", _NAME_CHARS)
+    title = one_line(_first_request(session, ordered), _NAME_CHARS)
     parts = [f"# {title}\n"]
     for item in ordered:
         parts += _summary(item.summary) if item.summary else [_entry(item)]
     name = f"{day(session.started_ms)} {_usable(title)} {session.id}.md"
     return VaultFile(f"{folder}/sessions/{name}", with_fields("", fields) + "\n".join(parts) + "\n")
+
+
+def _first_request(session: Session, ordered: Iterable[Item]) -> str:
+    """Return what a session is named for: unlike its summary's title, that stays the same."""
+    asked = next((item.title for item in ordered if item.type == "prompt"), "")
+    return asked or session.first_prompt or f"session of {session.client}"
 
 
 def _summary(said: SummaryFields) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -85,3 +86,15 @@ def test_a_folder_of_somebody_else_is_refused(run: Run, noted: Home, tmp_path: P
     (tmp_path / "mine" / "a.md").touch()
     ran = run("export", "--vault", str(tmp_path / "mine"))
     assert (ran.code, "holds other files" in ran.err) == (2, True)
+
+
+def test_a_session_is_named_for_what_its_first_prompt_asks(
+    run: Run, fill: Callable[..., None], app: Path, tmp_path: Path
+) -> None:
+    plan = "Implement the following plan:\n\n# Plan: Round totals once\n\n## Context\n\nCents."
+    here = {"cwd": str(app), "session": "s9", "client": "testbed", "kind": "prompt"}
+    fill([{"text": plan, **here}, {"text": "now the tests", **here}])
+    run("export", "--vault", str(tmp_path / "vault"))
+    (file,) = (tmp_path / "vault" / "app" / "sessions").iterdir()
+    assert "Round totals once" in file.name
+    assert "\n# Round totals once\n" in file.read_text()
