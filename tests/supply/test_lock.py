@@ -67,6 +67,8 @@ def test_all_that_is_needed_is_pinned_and_nothing_else(lock: str) -> None:
         name = canonicalize_name(requirement.name)
         assert name in found, f"{requirement} is not pinned in {lock}.txt"
         assert requirement.specifier.contains(found[name].version, prereleases=True)
+        # Else pip before 23.3 takes the newest version for it, which has no hash here.
+        assert requirement.extras <= found[name].requirement.extras, requirement
         key = (name, frozenset(requirement.extras))
         if key not in reached:
             reached.add(key)
