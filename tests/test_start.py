@@ -13,6 +13,7 @@ PYTHON = """#!/bin/sh
 echo "${0##*/} $*" >>"$LOG"
 case "$*" in
     "-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" && cp "$0" "$3/bin/observer" ;;
+    "context "*) exit "$CONTEXT_RC" ;;
 esac
 """
 
@@ -33,17 +34,20 @@ class Checkout:
             shutil.copy(SCRIPTS / name, self.root / "scripts")
         (self.root / "pyproject.toml").touch()
 
-    def start(self) -> list[str]:
+    def start(self, *, context_rc: int = 0) -> list[str]:
         """Run the script; return what it ran, by first words."""
         self._log.write_text("")
         environment = {
             "PATH": "/usr/bin:/bin",
             "PYTHON": str(self._python),
             "LOG": str(self._log),
+            "CONTEXT_RC": str(context_rc),
             "OBSERVER_HOME": str(self._home),
         }
         script = self.root / "scripts" / "start"
-        subprocess.run([script], env=environment, cwd=self.root, check=True, capture_output=True)
+        self.said = subprocess.run(
+            [script], env=environment, cwd=self.root, check=True, capture_output=True, text=True
+        ).stdout
         self.ran = self._log.read_text().splitlines()
         return [" ".join(line.split()[:4]) for line in self.ran]
 
@@ -59,6 +63,12 @@ def test_a_start_installs_and_a_second_one_does_not(checkout: Checkout) -> None:
     assert "python -m pip install" not in again
     assert "observer up" in again
     assert "observer down" not in again
+
+
+def test_a_repository_without_commits_is_no_failure(checkout: Checkout) -> None:
+    checkout.start(context_rc=3)
+    assert "Nothing yet" in checkout.said
+    assert "Connect your clients" in checkout.said
 
 
 def test_changed_code_is_installed_and_run(checkout: Checkout) -> None:
