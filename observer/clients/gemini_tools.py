@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from observer.clients import tools
 from observer.clients.envelope import Json, Object
-from observer.clients.payload import NOTHING, flag, inner, prose, text
+from observer.clients.payload import NOTHING, flag, inner, prose, text, words
 
 _SHELL = "run_shell_command"
 TOOLS: Mapping[str, tools.Maker] = {
@@ -23,6 +23,7 @@ TOOLS: Mapping[str, tools.Maker] = {
     "replace": tools.edit,
     "edit": tools.edit,
     "read_file": tools.read,
+    "read_many_files": lambda call: tools.read(_listed(call)),
     "glob": tools.find,
     "list_directory": tools.find,
     "grep_search": tools.grep,
@@ -33,6 +34,8 @@ TOOLS: Mapping[str, tools.Maker] = {
     "invoke_agent": tools.delegate,
     "agent": tools.delegate,
     "task": tools.delegate,
+    "delegate_to_agent": tools.delegate,
+    "codebase_investigator": tools.delegate,
 }
 
 _WRAPPED = re.compile(r"\A<untrusted_context>\n(.*)\n</untrusted_context>\Z", re.DOTALL)
@@ -59,6 +62,12 @@ def correct(call: tools.ToolCall) -> tools.ToolCall:
     if "fileDiff" in display:
         return replace(call, response=_change(display, shown))
     return replace(call, response=shown)
+
+
+def _listed(call: tools.ToolCall) -> tools.ToolCall:
+    """Return a call that reads many files with their paths under one name in all versions."""
+    paths = words(call.given, "paths") or words(call.given, "include")
+    return replace(call, given={"paths": list(paths)})
 
 
 def _ended(call: tools.ToolCall, report: str) -> tools.ToolCall:

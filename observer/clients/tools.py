@@ -38,7 +38,7 @@ def original(answer: Object) -> str | None:
     """Return the text of a file before a tool call; None if the answer does not hold it."""
     if text(answer, "type") == "create":
         return ""
-    before = answer.get("originalFile")
+    before = answer.get("originalFile", answer.get("originalFileContents"))
     return before if isinstance(before, str) else None
 
 
@@ -86,7 +86,8 @@ _Where: TypeAlias = Literal["code", "files", "web"]
 _RELAYS = frozenset({"use_mcp_tool", "call_mcp_tool", "CallMcpTool", "mcp_tool", "mcp"})
 _PATHS = (
     *("file_path", "path", "notebook_path", "targetFile", "target_file", "filePath"),
-    *("absolute_path", "dir_path"),
+    *("absolute_path", "dir_path", "directory_path", "target_directory"),
+    *("relative_workspace_path", "relativeWorkspacePath"),
 )
 _NEW_TEXT = (
     *("new_string", "new_str", "newStr", "newString", "new_text", "newText"),
@@ -246,7 +247,7 @@ def read(call: ToolCall) -> FileRead | ToolUse:
     """Return a file read; a read that failed has shown nothing and stays a tool use."""
     if call.failed:
         return other(call)
-    paths = tuple(filter(None, [text(call.given, *_PATHS)]))
+    paths = words(call.given, "paths") or tuple(filter(None, [text(call.given, *_PATHS)]))
     first, count = number(call.given, "offset"), number(call.given, "limit")
     return FileRead(paths=paths, lines=_lines(first, count), tool=call.tool)
 
@@ -266,8 +267,9 @@ def grep(call: ToolCall) -> Search | ToolUse:
 
 def find(call: ToolCall) -> Search | ToolUse:
     """Return a search for files by name, or a folder listed."""
-    query = text(call.given, "pattern", "glob_pattern", "query")
-    return _searched(call, "files", query=query, path=text(call.given, *_PATHS))
+    query = text(call.given, "pattern", "glob_pattern", "globPattern", "query")
+    query = query or " ".join(words(call.given, "patterns"))
+    return _searched(call, "files", query=query, path=text(call.given, *_PATHS, "folder"))
 
 
 def fetch(call: ToolCall) -> Search | ToolUse:
@@ -311,8 +313,9 @@ def delegate(call: ToolCall) -> Delegation | ToolUse:
     if call.failed:
         return other(call)
     answer = call.response if isinstance(call.response, dict) else {}
+    task = text(call.given, "prompt", "task", "message", "objective")
     return Delegation(
-        task=joined(text(call.given, "description"), text(call.given, "prompt", "task", "message")),
+        task=joined(text(call.given, "description"), task),
         agent=text(call.given, "subagent_type", "agent", "agent_name", "agent_type"),
         result="" if flag(answer, "isAsync") else said(call),
     )

@@ -35,12 +35,22 @@ _TOOLS: Mapping[str, str] = {
     "grep": "Grep",
     "grep_search": "Grep",
     "ripgrep": "Grep",
-    "codebase_search": "Grep",
+    "ripgrep_raw_search": "Grep",
+    "codebase_search": "SemanticSearch",
+    "semantic_search_full": "SemanticSearch",
+    "file_search": "Glob",
+    "glob_file_search": "Glob",
+    "list_dir": "LS",
     "web_search": "WebSearch",
+    "web_fetch": "WebFetch",
     "delete_file": "Delete",
+    "apply_patch": "ApplyPatch",
+    "task": "Task",
 }
 """What its hooks call a tool that the database has by another name."""
-_EDITORS = frozenset({"search_replace", "edit_file", "write"})
+_EDITORS = frozenset(
+    {"search_replace", "edit_file", "write", "MultiEdit", "edit_notebook", "create_file", "reapply"}
+)
 _DONE = frozenset({"completed", "error"})
 
 
@@ -145,19 +155,23 @@ class _Calls(RecordCalls):
         given = inner(tool, "rawArgs") or inner(tool, "params")
         if not name or status not in _DONE:
             return
-        if name in _EDITORS and status == "completed":
+        if name in _EDITORS and status == "completed" and "contents" not in given:
             path = text(given, "file_path", "target_file", "path", "relativeWorkspacePath")
-            edits: list[Json] = [dict(given)] if "new_string" in given else []
+            edits: list[Json] = [dict(one) for one in rows(given, "edits")]
+            if not edits and "new_string" in given:
+                edits = [dict(given)]
             fields: Object = {"file_path": path, "edits": edits}
             yield self.call(at_ms, "afterFileEdit", fields, key)
             return
+        if name in _EDITORS:
+            name = "Write" if "contents" in given else "Edit"
         asked: dict[str, Json] = {"tool_name": _TOOLS.get(name, name), "tool_input": dict(given)}
         if status == "error":
             said: Json = text(tool, "error") or text(tool, "result")
             failed: Object = {**asked, "error_message": said}
             yield self.call(at_ms, "postToolUseFailure", failed, key)
         else:
-            done: Object = {**asked, "tool_output": tool.get("result")}
+            done: Object = {**asked, "tool_output": _answer(tool)}
             yield self.call(at_ms, "postToolUse", done, key)
 
     def asked(self, words: str) -> tuple[str, Object]:
@@ -165,6 +179,13 @@ class _Calls(RecordCalls):
 
     def reply(self, words: str, _: Object) -> tuple[str, Object]:
         return "afterAgentResponse", {"text": words}
+
+
+def _answer(tool: Object) -> Json:
+    """Return what a tool answered; the exit code of a command has another name since 2025."""
+    said = inner(tool, "result")
+    code = number(said, "exitCodeV2")
+    return tool.get("result") if code is None else {**said, "exitCode": code}
 
 
 read = partial(read_session, "cursor", _Calls)

@@ -22,8 +22,10 @@ from observer.core.events import (
     Delegation,
     Event,
     FileRead,
+    FileWrite,
     Prompt,
     Reply,
+    Search,
     SessionEnd,
     SessionStart,
     ToolUse,
@@ -351,6 +353,14 @@ def test_compactions_errors_and_forks_of_opencode(tmp_path: Path) -> None:
     assert compaction == Compaction(summary="The cart rounds.")
 
 
+def test_the_first_patches_of_opencode_had_a_tool_of_another_name(tmp_path: Path) -> None:
+    given = {"patchText": "*** Begin Patch\n*** Delete File: a.py\n*** End Patch"}
+    call = opencode_call("patch", "completed", input=given, output="done")
+    path = opencode(tmp_path / "opencode.db", {"s1": ""}, ("s1", 1, ANSWERED, [call]))
+    (write,) = bodies("opencode", path)
+    assert (write.path, write.operation) == ("a.py", "delete")
+
+
 def as_files(path: Path, storage: Path) -> None:
     """Write what a database of OpenCode holds as older versions kept it."""
     with closing(sqlite3.connect(path)) as database:
@@ -455,6 +465,53 @@ def test_conversations_of_cursor_are_rows_of_one_table(tmp_path: Path) -> None:
     assert (prompt.text, command.command, command.exit_code) == ("why?", "make", 2)
     assert (write.path, write.edits[0].new, looked.paths) == ("/p/a.py", "b", ("/p/a.py",))
     assert (failed.command, failed.failed, reply.text) == ("gone", True, "so")
+
+
+def cursor(path: Path, *bubbles: Record) -> Path:
+    """Write a database with one conversation of these messages."""
+    heads = [{"bubbleId": f"b{number}"} for number in range(len(bubbles))]
+    about = {"composerId": "c1", "createdAt": 1_780_000_000_000}
+    values: dict[str, Any] = {f"bubbleId:c1:b{number}": one for number, one in enumerate(bubbles)}
+    values["composerData:c1"] = {**about, "fullConversationHeadersOnly": heads}
+    table(path, "cursorDiskKV", values)
+    return path
+
+
+EDITED = {"old_string": "a", "new_string": "b"}
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "about"),
+    [
+        (cursor_call("list_dir_v2", target_directory="/p"), Search, "/p"),
+        (cursor_call("list_dir", relative_workspace_path="src"), Search, "src"),
+        (cursor_call("file_search", query="cart.py"), Search, "cart.py"),
+        (cursor_call("glob_file_search", glob_pattern="*.py"), Search, "*.py"),
+        (cursor_call("codebase_search", query="where?"), Search, "where?"),
+        (cursor_call("write", file_path="a.py", contents="x"), FileWrite, "content='x'"),
+        (cursor_call("MultiEdit", file_path="a.py", edits=[EDITED]), FileWrite, "new='b'"),
+        (cursor_call("edit_file", "error", "no file", target_file="a.py"), FileWrite, "no file"),
+        (
+            cursor_call("apply_patch", patch="*** Begin Patch\n*** Delete File: a.py\n"),
+            FileWrite,
+            "delete",
+        ),
+        (cursor_call("task_v2", description="look", prompt="find it"), Delegation, "find it"),
+        (
+            cursor_call(
+                "run_terminal_cmd", result={"output": "no", "exitCodeV2": 2}, command="make"
+            ),
+            Command,
+            "exit_code=2",
+        ),
+    ],
+)
+def test_the_database_of_cursor_has_names_of_its_own_for_tools(
+    tmp_path: Path, call: Record, kind: type, about: str
+) -> None:
+    (body,) = bodies("cursor", cursor(tmp_path / "state.vscdb", call))
+    assert isinstance(body, kind)
+    assert about in repr(body)
 
 
 _JSON = st.recursive(

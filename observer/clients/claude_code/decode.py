@@ -64,8 +64,19 @@ TOOLS: Mapping[str, tools.Maker] = {
     "WebSearch": tools.ask_web,
     "Agent": tools.delegate,
     "Task": tools.delegate,
+    # Names of versions before 1.0.
+    "View": tools.read,
+    "Replace": tools.write,
+    "GlobTool": tools.find,
+    "GrepTool": tools.grep,
+    "dispatch_agent": tools.delegate,
+    "ReadNotebook": tools.read,
+    "NotebookRead": tools.read,
+    "NotebookEditCell": tools.edit,
 }
 
+_EDITORS = "mcp__acp__"
+"""How the tools are called that an editor runs for the client, by the Agent Client Protocol."""
 _EXIT = "Exit code "
 
 
@@ -98,8 +109,10 @@ def _stop_failure(payload: Object) -> AnyBody:
     return Custom(name=f"{NAME}:StopFailure", text=said)
 
 
-def _split_exit(call: tools.ToolCall) -> tools.ToolCall:
-    """Part "Exit code N", the first line of a failed command, from its output."""
+def _correct(call: tools.ToolCall) -> tools.ToolCall:
+    """Name a tool as the client does, and part a failed command's first line from its output."""
+    if call.tool.removeprefix(_EDITORS) in TOOLS:
+        call = msgspec.structs.replace(call, tool=call.tool.removeprefix(_EDITORS))
     first, _, rest = call.error.partition("\n")
     digits = first.removeprefix(_EXIT).strip()
     if first.startswith(_EXIT) and digits.isdecimal() and len(digits) < 10:
@@ -112,6 +125,6 @@ _DIALECT = Dialect(
     tools=TOOLS,
     noise=NOISE,
     readers={"UserPromptSubmit": _prompt, "StopFailure": _stop_failure},
-    correct=_split_exit,
+    correct=_correct,
     session_variable="CLAUDE_CODE_SESSION_ID",
 )

@@ -198,6 +198,7 @@ TOOLS: Mapping[str, tools.Maker] = {
     "replace_in_file": _replace_in_file,
     "search_files": tools.grep,
     "list_files": tools.find,
+    "list_code_definition_names": tools.find,
     "web_fetch": tools.fetch,
     "web_search": tools.ask_web,
 }

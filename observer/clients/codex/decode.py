@@ -29,7 +29,9 @@ TOOLS: Mapping[str, tools.Maker] = {
     "read_file": tools.read,
     "list_dir": tools.find,
     "grep_files": tools.grep,
+    "view_image": tools.read,
     "web_search": tools.ask_web,
+    "open_page": tools.fetch,
     "spawn_agent": tools.delegate,
 }
 

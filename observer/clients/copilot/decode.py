@@ -17,7 +17,7 @@ from observer.clients import claude_events, tools
 from observer.clients.claude_events import Dialect
 from observer.clients.envelope import Envelope, Json, Object
 from observer.clients.payload import inner, text
-from observer.core.events import Event
+from observer.core.events import Delegation, Event
 
 NAME = "copilot"
 
@@ -29,16 +29,32 @@ NOISE: Mapping[str, str] = {
 }
 """Events of which nothing is kept, and why."""
 
+
+def _editor(call: tools.ToolCall) -> tools.ToolEffect | Delegation:
+    """Return what the one editing tool of older versions did, by the command that it was given."""
+    return _COMMANDS.get(text(call.given, "command"), tools.other)(call)
+
+
+_COMMANDS: Mapping[str, tools.Maker] = {
+    "view": tools.read,
+    "create": tools.write,
+    "str_replace": tools.edit,
+    "insert": tools.edit,
+}
+
 TOOLS: Mapping[str, tools.Maker] = {
     "bash": tools.command,
     "powershell": tools.command,
     "view": tools.read,
     "create": tools.write,
     "edit": tools.edit,
+    "insert": tools.edit,
+    "str_replace_editor": _editor,
     "grep": tools.grep,
     "rg": tools.grep,
     "glob": tools.find,
     "web_fetch": tools.fetch,
+    "web_search": tools.ask_web,
     "task": tools.delegate,
     "Bash": tools.command,
     "Read": tools.read,

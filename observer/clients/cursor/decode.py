@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 from zlib import crc32
 
-from observer.clients import tools
+from observer.clients import patch, tools
 from observer.clients.envelope import Envelope, Json, Object
 from observer.clients.own_tools import SERVERLESS
 from observer.clients.payload import (
@@ -54,8 +54,15 @@ TOOLS: Mapping[str, tools.Maker] = {
     "Shell": tools.command,
     "Read": tools.read,
     "Write": tools.write,
+    "Edit": tools.edit,
+    "StrReplace": tools.edit,
+    "MultiEdit": tools.edit,
+    "EditNotebook": tools.edit,
     "Delete": tools.delete,
     "Grep": tools.grep,
+    "SemanticSearch": tools.grep,
+    "Glob": tools.find,
+    "LS": tools.find,
     "WebFetch": tools.fetch,
     "WebSearch": tools.ask_web,
     "Task": tools.delegate,
@@ -187,11 +194,15 @@ def _after_tab(payload: Object) -> Bodies:
 
 def _after_tool(payload: Object) -> Bodies:
     call = _call(payload, failed=None if payload.get("tool_name") == "Shell" else False)
-    yield tools.make(call, TOOLS)
+    yield from _made(call)
 
 
 def _failed_tool(payload: Object) -> Bodies:
-    yield tools.make(_call(payload, failed=True), TOOLS)
+    yield from _made(_call(payload, failed=True))
+
+
+def _made(call: tools.ToolCall) -> Bodies:
+    yield from patch.writes(call) if call.tool in patch.TOOLS else (tools.make(call, TOOLS),)
 
 
 def _call(payload: Object, *, failed: bool | None) -> tools.ToolCall:

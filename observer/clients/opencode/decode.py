@@ -45,6 +45,8 @@ TOOLS: Mapping[str, tools.Maker] = {
     "task": lambda call: tools.delegate(_undescribed(call)),
 }
 
+_PATCHES = patch.TOOLS | {"patch"}
+
 Reader: TypeAlias = Callable[[Object], AnyBody]
 CallReader: TypeAlias = Callable[[Object], tools.ToolCall]
 
@@ -64,7 +66,7 @@ def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
 def _bodies(envelope: Envelope, payload: Object) -> Iterator[AnyBody]:
     if read_call := _CALLS.get(envelope.event):
         call = read_call(payload)
-        yield from patch.writes(call) if call.tool in patch.TOOLS else (tools.make(call, TOOLS),)
+        yield from patch.writes(call) if call.tool in _PATCHES else (tools.make(call, TOOLS),)
     else:
         reader = _READERS.get(envelope.event)
         yield reader(payload) if reader else _other(envelope, payload)

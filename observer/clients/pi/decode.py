@@ -35,6 +35,7 @@ TOOLS: Mapping[str, tools.Maker] = {
     "grep": tools.grep,
     "find": tools.find,
     "ls": tools.find,
+    "subagent": tools.delegate,
 }
 
 _RELOAD = "reload"
