@@ -26,6 +26,7 @@ from observer.core.events import (
     Search,
     SessionEnd,
     SessionStart,
+    ToolUse,
 )
 from observer.core.value import TokenUsage
 from observer.importers.codex.sessions import find, read
@@ -298,6 +299,8 @@ def test_older_rollouts_have_other_tools(shop: Path, tmp_path: Path) -> None:
     query = {"type": "search", "query": "how to round"}
     made.line("response_item", type="web_search_call", id="w1", action=query)
     made.line("response_item", type="web_search_call", id="w2", action={"type": "open_page"})
+    page = {"type": "find_in_page", "url": "https://e.org", "pattern": "cent"}
+    made.line("response_item", type="web_search_call", id="w3", action=page)
     for number, (name, asked) in enumerate(
         (
             ("read_file", {"file_path": "/p/a.py"}),
@@ -313,11 +316,175 @@ def test_older_rollouts_have_other_tools(shop: Path, tmp_path: Path) -> None:
     assert found == [
         Command(command="pwd", output=PATCHED.strip(), exit_code=0, failed=False),
         Search(query="how to round", where="web", tool="web_search"),
+        Search(query="https://e.org cent", where="web", tool="open_page"),
         FileRead(paths=("/p/a.py",), tool="read_file"),
         Search(query="/p", where="files", output="a", tool="list_dir"),
         Search(query="total", where="code", path="/p", output="a", tool="grep_files"),
         Delegation(task="look", agent="explorer", result="a"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "failed"),
+    [
+        (OLD_DONE, False),
+        (OLD_RED, True),
+        (PATCHED, False),
+        ("Exit code: 0\nOutput:\n" + PATCHED, False),
+        ("apply_patch verification failed: Failed to find expected lines in /p/cart.py", True),
+        ("patch rejected: writing outside of the project", True),
+    ],
+)
+def test_a_patch_went_as_its_answer_says_in_any_version(
+    shop: Path, tmp_path: Path, answer: str, *, failed: bool
+) -> None:
+    made = Rollout(shop)
+    call = {"call_id": "c", "name": "apply_patch", "arguments": json.dumps({"input": PATCH})}
+    made.line("response_item", type="function_call", **call)
+    made.line("response_item", type="function_call_output", call_id="c", output=answer)
+    (write,) = [one.body for one in events_in(made.write(tmp_path)) if "cart" in repr(one.body)]
+    assert isinstance(write, FileWrite)
+    assert (write.path, bool(write.error)) == ("cart.py", failed)
+
+
+@pytest.mark.parametrize("success", [False, True])
+def test_the_end_of_a_patch_says_more_than_its_answer(
+    shop: Path, tmp_path: Path, *, success: bool
+) -> None:
+    made = Rollout(shop)
+    call = {"call_id": "c", "name": "apply_patch", "input": PATCH}
+    made.line("response_item", type="custom_tool_call", **call)
+    made.line("event_msg", type="patch_apply_end", call_id="c", success=success)
+    made.line("response_item", type="custom_tool_call_output", call_id="c", output="done?")
+    (write,) = [one.body for one in events_in(made.write(tmp_path)) if "cart" in repr(one.body)]
+    assert isinstance(write, FileWrite)
+    assert bool(write.error) is not success
+
+
+def test_a_command_and_a_patch_count_in_the_folder_they_name(shop: Path, tmp_path: Path) -> None:
+    made = Rollout(shop)
+    given = {"cmd": f"cd web && apply_patch <<'EOF'\n{PATCH}\nEOF", "workdir": "/other"}
+    for call, asked in (("c1", given), ("c2", {"cmd": "make", "workdir": "/other"})):
+        row = {"call_id": call, "name": "exec_command", "arguments": json.dumps(asked)}
+        made.line("response_item", type="function_call", **row)
+        made.line("response_item", type="function_call_output", call_id=call, output=OLD_DONE)
+    _, write, command, end = events_in(made.write(tmp_path))
+    assert (getattr(write.body, "path", ""), write.cwd) == ("cart.py", "/other/web")
+    assert (getattr(command.body, "command", ""), command.cwd) == ("make", "/other")
+    assert end.cwd == str(shop)
+
+
+@pytest.mark.parametrize(
+    ("answer", "failed", "interrupted"),
+    [
+        ("exec_command failed for `make`: No such file or directory", True, False),
+        ("execution error: Io(Os { code: 2 })", True, False),
+        ("failed to parse function arguments: missing field `command`", True, False),
+        ("exec command rejected by user", True, False),
+        ("aborted by user after 2.1s", None, True),
+        ("Wall time: 2.1 seconds\naborted by user", None, True),
+        ("aborted (core dumped) is what it printed", None, False),
+    ],
+)
+def test_a_command_that_never_ended_says_why(
+    shop: Path, tmp_path: Path, answer: str, *, failed: bool | None, interrupted: bool
+) -> None:
+    made = Rollout(shop)
+    made.shell("make", answer)
+    (found,) = [
+        one.body for one in events_in(made.write(tmp_path)) if isinstance(one.body, Command)
+    ]
+    assert (found.failed, found.interrupted, found.exit_code) == (failed, interrupted, None)
+    assert found.output == answer
+
+
+def test_a_tool_that_failed_has_failed(shop: Path, tmp_path: Path) -> None:
+    made = Rollout(shop)
+    errors = ({"Ok": {"isError": True}}, {"Err": "no server"}, {"Ok": {"content": []}})
+    for number, result in enumerate(errors):
+        row = {"call_id": f"c{number}", "name": "find", "arguments": "{}"}
+        made.line("response_item", type="function_call", **row)
+        made.line("event_msg", type="mcp_tool_call_end", call_id=f"c{number}", result=result)
+        made.line("response_item", type="function_call_output", call_id=f"c{number}", output="x")
+    row = {"call_id": "c9", "name": "read_file", "arguments": '{"file_path": "/p/a.py"}'}
+    made.line("response_item", type="function_call", **row)
+    gone = "failed to read file: No such file or directory"
+    made.line("response_item", type="function_call_output", call_id="c9", output=gone)
+    found = [one.body for one in events_in(made.write(tmp_path)) if isinstance(one.body, ToolUse)]
+    assert [bool(one.failed) for one in found] == [True, True, False, True]
+
+
+def said(role: str, text: str) -> dict[str, Any]:
+    return {"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]}
+
+
+SHELL = {"type": "function_call", "call_id": "c", "name": "shell"}
+BARE: list[dict[str, Any]] = [
+    said("user", "<environment_context>\nCurrent working directory: /p\nShell: zsh"),
+    said("user", "why?"),
+    {"type": "local_shell_call", "id": "l", "action": {"command": ["ls"]}},
+    {"type": "function_call_output", "call_id": "l", "output": OLD_DONE},
+    {"record_type": "state"},
+    {**SHELL, "arguments": '{"command": ["make"]}'},
+    {"type": "function_call_output", "call_id": "c", "output": OLD_RED},
+    said("assistant", "It rounds."),
+]
+HEAD = {"id": "s1", "timestamp": "2025-06-01T10:00:00.000Z", "git": {"branch": "main"}}
+
+
+@pytest.mark.parametrize("layout", ["lines", "object"])
+def test_the_first_layouts_of_rollouts_are_read(tmp_path: Path, layout: str) -> None:
+    """They have no times but the session's: what happened keeps its order."""
+    path = tmp_path / ("rollout-s1.jsonl" if layout == "lines" else "rollout-s1.json")
+    (tmp_path / "config.json").write_text("{}")
+    whole = {"session": HEAD, "items": BARE}
+    records = [HEAD, *BARE] if layout == "lines" else [whole]
+    path.write_text("".join(json.dumps(one) + "\n" for one in records))
+    events = events_in(tmp_path)
+    start, prompt, listed, made, reply, _ = sorted(events, key=lambda one: one.at_ms)
+    assert {(one.session, one.cwd, one.branch) for one in events} == {("s1", "/p", "main")}
+    assert isinstance(start.body, SessionStart)
+    assert prompt.body == Prompt(text="why?")
+    assert getattr(listed.body, "command", "") == "ls"
+    assert getattr(made.body, "exit_code", 0) == 1
+    assert reply.body == Reply(text="It rounds.")
+
+
+def test_a_rollout_without_events_of_prompts_has_those_of_its_messages(
+    shop: Path, tmp_path: Path
+) -> None:
+    """And without ends of turns the last words of each; not of one that was broken off."""
+    made = Rollout(shop)
+    made.lines = made.lines[:1]
+    texts = ("# AGENTS.md instructions for /p", "<environment_context>x", "<user_instructions>x")
+    rows = [
+        *(said("user", text) for text in texts),
+        said("user", "why?"),
+        said("assistant", "I look."),
+        said("assistant", "It rounds."),
+        said("user", "and here?"),
+        said("assistant", "Wait"),
+    ]
+    for row in rows:
+        made.at_ms += 1000
+        made.line("response_item", **row)
+    made.line("event_msg", type="turn_aborted", reason="interrupted")
+    found = [one.body for one in events_in(made.write(tmp_path))]
+    assert isinstance(found[0], SessionStart)
+    assert found[1:-1] == [
+        Prompt(text="why?"),
+        Reply(text="It rounds."),
+        Prompt(text="and here?"),
+    ]
+
+
+def test_what_an_editor_puts_before_a_prompt_is_left_out(shop: Path, tmp_path: Path) -> None:
+    made = Rollout(shop)
+    made.prompt(
+        "# Context from my IDE setup:\n\n## Open tabs:\n- a.py\n\n## My request for Codex:\nwhy?"
+    )
+    made.line("event_msg", type="user_message", message="<user_instructions>x</user_instructions>")
+    assert [one.body for one in events_in(made.write(tmp_path))][1:-1] == [Prompt(text="why?")]
 
 
 def test_newer_rollouts_name_items_and_servers(shop: Path, tmp_path: Path) -> None:

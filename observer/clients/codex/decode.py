@@ -6,6 +6,7 @@ how it went is read from that. Files are edited by patches. Source: payloads of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 import msgspec
@@ -13,8 +14,8 @@ import msgspec
 from observer.clients import claude_events, patch, tools
 from observer.clients.claude_events import Dialect
 from observer.clients.envelope import Envelope, Object
-from observer.clients.payload import flag
-from observer.core.events import Event
+from observer.clients.payload import flag, text
+from observer.core.events import AnyBody, Event, Prompt
 
 NOISE: Mapping[str, str] = {
     "PreToolUse": "PostToolUse repeats the input and knows the end",
@@ -36,6 +37,13 @@ TOOLS: Mapping[str, tools.Maker] = {
 }
 
 
+_EDITORS = re.compile(
+    r"\A# Context from my IDE setup:\n.*?^## My request for Codex:\s*", re.DOTALL | re.MULTILINE
+)
+_PATCHED = ("Exit code: 0\n", "Success. ")
+"""How the answers of patches begin that were applied."""
+
+
 def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     """Turn one hook call into the events it reports: a patch is one event for each file."""
     return claude_events.read(envelope, payload, _DIALECT)
@@ -45,10 +53,22 @@ def _correct(call: tools.ToolCall) -> tools.ToolCall:
     return msgspec.structs.replace(call, failed=_failed(call))
 
 
+def _prompt(payload: Object) -> AnyBody:
+    """Return what the person asked; an editor puts what is open in it before."""
+    return Prompt(text=_EDITORS.sub("", text(payload, "prompt")))
+
+
 def _failed(call: tools.ToolCall) -> bool | None:
     if call.tool in patch.TOOLS and call.response is not None:
-        return not tools.said(call).startswith("Exit code: 0\n")
+        return not tools.said(call).startswith(_PATCHED)
     return flag(call.response, "isError") if isinstance(call.response, dict) else None
 
 
-_DIALECT = Dialect(client="codex", tools=TOOLS, noise=NOISE, correct=_correct, turn="turn_id")
+_DIALECT = Dialect(
+    client="codex",
+    tools=TOOLS,
+    noise=NOISE,
+    readers={"UserPromptSubmit": _prompt},
+    correct=_correct,
+    turn="turn_id",
+)

@@ -2,27 +2,49 @@
 
 Beyond what its hooks report, a rollout has the exit code of a command. A command that went on
 while the agent did something else is one call, with all that it printed; one that never ended has
-no exit code.
+no exit code. Older rollouts say neither prompts nor the ends of turns by events of their own: they
+are read from the messages.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from observer.clients.envelope import Json, Object
-from observer.clients.payload import inner, number, rows, text
+from observer.clients.patch import TOOLS as PATCHES
+from observer.clients.payload import flag, inner, number, text, words
 from observer.importers.calls import HookCall
-from observer.importers.codex.shell_calls import SHELLS, STDIN, answer_of, command_of, patch_of
-from observer.importers.jsonl import Problems, lines, parse, time_of
+from observer.importers.codex.layouts import CONTEXT, EVENT, ITEM, META, events_in, said_in, steps
+from observer.importers.codex.shell_calls import (
+    SHELLS,
+    STDIN,
+    Answer,
+    answer_of,
+    command_of,
+    patch_of,
+)
+from observer.importers.jsonl import Problems
+
+_OWN = re.compile(
+    r"\s*(?:# AGENTS\.md|<(?:environment_context|user_instructions|permissions|collaboration_mode"
+    r"|skills?|turn_aborted|user_shell_command|subagent_notification|INSTRUCTIONS)\b)"
+)
+"""How messages begin that no person has typed."""
+_CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
+_ANSWERS = frozenset({"function_call_output", "custom_tool_call_output"})
+_PLACED = frozenset({"Bash", "apply_patch"})
+"""Tools that may run in another folder than the session's."""
 
 
 class _Running(NamedTuple):
-    """A command that has not ended: its call, and what it printed so far."""
+    """A command that has not ended: its call, folder, and what it printed so far."""
 
     call: str
     given: Object
+    cwd: str
     printed: str
 
 
@@ -46,26 +68,43 @@ class RolloutCalls:
         self._running: dict[str, _Running] = {}
         self._total: Object = {}
         self._counted: Object = {}
+        self._ends: dict[str, bool] = {}
+        self._said: tuple[int, str] | None = None
+        self._has = events_in(path)
 
     def __iter__(self) -> Iterator[HookCall]:
-        """Yield the hook calls."""
+        """Yield the hook calls; the start comes first, which a rollout may say later."""
+        early: list[HookCall] = []
+        is_begun = False
+        for call in self._in_order():
+            if is_begun:
+                yield call
+                continue
+            is_begun = call.event == "SessionStart"
+            early.insert(0 if is_begun else len(early), call)
+            if is_begun:
+                yield from early
+        if early and not is_begun:
+            yield self._start(early[0].at_ms)
+            yield from early
+
+    def _in_order(self) -> Iterator[HookCall]:
         readers: Mapping[str, Callable[[int, Object], Iterator[HookCall]]] = {
-            "session_meta": self._meta,
-            "turn_context": self._context,
-            "event_msg": self._event,
-            "response_item": self._item,
+            META: self._meta,
+            CONTEXT: self._context,
+            EVENT: self._event,
+            ITEM: self._item,
         }
         last_ms = 0
-        for line in lines(self._path, self._problems):
-            record = parse(line, self._path, self._problems) or {}
-            at_ms, reader = time_of(record), readers.get(text(record, "type"))
-            payload = inner(record, "payload")
-            if at_ms is None or reader is None or self._is_copied(payload):
+        for at_ms, kind, payload in steps(self._path, self._problems):
+            reader = readers.get(kind)
+            if reader is None or self._is_copied(payload):
                 continue
             last_ms = max(last_ms, at_ms)
             yield from reader(at_ms, payload)
+        yield from self._stopped()
         for running in self._running.values():
-            yield self._ended(last_ms, running, None)._replace(is_open=True)
+            yield self._ended(last_ms, running, Answer(""))._replace(is_open=True)
         if last_ms:
             yield self._call(last_ms + 1000, "SessionEnd", {"reason": "other"}, f"{last_ms}")
 
@@ -106,28 +145,59 @@ class RolloutCalls:
         self._turn = text(payload, "turn_id") or self._turn
         if not self._model:
             self._model = text(payload, "model")
-            start: Object = {"source": "startup", "model": self._model}
-            begun_ms = at_ms if self._begun_ms is None else self._begun_ms
-            yield self._call(begun_ms, "SessionStart", start, "start")
+            yield self._start(at_ms)
+
+    def _start(self, at_ms: int) -> HookCall:
+        start: Object = {"source": "startup", "model": self._model}
+        begun_ms = at_ms if self._begun_ms is None else self._begun_ms
+        return self._call(begun_ms, "SessionStart", start, "start")
 
     def _event(self, at_ms: int, payload: Object) -> Iterator[HookCall]:
         kind, item = text(payload, "type"), inner(payload, "item")
         done = text(item, "type") if kind == "item_completed" else ""
-        if kind == "task_started":
-            self._turn = text(payload, "turn_id") or self._turn
-        elif kind == "user_message" or done == "UserMessage":
-            said = text(payload, "message") or _words(item)
-            yield self._call(at_ms, "UserPromptSubmit", {"prompt": said}, f"{at_ms}")
+        if kind == "user_message" or done == "UserMessage":
+            yield from self._asked(at_ms, text(payload, "message") or said_in(item))
         elif kind == "task_complete":
             if said := text(payload, "last_agent_message"):
-                fields: Object = {"last_assistant_message": said, "usage": self._usage()}
-                yield self._call(at_ms, "Stop", fields, f"{at_ms}")
-        elif kind == "token_count":
-            self._total = inner(inner(payload, "info"), "total_token_usage") or self._total
+                yield self._stop(at_ms, said)
         elif done == "CommandExecution":
             yield from self._executed(at_ms, item)
         elif kind == "context_compacted" or done == "ContextCompaction":
             yield self._call(at_ms, "PostCompact", {}, f"{at_ms}")
+        else:
+            self._note(kind, payload)
+
+    def _note(self, kind: str, payload: Object) -> None:
+        if kind == "task_started":
+            self._turn = text(payload, "turn_id") or self._turn
+        elif kind == "turn_aborted":
+            self._said = None
+        elif kind == "token_count":
+            self._total = inner(inner(payload, "info"), "total_token_usage") or self._total
+        elif (success := _success(payload)) is not None:
+            self._ends[text(payload, "call_id")] = success
+
+    def _asked(self, at_ms: int, said: str) -> Iterator[HookCall]:
+        if not _OWN.match(said):
+            yield from self._stopped()
+            yield self._call(at_ms, "UserPromptSubmit", {"prompt": said}, f"{at_ms}")
+
+    def _stop(self, at_ms: int, said: str) -> HookCall:
+        fields: Object = {"last_assistant_message": said, "usage": self._usage()}
+        return self._call(at_ms, "Stop", fields, f"{at_ms}")
+
+    def _stopped(self) -> Iterator[HookCall]:
+        """Yield the end of a turn of which only the agent's last words are known."""
+        if self._said is not None:
+            yield self._stop(*self._said)
+        self._said = None
+
+    def _message(self, at_ms: int, item: Object) -> Iterator[HookCall]:
+        role, said = text(item, "role"), said_in(item)
+        if role == "user" and said.strip() and "prompt" not in self._has:
+            yield from self._asked(at_ms, said)
+        elif role == "assistant" and said.strip() and "end" not in self._has:
+            self._said = at_ms, said
 
     def _usage(self) -> Json:
         """Return what was used since the last turn; its input includes what was cached."""
@@ -143,29 +213,42 @@ class RolloutCalls:
         }
 
     def _item(self, at_ms: int, payload: Object) -> Iterator[HookCall]:
-        kind, call = text(payload, "type"), text(payload, "call_id")
-        if kind in {"function_call", "custom_tool_call", "local_shell_call"}:
+        kind, call = text(payload, "type"), text(payload, "call_id", "id")
+        if kind == "message":
+            yield from self._message(at_ms, payload)
+        elif kind in _CALLS:
             self._calls[call] = _asked(kind, payload)
-        elif kind in {"function_call_output", "custom_tool_call_output"} and call in self._calls:
+        elif kind in _ANSWERS and call in self._calls:
             name, given = self._calls.pop(call)
-            answer = payload.get("output")
-            if name in SHELLS and (patch := patch_of(given)):
-                said = answer_of(answer)
-                whole = f"Exit code: {said.code}\n{said.printed}"
-                yield self._done(at_ms, call, "apply_patch", {"command": patch}, whole)
-            elif name in SHELLS or name == STDIN:
-                yield from self._printed(at_ms, call, name, given, answer)
-            else:
-                yield self._done(at_ms, call, name, given, answer)
-        elif kind == "web_search_call" and (query := text(inner(payload, "action"), "query")):
-            key = call or text(payload, "id") or f"{at_ms}"
-            yield self._done(at_ms, key, "web_search", {"query": query}, None)
+            yield from self._answered(at_ms, call, name, given, payload.get("output"))
+        elif kind == "web_search_call":
+            name, given = _looked_up(inner(payload, "action"))
+            if name:
+                yield self._done(at_ms, call or f"{at_ms}", name, given, None)
+
+    def _answered(
+        self, at_ms: int, call: str, name: str, given: Object, output: Json
+    ) -> Iterator[HookCall]:
+        answer, cwd = answer_of(output), _within(self._cwd, text(given, "workdir"))
+        success = self._ends.pop(call, None)
+        if name in SHELLS and (patch := patch_of(given)):
+            applied: Object = {"command": patch.lines, "cwd": _within(cwd, patch.folder)}
+            yield self._done(at_ms, call, "apply_patch", applied, _whole(answer, success=success))
+        elif name in SHELLS or name == STDIN:
+            yield from self._printed(at_ms, call, name, given, answer)
+        elif name in PATCHES:
+            yield self._done(at_ms, call, name, given, _whole(answer, success=success))
+        elif success is False or answer.is_broken:
+            failed: Json = {"isError": True, "content": answer.printed}
+            yield self._done(at_ms, call, name, given, failed)
+        else:
+            yield self._done(at_ms, call, name, given, output)
 
     def _printed(
-        self, at_ms: int, call: str, name: str, given: Object, answer: Json
+        self, at_ms: int, call: str, name: str, given: Object, said: Answer
     ) -> Iterator[HookCall]:
-        said = answer_of(answer)
-        running = _Running(call, {"command": command_of(given)}, "")
+        cwd = _within(self._cwd, text(given, "workdir", "working_directory"))
+        running = _Running(call, {"command": command_of(given)}, cwd, "")
         if name == STDIN:
             known = self._running.pop(text(given, "session_id"), None)
             if known is None:
@@ -175,7 +258,7 @@ class RolloutCalls:
         if said.going_on:
             self._running[said.going_on] = running
         else:
-            yield self._ended(at_ms, running, said.code)
+            yield self._ended(at_ms, running, said)
 
     def _executed(self, at_ms: int, item: Object) -> Iterator[HookCall]:
         """Yield the end of a command that the agent did not wait for."""
@@ -184,18 +267,26 @@ class RolloutCalls:
             if running.call == call:
                 del self._running[name]
                 ended = running._replace(printed=text(item, "aggregated_output") or running.printed)
-                yield self._ended(at_ms, ended, code if code is None or code >= 0 else None)
+                known = code if code is None or code >= 0 else None
+                yield self._ended(at_ms, ended, Answer("", known))
 
-    def _ended(self, at_ms: int, running: _Running, code: int | None) -> HookCall:
+    def _ended(self, at_ms: int, running: _Running, end: Answer) -> HookCall:
         answer: dict[str, Json] = {"output": running.printed}
-        if code is not None:
-            answer["exit_code"] = code
-        return self._done(at_ms, running.call, "Bash", running.given, answer)
+        if end.code is not None:
+            answer["exit_code"] = end.code
+        elif end.is_aborted:
+            answer["interrupted"] = True
+        elif end.is_broken:
+            answer["isError"] = True
+        given: Object = {**running.given, "cwd": running.cwd}
+        return self._done(at_ms, running.call, "Bash", given, answer)
 
     def _done(self, at_ms: int, call: str, name: str, given: Object, answer: Any) -> HookCall:  # noqa: ANN401 - any JSON
+        asked = dict(given)
         fields: Object = {
+            "cwd": asked.pop("cwd", self._cwd) if name in _PLACED else self._cwd,
             "tool_name": name,
-            "tool_input": dict(given),
+            "tool_input": asked,
             "tool_use_id": call,
             "tool_response": answer,
         }
@@ -212,5 +303,31 @@ def _asked(kind: str, payload: Object) -> tuple[str, Object]:
     return f"{space}__{name}" if space else name, given
 
 
-def _words(item: Object) -> str:
-    return "\n".join(text(part, "text") for part in rows(item, "content"))
+def _within(folder: str, named: str) -> str:
+    return str(Path(folder, named)) if named else folder
+
+
+def _looked_up(action: Object) -> tuple[str, Object]:
+    """Return the tool and the question of a look at the web; "" where it says none."""
+    if query := text(action, "query") or " ".join(words(action, "queries")):
+        return "web_search", {"query": query}
+    if url := text(action, "url"):
+        return "open_page", {"url": url, "prompt": text(action, "pattern")}
+    return "", {}
+
+
+def _whole(answer: Answer, *, success: bool | None) -> str:
+    """Return the answer of a patch with the exit code before it, as hooks report it."""
+    code = answer.code if success is None else int(not success)
+    return answer.printed if code is None else f"Exit code: {code}\n{answer.printed}"
+
+
+def _success(payload: Object) -> bool | None:
+    """Return how a call went by the event of its end; None for other events, or if none says it."""
+    kind, result = text(payload, "type"), inner(payload, "result")
+    if kind == "patch_apply_end":
+        return flag(payload, "success")
+    if kind == "mcp_tool_call_end" and result:
+        done = inner(result, "Ok")
+        return "Err" not in result and True not in (done.get("isError"), done.get("is_error"))
+    return None

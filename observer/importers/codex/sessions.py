@@ -11,16 +11,17 @@ from observer.core.config import Settings
 from observer.core.events import Event
 from observer.importers.calls import events_of_calls
 from observer.importers.codex.calls import RolloutCalls
-from observer.importers.jsonl import Problems, files_below, last_ms, lines, parse, time_of
+from observer.importers.codex.layouts import ENDINGS, META, steps
+from observer.importers.jsonl import Problems, files_below, last_ms
 from observer.importers.source import FoundSession
 
-_META = "session_meta"
+_ROLLOUT = "rollout-"
 
 
 def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
     """Return the sessions in files, and in all files below folders; of copies, the longest."""
     found: dict[str, FoundSession] = {}
-    for path in dict.fromkeys(each for one in paths for each in files_below(one)):
+    for path in dict.fromkeys(each for one in paths for each in _files(one)):
         session = _session(path)
         if session is None:
             problems.add("file without a session", path)
@@ -36,14 +37,20 @@ def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterato
     yield from events_of_calls("codex", reported, found, settings, problems, project=found.folder)
 
 
+def _files(path: Path) -> Iterator[Path]:
+    for file in files_below(path, ENDINGS):
+        if file == path or file.suffix != ".json" or file.name.startswith(_ROLLOUT):
+            yield file
+
+
 def _session(path: Path) -> FoundSession | None:
     """Return the session whose first record a file begins with."""
-    line = next(lines(path, Problems()), None)
-    record = (parse(line, path, Problems()) if line else None) or {}
-    payload, first_ms = inner(record, "payload"), time_of(record)
+    first = next(steps(path, Problems()), None)
+    payload = first.payload if first else {}
     name = text(payload, "id", "session_id")
-    if text(record, "type") != _META or not name or first_ms is None:
+    if first is None or first.kind != META or not name:
         return None
+    first_ms = first.at_ms
     return FoundSession(
         id=name,
         paths=(path,),

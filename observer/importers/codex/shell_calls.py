@@ -17,6 +17,10 @@ SHELLS = frozenset(
 )
 STDIN = "write_stdin"
 _PATCHES = ("apply_patch", "applypatch")
+_APPLY = re.compile(
+    r"(?:cd\s+(?P<folder>'[^'\n]+'|\"[^\"\n]+\"|[^\s;&|'\"]+)\s*(?:&&|;|\n)\s*)?(?:apply_?patch)\b"
+)
+"""How a line of a shell begins that applies a patch, in another folder or where it is."""
 _BEGIN = "*** Begin Patch"
 _HEAD = re.compile(
     r"(?:Chunk ID: [^\n]*\n)?(?:Exit code: (?P<old>-?\d{1,9})\n)?(?:Wall time: [^\n]*\n)?"
@@ -27,32 +31,59 @@ _HEAD = re.compile(
 """What stands before the output of a command: how it ended, or the session in which it goes on."""
 
 
+_BROKEN = re.compile(
+    r"(?:exec_command failed|write_stdin failed|failed in sandbox|execution error"
+    r"|failed to (?:parse|read|list|spawn)|unsupported call|command timed out|tool call error"
+    r"|(?:exec command|patch|command) rejected|rejected by user|approval policy is )",
+    re.IGNORECASE,
+)
+"""How answers begin of calls that came to nothing, which have no exit code."""
+_ABORTED = re.compile(
+    r"(?:Wall time: [^\n]{1,40}\n)?aborted(?: by user)?(?: after [^\n]{1,20})?(?:\n|\Z)"
+)
+
+
 class Answer(NamedTuple):
-    """What a command printed; its exit code, or the session in which it goes on, where known."""
+    """What a command printed; its exit code, or the session in which it goes on, where known.
+
+    `is_broken` if it never ran to its end for a reason of the client's, `is_aborted` if the person
+    broke it off.
+    """
 
     printed: str
     code: int | None = None
     going_on: str = ""
+    is_broken: bool = False
+    is_aborted: bool = False
+
+
+class Patch(NamedTuple):
+    """A patch, and the folder in which it is applied; "" for the one where the shell is."""
+
+    lines: str
+    folder: str = ""
 
 
 def command_of(given: Object) -> str:
     """Return the command line of a call: a text, or words of which the first may be a shell."""
-    asked = given.get("command")
-    if not isinstance(asked, list):
-        return text(given, "cmd", "command")
-    said = words(given, "command")
+    name = "command" if "command" in given else "cmd"
+    if not isinstance(given.get(name), list):
+        return text(given, name)
+    said = words(given, name)
     is_script = len(said) == 3 and said[1] in {"-c", "-lc"}
     return said[2] if is_script else shlex.join(said)
 
 
-def patch_of(given: Object) -> str:
-    """Return the patch that a call of a shell applies; "" if it runs something else."""
-    said = words(given, "command") or (text(given, "cmd"),)
+def patch_of(given: Object) -> Patch | None:
+    """Return the patch that a call of a shell applies; None if it runs something else."""
+    said = words(given, "command") or words(given, "cmd") or ("",)
     if said[0] in _PATCHES:
-        return "\n".join(said[1:])
+        return Patch("\n".join(said[1:]))
     line = command_of(given).lstrip()
-    begin = line.find(_BEGIN)
-    return line[begin:] if line.startswith(_PATCHES) and begin >= 0 else ""
+    begin, found = line.find(_BEGIN), _APPLY.match(line)
+    if found is None or begin < 0:
+        return None
+    return Patch(line[begin:], (found["folder"] or "").strip("'\""))
 
 
 def answer_of(output: Json) -> Answer:
@@ -63,6 +94,7 @@ def answer_of(output: Json) -> Answer:
         return Answer(text(value, "output"), number(inner(value, "metadata"), "exit_code"))
     head = _HEAD.match(said)
     if head is None:
-        return Answer(said)
+        is_broken = _BROKEN.match(said) is not None
+        return Answer(said, is_broken=is_broken, is_aborted=_ABORTED.match(said) is not None)
     code = head["old"] or head["new"]
     return Answer(said[head.end() :], int(code) if code else None, head["on"] or "")
