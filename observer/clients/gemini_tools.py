@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from observer.clients import tools
 from observer.clients.envelope import Json, Object
-from observer.clients.payload import NOTHING, flag, inner, prose, text, words
+from observer.clients.payload import NOTHING, flag, inner, joined, prose, text, words
 
 _SHELL = "run_shell_command"
 TOOLS: Mapping[str, tools.Maker] = {
@@ -42,7 +42,8 @@ _WRAPPED = re.compile(r"\A<untrusted_context>\n(.*)\n</untrusted_context>\Z", re
 _END = re.compile(r"(?:\n(?:Exit Code|Signal|Background PIDs|Process Group PGID): [^\n]*)+")
 _EXIT_CODE = re.compile(r"\nExit Code: (\d{1,9})\b")
 _SIGNAL = re.compile(r"\nSignal: (?!\(none\))")
-_CANCELLED = "Command was cancelled by user"
+_CANCELLED = ("Command was cancelled by user", "Command was automatically cancelled")
+_NO_CODE = "\nExit Code: (none)"
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,\d+)? \+(\d{1,9})(?:,\d+)? @@")
 
 
@@ -79,21 +80,28 @@ def _ended(call: tools.ToolCall, report: str) -> tools.ToolCall:
             call, response=report, error="", failed=call.failed or None, interrupted=stopped
         )
     # What stands in front may be a command of many lines.
-    _, _, printed = (
-        report[: end.start()]
-        .removeprefix(f"Command: {text(call.given, 'command')}\n")
-        .partition("Output: ")
-    )
-    printed = printed.removesuffix("\nError: (none)")
+    said = report[: end.start()].removeprefix(f"Command: {text(call.given, 'command')}\n")
+    said = said.removesuffix("\nError: (none)")
     code = _EXIT_CODE.search(end[0])
     is_killed = _SIGNAL.search(end[0]) is not None
+    never_ran = _NO_CODE in end[0] and said.rpartition("\n")[2].startswith("Error: ")
+    is_open = is_killed or _NO_CODE in end[0]
     return replace(
         call,
-        response="" if printed == "(empty)" else printed,
+        response=_printed(said),
         error="",
-        failed=True if is_killed else None,
-        exit_code=int(code[1]) if code else None if is_killed else 0,
+        failed=True if is_killed or never_ran else None,
+        exit_code=int(code[1]) if code else None if is_open else 0,
     )
+
+
+def _printed(said: str) -> str:
+    """Return what a command printed; older versions told its two streams apart."""
+    _, mark, printed = said.partition("Output: ")
+    if mark:
+        return "" if printed == "(empty)" else printed
+    first, _, second = said.partition("Stdout: ")[2].rpartition("\nStderr: ")
+    return joined(*(stream for stream in (first, second) if stream != "(empty)"))
 
 
 def _change(display: Object, shown: str) -> dict[str, Json]:

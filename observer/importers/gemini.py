@@ -11,11 +11,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from hashlib import sha256
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from observer.clients.envelope import Json, Object
-from observer.clients.payload import inner, number, rows, text, words
+from observer.clients.payload import inner, number, prose, rows, text, words
 from observer.importers.calls import HookCall, read_session
 from observer.importers.jsonl import SUFFIXES, Problems, files_below, read_object, time_of
 from observer.importers.records import (
@@ -29,6 +30,7 @@ from observer.importers.records import (
 from observer.importers.source import FoundSession
 
 _CHATS = "chats"
+_SESSION = "session-"
 _ROOT = ".project_root"
 _OBJECT = ".json"
 _ENDINGS = (*SUFFIXES, _OBJECT)
@@ -46,7 +48,7 @@ def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
         file
         for path in paths
         for file in files_below(path, _ENDINGS)
-        if file == path or _CHATS in file.relative_to(path).parts
+        if file == path or _CHATS in file.parts or file.name.startswith(_SESSION)
     )
     return find_sessions(_opening, list(files), problems)
 
@@ -70,7 +72,20 @@ def _folder(path: Path, known: Sequence[Object]) -> str:
     if named := words(known[0], "directories"):
         return named[0]
     said = (_WORKSPACE.search(words_of(record.get("content"))) for record in known)
-    return next((found[1].strip() for found in said if found), "")
+    return next((found[1].strip() for found in said if found), "") or _hashed(known)
+
+
+def _hashed(known: Sequence[Object]) -> str:
+    """Return the folder whose hash a session has, of those around the files that it names."""
+    wanted = text(known[0], "projectHash")
+    calls = (call for record in known for call in rows(record, "toolCalls"))
+    named = (value for call in calls for value in inner(call, "args").values())
+    paths = (PurePosixPath(one) for one in named if isinstance(one, str) and one[:1] == "/")
+    for path in paths:
+        for folder in map(str, (path, *path.parents)):
+            if sha256(folder.encode(errors="replace")).hexdigest() == wanted:
+                return folder
+    return ""
 
 
 def _records(path: Path, problems: Problems) -> Iterator[Object]:
@@ -115,11 +130,13 @@ class _Calls(RecordCalls):
         if key in self._seen or text(call, "status") not in _DONE:
             return
         self._seen.add(key)
-        answers = (inner(one, "functionResponse") for one in rows(call, "result"))
+        result = call.get("result")
+        parts = rows(call, "result") if isinstance(result, list) else (inner(call, "result"),)
+        answers = (inner(one, "functionResponse") for one in parts)
         response = inner(next(answers, {}), "response")
         shown = call.get("resultDisplay")
         said: dict[str, Json] = {"llmContent": response.get("output"), "returnDisplay": shown}
-        if error := text(response, "error"):
+        if error := text(response, "error") or _unsaid(call, response):
             said["error"] = {"message": error}
         fields: dict[str, Json] = {
             "tool_name": text(call, "name"),
@@ -135,6 +152,13 @@ class _Calls(RecordCalls):
 
     def reply(self, words: str, usage: Object) -> tuple[str, Object]:
         return "AfterAgent", {"prompt_response": words, "usage": dict(usage)}
+
+
+def _unsaid(call: Object, response: Object) -> str:
+    """Return why a call failed of which only its state says that it did; "" if it did not."""
+    if text(call, "status") != "error":
+        return ""
+    return text(response, "output") or prose(call.get("resultDisplay")) or "failed"
 
 
 def _spent(tokens: Object) -> dict[str, int]:

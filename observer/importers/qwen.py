@@ -91,7 +91,8 @@ class _Calls(RecordCalls):
             name, given = self._calls.pop(call)
             response = inner(answer, "response")
             fields: dict[str, Json] = {"tool_name": name, "tool_input": dict(given), **self._agent}
-            if error := text(response, "error"):
+            failed = text(result, "status") == "error" and (text(response, "output") or "failed")
+            if error := text(response, "error") or failed:
                 yield self.call(at_ms, "PostToolUseFailure", {**fields, "error": error}, call)
             else:
                 shown = result.get("resultDisplay")

@@ -7,6 +7,7 @@ import os
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,64 @@ def test_a_message_of_gemini_that_is_written_again_is_one(tmp_path: Path) -> Non
     assert (reply.usage.input, reply.usage.cache_read, reply.usage.output) == (15, 4, 6)
 
 
+STREAMS = "Command: make\nDirectory: (root)\nStdout: {}\nStderr: {}\nError: {}\n"
+ENDED = "Exit Code: {}\nSignal: (none)\nBackground PIDs: (none)\nProcess Group PGID: 7"
+
+
+@pytest.mark.parametrize(
+    ("answer", "output", "code", "failed"),
+    [
+        (STREAMS.format("ok", "(empty)", "(none)") + ENDED.format(0), "ok", 0, False),
+        (STREAMS.format("(empty)", "no rule", "(none)") + ENDED.format(2), "no rule", 2, True),
+        (STREAMS.format("one", "two", "(none)") + ENDED.format(1), "one\ntwo", 1, True),
+        ("Output: on\nError: (none)\n" + ENDED.format("(none)"), "on", None, None),
+        ("Output: (empty)\nError: spawn x ENOENT\n" + ENDED.format("(none)"), None, None, True),
+        ("Output: Error: boom\nError: (none)\n" + ENDED.format(0), "Error: boom", 0, False),
+        ("Command was automatically cancelled because it was silent", None, None, None),
+    ],
+)
+def test_a_command_of_gemini_went_as_its_answer_says(
+    tmp_path: Path, answer: str, output: str | None, code: int | None, *, failed: bool | None
+) -> None:
+    """In versions that told the streams of a command apart too."""
+    records = [GEMINI, gemini(1, "gemini", "", toolCalls=[gemini_call(1, "make", output=answer)])]
+    (found,) = bodies("gemini", written(tmp_path / "chats/s.jsonl", records))
+    assert isinstance(found, Command)
+    assert (found.exit_code, found.failed) == (code, failed)
+    assert output is None or found.output == output
+    assert found.interrupted is answer.startswith("Command was")
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"result": [], "resultDisplay": "no such file"}, "no such file"),
+        ({"result": None}, "failed"),
+        ({"result": [{"functionResponse": {"response": {"output": "0 matches"}}}]}, "0 matches"),
+        ({"result": {"functionResponse": {"response": {"error": "gone"}}}}, "gone"),
+    ],
+)
+def test_a_call_of_gemini_failed_if_its_state_says_so(
+    tmp_path: Path, fields: Record, error: str
+) -> None:
+    call = {"id": "c", "name": "replace", "args": {"file_path": "a.py"}, "status": "error"}
+    records = [GEMINI, gemini(1, "gemini", "", toolCalls=[{**call, **fields}])]
+    (found,) = bodies("gemini", written(tmp_path / "chats/s.jsonl", records))
+    assert (found.path, found.error) == ("a.py", error)
+
+
+def test_the_folder_of_an_old_session_of_gemini_is_the_one_with_its_hash(tmp_path: Path) -> None:
+    """It is around the files that the session names."""
+    known = {**GEMINI, "projectHash": sha256(b"/home/ana/till").hexdigest()}
+    given = {"file_path": "/home/ana/till/src/cart.py"}
+    call = {"id": "c", "name": "read_file", "args": given, "status": "success", "result": []}
+    (tmp_path / "backup").mkdir()
+    path = tmp_path / "backup/session-1.json"
+    messages = [gemini(1, "gemini", "so", toolCalls=[call])]
+    path.write_text(json.dumps({**known, "messages": messages}, indent=2))
+    assert {event.cwd for event in events_in("gemini", tmp_path)} == {"/home/ana/till"}
+
+
 def test_what_gemini_answers_itself_and_refused_calls_are_left_out(tmp_path: Path) -> None:
     calls = [gemini_call(3, "rm x", "cancelled"), gemini_call(4, "make", "error", error="no make")]
     records = [
@@ -166,6 +225,14 @@ def test_of_qwens_messages_those_count_that_somebody_typed(tmp_path: Path) -> No
     ]
     found = bodies("qwen", written(tmp_path / "s.jsonl", records))
     assert [body.text for body in found] == ["why?", "and taxes?"]
+
+
+def test_a_call_of_qwen_failed_if_its_state_says_so(tmp_path: Path) -> None:
+    asked, answered = qwen_call(1, "error")
+    asked["message"]["parts"][0]["functionCall"]["name"] = "read_file"
+    (found,) = bodies("qwen", written(tmp_path / "s.jsonl", [asked, answered]))
+    assert isinstance(found, ToolUse)
+    assert found.failed
 
 
 def test_sub_agents_and_compactions_of_qwen(tmp_path: Path) -> None:
