@@ -96,7 +96,7 @@ def _ended(call: tools.ToolCall, report: str) -> tools.ToolCall:
 
 
 def _printed(said: str) -> str:
-    """Return what a command printed; older versions told its two streams apart."""
+    """Return what a command printed; older versions kept its two streams apart."""
     _, mark, printed = said.partition("Output: ")
     if mark:
         return "" if printed == "(empty)" else printed

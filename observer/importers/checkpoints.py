@@ -7,9 +7,11 @@ read as one of its client's own; a session that was worked on elsewhere belongs 
 
 from __future__ import annotations
 
+import os
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -18,16 +20,19 @@ from typing import NamedTuple
 
 from msgspec import structs
 
+from observer.clients.envelope import Object
+from observer.clients.payload import text
+from observer.core import json_text
 from observer.core.config import Settings
 from observer.core.errors import ObserverError
 from observer.core.events import AnyBody, Event, FileRead, FileWrite
 from observer.core.paths import is_inside
 from observer.git.launch import GitTimeout
 from observer.git.objects import contents, files_of, refs
-from observer.importers import copilot, gemini
+from observer.importers import copilot, cursor_agent, droid, gemini, opencode, pi
 from observer.importers.claude_code import sessions as claude_code
 from observer.importers.codex import sessions as codex
-from observer.importers.jsonl import Problems
+from observer.importers.jsonl import Problems, time_of
 from observer.importers.source import Finder, FoundSession, Reader, SessionSource
 
 _REFS = (
@@ -36,23 +41,40 @@ _REFS = (
     "refs/entire/checkpoints/v2/full/*",
 )
 _TRANSCRIPT = re.compile(
-    r"([0-9A-Za-z]{2}/[0-9A-Za-z]{10,24})/(\d{1,4})/(?:full\.jsonl|raw_transcript)(?:\.(\d{3}))?"
+    r"(?P<folder>[0-9A-Za-z]{2}/[0-9A-Za-z]{10,24}(?:/\d{1,4})?)/"
+    r"(?:(?:full\.jsonl|raw_transcript)(?:\.(?P<part>\d{3}))?"
+    r"|tasks/[^/]{1,200}/(?P<agent>agent-[\w-]{1,100}\.jsonl))"
 )
+_ABOUT = "/metadata.json"
+_OPENCODE = opencode.source("opencode")
 _FORMATS: tuple[tuple[Finder, Reader], ...] = (
     (codex.find, codex.read),
     (copilot.find, copilot.read),
     (gemini.find, gemini.read),
+    (_OPENCODE.find, _OPENCODE.read),
+    (droid.find, droid.read),
+    (pi.find, pi.read),
     (claude_code.find, claude_code.read),
+    (cursor_agent.find, cursor_agent.read),
 )
+_OBJECTS = (b"{\n", b'{"info"')
+"""How transcripts begin that are one object, and not one a line."""
+_DATED = re.compile(r"\d{4}-\d\d-\d\d-")
+_NAME = re.compile(r"[\w.-]{1,100}")
 _kept: list[TemporaryDirectory[str]] = []
 """Folders of transcripts that were taken out of repositories; they go when the process ends."""
 
 
 class _Transcript(NamedTuple):
-    """A transcript of a checkpoint: the ids of its parts, in order."""
+    """A transcript of a checkpoint: the ids of its parts, in order.
+
+    `agent` is its file's name, if it is a sub-agent's; `about` the id of what says whose it is.
+    """
 
     name: str
     blobs: tuple[str, ...]
+    agent: str = ""
+    about: str = ""
 
 
 def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
@@ -68,18 +90,42 @@ def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
 def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterator[Event]:
     """Yield the events of a session, in the repository that has its checkpoints."""
     _, reader = _format_of(found.paths[0])
-    elsewhere, root = found.folder, found.state.partition(" ")[2]
+    root = found.state.partition(" ")[2]
+    events = reader(found._replace(state=""), settings, problems)
+    elsewhere = found.folder
+    if not elsewhere:
+        known = list(events)
+        elsewhere, events = _folder_of(known, root), iter(known)
     away = elsewhere if elsewhere and not Path(elsewhere).is_dir() else ""
-    for event in reader(found._replace(state=""), settings, problems):
-        yield _moved(event, away, root) if away else event
+    for event in events:
+        yield _moved(event, away, root) if away or not event.cwd else event
+
+
+def _folder_of(events: Iterable[Event], root: str) -> str:
+    """Return the folder around the files of a session in which most are files of the repository."""
+    tracked = {file.path for file in files_of(root, "HEAD")}
+    votes: Counter[str] = Counter()
+    for path in {path for event in events for path in _paths(event.body) if path[:1] == "/"}:
+        parts = path.split("/")
+        for number in range(1, len(parts)):
+            if "/".join(parts[number:]) in tracked:
+                votes["/".join(parts[:number])] += 1
+    best = votes.most_common(1)
+    return best[0][0] if best else ""
+
+
+def _paths(body: AnyBody) -> tuple[str, ...]:
+    if isinstance(body, FileWrite):
+        return (body.path,)
+    return body.paths if isinstance(body, FileRead) else ()
 
 
 def _found(root: str, problems: Problems) -> Iterator[FoundSession]:
     files: dict[int, list[Path]] = defaultdict(list)
     blobs: dict[Path, str] = {}
     try:
-        for transcript, data in _contents(root, problems):
-            path = _kept_file(transcript.name, data)
+        for transcript, data, about in _contents(root, problems):
+            path = _kept_file(transcript, data, about)
             number = _number_of(path)
             if number is None:
                 problems.add("transcript of an unknown format", Path(root, transcript.name))
@@ -95,39 +141,60 @@ def _found(root: str, problems: Problems) -> Iterator[FoundSession]:
             yield one._replace(state=f"{state} {root}")
 
 
-def _contents(root: str, problems: Problems) -> Iterator[tuple[_Transcript, bytes]]:
+def _contents(root: str, problems: Problems) -> Iterator[tuple[_Transcript, bytes, Object]]:
     transcripts = _transcripts(root)
-    given = contents(root, [blob for one in transcripts for blob in one.blobs])
+    given = contents(
+        root, [blob for one in transcripts for blob in (*one.blobs, one.about) if blob]
+    )
     for transcript in transcripts:
         parts = [data for _, data in islice(given, len(transcript.blobs))]
+        about = next(given)[1] if transcript.about else None
         whole = [data for data in parts if data is not None]
         if len(whole) < len(parts):
             problems.add("checkpoint without its transcript", Path(root, transcript.name))
         elif any(whole):
-            yield transcript, b"".join(whole)
+            yield transcript, b"".join(whole), _object(about)
+
+
+def _object(data: bytes | None) -> Object:
+    with suppress(ValueError, RecursionError):
+        found = json_text.load(data or b"")
+        return found if isinstance(found, dict) else {}
+    return {}
 
 
 def _transcripts(root: str) -> list[_Transcript]:
     """Return the transcripts of all refs, each content once."""
     found: dict[tuple[str, ...], _Transcript] = {}
     for ref in refs(root, *_REFS):
-        parts: Mapping[str, dict[int, str]] = defaultdict(dict)
+        parts: Mapping[tuple[str, str], dict[int, str]] = defaultdict(dict)
+        abouts: dict[str, str] = {}
         for file in files_of(root, ref):
             if named := _TRANSCRIPT.fullmatch(file.path):
-                parts[f"{named[1]}/{named[2]}"][int(named[3] or 0)] = file.blob
-        for name, blobs in parts.items():
-            one = _Transcript(name, tuple(blob for _, blob in sorted(blobs.items())))
-            found.setdefault(one.blobs, one)
+                one = (named["folder"], named["agent"] or "")
+                parts[one][int(named["part"] or 0)] = file.blob
+            elif file.path.endswith(_ABOUT):
+                abouts[file.path.removesuffix(_ABOUT)] = file.blob
+        for (folder, agent), blobs in parts.items():
+            ids = tuple(blob for _, blob in sorted(blobs.items()))
+            found.setdefault(ids, _Transcript(folder, ids, agent, abouts.get(folder, "")))
     return list(found.values())
 
 
-def _kept_file(name: str, data: bytes) -> Path:
+def _kept_file(one: _Transcript, data: bytes, about: Object) -> Path:
+    """Write a transcript to a file as its client would have named and dated it."""
     if not _kept:
         _kept.append(TemporaryDirectory(prefix="observer-import-"))
     digest = blake2b(data, digest_size=16).hexdigest()
-    ending = "json" if data.startswith(b"{\n") else "jsonl"  # one object, or one a line
-    path = Path(_kept[0].name, f"{name.replace('/', '-')}-{digest}.{ending}")
+    session = _DATED.sub("", text(about, "session_id"), count=1)
+    stem = session if _NAME.fullmatch(session) else "transcript"
+    ending = "json" if data.startswith(_OBJECTS) else "jsonl"
+    folder = Path(_kept[0].name, f"{one.name.replace('/', '-')}-{digest}")
+    folder.mkdir(exist_ok=True)
+    path = folder / (one.agent or f"{stem}.{ending}")
     path.write_bytes(data)
+    if (at_ms := time_of({"timestamp": about.get("created_at")})) is not None:
+        os.utime(path, ns=(at_ms * 1_000_000, at_ms * 1_000_000))
     return path
 
 
@@ -146,7 +213,7 @@ def _root(path: Path) -> str:
 
 def _moved(event: Event, away: str, root: str) -> Event:
     """Return an event of another machine's folder as it would be in a repository here."""
-    cwd = _here(event.cwd, away, root) if is_inside(event.cwd, away) else root
+    cwd = _here(event.cwd, away, root) if event.cwd and is_inside(event.cwd, away) else root
     return structs.replace(event, cwd=cwd, body=_moved_body(event.body, away, root))
 
 
@@ -159,7 +226,7 @@ def _moved_body(body: AnyBody, away: str, root: str) -> AnyBody:
 
 
 def _here(path: str, away: str, root: str) -> str:
-    return root + path[len(away) :] if is_inside(path, away) else path
+    return root + path[len(away) :] if away and is_inside(path, away) else path
 
 
 ENTIRE = SessionSource("entire", ".git", "", "", find=find, read=read, inside=(".git",))

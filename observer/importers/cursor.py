@@ -1,7 +1,7 @@
 """Cursor's IDE: one database for all conversations, `globalStorage/state.vscdb`.
 
 The format is the client's own; it is read as others have described it, for versions from 0.50 on,
-and was not tried with the client. Chats of `cursor-agent` are not read.
+and was not tried with the client. Chats of `cursor-agent` are read by `cursor_agent`.
 """
 
 from __future__ import annotations

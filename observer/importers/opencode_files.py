@@ -4,6 +4,7 @@
     storage/message/SESSION/MESSAGE.json
     storage/part/MESSAGE/PART.json
 
+What `opencode export` prints is one file with all of it: `info`, and `messages` with their parts.
 The format is the client's own and undocumented; read as others have described it.
 """
 
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from observer.clients.envelope import Json, Object
-from observer.clients.payload import inner, text
+from observer.clients.payload import inner, rows, text
 from observer.importers.jsonl import Problems, read_object
 
 ENDING = ".json"
@@ -30,7 +31,8 @@ def files(path: Path) -> Iterator[Path]:
 
 def session(path: Path, problems: Problems) -> dict[str, Json]:
     """Return a session as a row of the database would have it."""
-    found = read_object(path, problems) or {}
+    whole: Object = read_object(path, problems) or {}
+    found = inner(whole, "info") or whole
     times = inner(found, "time")
     return {
         "id": text(found, "id"),
@@ -43,6 +45,11 @@ def session(path: Path, problems: Problems) -> dict[str, Json]:
 
 def messages(path: Path, problems: Problems) -> Iterator[tuple[Object, list[Json]]]:
     """Yield the messages of a session, each with its parts in order."""
+    whole: Object = read_object(path, Problems()) or {}
+    if "info" in whole:
+        for one in rows(whole, "messages"):
+            yield inner(one, "info"), [dict(part) for part in rows(one, "parts")]
+        return
     storage = path.parents[2]
     for file in sorted(storage.glob(f"message/{path.stem}/*{ENDING}")):
         if message := read_object(file, problems):

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from observer.importers import cline, copilot, cursor, droid, gemini, opencode, pi, qwen
+from observer.importers import (
+    cline,
+    copilot,
+    cursor,
+    cursor_agent,
+    droid,
+    gemini,
+    opencode,
+    pi,
+    qwen,
+)
 from observer.importers.chats import CHATS
 from observer.importers.checkpoints import ENTIRE
 from observer.importers.claude_code import sessions as claude_code
@@ -46,6 +56,14 @@ SOURCES: Mapping[str, SessionSource] = {
             "cline", ".cline", "CLINE_DIR", "data/sessions", find=cline.find, read=cline.read
         ),
         SessionSource("cursor", cursor.FOLDER, "", cursor.FILE, find=cursor.find, read=cursor.read),
+        SessionSource(
+            "cursor-agent",
+            ".cursor",
+            "",
+            "projects",
+            find=cursor_agent.find,
+            read=cursor_agent.read,
+        ),
         SessionSource("droid", ".factory", "", "sessions", find=droid.find, read=droid.read),
         opencode.source("opencode"),
         opencode.source("kilo"),

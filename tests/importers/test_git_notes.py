@@ -109,6 +109,131 @@ def test_a_checkpoint_says_what_its_transcript_says(
     ]
 
 
+CALL = {"id": "c1", "name": "Edit", "input": {"path": "/away/cart.py"}}
+EXPORT = {
+    "info": {"id": "s1", "directory": "/away", "time": {"created": 1000 * AT_S, "updated": 9}},
+    "messages": [
+        {
+            "info": {"id": "m1", "role": "user", "time": {"created": 1000 * AT_S}},
+            "parts": [{"type": "text", "text": "why?"}],
+        },
+        {
+            "info": {"id": "m2", "role": "assistant", "time": {"created": 1000 * AT_S + 1}},
+            "parts": [
+                {
+                    "type": "tool",
+                    "tool": "edit",
+                    "callID": "c1",
+                    "state": {"status": "completed", "input": {"filePath": "/away/cart.py"}},
+                }
+            ],
+        },
+    ],
+}
+STAMP = "2026-05-28T20:26:40.000Z"
+
+
+def rows(*records: dict[str, object]) -> bytes:
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+def message(role: str, **fields: object) -> dict[str, object]:
+    return {"type": "message", "id": role, "timestamp": STAMP, "message": {"role": role, **fields}}
+
+
+TEXT = [{"type": "text", "text": "why?"}]
+DROID = rows(
+    {"type": "session_start", "id": "s1", "cwd": "/away"},
+    message("user", content=TEXT),
+    message(
+        "assistant", content=[{"type": "tool_use", **CALL, "input": {"file_path": "/away/cart.py"}}]
+    ),
+    message("user", content=[{"type": "tool_result", "tool_use_id": "c1", "content": "done"}]),
+)
+PI = rows(
+    {"type": "session", "id": "s1", "cwd": "/away", "timestamp": STAMP},
+    message("user", content=TEXT),
+    message(
+        "assistant",
+        content=[{"type": "toolCall", "id": "c1", "name": "edit", "arguments": CALL["input"]}],
+    ),
+    message("toolResult", toolCallId="c1", toolName="edit", content=TEXT),
+)
+CURSOR = rows(
+    {
+        "role": "user",
+        "message": {"content": [{"type": "text", "text": "<user_query>why?</user_query>"}]},
+    },
+    {
+        "role": "assistant",
+        "message": {"content": [{"type": "tool_use", **CALL, "name": "StrReplace"}]},
+    },
+)
+GEMINI = {
+    "sessionId": "s1",
+    "startTime": STAMP,
+    "messages": [
+        {"id": "m1", "type": "user", "timestamp": STAMP, "content": "why?"},
+        {
+            "id": "m2",
+            "type": "gemini",
+            "timestamp": STAMP,
+            "content": "",
+            "toolCalls": [
+                {
+                    "id": "c1",
+                    "name": "replace",
+                    "status": "success",
+                    "args": {"file_path": "/away/cart.py"},
+                    "result": [],
+                }
+            ],
+        },
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("client", "data"),
+    [
+        pytest.param("opencode", json.dumps(EXPORT, indent=2).encode(), id="opencode"),
+        pytest.param("opencode", json.dumps(EXPORT).encode(), id="opencode on one line"),
+        pytest.param("droid", DROID, id="droid"),
+        pytest.param("pi", PI, id="pi"),
+        pytest.param("cursor", CURSOR, id="cursor"),
+        pytest.param("gemini", json.dumps(GEMINI, indent=2).encode(), id="gemini"),
+    ],
+)
+def test_a_checkpoint_may_be_of_any_client(git: Git, shop: Path, client: str, data: bytes) -> None:
+    """Files of another machine are those of this repository, even if no folder is named."""
+    (shop / "cart.py").write_text("total = 1\n")
+    git("add", "cart.py")
+    git("commit", "-q", "-m", "Two")
+    about = {"session_id": "2026-05-28-s1", "created_at": STAMP}
+    files = {f"{HEXADECIMAL}/0/full.jsonl": data}
+    files[f"{HEXADECIMAL}/0/metadata.json"] = json.dumps(about).encode()
+    keep(git, "refs/heads/entire/checkpoints/v1", files)
+    problems = Problems()
+    found = events_in(checkpoints.ENTIRE, shop, problems)
+    assert {(one.client, one.session, one.cwd) for one in found} == {(client, "s1", str(shop))}
+    (write,) = [one.body for one in found if isinstance(one.body, FileWrite)]
+    assert write.path == str(shop / "cart.py")
+    assert [one.body.text for one in found if isinstance(one.body, Prompt)] == ["why?"]
+    assert all(abs(one.at_ms - 1000 * AT_S) < 60_000 for one in found)
+    assert problems.counts == {}
+
+
+def test_a_checkpoint_has_the_sub_agents_of_its_session(git: Git, shop: Path) -> None:
+    played = fixed_bug(shop)
+    agent = played.records[-1] | {"isSidechain": True, "agentId": "a1", "type": "assistant"}
+    agent |= {"uuid": "side", "message": {"content": [{"type": "text", "text": "seen"}]}}
+    name = f"{HEXADECIMAL}/0/tasks/toolu_1/agent-a1.jsonl"
+    files = {f"{HEXADECIMAL}/0/full.jsonl": b"".join(played.lines()), name: rows(agent)}
+    keep(git, "refs/heads/entire/checkpoints/v1", files)
+    found = events_in(checkpoints.ENTIRE, shop)
+    assert "a1" in {one.agent.rpartition("/")[2] for one in found}
+
+
 def test_a_transcript_of_no_known_format_is_counted(git: Git, shop: Path) -> None:
     keep(git, "refs/heads/entire/checkpoints/v1", {f"{HEXADECIMAL}/0/full.jsonl": b"{broken\n\0"})
     problems = Problems()

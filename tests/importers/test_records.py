@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from observer.core.clock import iso_ms
 from observer.core.config import Settings
 from observer.core.events import (
     Command,
@@ -579,6 +580,67 @@ def test_the_database_of_cursor_has_names_of_its_own_for_tools(
     (body,) = bodies("cursor", cursor(tmp_path / "state.vscdb", call))
     assert isinstance(body, kind)
     assert about in repr(body)
+
+
+def cursor_said(role: str, *parts: str | Record) -> Record:
+    content = [{"type": "text", "text": part} if isinstance(part, str) else part for part in parts]
+    return {"role": role, "message": {"content": content}}
+
+
+def used(name: str, **given: str) -> Record:
+    return {"type": "tool_use", "name": name, "input": given}
+
+
+WHEN = "<timestamp>Thursday, May 28, 2026, 10:00 PM (UTC+2)</timestamp>\n"
+
+
+def test_a_transcript_of_cursors_agent(tmp_path: Path) -> None:
+    """It has times of prompts alone, if any; how a call ended is not known."""
+    records = [
+        cursor_said("user", "<user_info>\nOS: linux"),
+        cursor_said("user", f"{WHEN}<user_query>\nwhy?\n</user_query>"),
+        cursor_said(
+            "assistant",
+            "I look.",
+            used("Shell", command="make", working_directory="/home/ana/the till"),
+            used("Read", path="/home/ana/the till/a.py"),
+            used("Write", path="/home/ana/the till/b.py", contents="x"),
+        ),
+        cursor_said("assistant", "It rounds."),
+        {"type": "turn_ended", "status": "success"},
+    ]
+    folder = tmp_path / "home-ana-the-till/agent-transcripts"
+    path = written(folder / "c1.jsonl", records)
+    written(folder / "c2/c2.jsonl", records)
+    events = events_in("cursor-agent", tmp_path)
+    assert {(event.client, event.session, event.cwd) for event in events} == {
+        ("cursor", "c1", "/home/ana/the till")
+    }
+    prompt, command, looked, write, reply = bodies("cursor-agent", tmp_path)
+    assert (prompt.text, reply.text) == ("why?", "It rounds.")
+    assert (command.command, command.failed, command.exit_code) == ("make", None, None)
+    assert (looked.paths, write.content) == (("/home/ana/the till/a.py",), "x")
+    asked = next(event for event in events if isinstance(event.body, Prompt))
+    assert asked.at_ms == iso_ms(at(0))
+    assert len(events_in("cursor-agent", path)) == len(events)
+
+
+def test_copies_of_a_transcript_are_one_conversation(tmp_path: Path) -> None:
+    """What the older copy holds has its time."""
+    records = [cursor_said("user", "why?"), cursor_said("assistant", used("Shell", command="make"))]
+    older = written(tmp_path / "1/c1.jsonl", records[:1])
+    newer = written(tmp_path / "2/c1.jsonl", [*records, records[1]])
+    for path, second in ((older, 1_780_000_000), (newer, 1_780_000_900)):
+        os.utime(path, (second, second))
+    source, problems = SOURCES["cursor-agent"], Problems()
+    events = events_of(source, source.find([older, newer], problems), Settings(), problems)
+    assert [type(event.body) for event in events[1:-1]] == [Prompt, Command, Command]
+    assert [round(event.at_ms / 100_000) for event in events[1:-1]] == [
+        17800000,
+        17800009,
+        17800009,
+    ]
+    assert len({event.id for event in events}) == len(events)
 
 
 _JSON = st.recursive(

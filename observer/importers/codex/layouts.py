@@ -41,7 +41,7 @@ def steps(path: Path, problems: Problems) -> Iterator[Step]:
     records = _records(path, problems)
     first = next(records, {})
     begun_ms = time_of(first)
-    if "payload" in first or begun_ms is None or not text(first, "id"):
+    if begun_ms is None or "type" in first or not text(first, "id"):
         yield from _steps(first)
         for record in records:
             yield from _steps(record)
