@@ -22,12 +22,15 @@ _NEVER = {
         r"|denied|declined|refused|skipped|aborted|cancell?ed)\b|exec command rejected by user"
         r"|Claude requested permissions? |Permission to (?:use|run) .{1,400}? denied"
         r"|This (?:command|tool use|Bash command) requires (?:approval|permission)"
+        r"|This Bash command contains multiple operations\. The following parts? requires? approval"
+        r"|(?:exec_command failed .{1,400}?|patch )rejected\b|approval policy is "
         r"|Tool (?:use|call) (?:was )?(?:rejected|denied)",
         re.DOTALL,
     ),
     "interrupted": re.compile(r"\[?Request interrupted by user|aborted by user after \d"),
     "blocked": re.compile(
-        r"(?:\w+:)?PreToolUse(?::\w+)?(?: \[.{1,200}?\])? ?(?:hook )?(?:error|blocked|denied|:)"
+        r"(?:\w+:|Hook )?PreToolUse(?::\w+)?(?: \[.{1,200}?\])? ?"
+        r"(?:hook )?(?:error|blocked|denied|:)"
         r"|(?:Hook|Command|Operation|This command|Execution) (?:was |has been |is )?"
         r"(?:blocked|denied|disallowed)\b|.{1,300}? was blocked\. For security",
         re.DOTALL,
@@ -36,7 +39,11 @@ _NEVER = {
         r"Sibling tool call errored|Cancell?ed(?:\Z|[.:] )|Tool (?:use|call) (?:was )?"
         r"(?:aborted|cancell?ed)"
     ),
-    "invalid call": re.compile(r"InputValidationError|(?:Error: )?No such tool available"),
+    "invalid call": re.compile(
+        r"InputValidationError|(?:Error: )?No such tool available|unsupported call"
+        r"|failed to parse function arguments"
+    ),
+    "not started": re.compile(r"exec_command failed |execution error: |failed in sandbox"),
 }
 _IN_BACKGROUND = re.compile(
     r"Command (?:is )?running in (?:the )?background|Started background (?:process|task|command)"

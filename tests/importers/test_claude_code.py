@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.config import Settings
-from observer.core.events import Command, Compaction, Delegation, Event, Prompt, Reply
+from observer.core.events import Command, Compaction, Delegation, Event, FileWrite, Prompt, Reply
 from observer.core.value import TokenUsage
 from observer.importers.claude_code.sessions import find, read
 from observer.importers.jsonl import LINE_BYTES, Problems
@@ -204,6 +204,43 @@ def test_an_interrupted_answer_is_no_reply(shop: Path, tmp_path: Path) -> None:
     interrupt = {"type": "text", "text": "[Request interrupted by user]"}
     played.record("user", message={"role": "user", "content": [interrupt]})
     assert not [one for one in bodies(played, tmp_path) if isinstance(one, Reply)]
+
+
+def test_what_the_client_says_of_its_service_is_no_reply(shop: Path, tmp_path: Path) -> None:
+    """Nor is it a model."""
+    played = Played(shop)
+    error: dict[str, Any] = {"type": "text", "text": "API Error: 529 Overloaded"}
+    played.prompt("why?")
+    for fields in ({"isApiErrorMessage": True}, {}):
+        played.answer(error, **fields)
+        played.records[-1]["message"]["model"] = "<synthetic>"
+    played.prompt("and now?")
+    played.say("It rounds.")
+    start, *found, _ = bodies(played, tmp_path)
+    assert getattr(start, "model", "") == "m1"
+    assert [one.text for one in found if isinstance(one, Reply)] == ["It rounds."]
+
+
+def test_a_result_that_is_dated_before_its_call_is_of_it(shop: Path, tmp_path: Path) -> None:
+    """As where the clock was set back meanwhile."""
+    played = Played(shop)
+    played.shell("make", "done")
+    played.records[-1]["timestamp"] = "2026-05-01T00:00:00.000Z"
+    (command,) = [one for one in bodies(played, tmp_path) if isinstance(one, Command)]
+    assert (command.output, command.failed, command.duration_ms) == ("done", False, 0)
+
+
+def test_an_edit_of_several_places_says_what_it_changed(shop: Path, tmp_path: Path) -> None:
+    """Its answer has the text before under a name of its own."""
+    played = Played(shop)
+    edits = [{"old_string": "1", "new_string": "2"}, {"old_string": "3", "new_string": "4"}]
+    before = "def total():\n    return 1\n\n\ndef cent():\n    return 3\n"
+    given = {"file_path": f"{shop}/cart.py", "edits": edits}
+    played.call("MultiEdit", given, {"originalFileContents": before, "edits": edits})
+    (write,) = [one for one in bodies(played, tmp_path) if isinstance(one, FileWrite)]
+    assert [edit.new for edit in write.edits] == ["2", "4"]
+    assert write.symbols is not None
+    assert {"total", "cent"} <= set(repr(write.symbols).split("'"))
 
 
 def test_a_start_after_a_break_is_a_resumption(shop: Path, tmp_path: Path) -> None:

@@ -241,6 +241,7 @@ def test_what_is_typed_into_an_unknown_command_is_none(shop: Path, tmp_path: Pat
 PATCHED = "Success. Updated the following files:\nM cart.py\n"
 OLD_RED = json.dumps({"output": "1 failed", "metadata": {"exit_code": 1}})
 OLD_DONE = json.dumps({"output": PATCHED, "metadata": {"exit_code": 0}})
+REJECTED = json.dumps({"output": "exec command rejected by user", "metadata": {"exit_code": 1}})
 BLOCKS = [{"type": "input_text", "text": printed("1 failed", 1)}]
 
 
@@ -381,6 +382,7 @@ def test_a_command_and_a_patch_count_in_the_folder_they_name(shop: Path, tmp_pat
         ("execution error: Io(Os { code: 2 })", True, False),
         ("failed to parse function arguments: missing field `command`", True, False),
         ("exec command rejected by user", True, False),
+        (REJECTED, True, False),
         ("aborted by user after 2.1s", None, True),
         ("Wall time: 2.1 seconds\naborted by user", None, True),
         ("aborted (core dumped) is what it printed", None, False),
@@ -395,7 +397,7 @@ def test_a_command_that_never_ended_says_why(
         one.body for one in events_in(made.write(tmp_path)) if isinstance(one.body, Command)
     ]
     assert (found.failed, found.interrupted, found.exit_code) == (failed, interrupted, None)
-    assert found.output == answer
+    assert found.output in answer
 
 
 def test_a_tool_that_failed_has_failed(shop: Path, tmp_path: Path) -> None:

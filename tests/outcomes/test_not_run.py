@@ -21,6 +21,17 @@ from observer.shell import command_line
         ("Permission to use Bash with command make x has been denied.", "refused"),
         ("Claude requested permissions to use Bash, but you haven't granted it yet.", "refused"),
         ("This command requires approval", "refused"),
+        (
+            (
+                "This Bash command contains multiple operations. "
+                "The following part requires approval: x"
+            ),
+            "refused",
+        ),
+        ('exec_command failed for `make`: CreateProcess { "rejected by user" }', "refused"),
+        ("exec_command failed for `make`: No such file or directory", "not started"),
+        ("failed to parse function arguments: missing field `command`", "invalid call"),
+        ("Hook PreToolUse:Bash denied this tool", "blocked"),
         ("[Request interrupted by user for tool use]", "interrupted"),
         ("aborted by user after 3.1s", "interrupted"),
         ("PreToolUse:Bash hook error: [guard.sh]: no force push", "blocked"),

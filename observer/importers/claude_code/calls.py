@@ -39,6 +39,8 @@ _COUNTS = (
     *("input_tokens", "output_tokens"),
     *("cache_read_input_tokens", "cache_creation_input_tokens"),
 )
+_SYNTHETIC = "<synthetic>"
+"""The model of what the client says itself: errors of the service, and that it was not asked."""
 _INTERRUPTED = "[Request interrupted"
 
 
@@ -71,6 +73,7 @@ class HookCalls:
         self._begun: set[str] = set()
         self._cwd = self._branch = self._turn = ""
         self._calls: dict[str, _Call] = {}
+        self._early: dict[str, tuple[Row, Row, Object, Object]] = {}
         self._said: dict[str, _Said] = {}
         self._usage: dict[str, Object] = {}
         self._started_ms = 0
@@ -133,7 +136,7 @@ class HookCalls:
     def _model(self) -> str:
         answers = (head for head in self._records.heads if head.kind == "assistant")
         models = (text(inner(row.record, "message"), "model") for row in self._records.of(answers))
-        return next(models, "")
+        return next((model for model in models if model != _SYNTHETIC), "")
 
     def _handed_over(self) -> dict[Head, str]:
         """Return prompts that were typed while the agent worked and given to it in a turn.
@@ -186,15 +189,19 @@ class HookCalls:
         if agent in self._said:
             # Stop comes after all that an answer consists of, calls included.
             self._said[agent] = self._said[agent]._replace(head=row.head)
+        is_own = text(message, "model") == _SYNTHETIC or row.record.get("isApiErrorMessage") is True
         for block in blocks(row.record):
             if block.get("type") == "tool_use":
-                self._note(block, row.at_ms)
-            elif block.get("type") == "text" and text(block, "text").strip():
+                yield from self._note(block, row.at_ms)
+            elif block.get("type") == "text" and text(block, "text").strip() and not is_own:
                 self._said[agent] = _Said(text(block, "text"), row.head)
 
-    def _note(self, block: Object, at_ms: int) -> None:
+    def _note(self, block: Object, at_ms: int) -> Iterator[HookCall]:
+        """Keep a call for its result; yield its end if the result was dated before it."""
         call = _Call(text(block, "name"), block.get("input") or {}, text(block, "id"), at_ms)
         self._calls[call.id] = call
+        if (early := self._early.pop(call.id, None)) is not None:
+            yield from self._result(*early)
 
     def _user(self, row: Row) -> Iterator[HookCall]:
         record, agent = row.record, _agent_of(row)
@@ -253,6 +260,7 @@ class HookCalls:
         call = self._calls.get(text(block, "tool_use_id"))
         said = text_of(block.get("content"))
         if call is None:
+            self._early[text(block, "tool_use_id")] = (row, answer, block, agent)
             return
         asked_ms = answer.at_ms - call.at_ms
         common: dict[str, Json] = {
@@ -310,7 +318,7 @@ class HookCalls:
         answer = Row(row.head._replace(at_ms=row.at_ms if at_ms is None else at_ms), within)
         for block in blocks(within):
             if block.get("type") == "tool_use":
-                self._note(block, answer.at_ms)
+                yield from self._note(block, answer.at_ms)
             elif block.get("type") == "tool_result":
                 yield from self._result(row, answer, block, agent)
                 self._calls.pop(text(block, "tool_use_id"), None)

@@ -38,6 +38,7 @@ _BROKEN = re.compile(
     re.IGNORECASE,
 )
 """How answers begin of calls that came to nothing, which have no exit code."""
+_REJECTED = re.compile(r"(?:exec command|patch) rejected by user")
 _ABORTED = re.compile(
     r"(?:Wall time: [^\n]{1,40}\n)?aborted(?: by user)?(?: after [^\n]{1,20})?(?:\n|\Z)"
 )
@@ -91,7 +92,10 @@ def answer_of(output: Json) -> Answer:
     said = prose(output)
     value = parsed(said) if said.startswith("{") else output
     if isinstance(value, dict) and "output" in value and "metadata" in value:
-        return Answer(text(value, "output"), number(inner(value, "metadata"), "exit_code"))
+        printed = text(value, "output")
+        if _REJECTED.match(printed):  # what has never run has a code of 1
+            return Answer(printed, is_broken=True)
+        return Answer(printed, number(inner(value, "metadata"), "exit_code"))
     head = _HEAD.match(said)
     if head is None:
         is_broken = _BROKEN.match(said) is not None
