@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from observer.core.events import Command, FileWrite
 from observer.core.model import UNASSIGNED, Session
@@ -33,8 +33,12 @@ def last_writers(
     path: str,
     origin: BlamedCommit,
     until_ms: int | None,
+    *,
+    known: Container[int] = (),
 ) -> dict[str, int]:
     """Return which session wrote each line last, by its text without the space around it.
+
+    Of several that wrote a line one of `known` counts: what another wrote may be on another branch.
 
     Args:
         reader: the store.
@@ -42,8 +46,9 @@ def last_writers(
         path: what the file is called now, relative to the root of its project.
         origin: the commit that made the lines, and since when it was worked on.
         until_ms: when the work on it was over; None if it is not.
+        known: ids of sessions that are known to have to do with the commit.
     """
-    last: dict[str, tuple[int, int]] = {}
+    last: dict[str, tuple[bool, int, int]] = {}
     wanted = {text.strip() for text in origin.texts if _WORD.search(text)}
     for session in sessions if wanted else ():
         events = reader.recorded_near(
@@ -53,8 +58,9 @@ def last_writers(
             body = one.event.body
             if isinstance(body, FileWrite) and _is_of(body.path, path, origin.path):
                 for text in wanted & _lines_added(body):
-                    last[text] = max(last.get(text, (0, 0)), (one.event.at_ms, session.id))
-    return {text: session_id for text, (_, session_id) in last.items()}
+                    wrote = (session.id in known, one.event.at_ms, session.id)
+                    last[text] = max(last.get(text, wrote), wrote)
+    return {text: session_id for text, (_, _, session_id) in last.items()}
 
 
 def _is_of(path: str, *names: str) -> bool:

@@ -17,13 +17,12 @@ from observer.core.value import Value
 from observer.git.agent_marks import AgentMark
 from observer.git.blame import UNCOMMITTED, BlamedCommit
 from observer.search.change_authors import SECOND_MS, committer, last_writers
+from observer.search.change_context import ATTEMPTS, is_check, moments, prompt
 from observer.search.standing_checks import standing_checks
 from observer.store.interface import StoreReader
 
 EDITS = 200
 """Newest edits between two commits of a file that are looked at."""
-MOMENTS = 400
-"""Newest items of a session around such edits that are looked at."""
 SESSIONS = 3
 LOOKED_AT = 12
 """Sessions whose edits are searched for the lines themselves."""
@@ -31,10 +30,6 @@ SHOWN = 5
 """Most edits, attempts or checks of one change that are shown: the last of them."""
 AFTERWARDS_MS = 30 * 60_000
 """How long after a commit what was checked still belongs to it, in the same session."""
-
-ATTEMPTS = ("fix", "rejected")
-JUDGING = frozenset({"testing", "linting", "types", "build"})
-"""Concepts of commands that judge the code."""
 
 
 Sureness = Literal["certain", "likely", "possible", "unknown"]
@@ -46,6 +41,9 @@ class CodeChange(Value):
     `marks` are what the commit says of agents. `sureness` is how well it is known which session,
     or agent, made it, and `reason` why.
 
+    `sessions` are those behind the change, the surest first; `committers` others that made the
+    commit of what these wrote.
+
     `asked` are prompts, `edits` file writes, `tried` fixes and rejected attempts, `checks` runs of
     tests and other tools that judge the code, failures that passed later left out; oldest first.
     """
@@ -53,6 +51,7 @@ class CodeChange(Value):
     origin: BlamedCommit
     commit: Item | None = None
     sessions: tuple[Session, ...] = ()
+    committers: tuple[Session, ...] = ()
     asked: tuple[Item, ...] = ()
     edits: tuple[Item, ...] = ()
     tried: tuple[Item, ...] = ()
@@ -105,10 +104,10 @@ def _change(
     for session in sessions:
         own = [each.created_ms for each in edits if each.session_id == session.id]
         begun_ms = min(own, default=until_ms or session.last_ms)
-        prompt = _prompt(reader, session, begun_ms)
-        asked += prompt
-        begun_ms = min([begun_ms, *(each.created_ms for each in prompt)])
-        around += _moments(reader, session, begun_ms, until_ms and until_ms + AFTERWARDS_MS)
+        before = prompt(reader, session, begun_ms)
+        asked += before
+        begun_ms = min([begun_ms, *(each.created_ms for each in before)])
+        around += moments(reader, session, begun_ms, until_ms and until_ms + AFTERWARDS_MS)
     return CodeChange(
         origin=origin,
         marks=marks,
@@ -116,20 +115,25 @@ def _change(
         reason=made.reason,
         commit=commit,
         sessions=tuple(sessions),
+        committers=made.committers,
         asked=_last(asked),
         edits=_last(edits),
         tried=_last(each for each in around if each.type in ATTEMPTS),
-        checks=_last(standing_checks(around, _is_check, sessions)),
+        checks=_last(standing_checks(around, is_check, sessions)),
     )
 
 
 class _MadeBy(NamedTuple):
-    """The edits of a stretch of time, and the sessions behind a change, the surest first."""
+    """The edits of a stretch of time, and the sessions behind a change, the surest first.
+
+    `committers` are others, which made the commit of it.
+    """
 
     edits: Sequence[Item]
     sessions: Sequence[Session]
     sureness: Sureness
     reason: str
+    committers: tuple[Session, ...] = ()
 
 
 def _made_by(
@@ -143,16 +147,24 @@ def _made_by(
     if _is_foreign(piece, origin, commit):
         return _MadeBy((), named, *_sureness((), named, None, marks, sessions=named))
     edits = _edits(reader, piece, since_ms=origin.before_ms, until_ms=_end(origin, commit))
+    is_named = any(mark.session for mark in marks)
+    made = None if is_named else _maker(reader, piece, origin, commit)
     written = _written(
-        reader, _sessions(reader, edits, commit), piece, origin, _end(origin, commit)
+        reader,
+        _sessions(reader, edits, commit),
+        piece,
+        origin,
+        _end(origin, commit),
+        made=(*named, *([made] if made else ())),
     )
     about = [each for each in edits if piece.symbol and _names(each, piece.symbol)] or edits
-    sessions, made = written or named, None
-    if not written and not any(mark.session for mark in marks):
-        made = _maker(reader, piece, origin, commit)
+    sessions = written or named
+    if not written and not is_named:
         found = _sessions(reader, about)
         sessions = [made, *(each for each in found if each != made)] if made else found
-    return _MadeBy(about, sessions, *_sureness(written, named, made, marks, sessions=sessions))
+    others = (made,) if made and made not in sessions else ()
+    sure = _sureness(written, named, made, marks, sessions=sessions)
+    return _MadeBy(about, sessions, *sure, committers=others)
 
 
 def _named(reader: StoreReader, marks: Iterable[AgentMark]) -> list[Session]:
@@ -215,12 +227,15 @@ def _written(
     piece: CodeTarget,
     origin: BlamedCommit,
     until_ms: int | None,
+    *,
+    made: Iterable[Session],
 ) -> list[Session]:
     """Return the sessions that wrote the lines asked about as they stand, the one of most first.
 
     None if no edit shows the lines, as where a formatter or a command wrote them.
     """
-    last = last_writers(reader, sessions, piece.path, origin, until_ms)
+    ids = frozenset(each.id for each in made)
+    last = last_writers(reader, sessions, piece.path, origin, until_ms, known=ids)
     known = {session.id: session for session in sessions}
     return [known[session_id] for session_id, _ in Counter(last.values()).most_common()]
 
@@ -290,33 +305,6 @@ def _maker(
     if commit is not None and commit.session_id is not None:
         return reader.session(commit.session_id)
     return committer(reader, piece.project_id, origin) if origin.hash else None
-
-
-def _prompt(reader: StoreReader, session: Session, before_ms: int) -> list[Item]:
-    prompts = Filters(
-        project_id=session.project_id,
-        session_id=session.id,
-        types=("prompt",),
-        until_ms=before_ms + 1,
-    )
-    return reader.recent(prompts, limit=1)
-
-
-def _moments(
-    reader: StoreReader, session: Session, since_ms: int, until_ms: int | None
-) -> list[Item]:
-    wanted = Filters(
-        project_id=session.project_id,
-        session_id=session.id,
-        types=("command", *ATTEMPTS),
-        since_ms=since_ms,
-        until_ms=until_ms,
-    )
-    return reader.recent(wanted, limit=MOMENTS)
-
-
-def _is_check(item: Item) -> bool:
-    return item.type == "command" and not JUDGING.isdisjoint(item.concepts)
 
 
 def _last(items: Iterable[Item]) -> tuple[Item, ...]:

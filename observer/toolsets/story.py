@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, UnsetType
 
 from observer.core.errors import BadInput
-from observer.core.model import Item
+from observer.core.model import Item, Session
 from observer.memory.api import Memory
 from observer.memory.code_questions import CodeAnswer
 from observer.search.code_history import CodeChange
@@ -44,6 +44,7 @@ class ChangeSession(ResultRow):
 class ChangeRow(ResultRow):
     """One commit behind the code, or what is not committed yet (without `hash`).
 
+    `sessions` are behind the change; `committed_by` others that made the commit of what they wrote.
     `agents` is what the commit itself claims; `sureness` is certain, likely, possible or unknown.
     """
 
@@ -57,6 +58,7 @@ class ChangeRow(ResultRow):
     authored_at: str | UnsetType = UNSET
     commit_id: int | UnsetType = UNSET
     sessions: list[ChangeSession] | UnsetType = UNSET
+    committed_by: list[ChangeSession] | UnsetType = UNSET
     agents: list[str] | UnsetType = UNSET
     reason: str | UnsetType = UNSET
     asked: list[ItemRow] | UnsetType = UNSET
@@ -140,15 +142,8 @@ def _change_row(change: CodeChange) -> ChangeRow:
         lines=origin.lines,
         similar_lines=origin.similar or UNSET,
         commit_id=change.commit.id if change.commit else UNSET,
-        sessions=[
-            ChangeSession(
-                session_id=session.external,
-                client=session.client,
-                started_at=minute(session.started_ms),
-            )
-            for session in change.sessions
-        ]
-        or UNSET,
+        sessions=_session_rows(change.sessions),
+        committed_by=_session_rows(change.committers),
         agents=[code_history.mark_line(mark) for mark in change.marks] or UNSET,
         sureness=change.sureness,
         reason=change.reason or UNSET,
@@ -157,6 +152,17 @@ def _change_row(change: CodeChange) -> ChangeRow:
         tried=_item_rows(change.tried),
         checked=_item_rows(change.checks),
     )
+
+
+def _session_rows(sessions: Iterable[Session]) -> list[ChangeSession] | UnsetType:
+    return [
+        ChangeSession(
+            session_id=session.external,
+            client=session.client,
+            started_at=minute(session.started_ms),
+        )
+        for session in sessions
+    ] or UNSET
 
 
 def _item_rows(items: Iterable[Item]) -> list[ItemRow] | UnsetType:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from observer.core.model import Item
+from observer.core.model import Item, Session
 from observer.git.agent_marks import AgentMark
 from observer.memory.code_questions import CodeAnswer
-from observer.search.code_history import ATTEMPTS, CodeChange
+from observer.search.change_context import ATTEMPTS
+from observer.search.code_history import CodeChange
 from observer.views.labels import with_suspicion
 from observer.views.moment import minute
 from observer.views.render import SNIPPET_CHARACTERS, heading, one_line
@@ -43,9 +44,8 @@ def _change(change: CodeChange, *, total: int) -> Iterator[str]:
     yield _origin(change, total=total)
     if change.commit and change.commit.narrative:
         yield f"  {'said':9} {one_line(change.commit.narrative, MESSAGE_CHARS)}"
-    for session in change.sessions:
-        name = one_line(session.external, 40)
-        yield f"  {'session':9} {session.client} {name}, {minute(session.started_ms)}"
+    yield from (f"  {'session':9} {_session(one)}" for one in change.sessions)
+    yield from (f"  {'committed':9} {_session(one)}" for one in change.committers)
     if not change.sessions:
         yield f"  {'session':9} {NOT_REMEMBERED}"
     for mark in change.marks:
@@ -56,6 +56,11 @@ def _change(change: CodeChange, *, total: int) -> Iterator[str]:
     yield from _item_lines("edited", change.edits)
     yield from _item_lines("tried", change.tried)
     yield from _item_lines("checked", change.checks)
+
+
+def _session(session: Session) -> str:
+    name = one_line(session.external, 40)
+    return f"{session.client} {name}, {minute(session.started_ms)}"
 
 
 def _origin(change: CodeChange, *, total: int) -> str:

@@ -566,6 +566,30 @@ def test_a_session_of_git_stands_before_one_that_edited_the_file(work: Work, sho
     assert [each.external for each in change.sessions] == ["s3", "s2"]
 
 
+def test_of_what_one_session_wrote_and_another_committed_both_are_named(
+    work: Work, shown: Shown
+) -> None:
+    work.write(SECOND + "TABLE = [1, 2]\n", session="s2")
+    work.commit("it", is_shown=False)
+    work.tell(Command(command="git commit -am it", exit_code=0), "s3")
+    answer = work.why("auth.py:11")
+    (change,) = answer.changes
+    assert [each.external for each in change.sessions] == ["s2"]
+    assert [each.external for each in change.committers] == ["s3"]
+    assert "  committed claude-code s3, " in code_history.why(answer)
+
+
+def test_of_two_that_wrote_a_line_the_one_that_committed_counts(work: Work, shown: Shown) -> None:
+    """The other wrote it on a branch of its own."""
+    work.write(SECOND + "TABLE = [1, 2]\n", session="s2")
+    work.write(SECOND + "TABLE = [1, 2]\n", session="s4")
+    work.commit("it", is_shown=False)
+    work.tell(Command(command="git commit -am it", exit_code=0), "s2")
+    (change,) = work.why("auth.py:11").changes
+    assert [each.external for each in change.sessions] == ["s2"]
+    assert change.committers == ()
+
+
 def test_an_edit_that_holds_a_line_counts_though_another_names_its_function(work: Work) -> None:
     work.write(LONG, session="s0")
     work.commit("Begin", session="s0")
