@@ -20,8 +20,6 @@ from observer.embed.model import Joined, Model
 BUILT_IN = Path(__file__).parent / "models"
 BUILT_IN_NAMES = ("instant", "deep")
 JOIN = "+"
-JOINED = JOIN.join(BUILT_IN_NAMES)
-"""The model that is in use where nobody chose another."""
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 

@@ -211,7 +211,10 @@ class Projection:
 
 
 def rebuild(
-    writer: Writer, embedder: Embedder | None = None, *, advance: Callable[[int], object]
+    writer: Writer,
+    embedder: Embedder | None = None,
+    *,
+    advance: Callable[[int], object] = lambda _: None,
 ) -> int:
     """Derive all items and sessions from the log; returns the count of events that could be read.
 
@@ -222,22 +225,11 @@ def rebuild(
     return _derive_by_time(writer, embedder, None, advance)
 
 
-def derive_after(
-    writer: Writer,
-    seen: int,
-    embedder: Embedder | None = None,
-    *,
-    advance: Callable[[int], object] = int,
-) -> int:
-    """Derive the items of the events after `seen`, a `seq`, in the order of the log.
-
-    Returns and calls what `rebuild` does.
-    """
-    count = 0
+def derive_after(writer: Writer, seen: int) -> None:
+    """Derive the items of the events after `seen`, a `seq`, in the order of the log."""
     while batch := writer.log(after_seq=seen):
         seen = batch[-1].seq
-        count += _derive(writer, batch, embedder, advance)
-    return count
+        _derive(writer, batch, None, lambda _: None)
 
 
 def derive_projects(

@@ -99,11 +99,6 @@ class TrackedFailure(Value):
     form: InvocationForm | None = None
     origin: ItemOrigin | None = None
 
-    @property
-    def is_red(self) -> bool:
-        """Whether the code fails a check, as opposed to a command that could not run."""
-        return not self.unstarted and self.invocation.tool != "git"
-
 
 class Alternative(Value):
     """A command that works where another form of it does not, and how often that was met.

@@ -36,12 +36,6 @@ def parse_claims(text: str) -> tuple[Claim, ...]:
     return tuple(found)
 
 
-def format_claim(claim: Claim) -> str:
-    """Return a claim as the line of a note."""
-    context = f" ({claim.context})" if claim.context else ""
-    return f"- [{claim.category}] {claim.text}{context}"
-
-
 def tags_in(text: str) -> tuple[str, ...]:
     """Return the `#tags` of a text without `#`, in order, without duplicates and numbers."""
     words = (word for word in text.split() if word.startswith("#"))
@@ -120,14 +114,6 @@ def mentions(text: str) -> tuple[Link, ...]:
         for title in titles
         if any(map(str.isalpha, title))
     )
-
-
-def format_link(link: WikiLink) -> str:
-    """Return a link as the line of a note."""
-    plain = re.fullmatch(r"[\w-]{1,60}", link.relation)
-    relation = link.relation if plain or not link.relation else f'"{link.relation}"'
-    context = f" ({link.context})" if link.context else ""
-    return f"- {relation} [[{link.title}]]{context}" if relation else f"- [[{link.title}]]"
 
 
 def _of_line(line: str) -> list[WikiLink]:

@@ -162,7 +162,7 @@ def derive_if_needed(store: PurgeableStore) -> None:
         if not reader.meta(UNDERIVED):
             return
     with store.write() as writer:
-        rebuild(writer, advance=lambda _: None)
+        rebuild(writer)
         writer.put_meta(UNDERIVED, "")
 
 

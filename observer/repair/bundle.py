@@ -212,7 +212,7 @@ def _from_export(file: IO[bytes], source: Path, database: Path) -> None:
             except msgspec.DecodeError as error:
                 raise BadInput(f"{source}, line {number}: {error}", hint=_OTHER) from error
         writer.name_unknown_projects()
-        rebuild(writer, advance=lambda _: None)
+        rebuild(writer)
 
 
 def _events_in(database: Path) -> int:

@@ -108,7 +108,7 @@ def _mend(home: Home, reason: str, at_ms: int) -> Loss:
         newest = mark.newest_seq if mark else 0
         gaps = writer.gaps(newest)
         writer.continue_after(newest)
-        rebuild(writer, advance=lambda _: None)
+        rebuild(writer)
     missing = sum(gap.last - gap.first + 1 for gap in gaps)
     lost = max(0, mark.events - kept - restored) if mark else missing
     moved = _aside(home, at_ms)

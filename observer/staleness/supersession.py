@@ -164,11 +164,6 @@ def text_of(item: Item) -> str:
     return item.narrative[:TEXT_CHARS] or item.title
 
 
-def takes_place_of(newer: Item, older: Item) -> bool:
-    """Return True if a note takes the place of an older one of the same project."""
-    return _may_replace(newer, older) and relation(text_of(newer), text_of(older)) == "supersedes"
-
-
 def _cosine(one: PlacedStatement, other: PlacedStatement, vectors: Mapping[int, bytes]) -> float:
     """Return how alike two items are in meaning; 0 where that is not known."""
     if one.item.id not in vectors or other.item.id not in vectors:

@@ -108,7 +108,7 @@ def test_different_models_make_vectors_of_different_names() -> None:
 def test_the_id_of_a_model_is_the_one_the_catalogue_tells() -> None:
     shown = {info.name: info.id for info in registry.known(NONE)}
     assert shown == {
-        registry.JOINED: f"{LOADED['instant'].id}+{LOADED['deep'].id}",
+        "instant+deep": f"{LOADED['instant'].id}+{LOADED['deep'].id}",
         **{name: model.id for name, model in LOADED.items()},
     }
 

@@ -31,7 +31,7 @@ def test_what_ships_says_what_it_is_and_under_which_licence(name: str) -> None:
 def test_the_built_in_models_come_first(copied: Folder) -> None:
     folder = copied("a-model").parent
     names = [info.name for info in registry.known(folder)]
-    assert names == [registry.JOINED, *registry.BUILT_IN_NAMES, "a-model"]
+    assert names == ["instant+deep", *registry.BUILT_IN_NAMES, "a-model"]
 
 
 def test_a_model_of_ones_own_is_used_like_a_built_in_one(copied: Folder) -> None:

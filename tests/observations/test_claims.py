@@ -10,7 +10,6 @@ from observer.observations.note_syntax import (
     LINE_CHARS,
     MAX_CLAIMS,
     Claim,
-    format_claim,
     parse_claims,
     tags_in,
 )
@@ -83,4 +82,5 @@ lines = st.text(alphabet=st.sampled_from("-*+ 1.)([]#ab:x`~\t\n\u2028\x1c(é"), 
 @given(st.one_of(st.text(), lines, lines.map(lambda text: f"- [note] {text}")))
 def test_what_was_read_and_written_is_read_again(text: str) -> None:
     for claim in parse_claims(text):
-        assert parse_claims(format_claim(claim)) == (claim,)
+        context = f" ({claim.context})" if claim.context else ""
+        assert parse_claims(f"- [{claim.category}] {claim.text}{context}") == (claim,)

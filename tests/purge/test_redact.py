@@ -54,7 +54,7 @@ def plant(writer: SqliteWriter, root: str = "/x", *, branch: str = "main") -> No
             commit="c0ffee",
         )
         assert writer.append(recorded, stored_ms=NOW_MS)
-    rebuild(writer, advance=lambda _: None)
+    rebuild(writer)
 
 
 @pytest.fixture

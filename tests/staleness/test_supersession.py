@@ -20,7 +20,6 @@ from observer.staleness.relating import Relation, relation
 from observer.staleness.supersession import (
     COMMON,
     PlacedStatement,
-    takes_place_of,
     text_of,
     validity,
 )
@@ -48,6 +47,11 @@ def shown_of(
 ) -> dict[int, tuple[Validity, ...]]:
     said = [PlacedStatement(item=each, text=text_of(each), items=(each.id,)) for each in notes]
     return validity(said, vectors)
+
+
+def takes_place_of(newer: Item, older: Item) -> bool:
+    shown = shown_of([newer, older])[older.id]
+    return (newer.id, "superseded") in [(each.target, each.reason) for each in shown]
 
 
 def _judged() -> list[tuple[bool, bool]]:

@@ -29,9 +29,8 @@ Flags = NDArray[np.bool_]
 LEAST = 5
 """Sessions without which an arm says nothing."""
 REDRAWS = 10_000
-POWER = 0.8
 CHANGE = 0.5
-"""The number of sessions needed is that which shows a change by half, `POWER` of the time."""
+"""The number of sessions needed is that which shows a change by half, 80 % of the time."""
 _Z_SQUARED = (1.959964 + 0.841621) ** 2
 """Of two-sided p < 0.05 and that power. Source: normal quantiles of 0.975 and 0.8."""
 ALPHA = 0.05

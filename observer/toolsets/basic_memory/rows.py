@@ -238,13 +238,6 @@ class Facts(ResultRow):
     text: str
 
 
-class ChatText(ResultRow):
-    """One part of an answer of `search` and `fetch`."""
-
-    type: Literal["text"]
-    text: str
-
-
 class ChatHit(ResultRow):
     """One result of the `search` that ChatGPT knows."""
 
