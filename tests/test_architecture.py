@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "observer"
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -311,6 +313,27 @@ def test_no_module_is_in_an_import_cycle() -> None:
     while free := {name for name, needs in waiting.items() if not needs & waiting.keys()}:
         waiting = {name: needs for name, needs in waiting.items() if name not in free}
     assert not waiting, f"in or above a cycle: {sorted(waiting)}"
+
+
+BEHAVIOURS = {
+    "observer.outcomes.outcome": 40,
+    "observer.observations.fixes": 30,
+    "observer.notes.notes": 65,
+    "observer.search.start": 66,
+    "observer.search.find": 40,
+}
+"""Most modules that have to be read to follow one behaviour: those that its module needs."""
+
+
+@pytest.mark.parametrize(("module", "most"), BEHAVIOURS.items())
+def test_a_behaviour_can_be_read_without_the_rest(module: str, most: int) -> None:
+    needs = {name_of(path): set(internal_imports(path)) for path in MODULES}
+    needed, waiting = {module}, [module]
+    while waiting:
+        further = (needs[waiting.pop()] & NAMES) - needed
+        needed |= further
+        waiting += further
+    assert len(needed) <= most, sorted(needed)
 
 
 def test_no_public_class_name_is_defined_twice() -> None:

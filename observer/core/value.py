@@ -1,4 +1,4 @@
-"""The base of every value, one value that several rooms share, and how stored state is read."""
+"""The base of every value, values that several rooms share, and how state is read and bounded."""
 
 from __future__ import annotations
 
@@ -52,6 +52,8 @@ class TokenUsage(Value):
 
 
 _T = TypeVar("_T")
+_K = TypeVar("_K")
+_V = TypeVar("_V")
 
 
 def decode_json(data: bytes | str, shape: type[_T]) -> _T:
@@ -82,3 +84,10 @@ def decode_state(decoder: msgspec.json.Decoder[_T], data: bytes, *, of: str) -> 
             f"what is remembered of a {of} is damaged: {error}",
             hint="make it anew from the log with: observer rebuild",
         ) from error
+
+
+def newest(entries: dict[_K, _V], at_most: int) -> dict[_K, _V]:
+    """Drop the oldest entries of a dict, in place, and return it."""
+    while len(entries) > at_most:
+        del entries[next(iter(entries))]
+    return entries

@@ -23,7 +23,7 @@ from observer.core.paths import is_inside
 from observer.core.routes import import_route
 from observer.importers.jsonl import Problems
 from observer.importers.source import FoundSession, SessionSource
-from observer.observations.analysis import content_hash
+from observer.observations.drafts import content_hash
 from observer.policy import Policies
 from observer.policy.apply import Exclusion
 from observer.projects import detect_place, work_tree_of

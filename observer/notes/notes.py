@@ -25,7 +25,7 @@ from observer.notes.values import (
     project_of,
     scope_of,
 )
-from observer.observations.analysis import content_hash
+from observer.observations.drafts import content_hash
 from observer.observations.note_reducer import (
     EXPLICIT,
     label_of,

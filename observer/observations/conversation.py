@@ -16,9 +16,16 @@ from observer.core.events import AnyBody, Command, FileWrite, Prompt, Reply, Too
 from observer.core.model import Item, Link, Recorded, Slot, item_id, item_uuid
 from observer.core.text import distinct, one_line, relative
 from observer.observations import concepts, decisions, prompts
-from observer.observations.analysis import item
 from observer.observations.decisions import AnsweredQuestion
-from observer.observations.drafts import FACT, PATHS, SUBTITLE, TITLE, ObservationDraft
+from observer.observations.drafts import (
+    FACT,
+    PATHS,
+    PROPOSED,
+    SUBTITLE,
+    TITLE,
+    ObservationDraft,
+    item,
+)
 from observer.observations.findings import FindingPassage, findings
 from observer.observations.memory_use import only_asks
 from observer.observations.prompt_injection import suspicion
@@ -26,8 +33,6 @@ from observer.observations.session_state import AnsweredPrompt, SessionState
 
 FINDING = "finding"
 DECISION = "decision"
-PROPOSED = "candidate"
-"""Status of a decision that nobody has confirmed."""
 
 _SAID_BEFORE = 12
 _SAID_CHARS = 240

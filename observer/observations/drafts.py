@@ -1,14 +1,17 @@
-"""The text of an observation before it becomes an item, and the lengths that its fields may have.
+"""The text of an observation, the lengths that its fields may have, and the item made of it.
 
-`file_text`, `command_text` and `event_text` return an `ObservationDraft`; `analysis.item` turns it
-into an `Item`. What a language model wrote about an item is cut to the same lengths. Lengths are in
-characters.
+`file_text`, `command_text` and `event_text` return an `ObservationDraft`; `item` turns it into an
+`Item`. What a language model wrote about an item is cut to the same lengths. Lengths are in
+characters. The words by which others recognize an observation stand here too, so that whoever
+reads items needs nothing of how they are derived.
 """
 
 from __future__ import annotations
 
-from observer.core.events import Enriched
-from observer.core.model import Enrichment, Link
+import hashlib
+
+from observer.core.events import Commit, Enriched
+from observer.core.model import Enrichment, Item, Link, Recorded, item_id, item_uuid
 from observer.core.text import distinct, one_line
 from observer.core.value import Value
 
@@ -19,6 +22,10 @@ FACT = 300
 FACTS = 40
 FAILED = "failed"
 """Category of a command or tool call that failed."""
+QUESTION = "question"
+"""Category of a prompt that only asks what is remembered."""
+PROPOSED = "candidate"
+"""Status of a decision that nobody has confirmed."""
 PATHS = 200
 
 
@@ -40,6 +47,23 @@ class ObservationDraft(Value):
     category: str = ""
     links: tuple[Link, ...] = ()
     chars: int = 0
+
+
+class ItemOrigin(Value):
+    """The first event that an item stands for."""
+
+    seq: int
+    event: str
+    at_ms: int
+
+
+class PlacedEvent(Recorded):
+    """A recorded event with its place in the order in which items are derived.
+
+    `place` is 0 where that is the order of the log: see `LogReader.by_time`.
+    """
+
+    place: int = 0
 
 
 class Where(Value):
@@ -67,3 +91,82 @@ def enrichment(body: Enriched, at_ms: int) -> Enrichment:
         next_steps=one_line(body.next_steps, FIELD),
         concepts=distinct(concepts, CONCEPTS),
     )
+
+
+def place_of(recorded: Recorded) -> int:
+    """Return a number by which events can be compared: the larger came later."""
+    placed = recorded.place if isinstance(recorded, PlacedEvent) else 0
+    return placed or recorded.seq
+
+
+def where_of(recorded: Recorded) -> Where:
+    """Return the folders that an event's paths are shown relative to."""
+    return Where(root=recorded.root, cwd=recorded.event.cwd)
+
+
+def origin_of(recorded: Recorded) -> ItemOrigin:
+    """Return the origin of an item that begins with this event."""
+    event = recorded.event
+    return ItemOrigin(seq=recorded.seq, event=one_line(event.id, 200), at_ms=event.at_ms)
+
+
+def item(
+    draft: ObservationDraft,
+    recorded: Recorded,
+    *,
+    origin: ItemOrigin | None = None,
+    times: int = 1,
+    chars: int = -1,
+) -> Item:
+    """Return the item of an observation.
+
+    Args:
+        draft: its text.
+        recorded: the newest event that it stands for.
+        origin: the first event that it stands for, which gives id, uuid and creation time.
+        times: the number of events that it stands for.
+        chars: the length of all their texts, if not `draft.chars`.
+    """
+    event = recorded.event
+    first = origin or origin_of(recorded)
+    by = (f"by sub-agent {one_line(event.agent, 60)}",) if event.agent else ()
+    return Item(
+        id=item_id(first.seq),
+        uuid=item_uuid(first.event, first.at_ms),
+        kind="observation",
+        type=draft.type,
+        title=draft.title or draft.type,
+        subtitle=", ".join((draft.subtitle, *by) if draft.subtitle else by),
+        narrative=draft.narrative,
+        facts=draft.facts,
+        concepts=draft.concepts,
+        files_read=draft.files_read,
+        files_modified=draft.files_modified,
+        signature=draft.signature,
+        category=draft.category,
+        links=draft.links,
+        project_id=recorded.project_id,
+        session_id=recorded.session_id,
+        author=event.author,
+        branch=one_line(recorded.branch, 250),
+        commit=one_line(_commit_of(recorded), 64),
+        content_hash=content_hash(draft.type, draft.title, draft.narrative, *draft.facts),
+        discovery_tokens=-(-(draft.chars if chars < 0 else chars) // 4),
+        folded=times,
+        created_ms=first.at_ms,
+        updated_ms=max(event.at_ms, first.at_ms),
+    )
+
+
+def _commit_of(recorded: Recorded) -> str:
+    """Return the commit that an event reports, else the one checked out at the time."""
+    # The one checked out may be later, or, of an imported history, its newest.
+    body = recorded.event.body
+    return (isinstance(body, Commit) and body.hash) or recorded.commit
+
+
+def content_hash(*parts: str) -> str:
+    """Return 32 hexadecimal digits of SHA-256, equal for texts that differ only in spacing."""
+    text = "|".join(parts)
+    text = one_line(text, len(text))
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]

@@ -38,13 +38,14 @@ from observer.observations.drafts import (
     FAILED,
     NARRATIVE,
     PATHS,
+    QUESTION,
     SUBTITLE,
     TITLE,
     ObservationDraft,
     Where,
 )
 from observer.observations.findings import passages
-from observer.observations.memory_use import QUESTION, only_asks
+from observer.observations.memory_use import only_asks
 from observer.observations.note_syntax import mentions
 from observer.outcomes.outcome import first_lines, plain_output
 

@@ -1,7 +1,7 @@
 """What a project remembers of failing checks and their fixes: the records of its state.
 
 Frozen values, stored as JSON within `ProjectState`. The newest are kept, up to the limits here.
-Sequence numbers (`seq`) are those of `analysis.place_of`.
+Sequence numbers (`seq`) are those of `drafts.place_of`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from observer.core.value import Value
-from observer.observations.session_state import ItemOrigin
+from observer.observations.drafts import ItemOrigin
 from observer.outcomes.same_check import CheckCommand
 from observer.shell.check import CheckIdentity
 from observer.shell.command_forms import InvocationForm

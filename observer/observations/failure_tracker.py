@@ -16,13 +16,17 @@ from observer.core.events import Command
 from observer.core.model import Item, Recorded
 from observer.core.text import distinct, one_line, relative, word_set
 from observer.observations import fixes, project_state
-from observer.observations.analysis import origin_of, place_of
+from observer.observations.drafts import (
+    origin_of,
+    place_of,
+)
 from observer.observations.failure_records import EXPIRES_MS, FAILURES, TrackedEdit, TrackedFailure
 from observer.observations.fixes import COMMIT, CheckRun, EndedCommand
 from observer.observations.open_failures import all_failing, place_in
 from observer.observations.project_state import ProjectState, Step
 from observer.outcomes import not_started, same_check
-from observer.outcomes.check_runs import CheckResults, check_results_of
+from observer.outcomes.check_runs import check_results_of
+from observer.outcomes.check_tasks import CheckResults
 from observer.outcomes.not_started import NotStarted
 from observer.outcomes.outcome import exit_code_of, plain_output
 from observer.outcomes.result import CommandResult

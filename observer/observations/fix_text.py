@@ -16,8 +16,16 @@ from observer.core.model import Item, Link, Recorded, item_id, item_uuid
 from observer.core.text import counted, distinct, listed, one_line
 from observer.core.value import Value
 from observer.observations import concepts
-from observer.observations.analysis import item
-from observer.observations.drafts import FACT, FACTS, NARRATIVE, SUBTITLE, TITLE, ObservationDraft
+from observer.observations.drafts import (
+    FACT,
+    FACTS,
+    NARRATIVE,
+    SUBTITLE,
+    TITLE,
+    ItemOrigin,
+    ObservationDraft,
+    item,
+)
 from observer.observations.failure_records import (
     Alternative,
     Rejection,
@@ -26,7 +34,6 @@ from observer.observations.failure_records import (
     TrackedFailure,
 )
 from observer.observations.relatedness import is_test
-from observer.observations.session_state import ItemOrigin
 
 _SHOWN = 4
 _DID_NOT_HELP = ": did not help"

@@ -21,7 +21,10 @@ from msgspec.structs import replace
 from observer.core.model import UNASSIGNED, Item, Recorded
 from observer.core.text import distinct, word_set
 from observer.observations import fix_text, project_state
-from observer.observations.analysis import origin_of, place_of
+from observer.observations.drafts import (
+    origin_of,
+    place_of,
+)
 from observer.observations.failure_records import (
     ALTERNATIVES,
     REPAIRS,
@@ -35,7 +38,7 @@ from observer.observations.fix_text import ResolvedFailures
 from observer.observations.project_state import ProjectState, Step
 from observer.observations.relatedness import causes_of
 from observer.outcomes import same_check
-from observer.outcomes.check_runs import CheckResults
+from observer.outcomes.check_tasks import CheckResults
 from observer.outcomes.not_started import NotStarted
 from observer.outcomes.result import CommandResult
 from observer.outcomes.same_check import CheckCommand

@@ -24,9 +24,13 @@ from observer.core.events import Command, Delegation, FileWrite
 from observer.core.model import Item, Recorded
 from observer.core.text import block, one_line, relative
 from observer.observations import command_text, event_text, file_text, git_commands, session_state
-from observer.observations.analysis import item, origin_of, where_of
 from observer.observations.concepts import TOOLS
-from observer.observations.drafts import ObservationDraft
+from observer.observations.drafts import (
+    ObservationDraft,
+    item,
+    origin_of,
+    where_of,
+)
 from observer.observations.session_state import CommandState, OpenGroup, SessionState
 from observer.outcomes import check_runs, same_check
 from observer.outcomes.result import CommandResult

@@ -16,7 +16,10 @@ from observer.core.model import Item, Link, Recorded
 from observer.core.text import distinct, is_within, one_line
 from observer.core.value import Value
 from observer.observations import fix_text, project_state
-from observer.observations.analysis import origin_of, place_of
+from observer.observations.drafts import (
+    origin_of,
+    place_of,
+)
 from observer.observations.failure_records import (
     DROPPED,
     EDITS,

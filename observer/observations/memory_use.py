@@ -15,8 +15,6 @@ from observer.core.text import ENDS, word_set
 from observer.shell.command_line import SimpleCommand, simple_commands
 from observer.shell.runners import program_name
 
-QUESTION = "question"
-"""Category of a prompt that only asks what is remembered."""
 QUESTION_CHARS = 400
 """A longer prompt does more than ask."""
 

@@ -17,8 +17,7 @@ from observer.core.events import AnyBody, Approve, Forget, Layer, Reference, Rem
 from observer.core.model import Item, Link, Recorded, item_id, item_uuid
 from observer.core.text import block, distinct, first_line, one_line
 from observer.observations import concepts, note_syntax
-from observer.observations.analysis import content_hash
-from observer.observations.drafts import TITLE
+from observer.observations.drafts import TITLE, content_hash
 from observer.observations.prompt_injection import suspicion
 
 CONTENT_CHARS = 65_536

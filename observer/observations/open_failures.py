@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from observer.code.languages import PROSE, language_of
 from observer.core.text import distinct, is_within
 from observer.core.value import Value
-from observer.outcomes.check_runs import CheckResults
+from observer.outcomes.check_tasks import CheckResults
 from observer.outcomes.result import CommandResult
 from observer.shell import check
 from observer.shell.check import CheckIdentity

@@ -14,7 +14,11 @@ from observer.core.events import FileWrite, ToolUse
 from observer.core.model import Item, Recorded
 from observer.core.text import distinct, relative
 from observer.observations import open_steps, prompts, session_state, todos
-from observer.observations.analysis import item, origin_of, where_of
+from observer.observations.drafts import (
+    item,
+    origin_of,
+    where_of,
+)
 from observer.observations.prompts import Ask
 from observer.observations.session_state import SessionState, TodoList
 

@@ -33,6 +33,7 @@ from observer.core.events import (
 from observer.core.model import Item, Link, Recorded
 from observer.core.routes import is_imported
 from observer.core.text import distinct, one_line, relative
+from observer.core.value import newest
 from observer.observations import (
     failure_tracker,
     git_commands,
@@ -40,12 +41,15 @@ from observer.observations import (
     open_failures,
     project_state,
 )
-from observer.observations.analysis import analysis_of, place_of, where_of
+from observer.observations.analysis import analysis_of
+from observer.observations.drafts import (
+    place_of,
+    where_of,
+)
 from observer.observations.failure_records import TrackedEdit
 from observer.observations.inverse_edits import Reversal
 from observer.observations.open_failures import CommandOutcome, OpenFailure
 from observer.observations.project_state import Items, ProjectState, Step, TrackedCommit
-from observer.observations.session_state import newest
 from observer.outcomes.check_runs import check_results_of
 
 TASKS = 40

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from observer.core.model import Item, Link
-from observer.core.value import Value, decode_state
+from observer.core.value import Value, decode_state, newest
 from observer.observations.failure_records import (
     EDITS,
     STASHED,
@@ -25,10 +25,10 @@ from observer.observations.failure_records import (
     WorktreeBranch,
 )
 from observer.observations.open_failures import OpenFailure
-from observer.observations.session_state import GROUPS, newest
 from observer.shell.check import CheckIdentity
 
 COMMITS = 60
+LINKED = 12
 ROOTS = 8
 STASHES = 16
 LATE_MS = 3_600_000
@@ -140,7 +140,7 @@ def map_edits(state: ProjectState, change: Callable[[TrackedEdit], TrackedEdit])
 
 def with_links(state: ProjectState, item: int, links: tuple[Link, ...]) -> ProjectState:
     """Return the state with the links of an observation replaced."""
-    return replace(state, linked=newest({**state.linked, item: links}, GROUPS))
+    return replace(state, linked=newest({**state.linked, item: links}, LINKED))
 
 
 def with_reverted(state: ProjectState, edits: Iterable[TrackedEdit], how: str) -> ProjectState:

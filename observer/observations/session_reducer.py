@@ -50,7 +50,14 @@ from observer.observations import (
     session_state,
     tool_pairing,
 )
-from observer.observations.analysis import analysis_of, analyzed, item, where_of
+from observer.observations.analysis import (
+    analysis_of,
+    analyzed,
+)
+from observer.observations.drafts import (
+    item,
+    where_of,
+)
 from observer.observations.memory_use import is_memory_use
 from observer.observations.open_failures import OpenFailure
 from observer.observations.session_state import PendingTool, SessionState

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -17,7 +16,8 @@ from observer.code.edits import ChangeSummary, EditFingerprints
 from observer.core.events import Command, FileRead, FileWrite, Search, ToolUse, kind_of
 from observer.core.model import Item
 from observer.core.text import distinct, one_line
-from observer.core.value import Value, decode_state
+from observer.core.value import Value, decode_state, newest
+from observer.observations.drafts import ItemOrigin
 from observer.observations.open_failures import OpenFailure
 from observer.observations.open_steps import OpenStep
 from observer.observations.prompts import Ask
@@ -33,14 +33,6 @@ SAYINGS = 20
 SAYING = 300
 SYMBOLS_OF_FILE = 8
 FILE_WRITE = kind_of(FileWrite(path=""))
-
-
-class ItemOrigin(Value):
-    """The first event that an item stands for."""
-
-    seq: int
-    event: str
-    at_ms: int
 
 
 class OpenGroup(Value):
@@ -175,8 +167,6 @@ class SessionState(Value):
 
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(SessionState)
-_K = TypeVar("_K")
-_V = TypeVar("_V")
 
 
 def encode(state: SessionState) -> bytes:
@@ -340,10 +330,3 @@ def _fix_text(head: str, was: CommandState) -> str:
     error = f" ({one_line(was.first_error, 140)})" if was.first_error else ""
     after = f" after changes to {', '.join(was.since)}" if was.since else " again"
     return f"{head} failed{error}, passes{after}"
-
-
-def newest(entries: dict[_K, _V], at_most: int) -> dict[_K, _V]:
-    """Drop the oldest entries of a dict, in place, and return it."""
-    while len(entries) > at_most:
-        del entries[next(iter(entries))]
-    return entries

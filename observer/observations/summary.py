@@ -28,9 +28,8 @@ from observer.observations import (
     session_digest,
     session_state,
 )
-from observer.observations.analysis import content_hash
-from observer.observations.drafts import SUBTITLE, TITLE
-from observer.observations.memory_use import QUESTION, only_asks
+from observer.observations.drafts import QUESTION, SUBTITLE, TITLE, content_hash
+from observer.observations.memory_use import only_asks
 from observer.observations.open_failures import OpenFailure
 from observer.observations.prompt_injection import clean, suspicion
 from observer.observations.session_state import CommandState, SessionState

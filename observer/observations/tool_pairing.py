@@ -13,7 +13,15 @@ from observer.core.events import Command, FileRead, FileWrite, Intent, Outcome, 
 from observer.core.model import Recorded
 from observer.core.text import block, one_line
 from observer.observations import file_text
-from observer.observations.analysis import AnalyzedEvent, analyze, analyzed, origin_of, where_of
+from observer.observations.analysis import (
+    AnalyzedEvent,
+    analyze,
+    analyzed,
+)
+from observer.observations.drafts import (
+    origin_of,
+    where_of,
+)
 from observer.observations.session_state import PendingTool, SessionState
 from observer.outcomes.outcome import exit_code_of
 

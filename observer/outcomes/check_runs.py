@@ -9,13 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple
 
 from observer.core.events import Command
 from observer.core.text import one_line, word_set
 from observer.outcomes import check_tasks, outcome
-from observer.outcomes.check_tasks import TaskCheck, Tasks, inferred_check, is_hook, task_key
+from observer.outcomes.check_tasks import (
+    CheckResults,
+    TaskCheck,
+    Tasks,
+    inferred_check,
+    is_hook,
+    task_key,
+)
 from observer.outcomes.result import CommandResult
 from observer.shell import command_line
 from observer.shell.check import CheckIdentity
@@ -47,20 +53,6 @@ _ASIDE = word_set(
     " touch"
 )
 _SETTING_ASIDE = word_set("stash worktree bisect")
-
-
-class CheckResults(NamedTuple):
-    """What a command line proves.
-
-    The pass of any of `failed` clears the failure: of several, one failed and it is unknown which,
-    or a task failed in what it runs. `head` is the command that failed, as it works here;
-    `learned` is what tasks turned out to run.
-    """
-
-    passed: tuple[CheckIdentity, ...] = ()
-    failed: tuple[CheckIdentity, ...] = ()
-    head: str = ""
-    learned: Tasks = MappingProxyType({})
 
 
 class _Line(NamedTuple):

@@ -10,6 +10,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 from observer.core.text import relative, uncoloured, word_set
@@ -45,6 +46,20 @@ _UNHOOKED = word_set("--no-verify -n --dry-run --abort")
 _UNKNOWN = "/"
 """An unknown folder: outside of every project."""
 _SAID = re.compile(r"(?:^|; )([\w-]+): ")
+
+
+class CheckResults(NamedTuple):
+    """What a command line proves.
+
+    The pass of any of `failed` clears the failure: of several, one failed and it is unknown which,
+    or a task failed in what it runs. `head` is the command that failed, as it works here;
+    `learned` is what tasks turned out to run.
+    """
+
+    passed: tuple[CheckIdentity, ...] = ()
+    failed: tuple[CheckIdentity, ...] = ()
+    head: str = ""
+    learned: Tasks = MappingProxyType({})
 
 
 class TaskCheck(NamedTuple):

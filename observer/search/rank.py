@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from observer.core.model import KNOWLEDGE_TYPES, Item, Reason
 from observer.core.value import Value
-from observer.observations.conversation import PROPOSED
+from observer.observations.drafts import PROPOSED
 
 HALF_LIFE_MS = 168 * 3_600_000
 """After a week an item's recency is worth half."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from observer.core.filters import Filters
 from observer.index import Damping, ListRequest, TopK, View
-from observer.observations.memory_use import QUESTION
+from observer.observations.drafts import QUESTION
 from observer.search.query import QueryPlan
 from observer.search.rank import ASKING, COMPARED, TYPE_WEIGHTS
 from observer.store.interface import StoreReader

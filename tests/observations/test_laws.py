@@ -30,7 +30,12 @@ from observer.core.events import (
 )
 from observer.core.model import Item, Recorded, Session
 from observer.observations import concepts, note_reducer, session_lifecycle, session_state
-from observer.observations.analysis import AnalyzedEvent, EventAnalysis, analyze, where_of
+from observer.observations.analysis import (
+    AnalyzedEvent,
+    EventAnalysis,
+    analyze,
+)
+from observer.observations.drafts import where_of
 from observer.observations.session_reducer import SessionReducer
 from observer.observations.summary import summarize
 

@@ -19,7 +19,11 @@ from observer.core.events import (
     SessionEnd,
     ToolUse,
 )
-from observer.observations.memory_use import QUESTION, is_memory_use, only_asks
+from observer.observations.drafts import QUESTION
+from observer.observations.memory_use import (
+    is_memory_use,
+    only_asks,
+)
 from observer.observations.summary import summarize
 
 Feed = Callable[..., Any]

@@ -2,7 +2,12 @@ from __future__ import annotations
 
 from observer.code.edits import ChangeSummary
 from observer.observations import session_commits, session_state
-from observer.observations.session_state import CommandState, ItemOrigin, OpenGroup, SessionState
+from observer.observations.drafts import ItemOrigin
+from observer.observations.session_state import (
+    CommandState,
+    OpenGroup,
+    SessionState,
+)
 
 ORIGIN = ItemOrigin(seq=1, event="e1", at_ms=5)
 

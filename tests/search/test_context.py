@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from observer.core.errors import BadInput
 from observer.core.model import Item, Project, Session, SummaryFields, UsageEvent, Validity, item_id
-from observer.observations.memory_use import QUESTION
+from observer.observations.drafts import QUESTION
 from observer.search.candidates import Sources
 from observer.search.context import pack
 from observer.search.resume_card import LINE_CHARS, CardFact

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from observer.core.filters import Filters
 from observer.core.model import Item, Link, item_id
+from observer.observations.drafts import ItemOrigin
 from observer.observations.failure_records import Repair
 from observer.observations.project_state import ProjectState
-from observer.observations.session_state import ItemOrigin
 from observer.search import known_fixes
 from observer.search.known_fixes import Remedy
 from observer.store.sqlite.database import SqliteStore

@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from observer.core.model import item_id
+from observer.observations.drafts import ItemOrigin
 from observer.observations.failure_records import Alternative
 from observer.observations.project_state import ProjectState
-from observer.observations.session_state import ItemOrigin
 from observer.outcomes.not_started import Reason
 from observer.search import known_fixes
 from observer.shell.command_forms import InvocationForm, forms_of

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from observer.core.filters import Filters
 from observer.core.model import Item, Project, UsageEvent, Validity
-from observer.observations.memory_use import QUESTION
+from observer.observations.drafts import QUESTION
 from observer.search import candidates
 from observer.search.candidates import LEGS, Leg, Sources
 from observer.search.find import MERELY_NEAR, NEWEST_FIRST, SearchHits, search
