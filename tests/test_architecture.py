@@ -319,7 +319,7 @@ BEHAVIOURS = {
     "observer.outcomes.outcome": 40,
     "observer.observations.fixes": 30,
     "observer.notes.notes": 65,
-    "observer.search.start": 66,
+    "observer.search.start": 57,
     "observer.search.find": 40,
 }
 """Most modules that have to be read to follow one behaviour: those that its module needs."""

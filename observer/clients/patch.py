@@ -13,7 +13,7 @@ import msgspec
 
 from observer.clients.payload import text
 from observer.clients.tools import ToolCall, other, said
-from observer.code.symbol_changes import symbol_changes_of
+from observer.code.edits import symbol_changes_of
 from observer.core.events import Edit, FileWrite, ToolUse
 
 TOOLS = frozenset({"apply_patch", "ApplyPatch"})

@@ -29,7 +29,7 @@ from observer.clients.payload import (
     text,
     words,
 )
-from observer.code.symbol_changes import symbol_changes_of
+from observer.code.edits import symbol_changes_of
 from observer.core.events import Command, Delegation, Edit, FileRead, FileWrite, Search, ToolUse
 from observer.core.value import Value
 

@@ -19,8 +19,12 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from observer import code
+from observer.code.edits import (
+    has_symbols,
+    symbol_changes_of,
+    texts_around,
+)
 from observer.code.languages import FLAT, definition_name, language_of
-from observer.code.symbol_changes import has_symbols, symbol_changes_of, texts_around
 from observer.core.events import Custom, Edit, Event, FileWrite
 from observer.core.paths import read_head
 from observer.core.value import Value

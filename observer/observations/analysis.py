@@ -13,7 +13,11 @@ from typing import Any
 from msgspec.structs import asdict
 
 from observer.code import edits
-from observer.code.edits import ChangeSummary, EditFingerprints, summarize_write
+from observer.code.change_summary import (
+    ChangeSummary,
+    EditFingerprints,
+)
+from observer.code.edits import summarize_write
 from observer.core.events import (
     AnyBody,
     Checkout,

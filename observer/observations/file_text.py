@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from observer.code.edits import FEW_LINES, ChangeSummary
+from observer.code.change_summary import (
+    FEW_LINES,
+    ChangeSummary,
+)
 from observer.core.events import FileRead, FileWrite
 from observer.core.text import base_name, counted, distinct, listed, one_line, relative
 from observer.observations import concepts

@@ -19,7 +19,10 @@ import re
 
 from msgspec.structs import replace
 
-from observer.code.edits import ChangeSummary, merge_changes
+from observer.code.change_summary import (
+    ChangeSummary,
+    merge_changes,
+)
 from observer.core.events import Command, Delegation, FileWrite
 from observer.core.model import Item, Recorded
 from observer.core.text import block, one_line, relative

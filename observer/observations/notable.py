@@ -11,7 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from observer.code.edits import FEW_LINES, ChangeSummary
+from observer.code.change_summary import (
+    FEW_LINES,
+    ChangeSummary,
+)
 from observer.core.events import Command, FileWrite, ToolUse
 from observer.core.model import Item, Recorded
 from observer.core.text import word_set

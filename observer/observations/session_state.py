@@ -12,7 +12,10 @@ from collections.abc import Iterable
 import msgspec
 from msgspec.structs import replace
 
-from observer.code.edits import ChangeSummary, EditFingerprints
+from observer.code.change_summary import (
+    ChangeSummary,
+    EditFingerprints,
+)
 from observer.core.events import Command, FileRead, FileWrite, Search, ToolUse, kind_of
 from observer.core.model import Item
 from observer.core.text import distinct, one_line

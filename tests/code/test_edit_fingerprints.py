@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from observer.code import edits
+from observer.code.change_summary import inverse_fingerprint
 from observer.core.events import Edit, FileWrite
 
 
@@ -25,7 +26,7 @@ def write(*edits: tuple[str, str]) -> FileWrite:
 )
 def test_an_undoing_has_the_reverse_mark(edit: tuple[str, str], back: tuple[str, str]) -> None:
     (mark,) = edits.fingerprints_of(write(edit)).edits
-    assert edits.fingerprints_of(write(back)).edits == (edits.inverse_fingerprint(mark),)
+    assert edits.fingerprints_of(write(back)).edits == (inverse_fingerprint(mark),)
 
 
 def test_another_edit_has_another_mark() -> None:
