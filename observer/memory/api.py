@@ -34,8 +34,7 @@ from observer.search.context import CARD_TOKENS, pack
 from observer.search.find import SearchHits, search
 from observer.search.handles import LARGEST_ID, SearchOptions, around, meant, named, session_id
 from observer.search.recent_sessions import Uncommitted
-from observer.search.reminder import Reminder
-from observer.search.reminders import reminders
+from observer.search.reminder import Reminder, reminders
 from observer.search.resume_card import CardFact
 from observer.search.start import Exists, Start, StartRequest, start
 from observer.search.timeline import Timeline, timeline

@@ -18,7 +18,6 @@ from observer.core.text import one_line, word_set
 from observer.observations import project_state
 from observer.observations.open_failures import OpenFailure
 from observer.search.eligible import is_harmless, is_stale
-from observer.search.reminder import NOTHING, Reminder
 from observer.store.interface import StoreReader
 
 MOST_CHARS = 1_000
@@ -39,15 +38,16 @@ _EMPTY = word_set(
 )
 
 
-def dropped(reader: StoreReader, event: Event, here: Filters) -> Reminder:
+def dropped(reader: StoreReader, event: Event, here: Filters) -> tuple[int, str] | None:
     """Return what the last summary of an event's session left out and still matters.
 
-    Nothing where the client has not compacted its context, or did not show what it kept.
+    The item of the compaction, and a line each. None where the client has not compacted its
+    context, did not show what it kept, or kept all.
     """
     session = reader.latest_session(event.client, event.session, here.project_id or 0)
     found = _last(reader, session, here) if session else None
     if session is None or found is None:
-        return NOTHING
+        return None
     item, summary = found
     lines = (
         line
@@ -55,7 +55,7 @@ def dropped(reader: StoreReader, event: Event, here: Filters) -> Reminder:
         if not is_kept
     )
     said = _fitting(line for line in lines if is_harmless(line))
-    return Reminder(sort="dropped", instead="\n".join(said), item=item.id) if said else NOTHING
+    return (item.id, "\n".join(said)) if said else None
 
 
 def _last(reader: StoreReader, session: Session, here: Filters) -> tuple[Item, str] | None:

@@ -1,16 +1,19 @@
 """Reminders: what an agent should see unasked at the moment of an action; mostly nothing.
 
 Three moments: a command or edit is about to be made (`before`), a result reads as failed (`after`),
-a prompt was just written (`decided`). The reader did not ask, so silence is better than something
-weak: not that an error was met before, but what to do instead.
+a prompt was just written (`decided`); `reminders` yields those of one event in the order of their
+urgency. The reader did not ask, so silence is better than something weak: not that an error was met
+before, but what to do instead.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Literal
 
-from observer.core.events import Command, Event, FileWrite
+from observer.core.events import Command, Event, FileWrite, Prompt
 from observer.core.filters import Filters
 from observer.core.model import KNOWLEDGE_TYPES, Item
 from observer.core.value import Value
@@ -21,10 +24,11 @@ from observer.observations.project_state import ProjectState
 from observer.outcomes import not_started
 from observer.search import known_fixes
 from observer.search.candidates import Sources
+from observer.search.dropped import dropped
 from observer.search.eligible import is_harmless
 from observer.search.find import search
 from observer.search.rank import Hit
-from observer.store.interface import StoreReader
+from observer.store.interface import Store, StoreReader
 
 LOOKED_AT = 5
 """Rules that match a prompt best, of which one is shown."""
@@ -74,6 +78,33 @@ NOTHING = Reminder()
 def harmless(known: Reminder) -> Reminder:
     """Return a reminder, or nothing where it reads like an order to a model."""
     return known if is_harmless(known.instead, known.failed, known.why) else NOTHING
+
+
+def reminders(
+    store: Store,
+    sources: Callable[[], AbstractContextManager[Sources]],
+    event: Event,
+    here: Filters,
+    *,
+    now_ms: int,
+    is_coming: bool,
+) -> Iterator[Reminder]:
+    """Yield reminders for an event that is about to happen, or has just happened.
+
+    The first that the session has not been shown is meant; one may say nothing.
+    """
+    with store.read() as reader:
+        yield _dropped(reader, event, here)
+        if not isinstance(event.body, Prompt):
+            yield harmless((before if is_coming else after)(reader, event, here))
+            return
+    with sources() as found:
+        yield harmless(decided(found, event.body.text, here, now_ms=now_ms))
+
+
+def _dropped(reader: StoreReader, event: Event, here: Filters) -> Reminder:
+    found = dropped(reader, event, here)
+    return Reminder(sort="dropped", item=found[0], instead=found[1]) if found else NOTHING
 
 
 def before(reader: StoreReader, event: Event, here: Filters) -> Reminder:
