@@ -15,18 +15,23 @@ from observer.cli.output import emit, escaped, json_option, note, say
 from observer.cli.redact import has_secrets, redacted
 from observer.cli.session import open_memory
 from observer.cli.terminal import progress
-from observer.cli.vault import write_vault
 from observer.core import config
 from observer.core.clock import now_ms
+from observer.core.errors import BadInput
 from observer.core.model import Item, Project, Recorded
 from observer.core.paths import Home, home
 from observer.core.text import counted
 from observer.ingest.pipeline import Pipeline
+from observer.memory.opening import refuse_unsettled
 from observer.projects import PlaceCache
 from observer.purge.carry_out import complete
 from observer.spool.spool import Spool
 from observer.store.log import LogEnd
 from observer.store.sqlite.database import SqliteStore
+from observer.views.vault import vault as files_of
+
+VAULT_MARK = ".observer-vault"
+"""A file that says that a folder is a vault, whose files may be replaced."""
 
 
 @click.command("rebuild", epilog="Example: observer rebuild")
@@ -72,7 +77,7 @@ def export_command(*, vault: Path | None, as_json: bool) -> None:
     """Print every project, stored event and item, as one JSON object a line."""
     repair_first(home())
     if vault:
-        count = write_vault(home(), vault)
+        count = _write_vault(home(), vault)
         if as_json:
             emit({"folder": str(vault), "files": count})
         else:
@@ -117,3 +122,29 @@ def _rebuild(here: Home) -> int:
 def _mention_damaged(count: int) -> None:
     if count > 0:
         note(f"note: {counted(count, 'event')} left out, damaged; which ones says: observer doctor")
+
+
+def _write_vault(here: Home, folder: Path) -> int:
+    """Write all files of a memory; return how many. Files that somebody added stay.
+
+    Raises:
+        BadInput: the folder holds other files.
+        StoreUnavailable: the memory cannot be read.
+        OSError: a file cannot be written.
+    """
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / VAULT_MARK).is_file():
+        raise BadInput(f"{folder} holds other files", hint="name a new folder")
+    refuse_unsettled(here)
+    owner = config.owner(config.load(here))
+    count = 0
+    with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (folder / VAULT_MARK).touch(mode=0o600)
+        for file in files_of(reader, owner=owner):
+            path = folder / file.path
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.unlink(missing_ok=True)  # never through a link that somebody put there
+            path.touch(mode=0o600)
+            path.write_text(file.text, encoding="utf-8", errors="replace")
+            count += 1
+    return count
