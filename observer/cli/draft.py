@@ -1,26 +1,38 @@
-"""`observer note draft`: drafts of notes from what is remembered, for a person to keep or drop."""
+"""`observer note draft`: drafts of notes from what is remembered, for a person to keep or drop.
+
+With `--reword` the configured language model words them anew, line by line, each with its source.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
 from observer.cli.options import named_project
-from observer.cli.output import emit, json_option, say
-from observer.cli.reword import reworded
+from observer.cli.output import emit, json_option, note, say
 from observer.cli.session import open_memory, project_here
-from observer.core.errors import BadInput, NotFound, remedy
+from observer.core import config
+from observer.core.errors import BadInput, NotFound, ObserverError, remedy
 from observer.core.model import Item, Session
+from observer.core.paths import home
+from observer.core.text import counted
+from observer.llm.endpoint import Endpoint, endpoint
 from observer.memory.api import Memory
+from observer.note_files.frontmatter import with_fields
 from observer.notes import drafts
 from observer.notes.drafts import Draft
+from observer.notes.rewording import DraftLine, lines_of, refusal, with_words, words_of
 from observer.notes.skills import skills
+from observer.policy import Policies
 
 MOST = 5_000
 """Items of one draft that are looked through."""
 HITS = 50
+AT_ONCE_CHARS = 1_200
+"""Lines of one request: an answer has to have room for as much."""
 
 
 @click.command("draft", epilog="Example: observer note draft '#142' --to docs/runbooks")
@@ -61,7 +73,7 @@ def draft_command(  # noqa: PLR0913 - one of each option
             name = here.name if here else project or "here"
             made = [drafts.testing(name, runs)] if testing else skills(runs)
         if reword:
-            made = reworded(memory, made)
+            made = _all_reworded(memory, made)
     if not made:
         raise NotFound(
             "no commands were run together by three sessions yet", hint="ask again in some weeks"
@@ -115,3 +127,68 @@ def _write(target: Path, draft: Draft) -> Path:
             f"{path} cannot be written: {error.strerror}", hint=remedy(error, "name another place")
         ) from error
     return path
+
+
+def _all_reworded(memory: Memory, made: Sequence[Draft]) -> list[Draft]:
+    """Return drafts with the lines that a language model could say better, and say how many.
+
+    A line stands as it was where the model is not asked (personal notes, projects that are kept to
+    themselves), does not answer, or says something else.
+
+    Raises:
+        ConfigInvalid: no language model is configured.
+    """
+    here = home()
+    where = endpoint(config.load(here), here)
+    return [_reworded(memory, where, draft) for draft in made]
+
+
+def _reworded(memory: Memory, where: Endpoint, draft: Draft) -> Draft:
+    lines = list(lines_of(draft))
+    may_go = _may_be_sent(memory, lines)
+    found: dict[int, str] = {}
+    reasons: list[str] = []
+    try:
+        for batch in _batches([line for line in lines if line.item in may_go]):
+            answers = asyncio.run(_ask(where, [line.said for line in batch]))
+            for line, answer in zip(batch, map(words_of, answers), strict=False):
+                if why := refusal(line.said, answer):
+                    reasons.append(f"#{line.item}: {why}")
+                elif answer != line.said:
+                    found[line.number] = answer
+    except ObserverError as error:
+        reasons.append(str(error))
+    note(f"{where.model} worded {len(found)} of {counted(len(lines), 'line')} anew")
+    for reason in reasons:
+        note(f"as it was: {reason}")
+    if not found:
+        return draft
+    said = with_words(draft, found)
+    return said._replace(text=with_fields(said.text, {"reworded_by": where.model}))
+
+
+def _may_be_sent(memory: Memory, lines: Sequence[DraftLine]) -> frozenset[int]:
+    apart = Policies().unshared(memory.projects())
+    items = memory.observations(sorted({line.item for line in lines})).items
+    shared = (item for item in items if item.scope != "personal" and item.project_id not in apart)
+    return frozenset(item.id for item in shared)
+
+
+def _batches(lines: Sequence[DraftLine]) -> Iterator[list[DraftLine]]:
+    batch: list[DraftLine] = []
+    for line in lines:
+        if batch and sum(len(each.said) for each in [*batch, line]) > AT_ONCE_CHARS:
+            yield batch
+            batch = []
+        batch.append(line)
+    if batch:
+        yield batch
+
+
+async def _ask(where: Endpoint, said: Sequence[str]) -> Sequence[str]:
+    from observer.llm.client import LlmClient  # noqa: PLC0415 - a fifth of a second, for this alone
+    from observer.llm.prompt import of_lines  # noqa: PLC0415 - as above
+    from observer.llm.reply import lines  # noqa: PLC0415 - as above
+
+    async with LlmClient(where) as client:
+        return lines((await client.ask(of_lines(said))).text, len(said))
