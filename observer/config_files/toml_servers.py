@@ -1,4 +1,4 @@
-"""Our MCP server in a configuration in TOML, as Codex CLI keeps it: a table `mcp_servers.observer`.
+"""Tables of a configuration in TOML, and our MCP server in it: a table `mcp_servers.observer`.
 
 The table is put behind everything else, and taken out line by line: comments, order and layout
 stay. A change that would change anything else as well is refused.
@@ -7,13 +7,15 @@ stay. A change that would change anything else as well is refused.
 from __future__ import annotations
 
 import contextlib
+import re
+import tomllib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from pprint import pformat
 from typing import Any
 
 import tomlkit
 
-from observer.config_files import toml_tables
 from observer.config_files.context import InstallContext
 from observer.config_files.file_edits import FileEdit
 from observer.config_files.json_entries import (
@@ -23,10 +25,10 @@ from observer.config_files.json_entries import (
     is_own_server,
     server_entry,
 )
-from observer.config_files.toml_tables import load
 
-_TABLES = "mcp_servers"
+_SERVERS = "mcp_servers"
 _LF = "\n"
+_HEADER = re.compile(r"^[ \t]*\[.*$", re.MULTILINE)
 
 
 def edit_toml(path: Path, change: Change) -> FileEdit:
@@ -51,16 +53,16 @@ def put_server(text: str, context: InstallContext) -> str:
     if wanted == present:
         return text
     if present is None:
-        after = f"{text and text + _LF}{tomlkit.dumps({_TABLES: {SERVER: wanted}})}"
+        after = f"{text and text + _LF}{tomlkit.dumps({_SERVERS: {SERVER: wanted}})}"
     else:
         document: Any = tomlkit.parse(text)
-        table = document[_TABLES][SERVER]
+        table = document[_SERVERS][SERVER]
         for key in present.keys() - wanted.keys():
             del table[key]
         for key in (key for key in wanted if wanted[key] != present.get(key)):
             table[key] = wanted[key]
         after = tomlkit.dumps(document)
-    return _checked(after, before | {_TABLES: _servers(before) | {SERVER: wanted}})
+    return _checked(after, before | {_SERVERS: _servers(before) | {SERVER: wanted}})
 
 
 def drop_server(text: str, context: InstallContext) -> str:
@@ -72,9 +74,9 @@ def drop_server(text: str, context: InstallContext) -> str:
     before = load(text)
     if not is_own_server(_server(before), context):
         return text
-    text = toml_tables.without(text, lambda header: _server(header) is not None)
+    text = without(text, lambda header: _server(header) is not None)
     others = {name: one for name, one in _servers(before).items() if name != SERVER}
-    return _checked(text, before | {_TABLES: others})
+    return _checked(text, before | {_SERVERS: others})
 
 
 def _server(document: dict[str, Any]) -> Any:  # noqa: ANN401 - of a foreign file
@@ -82,7 +84,7 @@ def _server(document: dict[str, Any]) -> Any:  # noqa: ANN401 - of a foreign fil
 
 
 def _servers(document: dict[str, Any]) -> dict[str, Any]:
-    tables = document.get(_TABLES)
+    tables = document.get(_SERVERS)
     return tables if isinstance(tables, dict) else {}
 
 
@@ -91,9 +93,56 @@ def _checked(text: str, expected: dict[str, Any]) -> str:
     with contextlib.suppress(ValueError):
         if _comparable(load(text)) == _comparable(expected):
             return text
-    raise ValueError(f"the table {_TABLES}.{SERVER} cannot be changed without changing others")
+    raise ValueError(f"the table {_SERVERS}.{SERVER} cannot be changed without changing others")
 
 
 def _comparable(document: dict[str, Any]) -> str:
-    document = {_TABLES: {}} | document  # without servers there need not be a table for them
+    document = {_SERVERS: {}} | document  # without servers there need not be a table for them
     return pformat(document)  # `nan` equals itself as text
+
+
+def load(text: str) -> dict[str, Any]:
+    """Return the tables of a text.
+
+    Raises:
+        ValueError: it is not TOML, or nested beyond the interpreter's limit.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"not valid TOML: {error}") from error
+    except RecursionError as error:
+        raise ValueError("not valid TOML: nested too deep") from error
+
+
+def without(text: str, is_wanted: Callable[[dict[str, Any]], bool]) -> str:
+    """Return a text without tables, of which `is_wanted` sees what their header alone makes.
+
+    A blank line goes with each; comments behind it belong to what follows.
+    """
+    for start, end in reversed(list(_tables(text, is_wanted))):
+        above, below = text[:start], text[end:]
+        if above.endswith(_LF) and (not below or below.startswith(_LF) or above.endswith("\n\n")):
+            above = above[:-1]  # the line feed that was put before it
+        text = above + below
+    return text
+
+
+def _tables(text: str, is_wanted: Callable[[dict[str, Any]], bool]) -> Iterator[tuple[int, int]]:
+    """Yield the offsets of tables."""
+    headers = [found for found in _HEADER.finditer(text) if _header(found[0])]
+    ends = [*(found.start() for found in headers[1:]), len(text)]
+    for found, end in zip(headers, ends, strict=True):
+        if is_wanted(_header(found[0])):
+            lines = text[found.start() : end].split(_LF)
+            while not lines[-1].strip() or lines[-1].lstrip().startswith("#"):
+                lines.pop()
+            yield found.start(), min(found.start() + len(_LF.join(lines)) + 1, end)
+
+
+def _header(line: str) -> dict[str, Any]:
+    """Return what a line with the name of a table makes; nothing for any other line."""
+    try:
+        return tomllib.loads(line)
+    except tomllib.TOMLDecodeError:
+        return {}

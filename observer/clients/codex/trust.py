@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from observer.clients import hook_groups
-from observer.config_files import toml_tables
+from observer.config_files import toml_servers
 from observer.config_files.context import InstallContext
 from observer.config_files.file_edits import read
 from observer.core.errors import ConfigInvalid
@@ -30,7 +30,7 @@ def check_hooks(context: InstallContext) -> None:
     hooks, settings = folder / "hooks.json", folder / "config.toml"
     try:
         text = (read(hooks) or b"").decode()
-        config = toml_tables.load((read(settings) or b"").decode())
+        config = toml_servers.load((read(settings) or b"").decode())
         ours = list(hook_groups.our_handlers(text, context))
     except ValueError as error:
         raise ConfigInvalid(f"{folder}: {error}", hint="correct the file") from error
@@ -67,7 +67,7 @@ def without_trust(text: str, context: InstallContext) -> str:
         for event, group, at, _ in hook_groups.handlers(after)
         for key in _keys(hooks, event, group, at)
     }
-    config = toml_tables.load(text)
+    config = toml_servers.load(text)
     trusted = _table(_table(config, "hooks"), "state")
     files = (f"{hooks}:", f"{hooks.resolve()}:")
     dead = {key for key in trusted if key in ours or (key.startswith(files) and key not in left)}
@@ -79,9 +79,9 @@ def without_trust(text: str, context: InstallContext) -> str:
 
     if not dead:
         return text
-    kept = toml_tables.without(text, is_dead)
+    kept = toml_servers.without(text, is_dead)
     with suppress(ValueError):
-        if _without_rows(toml_tables.load(kept), dead) == _without_rows(config, dead):
+        if _without_rows(toml_servers.load(kept), dead) == _without_rows(config, dead):
             return kept
     raise ValueError("the tables hooks.state cannot be removed without changing others")
 
