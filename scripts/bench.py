@@ -20,7 +20,7 @@ from pathlib import Path
 
 from benchmarks import busy, files, latency, load, mcp, notes, peer, recall, soak, vault
 
-from observer.evaluation.bench import drain, hook, kills
+from observer.evaluation.bench import daily, hook, kills
 from observer.evaluation.bench.figure import Figure, machine, yardstick_ms
 from observer.evaluation.bench.lab import ROOT, Options
 
@@ -28,7 +28,7 @@ QUICK = 0.1
 FIGURES: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "hook": hook.run,
     "latency": latency.run,
-    "drain": drain.run,
+    "drain": daily.drained,
     "busy": busy.run,
     "mcp": mcp.run,
     "recall": recall.run,

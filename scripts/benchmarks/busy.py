@@ -10,7 +10,10 @@ from itertools import cycle
 from benchmarks import shelf
 from benchmarks.recall import QUERIES, queries_of, took_ms
 from observer.core.paths import Home
-from observer.evaluation.bench.drain import EVENTS, PROJECTS
+from observer.evaluation.bench.daily import (
+    EVENTS,
+    PROJECTS,
+)
 from observer.evaluation.bench.figure import Aim, Figure
 from observer.evaluation.bench.lab import Lab, Options, lab, launchers, until
 from observer.evaluation.bench.wire import Wire, processor_s, wire

@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.load import FLAT, spooled, stored
 from benchmarks.recall import took_ms
 from observer.core.paths import Home
-from observer.evaluation.bench.drain import PROJECTS
+from observer.evaluation.bench.daily import PROJECTS
 from observer.evaluation.bench.figure import Aim, Figure
 from observer.evaluation.bench.kills import NONE
 from observer.evaluation.bench.lab import Options, lab, launchers, until

@@ -1,4 +1,7 @@
-"""A day's work: how fast the daemon starts, stores and answers, and what that costs."""
+"""A day's work: how fast the daemon starts, stores and answers, and what that costs.
+
+By itself, `drained` compares how fast a backlog becomes searchable by the daemon and without one.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,29 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from observer.evaluation.bench.drain import AIM as DRAIN
-from observer.evaluation.bench.drain import EVENTS, PROJECTS, by_daemon
+from observer.core.clock import now_ms
+from observer.core.config import Settings
 from observer.evaluation.bench.figure import Aim, Figure
 from observer.evaluation.bench.lab import Lab, Options, lab, launchers, until
-from observer.evaluation.bench.wire import ERAS, Wire, first_answer_ms, is_quiet, rss_mib, wire
+from observer.evaluation.bench.wire import (
+    ERAS,
+    Wire,
+    first_answer_ms,
+    is_quiet,
+    processor_s,
+    rss_mib,
+    wire,
+)
 from observer.evaluation.bench.work import EndlessWork, sources, spool
+from observer.ingest.pipeline import Pipeline
+from observer.projects import PlaceCache
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
 
+EVENTS = 20_000
+PROJECTS = ("shop", "billing", "site")
+DRAIN = Aim(least=3000.0)
+STEP_S = 0.05
 STARTS = 50
 QUERIES = 800
 _WORD = re.compile(r"[A-Za-z_]{4,30}")
@@ -29,7 +48,7 @@ def run(options: Options) -> Iterator[Figure]:
         work = EndlessWork(projects, random.Random(2))  # noqa: S311 - the same work each time
         count = options.rounds(EVENTS)
         spool(place.home, work, count)
-        rate, remark = by_daemon(place, count)
+        rate, remark = _by_daemon(place, count)
         remark = f"{count:,} events; {remark}"
         yield Figure("events stored and searchable", [rate], " events/s", (DRAIN,), remark=remark)
         with wire(next(iter(launchers().values())), projects[0]) as asked:
@@ -87,3 +106,63 @@ def _disk_bytes(place: Lab) -> int:
     """Return what database and index take once all is stored; models and hooks are left out."""
     files = [place.home.database, *place.home.index.rglob("*")]
     return sum(path.stat().st_size for path in files if path.is_file())
+
+
+def drained(options: Options) -> Iterator[Figure]:
+    """Yield events a second of the daemon and of the pipeline in this process."""
+    for by, drain in (("the daemon", _by_daemon), ("the pipeline alone", _by_pipeline)):
+        with lab(options) as place:
+            projects = [place.repository(name) for name in PROJECTS]
+            work = EndlessWork(projects, random.Random(2))  # noqa: S311 - the same work each time
+            count = options.rounds(EVENTS)
+            size_bytes = spool(place.home, work, count)
+            rate, remark = drain(place, count)
+            remark = f"{remark}; {count:,} events of {size_bytes / count / 1000:.1f} KB"
+            yield Figure(f"drained by {by}", [rate], " events/s", (DRAIN,), remark=remark)
+
+
+def _by_daemon(place: Lab, count: int) -> tuple[float, str]:
+    """Time from the first commit to the last; what the start costs is said beside it."""
+    new = place.home.spool / "new"
+    started = time.perf_counter()
+    daemon = place.up()
+    with place.store() as store:
+
+        def stored() -> int:
+            with store.read() as reader:
+                return reader.totals().events
+
+        until(stored, step_s=STEP_S)
+        first, begun = stored(), time.perf_counter()
+        # The daemon adds the ends of sessions that it takes for idle.
+        until(lambda: stored() >= count and not any(new.iterdir()), step_s=STEP_S)
+    done = time.perf_counter()
+    cpu_s = processor_s(daemon)
+    rate = (count - first) / (done - begun)
+    remark = f"{done - started:.1f} s from `up` on, {_cost(cpu_s, count)}"
+    return rate, remark
+
+
+def _by_pipeline(place: Lab, count: int) -> tuple[float, str]:
+    store = SqliteStore(place.home.database)
+    pipeline = Pipeline(
+        store,
+        Spool(place.home.spool),
+        settings=Settings(),
+        places=PlaceCache(),
+        now_ms=now_ms,
+    )
+    begun, begun_cpu = time.perf_counter(), time.process_time()
+    while pipeline.drain().entries:
+        pass
+    took_s, cpu_s = time.perf_counter() - begun, time.process_time() - begun_cpu
+    with store.read() as reader:
+        stored = reader.totals().events
+    store.close()
+    if stored != count:
+        raise RuntimeError(f"{count} events were spooled, {stored} stored")
+    return count / took_s, _cost(cpu_s, count)
+
+
+def _cost(cpu_s: float, count: int) -> str:
+    return f"{cpu_s / count * 1e6:.0f} µs of processor time an event"
