@@ -18,8 +18,7 @@ from observer.core.model import Item, Project, Session, item_id
 from observer.index import Index
 from observer.memory.accounts import Accounts, Usage, UsageFeedback, WorktreeStore, scoped
 from observer.memory.code_questions import CodeAnswer, why
-from observer.memory.export import Exported, exported
-from observer.memory.values import Extract, Fetched, no_model
+from observer.memory.values import Exported, Extract, Fetched, exported, no_model
 from observer.note_files import NoteFiles
 from observer.notes.inferences import Inferences
 from observer.notes.note_reader import UUID_CHARS

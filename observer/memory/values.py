@@ -1,12 +1,14 @@
-"""Results of `Memory` that are not those of search or notes."""
+"""Results of `Memory` that are not those of search or notes, and all that it holds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from observer.core.errors import ConfigInvalid
-from observer.core.model import Item
+from observer.core.model import Item, Project, Recorded
 from observer.core.value import Value
+from observer.store.interface import StoreReader
+from observer.store.log import LogEnd
 
 
 class Fetched(Value):
@@ -36,3 +38,20 @@ def no_model(_said: Sequence[str]) -> Extracted:
     raise ConfigInvalid(
         "no language model is configured", hint="leave infer out, or set llm_url and llm_model"
     )
+
+
+Exported = Project | Recorded | LogEnd | Item
+
+
+def exported(reader: StoreReader) -> Iterator[Exported]:
+    """Yield all that a memory holds, in the order in which another one can take it in.
+
+    The projects, every stored event in log order, its end, and living items by id.
+    """
+    yield from reader.projects()
+    last = 0
+    while batch := reader.log(after_seq=last):
+        yield from batch
+        last = batch[-1].seq
+    yield LogEnd(last_seq=reader.next_seq() - 1)
+    yield from reader.all_items()
