@@ -148,6 +148,9 @@ def patch_id(root: str, commit: str) -> str:
     """Return what a commit's change is known by wherever it is applied; "" where it has none.
 
     Lines around it do not count, since a rebase may have changed them.
+
+    Raises:
+        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
     """
     with tempfile.TemporaryFile() as diff:
         words = (

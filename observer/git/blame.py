@@ -155,7 +155,11 @@ def with_previous_time(root: str, origin: BlamedCommit, own: Collection[str] = (
 
 
 def local_authors(root: str) -> frozenset[str]:
-    """Return whose commits were made in this clone, as far as its reflog goes back."""
+    """Return whose commits were made in this clone, as far as its reflog goes back.
+
+    Raises:
+        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
+    """
     made = ("--extended-regexp", r"--grep-reflog=^commit( \((initial|amend|merge)\))?:")
     words = ("log", "-g", f"-{_MOST_MOVES}", *_PLAIN, "--all", "--format=%an", *made)
     return frozenset(filter(None, (git_output(root, *words) or "").split("\n")))
@@ -194,7 +198,8 @@ def last_commits(root: str, paths: Collection[str]) -> dict[str, str]:
         paths: relative to it; a folder stands for all files that were ever in it.
 
     Raises:
-        ObserverError: there is no commit, or git does not answer.
+        NotFound: git is not installed or does not answer in time.
+        ObserverError: there is no commit.
     """
     words = ("log", "--format=tformat:%x00%H%x00", "--name-only", "--no-renames", *_PLAIN)
     asked = ("--literal-pathspecs", *words, "--diff-merges=combined", "--", *paths)
@@ -213,7 +218,11 @@ def last_commits(root: str, paths: Collection[str]) -> dict[str, str]:
 
 
 def trunk_times(root: str, *, at_most: int) -> list[tuple[int, str]]:
-    """Return the newest commits of HEAD and its first parents, each behind when it was made."""
+    """Return the newest commits of HEAD and its first parents, each behind when it was made.
+
+    Raises:
+        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
+    """
     words = ("log", "--first-parent", f"--max-count={at_most}", "--format=%ct %H", *_PLAIN)
     lines = (git_output(root, *words) or "").splitlines()
     return [

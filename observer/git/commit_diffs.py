@@ -60,19 +60,31 @@ def head_commit(root: str) -> str:
 
 
 def resolve_commit(root: str, rev: str) -> str:
-    """Return the full hash of a commit, "" if no commit has that name here."""
+    """Return the full hash of a commit, "" if no commit has that name here.
+
+    Raises:
+        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
+    """
     if not rev or rev.startswith("-"):
         return ""
     return git_output(root, "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}") or ""
 
 
 def current_branch(root: str) -> str:
-    """Return the name of the branch that is checked out, "" if HEAD is detached."""
+    """Return the name of the branch that is checked out, "" if HEAD is detached.
+
+    Raises:
+        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
+    """
     return redact_text(git_output(root, "symbolic-ref", "--short", "--quiet", "HEAD") or "")
 
 
 def checked_out_branches(root: str) -> set[str]:
-    """Return the names of the branches that are checked out in any work tree."""
+    """Return the names of the branches that are checked out in any work tree.
+
+    Raises:
+        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
+    """
     lines = (git_output(root, "worktree", "list", "--porcelain") or "").split("\n")
     mark = "branch refs/heads/"
     return {redact_text(line.removeprefix(mark)) for line in lines if line.startswith(mark)}
@@ -116,6 +128,7 @@ def diff_commits(root: str, old: str, new: str) -> tuple[DiffEntry, ...]:
     """Return the files in which two commits differ.
 
     Raises:
+        NotFound: git is not installed or does not answer in time.
         ObserverError: there is no such commit, or git failed.
     """
     lines = stream_lines(root, (*_DIFF, old, new, "--"), record=RECORD, fields=0)
@@ -133,12 +146,20 @@ def reachable_commits(root: str, *commits: str, without: str = "") -> set[str]:
 
 
 def is_related(root: str, one: str, other: str) -> bool:
-    """Return True if two commits have a history in common."""
+    """Return True if two commits have a history in common.
+
+    Raises:
+        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
+    """
     return bool(git_output(root, "merge-base", one, other))
 
 
 def merge_base(root: str, commits: Sequence[str]) -> str:
-    """Return the best common ancestor of all these commits, "" if there is none."""
+    """Return the best common ancestor of all these commits, "" if there is none.
+
+    Raises:
+        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
+    """
     return git_output(root, "merge-base", "--octopus", *commits) or ""
 
 

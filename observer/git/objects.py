@@ -23,13 +23,21 @@ class TreeFile(NamedTuple):
 
 
 def refs(root: str, *patterns: str) -> list[str]:
-    """Return the refs that patterns of `git for-each-ref` match; none without a repository."""
+    """Return the refs that patterns of `git for-each-ref` match; none without a repository.
+
+    Raises:
+        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
+    """
     listed = git_output(root, "for-each-ref", "--format=%(refname)", *patterns)
     return listed.split() if listed else []
 
 
 def files_of(root: str, tree: str) -> list[TreeFile]:
-    """Return the files of a tree, by path; none if it cannot be read."""
+    """Return the files of a tree, by path; none if it cannot be read.
+
+    Raises:
+        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
+    """
     listed = git_output(root, "ls-tree", "-r", "-z", "--full-tree", tree) or ""
     rows = (row.partition("\t") for row in listed.split("\0") if row)
     return [TreeFile(path, head.split()[2]) for head, _, path in rows if " blob " in head]

@@ -179,7 +179,11 @@ class WorkTree:
         return frozenset(line[:-1] for line in answer if line.endswith("/"))
 
     def ignored(self, paths: Sequence[str]) -> list[str]:
-        """Return those of the paths that git ignores; names that it would quote are left out."""
+        """Return those of the paths that git ignores; names that it would quote are left out.
+
+        Raises:
+            NotFound: git is not installed or does not answer in time.
+        """
         answer = (
             git_output(self.root, *self._settings, "check-ignore", "--", *paths) if paths else None
         )

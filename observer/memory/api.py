@@ -239,6 +239,7 @@ class Memory:
 
         Raises:
             NotFound, Ambiguous: the project.
+            BadInput: the budget is negative.
         """
         with self._sources() as sources:
             request = PackRequest(
@@ -259,7 +260,7 @@ class Memory:
         uncommitted: Uncommitted | None = None,
         exists: Exists | None = None,
     ) -> Start:
-        """Return what a session is given at its start, as this owner sees it now; see `start`."""
+        """Return what a session is given, as this owner sees it now; BadInput as `search.start`."""
         asked = msgspec.structs.replace(request, owner=self._owner, now_ms=self._now_ms())
         with self._store.read() as reader:
             return start(reader, asked, cost, uncommitted=uncommitted, exists=exists)
@@ -291,7 +292,7 @@ class Memory:
     def sessions(
         self, *, project: str | None = None, active: bool = False, limit: int = 20
     ) -> list[Session]:
-        """Return sessions, last active first."""
+        """Return sessions, last active first; NotFound and Ambiguous as `project`."""
         with self._store.read() as reader:
             project_id = named(reader.projects(), project).id if project else None
             return reader.sessions(project_id=project_id, active=active, limit=limit)
@@ -302,7 +303,7 @@ class Memory:
             return reader.session_names(list(set(ids)))
 
     def session_id(self, handle: str) -> int | None:
-        """See `handles.session_id`."""
+        """Return the session that a client's own id, or ours, means; NotFound if there is none."""
         with self._store.read() as reader:
             return session_id(reader, handle)
 

@@ -114,6 +114,9 @@ def finished(reader: StoreReader, summaries: Iterable[Item], *, most: int) -> li
     """Return the summaries of sessions that are over, in the order given.
 
     Those of a question or a greeting come last.
+
+    Raises:
+        StoreUnavailable: the state of a session is damaged, or of another version.
     """
     over: list[FinishedSession] = []
     trivial: list[FinishedSession] = []

@@ -95,7 +95,11 @@ class RecentSessions:
         ]
 
     def red(self, *, now_ms: int) -> Iterator[FailingCheck]:
-        """Yield the checks that fail as far as anybody knows, the last run first."""
+        """Yield the checks that fail as far as anybody knows, the last run first.
+
+        Raises:
+            StoreUnavailable: the state of the project is damaged, or of another version.
+        """
         known = project_state.decode(self._reader.project_state(self._project_id))
         pasts = {past.session.id: past for past in self._all}
         for failure in worth_showing(known.failures, now_ms=now_ms, shown=known.shown_branches):

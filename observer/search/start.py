@@ -114,6 +114,7 @@ def start(
 
     Raises:
         BadInput: the budget is negative.
+        StoreUnavailable: the state of a session is damaged, or of another version.
     """
     if request.budget_tokens < 0:
         raise BadInput("the budget is negative", hint="ask for 200 tokens or more")

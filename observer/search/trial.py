@@ -89,7 +89,7 @@ class Trials:
         return plan
 
     def running(self, at_ms: int) -> TrialPlan | None:
-        """Return the trial that runs at a time; raises as `newest`."""
+        """Return the trial that runs at a time; ConfigInvalid and OSError as `newest`."""
         plan = self.newest()
         return plan if plan and plan.start_ms <= at_ms < plan.until_ms else None
 
@@ -98,6 +98,7 @@ class Trials:
 
         Raises:
             BadInput: one runs.
+            ConfigInvalid: the file of the last one is damaged.
             OSError: it cannot be written.
         """
         if self.running(at_ms):
@@ -117,6 +118,7 @@ class Trials:
 
         Raises:
             NotFound: none does.
+            ConfigInvalid: its file is damaged.
             OSError: it cannot be written.
         """
         plan = self.running(at_ms)
@@ -130,6 +132,10 @@ class Trials:
         """Note that there is something to say in a session; return True if it is not to be said.
 
         A session without a name is in no trial.
+
+        Raises:
+            ConfigInvalid: the file of the trial is damaged.
+            OSError: a file of it cannot be read or written.
         """
         plan = self.running(at_ms) if session else None
         if plan is None:
