@@ -21,7 +21,8 @@ VERBS = word_set(
     """
     Add Answer Begin Build Buy Check Choose Close Compare Count Create Delete Download Drop End
     Find Forget Give Have Index Insert Keep Leave Lend Load Make Map Name Note Open Parse Raise
-    Read Refuse Remember Replace Resolve Return Run See Set Start Take Turn Undo Wait Write Yield
+    Read Refuse Remember Replace Resolve Return Run See Send Set Start Take Turn Undo Wait Write
+    Yield
     """
 )
 """What a function does, in the first word of its docstring; a property is named for what it is."""
