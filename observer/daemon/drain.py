@@ -113,7 +113,7 @@ class DrainWorker(Worker):
             touched.clear()
 
     async def _close_idle(self) -> None:
-        if await asyncio.to_thread(self._spool.depth):
+        if not await asyncio.to_thread(self._spool.is_empty):
             return  # a session that looks silent may go on in what is not stored yet
         if projects := await self._writer.run(self._pipeline.close_idle):
             self._on_stored(projects)

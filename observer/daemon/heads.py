@@ -62,7 +62,6 @@ class HeadWorker(Worker):
         self._record = record
         self._file = home.heads
         self._spool = Spool(home.spool)
-        self._waiting = home.spool / "new"
         self._private = home.spool / "private"
         self._settled_s = settled_s
         self._places = PlaceCache()
@@ -83,7 +82,7 @@ class HeadWorker(Worker):
         Raises:
             ObserverError: a repository, or the store, cannot be read or written; others were read.
         """
-        if any(self._waiting.glob("*")):
+        if not self._spool.is_empty():
             return  # perhaps a hook's report
         with self._store.read() as reader:
             projects = [each for each in reader.projects() if each.id != UNASSIGNED]

@@ -99,6 +99,10 @@ class ShellLogs:
         """Count the records that wait."""
         return sum(1 for log in self._logs() for _ in _entries(log))
 
+    def is_empty(self) -> bool:
+        """Return True if no record waits."""
+        return not any(True for log in self._logs() for _ in _entries(log))
+
     def oldest_ms(self) -> list[int]:
         """Return when the first waiting record of each log ended."""
         firsts = (next(_entries(log), None) for log in self._logs())

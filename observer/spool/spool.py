@@ -205,6 +205,10 @@ class Spool:
         """Count the entries that wait, shells' records included."""
         return sum(1 for _ in self._waiting()) + self._logs.depth()
 
+    def is_empty(self) -> bool:
+        """Return True if no entry waits, shells' records included; stops at the first one."""
+        return next(self._waiting(), None) is None and self._logs.is_empty()
+
     def bad(self) -> int:
         """Count what is in `bad/`."""
         with suppress(FileNotFoundError), os.scandir(self._bad) as found:

@@ -190,11 +190,13 @@ def test_strangers_beside_the_logs_are_left_alone(spool: Spool, home: Home) -> N
     (folder / "bash-1-1").symlink_to("/etc/passwd")
     os.mkfifo(folder / "fish-1-1")
     assert (spool.claim(at_most=5), spool.depth(), spool.oldest_ms()) == ([], 0, None)
+    assert spool.is_empty()
 
 
 def test_depth_and_age_count_records(spool: Spool, home: Home) -> None:
     log(home, record("one", 5000) + record("two", 4000), pid=os.getpid())
     assert (spool.depth(), spool.oldest_ms()) == (2, 5000)
+    assert not spool.is_empty()
 
 
 @pytest.mark.parametrize(

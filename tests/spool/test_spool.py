@@ -89,9 +89,10 @@ def test_a_new_process_claims_what_the_last_left_undone(spool: Spool, home: Home
 def test_an_acknowledgement_twice_is_one(spool: Spool) -> None:
     spool.append(FIELDS)
     entries = spool.claim(at_most=5)
+    assert not spool.is_empty()
     spool.ack(entries)
     spool.ack(entries)
-    assert spool.depth() == 0
+    assert (spool.depth(), spool.is_empty()) == (0, True)
 
 
 def test_what_another_process_took_is_skipped(spool: Spool, home: Home) -> None:

@@ -137,7 +137,7 @@ class SaveReporter:
         Raises:
             StoreUnavailable: nothing was reported.
         """
-        if self._spool.depth():
+        if not self._spool.is_empty():
             return False  # a hook may have reported it, and the event is not stored yet
         files = [[save for save in saves if not self._is_paused(save, root)] for saves in files]
         if not any(files):
