@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
+from watchfiles import Change
 from watchfiles._rust_notify import RustNotify
 
 STEP_MS = 200
@@ -23,7 +24,7 @@ MORE = (
     " or turn watching off with: observer config set watch false"
 )
 
-_OFTEN_MS = 2_000
+OFTEN_MS = 2_000
 
 
 class WatchLimitReached(Exception):
@@ -47,14 +48,18 @@ class InotifyWatch:
     Args:
         folders: absolute.
         step_ms: changes within this time are returned together.
+        often_ms: where changes never stop for so long, they are returned so often.
 
     Raises:
         WatchLimitReached: the kernel's limits do not allow it.
         WatchLost: a folder does not exist.
     """
 
-    def __init__(self, folders: Iterable[str], *, step_ms: int = STEP_MS) -> None:
+    def __init__(
+        self, folders: Iterable[str], *, step_ms: int = STEP_MS, often_ms: int = OFTEN_MS
+    ) -> None:
         self._step_ms = step_ms
+        self._often_ms = often_ms
         try:
             self._recorder = RustNotify(
                 list(folders),
@@ -74,13 +79,24 @@ class InotifyWatch:
         """Return the paths that changed, as soon as there are some; none at the end of the wait.
 
         Raises:
-            Lost: see there.
+            WatchLost: see there.
         """
+        return {path for _, path in self._changes(call, wait_ms)}
+
+    def has_news(self, call: WakeUp, *, wait_ms: int) -> bool:
+        """Wait like `wait`; return True if there is more than what was deleted.
+
+        Raises:
+            WatchLost: see there.
+        """
+        return any(kind != Change.deleted for kind, _ in self._changes(call, wait_ms))
+
+    def _changes(self, call: WakeUp, wait_ms: int) -> set[tuple[int, str]]:
         try:
-            changes = self._recorder.watch(_OFTEN_MS, self._step_ms, wait_ms, call)
+            changes = self._recorder.watch(self._often_ms, self._step_ms, wait_ms, call)
         except RuntimeError as error:
             raise WatchLost(str(error)) from error
-        return set() if isinstance(changes, str) else {path for _, path in changes}
+        return set() if isinstance(changes, str) else changes
 
     def close(self) -> None:
         """Remove all watches."""
