@@ -6,18 +6,21 @@ The client has a schema of these events, which it does not promise; seen in vers
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from observer.clients.envelope import Json, Object
-from observer.clients.payload import inner, text
+from observer.clients.payload import inner, rows, text
 from observer.importers.calls import HookCall, read_session
 from observer.importers.jsonl import Problems, time_of
 from observer.importers.records import Opening, RecordCalls, find_sessions
 from observer.importers.source import FoundSession
 
+_AROUND = re.compile(r"<(current_datetime|reminder)>.*?</\1>\s*", re.DOTALL)
+"""What the client puts around a prompt."""
 _REFUSED = frozenset({"denied", "rejected"})
 
 
@@ -91,11 +94,15 @@ class _Calls(RecordCalls):
 
     def _asked(self, row: _Row) -> Iterator[HookCall]:
         is_own = row.agent or row.data.get("source") or row.data.get("isAutopilotContinuation")
-        if not is_own and (said := text(row.data, "content")).strip():
+        said = text(row.data, "content") or _AROUND.sub("", text(row.data, "transformedContent"))
+        if not is_own and said.strip():
             yield from self.prompt(row.at_ms, said, row.key)
 
     def _answered(self, row: _Row) -> Iterator[HookCall]:
         said = text(row.data, "content")
+        for call in rows(row.data, "toolRequests"):
+            asked = (text(call, "name"), inner(call, "arguments"))
+            self._calls.setdefault(text(call, "toolCallId"), asked)
         if not row.agent:
             self.say(row.at_ms, said, row.key)
         elif said:

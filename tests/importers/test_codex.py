@@ -480,6 +480,23 @@ def test_a_rollout_without_events_of_prompts_has_those_of_its_messages(
     ]
 
 
+@pytest.mark.parametrize(
+    "sort", [{"source": {"subagent": {"thread_spawn": {}}}}, {"thread_source": "subagent"}]
+)
+def test_what_a_sub_agent_is_given_no_person_has_asked(
+    shop: Path, tmp_path: Path, sort: dict[str, Any]
+) -> None:
+    """The agent that started it has said it by a call. What it says last stands in messages."""
+    made = Rollout(shop)
+    made.lines[0]["payload"] |= sort
+    made.prompt("look for the cent")
+    made.line("response_item", **said("assistant", "It is in cart.py."))
+    made.line("event_msg", type="task_complete")
+    start, *found, _ = [one.body for one in events_in(made.write(tmp_path))]
+    assert start == SessionStart(source="subagent", model="m1")
+    assert found == [Reply(text="It is in cart.py.")]
+
+
 def test_what_an_editor_puts_before_a_prompt_is_left_out(shop: Path, tmp_path: Path) -> None:
     made = Rollout(shop)
     made.prompt(

@@ -319,6 +319,21 @@ def test_calls_of_copilot_that_failed_or_were_refused_and_a_sub_agents(tmp_path:
     assert back == Delegation(agent="explore", result="seen")
 
 
+def test_older_sessions_of_copilot_say_some_things_elsewhere(tmp_path: Path) -> None:
+    """A prompt among what was put around it, and calls in the request alone."""
+    asked = "<current_datetime>now</current_datetime>\n\nwhy?"
+    _, done = copilot_call(3, success=True, result={"content": "<exited with exit code 1>"})
+    request = {"toolCallId": "c3", "name": "bash", "arguments": {"command": "make"}}
+    records = [
+        COPILOT,
+        copilot(1, "user.message", content="", transformedContent=asked),
+        copilot(2, "assistant.message", content="", toolRequests=[request]),
+        done,
+    ]
+    prompt, command = bodies("copilot", written(tmp_path / "events.jsonl", records))
+    assert (prompt.text, command.command, command.exit_code) == ("why?", "make", 1)
+
+
 @pytest.mark.parametrize(
     ("last", "code", "failed"),
     [

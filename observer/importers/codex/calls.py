@@ -63,7 +63,7 @@ class RolloutCalls:
         self._problems = problems
         self._cwd = self._branch = self._turn = self._model = ""
         self._begun_ms: int | None = None
-        self._has_copies = False
+        self._has_copies = self._is_sub_agent = False
         self._calls: dict[str, tuple[str, Object]] = {}
         self._running: dict[str, _Running] = {}
         self._total: Object = {}
@@ -137,7 +137,10 @@ class RolloutCalls:
     def _meta(self, at_ms: int, payload: Object) -> Iterator[HookCall]:
         self._cwd = text(payload, "cwd") or self._cwd
         self._branch = text(inner(payload, "git"), "branch") or self._branch
-        self._begun_ms = at_ms if self._begun_ms is None else self._begun_ms
+        if self._begun_ms is None:
+            self._begun_ms = at_ms
+            of = inner(payload, "source")
+            self._is_sub_agent = "subagent" in of or text(payload, "thread_source") == "subagent"
         yield from ()
 
     def _context(self, at_ms: int, payload: Object) -> Iterator[HookCall]:
@@ -148,7 +151,8 @@ class RolloutCalls:
             yield self._start(at_ms)
 
     def _start(self, at_ms: int) -> HookCall:
-        start: Object = {"source": "startup", "model": self._model}
+        source = "subagent" if self._is_sub_agent else "startup"
+        start: Object = {"source": source, "model": self._model}
         begun_ms = at_ms if self._begun_ms is None else self._begun_ms
         return self._call(begun_ms, "SessionStart", start, "start")
 
@@ -158,8 +162,7 @@ class RolloutCalls:
         if kind == "user_message" or done == "UserMessage":
             yield from self._asked(at_ms, text(payload, "message") or said_in(item))
         elif kind == "task_complete":
-            if said := text(payload, "last_agent_message"):
-                yield self._stop(at_ms, said)
+            yield from self._completed(at_ms, text(payload, "last_agent_message"))
         elif done == "CommandExecution":
             yield from self._executed(at_ms, item)
         elif kind == "context_compacted" or done == "ContextCompaction":
@@ -178,9 +181,14 @@ class RolloutCalls:
             self._ends[text(payload, "call_id")] = success
 
     def _asked(self, at_ms: int, said: str) -> Iterator[HookCall]:
-        if not _OWN.match(said):
+        if not _OWN.match(said) and not self._is_sub_agent:
             yield from self._stopped()
             yield self._call(at_ms, "UserPromptSubmit", {"prompt": said}, f"{at_ms}")
+
+    def _completed(self, at_ms: int, said: str) -> Iterator[HookCall]:
+        if said or self._said:
+            yield self._stop(at_ms, said or (self._said or (0, ""))[1])
+        self._said = None
 
     def _stop(self, at_ms: int, said: str) -> HookCall:
         fields: Object = {"last_assistant_message": said, "usage": self._usage()}
@@ -188,7 +196,7 @@ class RolloutCalls:
 
     def _stopped(self) -> Iterator[HookCall]:
         """Yield the end of a turn of which only the agent's last words are known."""
-        if self._said is not None:
+        if self._said is not None and "end" not in self._has:
             yield self._stop(*self._said)
         self._said = None
 
@@ -196,7 +204,7 @@ class RolloutCalls:
         role, said = text(item, "role"), said_in(item)
         if role == "user" and said.strip() and "prompt" not in self._has:
             yield from self._asked(at_ms, said)
-        elif role == "assistant" and said.strip() and "end" not in self._has:
+        elif role == "assistant" and said.strip():
             self._said = at_ms, said
 
     def _usage(self) -> Json:
