@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from observer.importers import (
     cline,
+    cline_tasks,
     copilot,
     cursor,
     cursor_agent,
@@ -54,6 +55,14 @@ SOURCES: Mapping[str, SessionSource] = {
         ),
         SessionSource(
             "cline", ".cline", "CLINE_DIR", "data/sessions", find=cline.find, read=cline.read
+        ),
+        SessionSource(
+            "cline-extension",
+            cline_tasks.FOLDER,
+            "",
+            cline_tasks.TASKS,
+            find=cline_tasks.find,
+            read=cline_tasks.read,
         ),
         SessionSource("cursor", cursor.FOLDER, "", cursor.FILE, find=cursor.find, read=cursor.read),
         SessionSource(

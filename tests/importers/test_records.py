@@ -22,6 +22,7 @@ from observer.core.events import (
     Compaction,
     Custom,
     Delegation,
+    Edit,
     Event,
     FileRead,
     FileWrite,
@@ -738,6 +739,120 @@ def test_cline_wraps_prompts_and_adds_messages_of_its_own(tmp_path: Path) -> Non
     prompt, tool = bodies("cline", tmp_path)
     assert prompt == Prompt(text="why?")
     assert tool == ToolUse(tool="fetch", output="no", failed=True)
+
+
+SEARCHED = "<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE"
+HERE = "<environment_details>\n# Current Working Directory (/p) Files\n</environment_details>"
+IN_TAGS = [
+    (
+        "<execute_command>\n<command>make</command>\n</execute_command>",
+        "[execute_command for 'make'] Result:\nCommand executed.\nOutput:\nok",
+        Command(command="make", output="ok"),
+    ),
+    (
+        "<execute_command>\n<command>make</command>\n</execute_command>",
+        (
+            "[execute_command for 'make'] Result:\nCommand executed in x. Command execution was "
+            "not successful.\nExit code: 2\nOutput:\nno"
+        ),
+        Command(command="make", output="no", exit_code=2, failed=True),
+    ),
+    (
+        f"<replace_in_file>\n<path>a.py</path>\n<diff>\n{SEARCHED}\n</diff>\n</replace_in_file>",
+        "[replace_in_file for 'a.py'] Result:\nsaved",
+        FileWrite(path="a.py", edits=(Edit(old="old", new="new"),), tool="replace_in_file"),
+    ),
+    (
+        "<replace_in_file>\n<path>a.py</path>\n<diff></diff>\n</replace_in_file>",
+        (
+            "[replace_in_file for 'a.py'] Result:\n"
+            "The tool execution failed with the following error:\n<error>\nno match\n</error>"
+        ),
+        FileWrite(path="a.py", tool="replace_in_file", error="no match"),
+    ),
+    (
+        "<write_to_file>\n<path>a.xml</path>\n<content>\n<path>x</path>\n</content>\n</write_to_file>",
+        "[write_to_file for 'a.xml'] Result:\nsaved",
+        FileWrite(path="a.xml", operation="write", content="<path>x</path>", tool="write_to_file"),
+    ),
+    (
+        "<read_file>\n<path>a.py</path>\n</read_file>",
+        "[read_file for 'a.py'] Result:\nx = 1",
+        FileRead(paths=("a.py",), tool="read_file"),
+    ),
+    (
+        "<search_files>\n<path>.</path>\n<regex>total</regex>\n</search_files>",
+        "[search_files for 'total'] Result:\nFound 1",
+        Search(query="total", path=".", output="Found 1", tool="search_files"),
+    ),
+    ("<read_file>\n<path>a.py</path>\n</read_file>", "The user denied this operation.", None),
+]
+
+
+def cline_task(folder: Path, messages: Sequence[Record]) -> Path:
+    path = folder / "1780000000000/api_conversation_history.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(messages))
+    return path
+
+
+@pytest.mark.parametrize(("asked", "answered", "body"), IN_TAGS)
+def test_a_task_of_clines_extension_has_calls_in_its_text(
+    tmp_path: Path, asked: str, answered: str, body: object
+) -> None:
+    """Its messages have no times: they keep their order."""
+    messages = [
+        {"role": "user", "content": said(f"<task>\nwhy?\n</task>\n{HERE}")},
+        {"role": "assistant", "content": said(f"<thinking>hm</thinking>\nI look.\n{asked}")},
+        {
+            "role": "user",
+            "content": [
+                *said(answered.partition("\n")[0]),
+                *said(answered.partition("\n")[2]),
+                *said(HERE),
+            ],
+        },
+        {
+            "role": "assistant",
+            "content": said(
+                "<attempt_completion>\n<result>\nSo.\n</result>\n</attempt_completion>"
+            ),
+        },
+    ]
+    cline_task(tmp_path, messages)
+    events = events_in("cline-extension", tmp_path)
+    assert {(one.client, one.session, one.cwd) for one in events} == {
+        ("cline", "1780000000000", "/p")
+    }
+    found = bodies("cline-extension", tmp_path)
+    called = [body] if body else []
+    assert [str(one) for one in found] == [
+        str(one) for one in [Prompt(text="why?"), *called, Reply(text="So.")]
+    ]
+
+
+def test_newer_tasks_of_clines_extension_have_calls_in_blocks(tmp_path: Path) -> None:
+    at_ms = 1_780_000_100_000
+    call = {"type": "tool_use", "id": "c1", "name": "execute_command", "input": {"command": "ls"}}
+    result = {"type": "tool_result", "tool_use_id": "c1", "content": said("Command executed.\na")}
+    messages = [
+        {"role": "user", "content": said("<task>why?</task>"), "ts": at_ms},
+        {"role": "assistant", "content": [call], "ts": at_ms + 1000},
+        {"role": "user", "content": [result, *said("<feedback>no</feedback>")], "ts": at_ms + 2000},
+        {"role": "system"},
+        7,
+    ]
+    path = cline_task(tmp_path, messages)
+    assert bodies("cline-extension", path) == [
+        Prompt(text="why?"),
+        Command(command="ls", output="a"),
+        Prompt(text="no"),
+    ]
+    assert events_in("cline-extension", path)[1].at_ms == at_ms
+    path.write_text("{}")
+    problems = Problems()
+    assert SOURCES["cline-extension"].find([path], problems) == []
+    assert problems.counts == {"file without a session": 1}
 
 
 def test_droid_adds_messages_of_its_own(tmp_path: Path) -> None:

@@ -47,8 +47,16 @@ _BASE = frozenset(
 )
 _EXIT = re.compile(r"\[Command exited with code (-?\d{1,9})\]\n?")
 _BLOCK = re.compile(
-    r"^-{3,} SEARCH>?\n(.*?)^={3,}\n(.*?)^\+{3,} REPLACE>?", re.MULTILINE | re.DOTALL
+    r"^(?:-{3,}|<{3,}) SEARCH>?\n(?::start_line:\s*\d+\n)?(?:-{3,}\n)?(.*?)^={3,}\n(.*?)"
+    r"^(?:\+{3,}|>{3,}) REPLACE>?",
+    re.MULTILINE | re.DOTALL,
 )
+_RAN = re.compile(
+    r"Command executed(?P<how>[^\n]*)\n?(?:Exit [Cc]ode: (?P<code>-?\d{1,9})[^\n]*\n?)?"
+    r"(?:Output:\n?)?"
+)
+"""What the extension puts before the output of a command; older versions know no exit code."""
+_RUNS_ON = "Command is still running"
 _CREATED = "File created successfully"
 
 
@@ -180,6 +188,19 @@ def _editor(call: tools.ToolCall) -> FileWrite:
     return tools.write(structs.replace(call, given=given, response=response))
 
 
+def _execute_command(call: tools.ToolCall) -> tools.ToolEffect | Delegation:
+    said = tools.said(call)
+    ran = _RAN.match(said)
+    if ran is None:
+        failed = None if said.startswith(_RUNS_ON) else call.failed
+        return tools.command(structs.replace(call, failed=failed))
+    code = int(ran["code"]) if ran["code"] else None
+    failed = True if "not successful" in ran["how"] else None
+    return tools.command(
+        structs.replace(call, response=said[ran.end() :], error="", exit_code=code, failed=failed)
+    )
+
+
 def _replace_in_file(call: tools.ToolCall) -> FileWrite:
     blocks = _BLOCK.findall(text(call.given, "diff"))
     edits = tuple(Edit(old=old.rstrip("\n"), new=new.rstrip("\n")) for old, new in blocks)
@@ -192,10 +213,11 @@ TOOLS: Mapping[str, tools.Maker] = {
     "search_codebase": tools.grep,
     "fetch_web_content": tools.fetch,
     "spawn_agent": tools.delegate,
-    "execute_command": tools.command,
+    "execute_command": _execute_command,
     "read_file": tools.read,
     "write_to_file": tools.write,
     "replace_in_file": _replace_in_file,
+    "apply_diff": _replace_in_file,
     "search_files": tools.grep,
     "list_files": tools.find,
     "list_code_definition_names": tools.find,
