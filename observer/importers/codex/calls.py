@@ -15,16 +15,20 @@ from typing import Any, NamedTuple
 
 from observer.clients.envelope import Json, Object
 from observer.clients.patch import TOOLS as PATCHES
-from observer.clients.payload import flag, inner, number, text, words
+from observer.clients.payload import inner, number, text
 from observer.importers.calls import HookCall
 from observer.importers.codex.layouts import CONTEXT, EVENT, ITEM, META, events_in, said_in, steps
+from observer.importers.codex.script_calls import ScriptCalls
 from observer.importers.codex.shell_calls import (
     SHELLS,
     STDIN,
     Answer,
     answer_of,
     command_of,
+    looked_up,
     patch_of,
+    success_of,
+    whole,
 )
 from observer.importers.jsonl import Problems
 
@@ -69,8 +73,10 @@ class RolloutCalls:
         self._total: Object = {}
         self._counted: Object = {}
         self._ends: dict[str, bool] = {}
+        self._known: set[str] = set()
         self._said: tuple[int, str] | None = None
         self._has = events_in(path)
+        self._scripts = ScriptCalls(self._done, self._has)
 
     def __iter__(self) -> Iterator[HookCall]:
         """Yield the hook calls; the start comes first, which a rollout may say later."""
@@ -103,6 +109,7 @@ class RolloutCalls:
             last_ms = max(last_ms, at_ms)
             yield from reader(at_ms, payload)
         yield from self._stopped()
+        yield from self._scripts.left(last_ms)
         for running in self._running.values():
             yield self._ended(last_ms, running, Answer(""))._replace(is_open=True)
         if last_ms:
@@ -157,18 +164,20 @@ class RolloutCalls:
         return self._call(begun_ms, "SessionStart", start, "start")
 
     def _event(self, at_ms: int, payload: Object) -> Iterator[HookCall]:
-        kind, item = text(payload, "type"), inner(payload, "item")
-        done = text(item, "type") if kind == "item_completed" else ""
-        if kind == "user_message" or done == "UserMessage":
-            yield from self._asked(at_ms, text(payload, "message") or said_in(item))
+        is_item = text(payload, "type") == "item_completed"
+        said = inner(payload, "item") if is_item else payload
+        kind = text(said, "type")
+        if kind in {"user_message", "UserMessage"}:
+            yield from self._asked(at_ms, text(said, "message") or said_in(said))
         elif kind == "task_complete":
-            yield from self._completed(at_ms, text(payload, "last_agent_message"))
-        elif done == "CommandExecution":
-            yield from self._executed(at_ms, item)
-        elif kind == "context_compacted" or done == "ContextCompaction":
+            yield from self._completed(at_ms, text(said, "last_agent_message"))
+        elif kind == "CommandExecution":
+            yield from self._executed(at_ms, said)
+        elif kind in {"context_compacted", "ContextCompaction"}:
             yield self._call(at_ms, "PostCompact", {}, f"{at_ms}")
         else:
-            self._note(kind, payload)
+            self._note(kind, said)
+            yield from self._changed(at_ms, said)
 
     def _note(self, kind: str, payload: Object) -> None:
         if kind == "task_started":
@@ -177,8 +186,14 @@ class RolloutCalls:
             self._said = None
         elif kind == "token_count":
             self._total = inner(inner(payload, "info"), "total_token_usage") or self._total
-        elif (success := _success(payload)) is not None:
-            self._ends[text(payload, "call_id")] = success
+        elif (success := success_of(payload)) is not None:
+            self._ends[text(payload, "call_id", "id")] = success
+
+    def _changed(self, at_ms: int, item: Object) -> Iterator[HookCall]:
+        """Yield a patch that no call has asked for, but a script."""
+        call, success = text(item, "call_id", "id"), success_of(item)
+        if inner(item, "changes") and success is not None and call not in self._known:
+            yield self._scripts.changed(at_ms, item, success=success)
 
     def _asked(self, at_ms: int, said: str) -> Iterator[HookCall]:
         if not _OWN.match(said) and not self._is_sub_agent:
@@ -226,11 +241,12 @@ class RolloutCalls:
             yield from self._message(at_ms, payload)
         elif kind in _CALLS:
             self._calls[call] = _asked(kind, payload)
+            self._known.add(call)
         elif kind in _ANSWERS and call in self._calls:
             name, given = self._calls.pop(call)
             yield from self._answered(at_ms, call, name, given, payload.get("output"))
         elif kind == "web_search_call":
-            name, given = _looked_up(inner(payload, "action"))
+            name, given = looked_up(inner(payload, "action"))
             if name:
                 yield self._done(at_ms, call or f"{at_ms}", name, given, None)
 
@@ -239,13 +255,15 @@ class RolloutCalls:
     ) -> Iterator[HookCall]:
         answer, cwd = answer_of(output), _within(self._cwd, text(given, "workdir"))
         success = self._ends.pop(call, None)
-        if name in SHELLS and (patch := patch_of(given)):
+        if self._scripts.is_of(name, given):
+            yield from self._scripts.answered(at_ms, call, given, output)
+        elif name in SHELLS and (patch := patch_of(given)):
             applied: Object = {"command": patch.lines, "cwd": _within(cwd, patch.folder)}
-            yield self._done(at_ms, call, "apply_patch", applied, _whole(answer, success=success))
+            yield self._done(at_ms, call, "apply_patch", applied, whole(answer, success=success))
         elif name in SHELLS or name == STDIN:
             yield from self._printed(at_ms, call, name, given, answer)
         elif name in PATCHES:
-            yield self._done(at_ms, call, name, given, _whole(answer, success=success))
+            yield self._done(at_ms, call, name, given, whole(answer, success=success))
         elif success is False or answer.is_broken:
             failed: Json = {"isError": True, "content": answer.printed}
             yield self._done(at_ms, call, name, given, failed)
@@ -277,6 +295,8 @@ class RolloutCalls:
                 ended = running._replace(printed=text(item, "aggregated_output") or running.printed)
                 known = code if code is None or code >= 0 else None
                 yield self._ended(at_ms, ended, Answer("", known))
+        if call not in self._known and "command" in item:
+            yield self._scripts.executed(at_ms, item)
 
     def _ended(self, at_ms: int, running: _Running, end: Answer) -> HookCall:
         answer: dict[str, Json] = {"output": running.printed}
@@ -313,29 +333,3 @@ def _asked(kind: str, payload: Object) -> tuple[str, Object]:
 
 def _within(folder: str, named: str) -> str:
     return str(Path(folder, named)) if named else folder
-
-
-def _looked_up(action: Object) -> tuple[str, Object]:
-    """Return the tool and the question of a look at the web; "" where it says none."""
-    if query := text(action, "query") or " ".join(words(action, "queries")):
-        return "web_search", {"query": query}
-    if url := text(action, "url"):
-        return "open_page", {"url": url, "prompt": text(action, "pattern")}
-    return "", {}
-
-
-def _whole(answer: Answer, *, success: bool | None) -> str:
-    """Return the answer of a patch with the exit code before it, as hooks report it."""
-    code = answer.code if success is None else int(not success)
-    return answer.printed if code is None else f"Exit code: {code}\n{answer.printed}"
-
-
-def _success(payload: Object) -> bool | None:
-    """Return how a call went by the event of its end; None for other events, or if none says it."""
-    kind, result = text(payload, "type"), inner(payload, "result")
-    if kind == "patch_apply_end":
-        return flag(payload, "success")
-    if kind == "mcp_tool_call_end" and result:
-        done = inner(result, "Ok")
-        return "Err" not in result and True not in (done.get("isError"), done.get("is_error"))
-    return None

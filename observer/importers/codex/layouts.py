@@ -25,7 +25,12 @@ _GLANCED = 40
 _FOLDER = re.compile(r"<cwd>([^<\n]+)</cwd>|Current working directory: ([^\n]+)")
 
 
-_MARKS = {"prompt": (b'"user_message"', b'"UserMessage"'), "end": (b'"task_complete"',)}
+_MARKS = {
+    "prompt": (b'"user_message"', b'"UserMessage"'),
+    "end": (b'"task_complete"',),
+    "commands": (b'"CommandExecution"',),
+    "changes": (b'"FileChange"', b'"patch_apply_end"'),
+}
 
 
 class Step(NamedTuple):
@@ -55,7 +60,10 @@ def steps(path: Path, problems: Problems) -> Iterator[Step]:
 
 
 def events_in(path: Path) -> frozenset[str]:
-    """Return which of "prompt" and "end" (of a turn) a rollout has events of, beside messages."""
+    """Return what a rollout has events of, beside messages and calls.
+
+    "prompt", "end" (of a turn), "commands" and "changes" (of files).
+    """
     found: set[str] = set()
     for line in lines(path, Problems()):
         found |= {name for name, marks in _MARKS.items() if any(map(line.data.__contains__, marks))}

@@ -10,7 +10,7 @@ import shlex
 from typing import NamedTuple
 
 from observer.clients.envelope import Json, Object
-from observer.clients.payload import inner, number, parsed, prose, text, words
+from observer.clients.payload import flag, inner, number, parsed, prose, text, words
 
 SHELLS = frozenset(
     {"exec_command", "shell", "shell_command", "local_shell", "container.exec", "unified_exec"}
@@ -102,3 +102,31 @@ def answer_of(output: Json) -> Answer:
         return Answer(said, is_broken=is_broken, is_aborted=_ABORTED.match(said) is not None)
     code = head["old"] or head["new"]
     return Answer(said[head.end() :], int(code) if code else None, head["on"] or "")
+
+
+def looked_up(action: Object) -> tuple[str, Object]:
+    """Return the tool and the question of a look at the web; "" where it says none."""
+    if query := text(action, "query") or " ".join(words(action, "queries")):
+        return "web_search", {"query": query}
+    if url := text(action, "url"):
+        return "open_page", {"url": url, "prompt": text(action, "pattern")}
+    return "", {}
+
+
+def whole(answer: Answer, *, success: bool | None) -> str:
+    """Return the answer of a patch with the exit code before it, as hooks report it."""
+    code = answer.code if success is None else int(not success)
+    return answer.printed if code is None else f"Exit code: {code}\n{answer.printed}"
+
+
+def success_of(payload: Object) -> bool | None:
+    """Return how a call went by the event of its end; None for other events, or if none says it."""
+    kind, result = text(payload, "type"), inner(payload, "result")
+    if kind == "patch_apply_end":
+        return flag(payload, "success")
+    if kind == "FileChange":
+        return text(payload, "status") == "completed"
+    if kind == "mcp_tool_call_end" and result:
+        done = inner(result, "Ok")
+        return "Err" not in result and True not in (done.get("isError"), done.get("is_error"))
+    return None
