@@ -506,6 +506,19 @@ def test_what_an_editor_puts_before_a_prompt_is_left_out(shop: Path, tmp_path: P
     assert [one.body for one in events_in(made.write(tmp_path))][1:-1] == [Prompt(text="why?")]
 
 
+@pytest.mark.parametrize("space", ["collaboration", "multi_agent_v1", "functions"])
+def test_tools_in_a_namespace_of_the_clients_are_its_own(
+    shop: Path, tmp_path: Path, space: str
+) -> None:
+    made = Rollout(shop)
+    given = json.dumps({"message": "look", "agent_type": "explorer"})
+    call = {"call_id": "c", "namespace": space, "name": "spawn_agent", "arguments": given}
+    made.line("response_item", type="function_call", **call)
+    made.line("response_item", type="function_call_output", call_id="c", output="a")
+    found = [one.body for one in events_in(made.write(tmp_path))][1:-1]
+    assert found == [Delegation(task="look", agent="explorer", result="a")]
+
+
 def test_newer_rollouts_name_items_and_servers(shop: Path, tmp_path: Path) -> None:
     made = Rollout(shop)
     made.line("event_msg", type="task_started", turn_id="t2")

@@ -37,6 +37,8 @@ _OWN = re.compile(
     r"|skills?|turn_aborted|user_shell_command|subagent_notification|INSTRUCTIONS)\b)"
 )
 """How messages begin that no person has typed."""
+_OWN_SPACES = frozenset({"functions", "collaboration", "multi_agent", "multi_agent_v1"})
+"""Namespaces of tools of the client's own; others are servers."""
 _CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
 _ANSWERS = frozenset({"function_call_output", "custom_tool_call_output"})
 _PLACED = frozenset({"Bash", "apply_patch"})
@@ -326,6 +328,7 @@ def _asked(kind: str, payload: Object) -> tuple[str, Object]:
     if kind == "local_shell_call":
         return "local_shell", inner(payload, "action")
     name, space = text(payload, "name"), text(payload, "namespace")
+    space = "" if space in _OWN_SPACES else space
     is_custom = kind == "custom_tool_call"
     given = {"command": text(payload, "input")} if is_custom else inner(payload, "arguments")
     return f"{space}__{name}" if space else name, given

@@ -17,7 +17,7 @@ from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, parsed, prose, rows, text
 from observer.importers.codex.literals import MOST, bindings, value_at
 
-NAMES = frozenset({"exec", "functions__exec"})
+NAMES = frozenset({"exec"})
 MOST_CHARS = 200_000
 WAIT = "wait"
 WEB = frozenset({"web__run", "web_run"})
