@@ -38,8 +38,8 @@ def session(path: Path, problems: Problems) -> dict[str, Json]:
         "id": text(found, "id"),
         "parent_id": found.get("parentID"),
         "directory": found.get("directory"),
-        "time_created": times.get("created"),
-        "time_updated": times.get("updated"),
+        "time_created": (created := times.get("created", found.get("createdAt"))),
+        "time_updated": times.get("updated", found.get("updatedAt", created)),
     }
 
 

@@ -198,6 +198,11 @@ GEMINI = {
     [
         pytest.param("opencode", json.dumps(EXPORT, indent=2).encode(), id="opencode"),
         pytest.param("opencode", json.dumps(EXPORT).encode(), id="opencode on one line"),
+        pytest.param(
+            "opencode",
+            json.dumps({**EXPORT, "info": {"id": "s1", "createdAt": 1000 * AT_S}}).encode(),
+            id="opencode without folder and end",
+        ),
         pytest.param("droid", DROID, id="droid"),
         pytest.param("pi", PI, id="pi"),
         pytest.param("cursor", CURSOR, id="cursor"),
