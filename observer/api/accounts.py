@@ -16,9 +16,17 @@ from observer.core.value import TokenUsage
 from observer.memory.api import Memory
 from observer.search.nesting import nested
 from observer.search.timeline import Account, SessionRun, SessionTimeline, Share
-from observer.toolsets.rows import ProjectName, observation
+from observer.toolsets.rows import observation
 from observer.views.moment import minute, span
-from observer.views.render import answers, detail, entry, heading, one_line
+from observer.views.render import (
+    ProjectName,
+    answers,
+    detail,
+    entry,
+    heading,
+    one_line,
+    project_names,
+)
 
 MOST_SHOWN = 10
 """Most lines of each sort in the text of one project; the JSON has all."""
@@ -204,9 +212,9 @@ def sessions(memory: Memory, *, project: str | None, active: bool, limit: int) -
         NotFound, Ambiguous: the project.
     """
     found = memory.sessions(project=project, active=active, limit=limit)
-    names = {known.id: known.name for known in memory.projects()}
+    name = project_names(memory.projects())
     return [
-        session_row(session, memory.summary(session.id), names.get(session.project_id, ""))
+        session_row(session, memory.summary(session.id), name(session.project_id))
         for session in found
     ]
 

@@ -199,8 +199,8 @@ def _last_session(memory: Memory, folder: str) -> str:
     return str(last[0].id)
 
 
-def _names(memory: Memory) -> rows.ProjectName:
-    return rows.project_names(memory.projects())
+def _names(memory: Memory) -> render.ProjectName:
+    return render.project_names(memory.projects())
 
 
 def _as_json(value: object) -> CommandReply:

@@ -19,7 +19,6 @@ from observer.clients.attribution import attribute
 from observer.core.events import Layer, Scope
 from observer.core.paths import home
 from observer.search.handles import SearchOptions
-from observer.toolsets import rows
 from observer.views import note_api, render
 
 item_argument = click.argument("handle", metavar="ID|UUID")
@@ -63,7 +62,7 @@ def list_command(
         )
         if waiting:
             found = [i for i in found if i.approval == "provisional" or i.suspicion][:limit]
-        name = rows.project_names(memory.projects())
+        name = render.project_names(memory.projects())
         if as_json:
             emit([note_api.row(item, name) for item in found])
         else:
@@ -77,7 +76,7 @@ def show_command(*, handle: str, as_json: bool) -> None:
     """Show a note in full."""
     with open_memory() as memory:
         item = memory.notes.get(handle)
-        name = rows.project_names(memory.projects())
+        name = render.project_names(memory.projects())
         if as_json:
             emit(note_api.row(item, name))
         else:
@@ -109,7 +108,7 @@ def history_command(*, handle: str, as_json: bool) -> None:
     """Show all versions of a note, oldest first; also of a deleted one."""
     with open_memory() as memory:
         found = memory.notes.history(handle)
-        name = rows.project_names(memory.projects())
+        name = render.project_names(memory.projects())
     if as_json:
         emit(
             [
@@ -187,7 +186,7 @@ def forget_command(*, handle: str, yes: bool, as_json: bool) -> None:
     with open_memory() as memory:
         item_id = memory.resolve(handle)
         (item,) = memory.observations([item_id]).items
-        shown = render.heading(item, rows.project_names(memory.projects()))
+        shown = render.heading(item, render.project_names(memory.projects()))
     if sys.stdin.isatty() and not (yes or as_json):
         say(shown)
         click.confirm("Forget it?", abort=True)

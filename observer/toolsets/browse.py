@@ -87,8 +87,8 @@ class Browse:
         """List sessions of editors and shells, last active first."""
         handle = self._here() if project == "." else project
         found = self._memory.sessions(project=handle or None, limit=limit)
-        names = {each.id: each.name for each in self._memory.projects()}
-        rows = [self._session_row(each, names.get(each.project_id, "")) for each in found]
+        name = render.project_names(self._memory.projects())
+        rows = [self._session_row(each, name(each.project_id)) for each in found]
         lines = (
             " · ".join(
                 part

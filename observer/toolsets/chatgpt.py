@@ -95,8 +95,7 @@ class ChatGpt:
             raise NotFound(f"no item {handle[:80]!r}", hint="search for it first")
         (item,) = fetched.items
         self._memory.usage.fetched([item.id])
-        names = {project.id: project.name for project in self._memory.projects()}
-        project = names.get(item.project_id or 0, "")
+        project = render.project_names(self._memory.projects())(item.project_id)
         return _as_json(_document(item, project))
 
 

@@ -16,9 +16,10 @@ from observer.core.model import Item, SummaryFields, iso
 from observer.search.rank import Hit
 from observer.search.timeline import TimelineEntry
 from observer.search.token_budget import PackEntry
-from observer.toolsets.rows import CardLine, ProjectName
+from observer.toolsets.rows import CardLine
 from observer.views import render
 from observer.views.labels import Written, json_characters, labels, written
+from observer.views.render import ProjectName
 from observer.views.tool import ResultRow
 
 

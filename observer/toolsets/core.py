@@ -141,7 +141,7 @@ class Core:
         )
         return ToolResult(text, result)
 
-    def _found_in_full(self, found: SearchHits, name: rows.ProjectName) -> rows.FullSearchResult:
+    def _found_in_full(self, found: SearchHits, name: render.ProjectName) -> rows.FullSearchResult:
         items = [hit.item for hit in found.hits]
         summaries = [item for item in items if item.kind == "summary"]
         sessions = self._memory.session_names(i.session_id or 0 for i in summaries)
@@ -251,8 +251,8 @@ class Core:
     def _view(self) -> Memory:
         return self._memory.at(self._here())
 
-    def _names(self) -> rows.ProjectName:
-        return rows.project_names(self._memory.projects())
+    def _names(self) -> render.ProjectName:
+        return render.project_names(self._memory.projects())
 
 
 def _nothing_recorded(
@@ -273,7 +273,7 @@ def _nothing_recorded(
 class _ContextShape:
     """How a context pack of a project is returned, and the token costs of its parts."""
 
-    def __init__(self, project: Project, name: rows.ProjectName, *, is_full: bool) -> None:
+    def __init__(self, project: Project, name: render.ProjectName, *, is_full: bool) -> None:
         self._project = project
         self._name = name
         self._is_full = is_full

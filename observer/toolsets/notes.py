@@ -179,8 +179,8 @@ class MemoryTool:
             query, limit=limit, project=around.uuid if around else None, narrow=wanted
         )
         # Without a project here, notes of all projects are found: each says whose it is.
-        names = {} if around else {each.id: each.name for each in self._memory.projects()}
-        memories = [_recalled(hit, names.get(hit.item.project_id or 0, "")) for hit in found.hits]
+        name = render.project_names(() if around else self._memory.projects())
+        memories = [_recalled(hit, name(hit.item.project_id)) for hit in found.hits]
         outcome = MemoryToolResult(
             action="recall",
             message=f"{len(memories)} found",

@@ -6,12 +6,12 @@ files are one text joined by ``", "``. What is empty is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from observer.core.model import Item, Project, SummaryFields, iso
+from observer.core.model import Item, SummaryFields, iso
 from observer.search.eligible import is_stale
 from observer.search.rank import Hit
 from observer.search.resume_card import CardFact
@@ -19,9 +19,8 @@ from observer.search.timeline import TimelineEntry
 from observer.search.token_budget import PackEntry
 from observer.views import render
 from observer.views.labels import Written, json_characters, labels, written
+from observer.views.render import ProjectName
 from observer.views.tool import ResultRow
-
-ProjectName = Callable[[int | None], str]
 
 
 class Observation(ResultRow, kw_only=True):
@@ -185,12 +184,6 @@ class FullContextResult(ResultRow, kw_only=True):
     left_out: int | UnsetType = UNSET
     notice: str | UnsetType = UNSET
     degraded: str | UnsetType = UNSET
-
-
-def project_names(projects: Iterable[Project]) -> ProjectName:
-    """Return a function from a project's id to its name; the name of no project is empty."""
-    names: dict[int | None, str] = {project.id: project.name for project in projects}
-    return lambda project_id: names.get(project_id, "")
 
 
 def observation(item: Item, name: ProjectName) -> Observation:

@@ -18,7 +18,7 @@ from observer.core.value import decode_json
 from observer.memory.api import Memory
 from observer.notes.values import Author, Changes, Note, NoteLink, Version
 from observer.views import moment, render
-from observer.views.render import ProjectName
+from observer.views.render import ProjectName, project_names
 from observer.views.tool import ResultRow
 
 T = TypeVar("T")
@@ -162,9 +162,8 @@ def change(memory: Memory, body: bytes) -> JsonObject:
             do = partial(notes.link, asked.id, asked.target, kind=asked.kind)
         case Unlink():
             do = partial(notes.unlink, asked.id, asked.target, kind=asked.kind)
-    names = {project.id: project.name for project in memory.projects()}
     result: JsonObject = msgspec.to_builtins(
-        row(do(author=asked.author), lambda of: names.get(of or 0, ""))
+        row(do(author=asked.author), project_names(memory.projects()))
     )
     return result
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from textwrap import indent
 
 from observer.core.errors import ObserverError
-from observer.core.model import Item
+from observer.core.model import Item, Project
 from observer.search.rank import Hit
 from observer.search.resume_card import CardFact
 from observer.search.snippet import held, held_whole, snippet
@@ -29,6 +29,12 @@ LONGEST_CONTENT = 1_600
 """Most characters of one text in a pack."""
 
 ANSWERS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
+
+
+def project_names(projects: Iterable[Project]) -> ProjectName:
+    """Return a function from a project's id to its name; the name of no project is empty."""
+    names: dict[int | None, str] = {project.id: project.name for project in projects}
+    return lambda project_id: names.get(project_id, "")
 
 
 def error(problem: ObserverError) -> str:

@@ -17,9 +17,9 @@ from observer.memory.api import Memory
 from observer.notes.values import Changes, Note, Remembered
 from observer.search.handles import SearchOptions
 from observer.toolsets.memex import rows
-from observer.toolsets.rows import ProjectName, project_names
 from observer.views import render
 from observer.views.moment import moment_ms
+from observer.views.render import ProjectName, project_names
 from observer.views.tool import Tool, ToolResult
 
 AMENDMENT = "[Amendment] "

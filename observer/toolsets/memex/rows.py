@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from msgspec import UNSET, UnsetType
 
@@ -12,9 +12,8 @@ from observer.notes.similar import Flashback
 from observer.notes.values import Similar
 from observer.views import render
 from observer.views.labels import labels
+from observer.views.render import ProjectName
 from observer.views.tool import ResultRow
-
-ProjectName = Callable[[int | None], str]
 
 
 class NoteRef(ResultRow):
