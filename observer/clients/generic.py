@@ -6,10 +6,8 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, TypeAlias, cast
 
 import msgspec
@@ -18,6 +16,7 @@ from msgspec import Meta, structs
 from observer.clients.attribution import attribute
 from observer.clients.envelope import Envelope, Json, Object
 from observer.clients.payload import joined, quoted, rest
+from observer.core.clock import iso_ms
 from observer.core.errors import BadInput, Undecodable
 from observer.core.events import (
     AnyBody,
@@ -237,19 +236,10 @@ def _time(at: float | str | None, now_ms: int) -> int:
     """Return a reported time in milliseconds; `now_ms` bounds it, and stands in for none."""
     if at is None:
         return now_ms
-    at_ms = _of_iso(at) if isinstance(at, str) else at
-    if not _EARLIEST_MS <= at_ms <= now_ms + AHEAD_MS:
+    at_ms = iso_ms(at) if isinstance(at, str) else at
+    if at_ms is None or not _EARLIEST_MS <= at_ms <= now_ms + AHEAD_MS:
         raise BadInput(
             f"field 'at': {quoted(at, 40)} is not the time of an event",
             hint="give milliseconds (not seconds) since 1970 UTC, or ISO 8601, not in the future",
         )
     return int(at_ms)
-
-
-def _of_iso(text: str) -> float:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return math.nan
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return (moment - datetime.fromtimestamp(0, UTC)).total_seconds() * 1000

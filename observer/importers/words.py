@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from observer.core.clock import LAST_MS
+from observer.core.clock import LAST_MS, iso_ms
 from observer.core.events import Custom, Event, Prompt, Remember, Reply, kind_of
 from observer.core.paths import is_inside
 from observer.core.routes import import_route
@@ -63,12 +62,9 @@ def moment_ms(value: object) -> int | None:
     Without a zone it is UTC.
     """
     if isinstance(value, str):
-        try:
-            moment = datetime.fromisoformat(value.strip())
-        except ValueError:
-            return None
-        value = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= LAST_MS:
+        at_ms = iso_ms(value.strip())
+    elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LAST_MS:
+        at_ms = int(value if abs(value) >= _SECONDS_UNTIL else value * 1000)
+    else:
         return None
-    at_ms = int(value if abs(value) >= _SECONDS_UNTIL else value * 1000)
-    return at_ms if 0 < at_ms <= LAST_MS else None
+    return at_ms if at_ms is not None and 0 < at_ms <= LAST_MS else None
