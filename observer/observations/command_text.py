@@ -27,7 +27,7 @@ from observer.observations.drafts import (
     Where,
 )
 from observer.outcomes import not_started
-from observer.outcomes.outcome import own_exit_code
+from observer.outcomes.exit_codes import own_exit_code
 from observer.outcomes.result import CommandResult
 from observer.outcomes.signature import bare_name
 from observer.shell.command_line import CommandLine, InlineScript, inline_script

@@ -18,7 +18,9 @@ from observer.core.text import distinct, one_line, relative
 from observer.observations import concepts, decisions, prompts
 from observer.observations.decisions import AnsweredQuestion
 from observer.observations.drafts import (
+    DECISION,
     FACT,
+    FINDING,
     PATHS,
     PROPOSED,
     SUBTITLE,
@@ -30,9 +32,6 @@ from observer.observations.findings import FindingPassage, findings
 from observer.observations.memory_use import only_asks
 from observer.observations.prompt_injection import suspicion
 from observer.observations.session_state import AnsweredPrompt, SessionState
-
-FINDING = "finding"
-DECISION = "decision"
 
 _SAID_BEFORE = 12
 _SAID_CHARS = 240

@@ -47,7 +47,10 @@ from observer.observations.drafts import (
 from observer.observations.findings import passages
 from observer.observations.memory_use import only_asks
 from observer.observations.note_syntax import mentions
-from observer.outcomes.outcome import first_lines, plain_output
+from observer.outcomes.visible_output import (
+    first_lines,
+    plain_output,
+)
 
 PROMPT_CHARS = 4000
 MESSAGE_CHARS = 2000

@@ -27,10 +27,11 @@ from observer.observations.project_state import ProjectState, Step
 from observer.outcomes import not_started, same_check
 from observer.outcomes.check_runs import check_results_of
 from observer.outcomes.check_tasks import CheckResults
+from observer.outcomes.exit_codes import exit_code_of
 from observer.outcomes.not_started import NotStarted
-from observer.outcomes.outcome import exit_code_of, plain_output
 from observer.outcomes.result import CommandResult
 from observer.outcomes.same_check import CheckCommand
+from observer.outcomes.visible_output import plain_output
 from observer.shell import command_line
 from observer.shell.fixers import fix_kind
 

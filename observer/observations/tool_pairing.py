@@ -23,7 +23,7 @@ from observer.observations.drafts import (
     where_of,
 )
 from observer.observations.session_state import PendingTool, SessionState
-from observer.outcomes.outcome import exit_code_of
+from observer.outcomes.exit_codes import exit_code_of
 
 ToolCall = Command | FileWrite | FileRead | Search | ToolUse
 _COMMAND_CHARS = 2000

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from observer.core.events import Command
 from observer.core.text import one_line, word_set
-from observer.outcomes import check_tasks, outcome
+from observer.outcomes import check_tasks
 from observer.outcomes.check_tasks import (
     CheckResults,
     TaskCheck,
@@ -22,6 +22,7 @@ from observer.outcomes.check_tasks import (
     is_hook,
     task_key,
 )
+from observer.outcomes.exit_codes import ended, exit_code_of
 from observer.outcomes.result import CommandResult
 from observer.shell import command_line
 from observer.shell.check import CheckIdentity
@@ -95,7 +96,7 @@ def check_results_of(
 def did_not_run(body: Command, result: CommandResult) -> bool:
     """Return True if a failure says that the program, or what it was to run, was not there."""
     text = f"{result.first_error}\n{body.output[-_LAST_CHARS:]}"
-    is_stopped = outcome.exit_code_of(body) in _ENDED_FROM_OUTSIDE
+    is_stopped = exit_code_of(body) in _ENDED_FROM_OUTSIDE
     return is_stopped or _NOT_RUN.search(text) is not None
 
 
@@ -144,9 +145,9 @@ def _signed(one: TaskCheck, line: _Line) -> bool:
 
 def _is_proven(one: TaskCheck, line: _Line) -> bool:
     """Return True if the exit code proves a check of the line."""
-    is_good = line.body.failed is False or outcome.exit_code_of(line.body) == 0
+    is_good = line.body.failed is False or exit_code_of(line.body) == 0
     is_last = _is_chain(line.parts[one.place + 1 :])
-    return outcome.ended(line.body) is True or (is_good and is_last)
+    return ended(line.body) is True or (is_good and is_last)
 
 
 def _led_on(one: TaskCheck, line: _Line) -> bool:

@@ -7,14 +7,21 @@ them, and weighs their word against the exit code.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from observer.core.events import Command
-from observer.core.text import one_line, uncoloured
+from observer.core.text import one_line
 from observer.outcomes import not_started, readings, same_check, visible_output
+from observer.outcomes.exit_codes import (
+    ENDINGS,
+    EXIT_LINE,
+    ended,
+    exit_code_of,
+    reported,
+    stopped_by,
+)
 from observer.outcomes.parsers import PARSERS
 from observer.outcomes.readings import failures_among
 from observer.outcomes.result import (
@@ -25,40 +32,17 @@ from observer.outcomes.result import (
     line_pattern,
 )
 from observer.outcomes.signature import signature
-from observer.outcomes.visible_output import VisibleOutput
-from observer.shell import exit_status
+from observer.outcomes.visible_output import SAID_NOTHING, VisibleOutput, plain_output
 from observer.shell.command_line import CommandLine
 
-HEAD_CHARS = 12_000
-TAIL_CHARS = 20_000
-"""How much of an output is looked at: its beginning, and its end where summaries stand."""
-_LINE_CHARS = 500
 _LAST_CHARS = 2000
-_FIRST_LINES_CHARS = 4000
-
-_EXIT_LINE = re.compile(r"^(?:Exit [Cc]ode:? ?|exit status )(-?\d+)\s*$", re.MULTILINE)
-_CLIENT = "Shell cwd was reset to "
-_CLIENT_LINE = re.compile(rf"(?:\A|(?<=\n)){_CLIENT}[^\n]*\n?")
-"""What a client says of its own shell, behind the output."""
-_SAID_NOTHING = frozenset(
-    {"", "(no output)", "no output", "tool ran without output or errors", "(empty)", "output:"}
-)
 _NOT_THERE = "No such file or directory"
 _SUMMARY = line_pattern(
     r"\W*(?:Found )?[1-9]\d* (?:\w+ )?(?:errors?|fail\w*|problems?|issues?)\b[^\n]*$"
     r"|\W*Some errors were emitted [^\n]*$"
 )
-_BY_TIMEOUT = 124
-_ENDINGS = {
-    _BY_TIMEOUT: "timed out",
-    134: "aborted (SIGABRT)",
-    137: "killed (SIGKILL)",
-    139: "crashed (SIGSEGV)",
-    143: "terminated (SIGTERM)",
-}
-"""What an exit code says by itself: `timeout`'s own, and those of signals."""
 _STOPPING = frozenset({124, 137, 143})
-"""Those of them by which somebody else stopped the command, and which it did not bring about."""
+"""Exit codes by which somebody else stopped the command, and which it did not bring about."""
 _NO_MATCH_IS_ONE = frozenset({"grep", "egrep", "rg", "ag", "diff", "cmp", "test", "[", "pgrep"})
 
 
@@ -89,7 +73,7 @@ def _read(command: Command, line: CommandLine) -> CommandResult:
         return _plain_words(text, ok=None)
     *before, text = _runs(text, same_check.repetitions(command.command))
     seen = visible_output.visible_output_of(command.command)
-    result = _of_run(text, line, _stopped_by(command), seen, ok=ok)
+    result = _of_run(text, line, stopped_by(command), seen, ok=ok)
     earlier = _of_run(before[-1], line, None, seen, ok=None) if before else result
     if not before or earlier.said == result.said:
         return result
@@ -98,7 +82,7 @@ def _read(command: Command, line: CommandLine) -> CommandResult:
 
 def _looked(command: Command, line: CommandLine, text: str) -> CommandResult:
     """Return the result of what only looks: who finds nothing has not failed."""
-    ok = _reported(command)
+    ok = reported(command)
     complained = readings.own_error(text, line.tools) if ended(command) is None else None
     if complained and _NOT_THERE not in complained.first_error:
         return complained
@@ -135,88 +119,6 @@ def _of_run(
     return _weighed(found, text, ok=ok) if found else _plain_words(text, ok=ok)
 
 
-def ended(command: Command) -> bool | None:
-    """Return how the command that matters ended; None where nothing but its output says so."""
-    status = exit_status.exit_status_of(command.command)
-    if (shown := status.shown_code(command.output)) is not None:
-        return shown == 0
-    if (said := status.printed(command.output)) is not None:
-        return said
-    ok = _reported(command)
-    if ok is False and _stopped_by(command) is not None:
-        return False
-    return None if ok is None or not (status.success if ok else status.failure) else ok
-
-
-def _reported(command: Command) -> bool | None:
-    """Return how the whole line ended, as the client reported."""
-    code = exit_code_of(command)
-    if command.failed is not None:
-        return not command.failed
-    return None if code is None else code == 0
-
-
-def _stopped_by(command: Command) -> int | None:
-    """Return the exit code that shows what stopped a command; 124 where a client timed out."""
-    code = own_exit_code(command)
-    if code in _ENDINGS:
-        return code
-    return _BY_TIMEOUT if not_started.is_timed_out(command) else None
-
-
-def own_exit_code(command: Command) -> int | None:
-    """Return the exit code of the command that matters; None where only another's is known."""
-    shown = exit_status.exit_status_of(command.command).shown_code(command.output)
-    if shown is not None:
-        return shown
-    code = exit_code_of(command)
-    if code is None or code in _ENDINGS:
-        return code
-    status = exit_status.exit_status_of(command.command)
-    return code if (status.failure if code else status.success) else None
-
-
-def exit_code_of(command: Command) -> int | None:
-    """Return the exit code the client reported, or the one that the output names in a line."""
-    if command.exit_code is not None or not command.output:
-        return command.exit_code
-    for part in (command.output[:80], command.output[-80:]):
-        if "xit" in part and (match := _EXIT_LINE.search(part)):
-            return int(match.group(1)[:9])
-    return None
-
-
-def plain_output(output: str) -> str:
-    """Return the head and tail of an output without colours, carriage returns and long lines.
-
-    A report in JSON is one long line.
-    """
-    if len(output) > HEAD_CHARS + TAIL_CHARS:
-        output = f"{output[:HEAD_CHARS]}\n{output[-TAIL_CHARS:]}"
-    output = uncoloured(output)
-    if _CLIENT in output:
-        output = _CLIENT_LINE.sub("", output)
-    if "\r" in output:
-        lines = output.replace("\r\n", "\n").split("\n")
-        output = "\n".join(line.rpartition("\r")[2] for line in lines)
-    if len(output) > _LINE_CHARS:
-        lines = output.split("\n")
-        if max(map(len, lines)) > _LINE_CHARS:
-            output = "\n".join(line if line[:2] == '{"' else line[:_LINE_CHARS] for line in lines)
-    return output
-
-
-def first_lines(text: str, at_most: int) -> tuple[str, ...]:
-    """Return the first lines of an output that say something."""
-    found: dict[str, None] = {}
-    for line in plain_output(text[:_FIRST_LINES_CHARS]).split("\n"):
-        if (shown := one_line(line, 200)).lower() not in _SAID_NOTHING:
-            found[shown] = None
-            if len(found) == at_most:
-                break
-    return tuple(found)
-
-
 def _weighed(found: list[CommandResult], text: str, *, ok: bool | None) -> CommandResult:
     """Put the words of several tools into one result; a failure outweighs a clean exit code.
 
@@ -243,7 +145,7 @@ def _with_words(result: CommandResult, text: str) -> CommandResult:
 
 def _ended(code: int, found: Sequence[CommandResult], text: str) -> CommandResult:
     """Return the result of a command that was stopped: what it printed shows how far it came."""
-    ending = _ENDINGS[code]
+    ending = ENDINGS[code]
     reached = one_line(_last_words(text), 160)
     words = Diagnostic(f"{ending}; its last words: {reached}" if reached else "")
     chief = next(iter(found), CommandResult(said=ending))
@@ -269,7 +171,7 @@ def _plain_words(text: str, *, ok: bool | None) -> CommandResult:
 
 def _last_words(text: str) -> str:
     for line in reversed(text[-_LAST_CHARS:].split("\n")):
-        is_own = not (_EXIT_LINE.match(line) or not_started.TIMED_OUT.match(line))
-        if is_own and line.strip().lower() not in _SAID_NOTHING:
+        is_own = not (EXIT_LINE.match(line) or not_started.TIMED_OUT.match(line))
+        if is_own and line.strip().lower() not in SAID_NOTHING:
             return line
     return ""

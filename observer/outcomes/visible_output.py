@@ -1,6 +1,7 @@
-"""Which part of an output a command line lets through, and what silence then proves.
+"""An output as plain text: which part of it a command line lets through, and what silence proves.
 
-Part of interpretation (step 6). `visible_output_of` reads filters such as `pytest | tail -5`: where
+Part of interpretation (step 6). `plain_output` removes what is for terminals, and the middle
+of what is too long. `visible_output_of` reads filters such as `pytest | tail -5`: where
 the end is cut off, a summary that is visible need not be the last one; where lines are selected by
 a pattern, those that report failures may be missing. `strip_task_prefixes` removes what runners of
 several tasks put before each line (`shop:test: `, `[test] `, `web-1  | `), but not log levels.
@@ -17,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from observer.core.text import word_set
+from observer.core.text import one_line, uncoloured, word_set
 from observer.outcomes.result import CommandResult
 from observer.shell import command_line
 from observer.shell.command_line import CommandLine, SimpleCommand
@@ -33,6 +34,17 @@ _PREFIX = re.compile(
 )
 _FRAMED = re.compile(r"^ *Tasks: +\d+ successful,", re.MULTILINE)
 """What turbo sums up with, behind the tasks' lines and without their names."""
+HEAD_CHARS = 12_000
+TAIL_CHARS = 20_000
+"""How much of an output is looked at: its beginning, and its end where summaries stand."""
+_LINE_CHARS = 500
+_FIRST_LINES_CHARS = 4000
+_CLIENT = "Shell cwd was reset to "
+_CLIENT_LINE = re.compile(rf"(?:\A|(?<=\n)){_CLIENT}[^\n]*\n?")
+"""What a client says of its own shell, behind the output."""
+SAID_NOTHING = frozenset(
+    {"", "(no output)", "no output", "tool ran without output or errors", "(empty)", "output:"}
+)
 _LEAST_LINES = 3
 _SHARE = 0.6
 
@@ -201,3 +213,34 @@ def _quiet_tools(command: str) -> str:
             return ""
         last = name
     return last
+
+
+def plain_output(output: str) -> str:
+    """Return the head and tail of an output without colours, carriage returns and long lines.
+
+    A report in JSON is one long line.
+    """
+    if len(output) > HEAD_CHARS + TAIL_CHARS:
+        output = f"{output[:HEAD_CHARS]}\n{output[-TAIL_CHARS:]}"
+    output = uncoloured(output)
+    if _CLIENT in output:
+        output = _CLIENT_LINE.sub("", output)
+    if "\r" in output:
+        lines = output.replace("\r\n", "\n").split("\n")
+        output = "\n".join(line.rpartition("\r")[2] for line in lines)
+    if len(output) > _LINE_CHARS:
+        lines = output.split("\n")
+        if max(map(len, lines)) > _LINE_CHARS:
+            output = "\n".join(line if line[:2] == '{"' else line[:_LINE_CHARS] for line in lines)
+    return output
+
+
+def first_lines(text: str, at_most: int) -> tuple[str, ...]:
+    """Return the first lines of an output that say something."""
+    found: dict[str, None] = {}
+    for line in plain_output(text[:_FIRST_LINES_CHARS]).split("\n"):
+        if (shown := one_line(line, 200)).lower() not in SAID_NOTHING:
+            found[shown] = None
+            if len(found) == at_most:
+                break
+    return tuple(found)

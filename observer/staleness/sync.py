@@ -14,9 +14,12 @@ from msgspec.structs import replace
 
 from observer.core.filters import Filters
 from observer.core.model import Item, ItemKind, Project, Validity, item_id
-from observer.observations.conversation import DECISION, FINDING
 from observer.observations.decisions import is_decision, is_document, sentences
-from observer.observations.drafts import QUESTION
+from observer.observations.drafts import (
+    DECISION,
+    FINDING,
+    QUESTION,
+)
 from observer.observations.prompts import words_of
 from observer.staleness.repository import RepositoryView
 from observer.staleness.statements import read

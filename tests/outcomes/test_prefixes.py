@@ -56,7 +56,7 @@ def test_lines_only_get_shorter(text: str) -> None:
 
 def test_where_a_client_went_back_to_is_no_output() -> None:
     text = "2 passed in 0.10s\nShell cwd was reset to /app\n"
-    assert outcome.plain_output(text) == "2 passed in 0.10s\n"
+    assert visible_output.plain_output(text) == "2 passed in 0.10s\n"
     silent = Command(command="touch a", output="Shell cwd was reset to /app", failed=False)
     assert outcome.command_result(silent, command_line.parse_command_line("touch a")).said == ""
 
