@@ -78,7 +78,7 @@ def summarize(session: Session) -> Item | None:
         investigated=_investigated(known),
         learned=_learned(known),
         completed=_completed(known),
-        next_steps=_next_steps(session, known),
+        next_steps=next_steps(session, known),
         notes=_notes(session, known),
     )
     narrative = _narrative(fields)
@@ -226,7 +226,8 @@ def _completed(known: SessionState) -> str:
     return _field(said)
 
 
-def _next_steps(session: Session, known: SessionState) -> str:
+def next_steps(session: Session, known: SessionState) -> str:
+    """Return what a session left open: red checks, work that is not committed, planned steps."""
     red = [one for one in known.failing[::-1] if not one.is_rewritten]
     said = [_failing_text(one) for one in red[:_FAILURES_SHOWN]]
     said += _uncommitted(session, known)

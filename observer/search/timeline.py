@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from msgspec.structs import replace
+
 from observer.core.errors import BadInput, NotFound
 from observer.core.events import Reply
 from observer.core.filters import Filters
 from observer.core.model import Item, Session, item_id
 from observer.core.value import TokenUsage, Value
+from observer.observations import project_state, session_state, summary
 from observer.observations.drafts import FAILED
 from observer.search.handles import session_id
 from observer.search.nesting import Nested, nested
@@ -147,7 +150,7 @@ def account(
         types=OBSERVED,
     )  # fmt: skip
     observed = reader.recent(seen, limit=MOST_ITEMS)
-    sessions = _with_summaries(reader, ran)
+    sessions = [_as_of_now(reader, one) for one in _with_summaries(reader, ran)]
     return Account(
         since_ms=since_ms,
         shares=tuple(
@@ -232,6 +235,19 @@ def _with_summaries(reader: StoreReader, sessions: Sequence[Session]) -> list[Se
     ids = {session.id: item_id(session.id, "summary") for session in sessions}
     known = {item.id: item for item in reader.items(list(ids.values()))}
     return [SessionRun(session=session, summary=known.get(ids[session.id])) for session in sessions]
+
+
+def _as_of_now(reader: StoreReader, ran: SessionRun) -> SessionRun:
+    """Return a session without next steps about checks that have passed since."""
+    known = session_state.decode(ran.session.state)
+    if not (ran.summary and ran.summary.summary and known.failing):
+        return ran
+    state = project_state.decode(reader.project_state(ran.session.project_id))
+    if any(ran.session.id in one.sessions for one in state.failures):
+        return ran
+    left = summary.next_steps(ran.session, replace(known, failing=()))
+    said = replace(ran.summary.summary, next_steps=left)
+    return replace(ran, summary=replace(ran.summary, summary=said))
 
 
 def _share(

@@ -45,6 +45,15 @@ def test_what_happened_is_shown_by_project(run: Run, words: tuple[str, ...], exp
     assert [share["project"] for share in shown["projects"]] == expected
 
 
+def test_what_passed_in_a_later_session_is_no_next_step(run: Run, fill: Fill, app: Path) -> None:
+    red = "FAILED test_a.py::test_total - assert 0 == 5\n1 failed, 3 passed in 0.10s"
+    for session, code, output in (("s1", 1, red), ("s2", 0, "4 passed in 0.10s")):
+        here = {"cwd": str(app), "session": session, "client": "testbed"}
+        command = {"kind": "command", "command": "pytest -q", "exit_code": code, "output": output}
+        fill([{"kind": "prompt", "text": f"total, {session}", **here}, {**command, **here}])
+        assert ("next_steps: pytest -q failed" in run("today").out) is (code == 1)
+
+
 def test_a_day_says_what_was_asked_changed_and_failed(run: Run, filled: Home) -> None:
     title, files, session = run("today").out.splitlines()[2:5]
     assert title == "app · sessions: 1, changed files: 1, failures: 1"
