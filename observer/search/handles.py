@@ -174,15 +174,24 @@ def meant(reader: StoreReader, handle: str) -> int:
 def session_id(reader: StoreReader, handle: str) -> int | None:
     """Return the session that a client's own id, or ours, stands for; None for no handle.
 
+    `#142`, as items are shown, is the session of that item.
+
     Raises:
         NotFound: there is none.
     """
     if not handle:
         return None
     session = reader.session_called(handle)
-    is_number = handle.isascii() and handle.isdecimal() and len(handle) < DIGITS
+    number = handle.removeprefix("#")
+    is_number = number.isascii() and number.isdecimal() and len(number) < DIGITS
     if session is None and is_number:
-        session = reader.session(int(handle))
+        items = reader.items([int(number)])
+        its = items[0].session_id if items else None
+        session = reader.session(int(number) if number == handle else its or 0)
+        if session is None and its:
+            raise NotFound(
+                f"no session {handle}", hint=f"item #{number} is of session {its}; name that one"
+            )
     if session is None:
         raise NotFound(f"no session {handle[:80]!r}", hint="see: observer sessions")
     return session.id

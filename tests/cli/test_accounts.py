@@ -54,6 +54,14 @@ def test_what_passed_in_a_later_session_is_no_next_step(run: Run, fill: Fill, ap
         assert ("next_steps: pytest -q failed" in run("today").out) is (code == 1)
 
 
+def test_the_item_of_a_session_stands_for_it(run: Run, filled: Home) -> None:
+    item = run("search", "--type", "prompt", "--json").json["observations"][0]["id"]
+    number = run("sessions", "--json").json[0]["id"]
+    assert run("session", f"#{item}").out == run("session", str(number)).out
+    refused = run("session", str(item))
+    assert (refused.code, f"item #{item} is of session {number}" in refused.err) == (3, True)
+
+
 def test_a_day_says_what_was_asked_changed_and_failed(run: Run, filled: Home) -> None:
     title, files, session = run("today").out.splitlines()[2:5]
     assert title == "app · sessions: 1, changed files: 1, failures: 1"
