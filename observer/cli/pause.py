@@ -8,7 +8,7 @@ import click
 
 from observer.cli.consent import refuse_agents
 from observer.cli.options import named_project
-from observer.cli.output import emit, json_option, say
+from observer.cli.output import emit, json_option, note, say
 from observer.cli.session import open_memory
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound, ObserverError
@@ -35,6 +35,8 @@ def pause_command(*, span: str, project: str | None, session: str, as_json: bool
     scopes = _scopes(project, session) or [EVERYWHERE]
     begun = Spool(home().spool).pauses.begin(scopes, from_ms=at_ms, until_ms=until_ms)
     _report("paused", [paused(one) for one in begun], as_json=as_json)
+    if session and not _is_known(session):
+        note(f"no session {session} is known yet: if that is a slip, see observer sessions")
 
 
 @click.command("resume", epilog="Example: observer resume")
@@ -56,6 +58,18 @@ def _scopes(project: str | None, session: str) -> list[str]:
     if session:
         return [OF_SESSION + _external(session)]
     return _roots(project) if project else []
+
+
+def _is_known(session: str) -> bool:
+    """Return False if a memory is there and knows nothing of a session."""
+    try:
+        with open_memory() as memory:
+            memory.accounts.of_session(session, limit=1)
+    except NotFound:
+        return False
+    except ObserverError:
+        return True
+    return True
 
 
 def _external(handle: str) -> str:

@@ -289,7 +289,7 @@ def paused(pause: Pause) -> Paused:
     """Return a pause as a row of the status."""
     where = "everywhere" if pause.scope == EVERYWHERE else pause.scope
     if pause.scope.startswith(OF_SESSION):
-        where = f"of session {pause.scope.removeprefix(OF_SESSION)}"
+        where = f"for session {pause.scope.removeprefix(OF_SESSION)}"
     until_ms = None if pause.is_unending else pause.until_ms
     return Paused(where=where, from_ms=pause.from_ms, until_ms=until_ms)
 

@@ -78,11 +78,13 @@ def test_a_session_is_named_by_our_id_or_the_clients_own(
 ) -> None:
     fill([{"kind": "prompt", "text": "x", "client": "cursor", "session": "abc", "cwd": "/"}])
     number = run("sessions", "--json").json[0]["id"]
-    assert run("pause", "--session", str(number)).out.startswith("paused of session abc until")
-    run("pause", "--session", "not-known-yet")
+    ran = run("pause", "--session", str(number))
+    assert ran.out.startswith("paused for session abc until")
+    assert "no session" not in ran.err
+    assert "no session not-known-yet is known" in run("pause", "--session", "not-known-yet").err
     assert scopes(home) == ["session=abc", "session=not-known-yet"]
     assert run("pause", "--session", "987654").code == 3
-    assert run("resume", "--session", "abc").out == "resumed of session abc\n"
+    assert run("resume", "--session", "abc").out == "resumed for session abc\n"
     assert run("pause", "--session", "abc", "--project", ".").code == 2
 
 
