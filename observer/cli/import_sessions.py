@@ -48,17 +48,11 @@ def import_sessions(
     """Import the sessions of sources, newest first; importing again stores nothing twice.
 
     Raises:
-        BadInput: there is nobody to ask, another import goes on in the background, or no source
-            can be followed.
+        BadInput: a path does not exist, there is nobody to ask, another import goes on in the
+            background, or no source can be followed.
         click.Abort: the answer was no.
     """
-    if how.background and (before := queued(home)):
-        raise BadInput(
-            f"an import of {counted(before.sessions, 'session')} goes on in the background",
-            hint="see how far it is: observer status, or give it up: observer import --stop",
-        )
-    if how.follow and not any(each.can_follow() for each in sources):
-        raise BadInput(f"{sources[0].name} cannot be followed", hint="import it again instead")
+    _refuse_impossible(home, sources, choice, how)
     finished = FinishedImports(home.imports)
     plans = plan_import(home, sources, choice, finished, os.environ)
     new = [plan for plan in plans if plan.new]
@@ -81,6 +75,20 @@ def import_sessions(
     if how.follow and not how.dry_run:
         client.ensure_daemon(home, wait_s=20)
         _follow(home, sources, choice, how)
+
+
+def _refuse_impossible(
+    home: Home, sources: Sequence[SessionSource], choice: Choice, how: Manner
+) -> None:
+    if missing := [path for path in choice.paths if not path.exists()]:
+        raise BadInput(f"there is no {missing[0]}", hint="name files and folders that are there")
+    if how.background and (before := queued(home)):
+        raise BadInput(
+            f"an import of {counted(before.sessions, 'session')} goes on in the background",
+            hint="see how far it is: observer status, or give it up: observer import --stop",
+        )
+    if how.follow and not any(each.can_follow() for each in sources):
+        raise BadInput(f"{sources[0].name} cannot be followed", hint="import it again instead")
 
 
 def _leave(plans: Sequence[Plan], how: Manner) -> None:
