@@ -36,7 +36,7 @@ AT_ONCE_CHARS = 1_200
 
 
 @click.command("draft", epilog="Example: observer note draft '#142' --to docs/runbooks")
-@click.argument("what", required=False, default="", metavar="[SESSION|#ITEM|TOPIC]")
+@click.argument("words", nargs=-1, metavar="[SESSION|#ITEM|TOPIC...]")
 @click.option("--testing", is_flag=True, help="How the project is tested.")
 @click.option("--skills", "as_skills", is_flag=True, help="Commands that sessions run together.")
 @named_project("Name, folder or remote; the one around the current folder.")
@@ -45,7 +45,7 @@ AT_ONCE_CHARS = 1_200
 @json_option
 def draft_command(  # noqa: PLR0913 - one of each option
     *,
-    what: str,
+    words: tuple[str, ...],
     testing: bool,
     as_skills: bool,
     reword: bool,
@@ -54,6 +54,7 @@ def draft_command(  # noqa: PLR0913 - one of each option
     as_json: bool,
 ) -> None:
     """Draft a note from what is remembered: a decision record, a fix's runbook, or a skill."""
+    what = " ".join(words)
     if sum((bool(what), testing, as_skills)) != 1:
         raise BadInput(
             "name what to draft, or one of --testing and --skills",

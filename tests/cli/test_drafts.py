@@ -41,6 +41,10 @@ def test_a_session_a_topic_and_an_item_have_a_draft(run: Run, tested: Path) -> N
     assert run("note", "draft", f"#{prompt}").out == of_session
 
 
+def test_a_topic_of_several_words_needs_no_quotes(run: Run, tested: Path) -> None:
+    assert run("note", "draft", "login", "page").out == run("note", "draft", "login page").out
+
+
 def test_how_a_project_is_tested(run: Run, tested: Path) -> None:
     shown = run("note", "draft", "--testing").out
     assert "# How we test app" in shown
