@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import click
 
 from observer import __version__
-from observer.cli.commands import Commands, did_you_mean
+from observer.cli.commands import COMMANDS, Commands, did_you_mean
 from observer.cli.output import complain, note
 from observer.core.errors import BadInput, ConfigInvalid, ObserverError, StoreDamaged, remedy
 from observer.core.paths import ENV_HOME, home
@@ -76,7 +76,7 @@ def _run(arguments: list[str]) -> int:
         if isinstance(error, StoreDamaged):
             with suppress(OSError):  # the daemon repairs it, now or when it starts
                 request_repair(home(), error.message)
-        return complain(_as_ours(error), as_json=as_json)
+        return complain(_as_ours(error, arguments), as_json=as_json)
 
 
 def _invoke(arguments: list[str]) -> int:
@@ -90,19 +90,24 @@ def _invoke(arguments: list[str]) -> int:
     return result if isinstance(result, int) else 0
 
 
-def _as_ours(error: ObserverError | click.ClickException | UnicodeError | OSError) -> ObserverError:
+def _as_ours(
+    error: ObserverError | click.ClickException | UnicodeError | OSError, arguments: Sequence[str]
+) -> ObserverError:
     if isinstance(error, UnicodeError):
         return _NOT_UTF8
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         message = f"{where}{error.strerror or error}"
         return ObserverError(message, hint=remedy(error, "see what is wrong: observer doctor"))
-    return _usage(error) if isinstance(error, click.ClickException) else error
+    return _usage(error, arguments) if isinstance(error, click.ClickException) else error
 
 
-def _usage(error: click.ClickException) -> BadInput:
+def _usage(error: click.ClickException, arguments: Sequence[str]) -> BadInput:
     context = error.ctx if isinstance(error, click.UsageError) else None
-    path = context.command_path if context else "observer"
+    # An option without its value does not know of which command it is.
+    named = " ".join(word for word in arguments[:1] if word in COMMANDS)
+    path = context.command_path if context else f"observer {named}".rstrip()
     near = error.possibilities if isinstance(error, click.NoSuchOption) else None
     message = error.message if near else error.format_message()
+    message = " ".join(message.split())  # a list of choices has one a line
     return BadInput(message.rstrip("."), hint=did_you_mean(list(near or ()), path))

@@ -120,7 +120,7 @@ def _from_stdin() -> list[Any]:
         payload = orjson.loads(sys.stdin.buffer.read())
     except orjson.JSONDecodeError as error:
         raise BadInput(
-            f"stdin is no JSON: {error}", hint="give a kind and fields, or JSON on stdin"
+            f"stdin is not JSON: {error}", hint="give a kind and fields, or JSON on stdin"
         ) from error
     return payload if isinstance(payload, list) else [payload]
 
@@ -135,7 +135,7 @@ def _field(text: str) -> tuple[str, Any]:
         return name[:-1], orjson.loads(value)
     except orjson.JSONDecodeError as error:
         raise BadInput(
-            f"{value!r} is no JSON: {error}", hint="for text, write NAME=TEXT"
+            f"{value!r} is not JSON: {error}", hint="for text, write NAME=TEXT"
         ) from error
 
 

@@ -92,5 +92,5 @@ def moment_ms(text: str, *, now_ms: int) -> int | None:
     except (ValueError, OverflowError):
         raise BadInput(
             f"{clean[:40]!r} is not a time",
-            hint="write 2026-11-21, 2026-11-21T09:30, or a span: 7d",
+            hint="write 2026-11-21, 2026-11-21T09:30, or a span: 30min, 12h, 7d, 2w",
         ) from None

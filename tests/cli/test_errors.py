@@ -34,6 +34,7 @@ ROOT = Path(__file__).parents[2]
         pytest.param(("config", "get", "colour"), 2, id="no such setting"),
         pytest.param(("config", "set", "http_port", "70000"), 2, id="no such port"),
         pytest.param(("post", "explosion"), 2, id="no such kind of event"),
+        pytest.param(("import", "claude-code", "/nonexistent"), 2, id="no such path"),
         pytest.param(("show", "999999"), 3, id="no such item"),
         pytest.param(("context", "--project", "nowhere"), 3, id="no such project"),
     ],
@@ -56,6 +57,7 @@ def test_a_failure_has_the_documented_code_and_prints_nothing(
         (("note", "histry"), "did you mean history or list? see: observer note --help"),
         (("import", "svn"), "see: observer import --help"),
         (("search", "x", "--limt", "4"), "did you mean --limit? see: observer search --help"),
+        (("export", "--vault"), "see: observer export --help"),
         (("search", "x", "-p", "ap"), "name one, such as app; observer projects lists them"),
     ],
     ids=" ".join,
@@ -65,6 +67,12 @@ def test_a_name_that_does_not_exist_brings_the_nearest_ones(
 ) -> None:
     ran = run(*words)
     assert (ran.out, ran.err.splitlines()[1]) == ("", f"hint: {hint}")
+
+
+def test_choices_are_listed_on_one_line(run: Run) -> None:
+    said, _, hint = run("uninstall").err.partition("\n")
+    assert said.startswith("error: Missing argument 'CLIENT...'. Choose from: git, bash")
+    assert hint == "hint: see: observer uninstall --help\n"
 
 
 @pytest.mark.parametrize("words", [("status",), ("up",), ("config", "list")], ids=" ".join)

@@ -54,7 +54,7 @@ def test_post_counts_one_event_as_one(run: Run, home: Home) -> None:
 def test_a_time_to_come_is_not_asked_for_as_one_ago(run: Run, home: Home) -> None:
     ran = run("remember", "No deploys", "--expires", "soon")
     assert ran.code == 2
-    assert "or a span: 7d" in ran.err
+    assert "or a span: 30min, 12h, 7d" in ran.err
 
 
 def test_post_names_a_field_that_nothing_is_kept_of(run: Run) -> None:
