@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from observer.core.events import Command, Forget
+from observer.core.events import Command, Forget, Prompt
+from observer.core.model import seq_of
+from observer.purge.databases import clean, record_tombstones
+from observer.store.tombstones import Tombstones
 
 from .conftest import LOGIN, Story
 
@@ -288,6 +291,18 @@ def test_a_merge_that_was_reverted_says_so_until_that_is_reverted(
     assert story.reasons(merge) == ["reverted"]
     story.git("revert", "--no-edit", "HEAD")
     assert story.said(merge) == []
+
+
+def test_what_is_stale_is_so_after_a_purge(story: Story, tmp_path: Path) -> None:
+    item = story.shown_commit(story.commit(auth__py=LOGIN))
+    story.commit(auth__py=OTHER)
+    going = [story.tell(Prompt(text=f"ask for {number}")) for number in range(5)]
+    assert story.reasons(item) == ["changed"]
+    tombstones = Tombstones(tmp_path / "tombstones")
+    with story.store.read() as reader:
+        record_tombstones(reader, [seq_of(each) for each in going], tombstones)
+    assert clean(story.store, tombstones, None).gone == len(going)
+    assert story.reasons(item) == ["changed"]
 
 
 def test_an_imported_history_says_what_a_followed_one_says(story: Story) -> None:

@@ -62,7 +62,7 @@ class SqliteWriter(
         items = list(items)
         many = self._connection.executemany
         (newest,) = self._row("SELECT coalesce(max(id), 0) FROM item") or (0,)
-        changed = enumerate(items, start=self.newest_change() + 1)
+        changed = enumerate(items, start=self._last_change() + 1)
         living = [item for item in items if item.deleted_ms is None]
         dead = [(item.id,) for item in items if item.deleted_ms is not None]
         many(_PUT_ITEM, ((*item_row(item), change, _key(item)) for change, item in changed))
@@ -81,7 +81,7 @@ class SqliteWriter(
         self, model: str, vectors: Mapping[int, bytes], *, seen: Mapping[int, int] | None = None
     ) -> None:
         """See `Writer.put_vectors`."""
-        change = self.newest_change()
+        change = self._last_change()
         for item_id, vector in vectors.items():
             change += 1
             self._connection.execute(
@@ -133,6 +133,14 @@ class SqliteWriter(
             " SET tokens = max(tokens + ?2, 0), requests = requests + ?3",
             (day, tokens, requests),
         )
+
+    def _last_change(self) -> int:
+        """Return the last number of a change, which may be of an item that is gone.
+
+        Whoever has followed the items of a work tree so far would never see a lower one.
+        """
+        seen = self._row("SELECT max(change) FROM worktree")
+        return max(self.newest_change(), (seen and seen[0]) or 0)
 
     def clear_projection(self) -> None:
         """See `Writer.clear_projection`."""
