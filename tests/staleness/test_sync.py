@@ -302,6 +302,8 @@ def test_what_is_stale_is_so_after_a_purge(story: Story, tmp_path: Path) -> None
     with story.store.read() as reader:
         record_tombstones(reader, [seq_of(each) for each in going], tombstones)
     assert clean(story.store, tombstones, None).gone == len(going)
+    with story.store.read() as reader:
+        assert reader.worktrees() == []  # so that the daemon follows it as soon as it starts
     assert story.reasons(item) == ["changed"]
 
 

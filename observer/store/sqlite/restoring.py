@@ -178,7 +178,13 @@ INSERT INTO reached SELECT DISTINCT item_id FROM validity
     WHERE target IN (SELECT id FROM reached) AND item_id NOT IN (SELECT id FROM reached)
 """
 """Notes of files that others have superseded: they are read again, and judged anew."""
+_VIEWS = f"(SELECT id FROM worktree WHERE project_id {AMONG})"
 _CLEAR = (
+    # A work tree that is not known is followed anew, without waiting for an event there.
+    f"DELETE FROM anchor_path WHERE worktree IN {_VIEWS}",
+    f"DELETE FROM anchor_set WHERE worktree IN {_VIEWS}",
+    f"DELETE FROM validity WHERE worktree IN {_VIEWS}",
+    f"DELETE FROM worktree WHERE project_id {AMONG}",
     f"DELETE FROM session WHERE id IN (SELECT session_id FROM event WHERE project_id {AMONG})",
     f"DELETE FROM project_state WHERE project_id {AMONG}",
     f"DELETE FROM forgotten WHERE item_id / 4 IN (SELECT seq FROM event WHERE project_id {AMONG})",
