@@ -70,8 +70,10 @@ def draft_command(  # noqa: PLR0913 - one of each option
         if what:
             made = [_draft(memory, what, named)]
         else:
+            if named is None:
+                raise NotFound("this folder is in no project", hint="name one with --project")
             runs = memory.accounts.recent("command", project=named, limit=MOST)
-            name = here.name if here else project or "here"
+            name = here.name if here else str(project)
             made = [drafts.testing(name, runs)] if testing else skills(runs)
         if reword:
             made = _all_reworded(memory, made)

@@ -51,6 +51,16 @@ def test_how_a_project_is_tested(run: Run, tested: Path) -> None:
     assert "- [check] `pytest -q` passed 3 times" in shown
 
 
+@pytest.mark.parametrize("what", ["--testing", "--skills"])
+def test_a_folder_of_no_project_has_no_tests_of_another(
+    run: Run, tested: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = run("note", "draft", what)
+    assert (ran.code, ran.out, "in no project" in ran.err) == (3, "", True)
+    assert run("note", "draft", what, "--project", tested.name).code == 0
+
+
 def test_skills_are_written_where_they_do_nothing(run: Run, tested: Path, tmp_path: Path) -> None:
     (made,) = run("note", "draft", "--skills", "--json").json
     assert made["path"] == "pip-install-then-pytest/SKILL.md"
