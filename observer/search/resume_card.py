@@ -56,7 +56,7 @@ AGELESS = 0.5
 
 LINE_CHARS = 280
 """Of a line's text that are shown; the rest is one fetch away."""
-LAST = "last session"
+LAST, RED = "last session", "red when it ran last"
 _ENDS = {"active": "still open", "ended": "ended", "idle": "broke off"}
 
 
@@ -134,7 +134,7 @@ def _asked(last: PastSession) -> CardFact:
 def _red(red: FailingCheck, last: PastSession) -> CardFact:
     """Return what fails, at the time of its last run, and what nobody has run it on since."""
     failure = red.failure
-    why = "red when it ran last"
+    why = RED
     if red.past is not last and failure.client != last.session.client:
         why += f", {failure.client}"
     tests = tuple(filter(clean, failure.tests or failure.failing))

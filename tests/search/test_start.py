@@ -12,7 +12,9 @@ from msgspec.structs import replace
 
 from observer.core.errors import BadInput
 from observer.core.model import Item, Project, Session, SummaryFields, item_id
-from observer.observations import session_state
+from observer.observations import project_state, session_state
+from observer.observations.open_failures import OpenFailure
+from observer.observations.project_state import ProjectState
 from observer.observations.session_state import CommandState, FileState, SessionState
 from observer.search.eligible import WITHHELD
 from observer.search.resume_card import CardFact
@@ -125,6 +127,23 @@ def test_what_passed_here_is_named(store: SqliteStore, add: Callable[..., None])
     passed = CommandState(ok=True, said="3 passed", is_check=True)
     add(1, "Round the total", "a.py", commands={"uv run pytest -q": passed})
     assert texts(begun(store), "passed here") == ["`uv run pytest -q` (3 passed)"]
+
+
+def test_what_is_red_is_not_named_as_passed(
+    store: SqliteStore, add: Callable[..., None], an_item: Make
+) -> None:
+    passed = CommandState(ok=True, said="3 passed", is_check=True)
+    add(1, "Round the total", "a.py", commands={"pytest -q": passed})
+    run = an_item(2, type="command", title="pytest -q: 1 failed", session_id=1)
+    red = OpenFailure(
+        checks=(), head="pytest -q", root="/app", branch="main", since_ms=NOW_MS - 9,
+        last_ms=NOW_MS - 9, item=run.id, sessions=(1,), client="claude-code",
+    )  # fmt: skip
+    with store.write() as writer:
+        writer.put_items([run])
+        writer.put_project_state(HERE, project_state.encode(ProjectState(failures=(red,))))
+    assert texts(begun(store), "red when it ran last") == ["pytest -q"]
+    assert texts(begun(store), "passed here") == []
 
 
 def test_the_form_of_a_command_that_works_here_is_named_once(
