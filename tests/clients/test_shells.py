@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,8 +21,9 @@ every_shell = pytest.mark.parametrize("shell", list(FILES))
 
 def session_of(shell: str, context: InstallContext) -> str:
     """Return what an interactive shell of the user calls itself once its rc files are read."""
+    program = shutil.which(shell) or pytest.skip(f"{shell} is not installed")
     run = subprocess.run(
-        [shell, "-ic", 'echo "<$OBSERVER_SESSION>"'],
+        [program, "-ic", 'echo "<$OBSERVER_SESSION>"'],
         env={**context.environ, "HOME": str(context.user_home)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
