@@ -18,9 +18,8 @@ from observer.core.child_process import NICE, write_message
 from observer.core.config import Settings
 from observer.core.errors import StoreUnavailable
 from observer.core.paths import Home
-from observer.ingest.pipeline import BATCH, Pipeline
+from observer.ingest.pipeline import Pipeline
 from observer.ingest.prefetch import (
-    BACKLOG,
     PAGE,
     PAGE_BYTES,
     Page,
@@ -36,11 +35,19 @@ from observer.spool.spool import Spool
 from observer.store.interface import Store
 
 NOW_MS = 1_790_000_000_000
+BATCH, BACKLOG = 128, 64
+"""A quarter and an eighth of what they are, so that less has to be stored."""
 LONG = 2 * BATCH + BACKLOG
 """So many entries that enough are left after the batches that grow."""
 
 Fill = Callable[..., list[str]]
 Until = Callable[..., None]
+
+
+@pytest.fixture(autouse=True)
+def sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("observer.ingest.pipeline.BATCH", BATCH)
+    monkeypatch.setattr("observer.ingest.pipeline.BACKLOG", BACKLOG)
 
 
 @pytest.fixture
