@@ -66,6 +66,26 @@ def nothing_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     assert not left, left
 
 
+@pytest.fixture(autouse=True, scope="session")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The environment of the whole run: fixtures of any scope have a home that is thrown away."""
+    user = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith(("OBSERVER_", "GIT_", *AGENT_VARIABLES)):
+                patch.delenv(name)
+        # What one process has compiled, the next need not.
+        patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+        patch.setenv("HOME", str(user))
+        patch.setenv("OBSERVER_HOME", str(user / ".observer"))
+        patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+        for variable in ("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"):
+            patch.setenv(variable, "Ana")
+        for variable in ("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"):
+            patch.setenv(variable, "ana@example.com")
+        yield
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     """A home of observer's own inside a home of the user's own, both thrown away.
@@ -76,18 +96,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     before = _stamp(REAL_HOME / ".observer")
     user = tmp_path / "home"
     user.mkdir()
-    for name in list(os.environ):
-        if name.startswith(("OBSERVER_", "GIT_", *AGENT_VARIABLES)):
-            monkeypatch.delenv(name)
-    # What one process has compiled, the next need not.
-    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     monkeypatch.setenv("HOME", str(user))
     monkeypatch.setenv("OBSERVER_HOME", str(user / ".observer"))
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    for variable in ("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"):
-        monkeypatch.setenv(variable, "Ana")
-    for variable in ("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"):
-        monkeypatch.setenv(variable, "ana@example.com")
     made = Home(user / ".observer")
     yield made
     _end_daemon(made)
