@@ -174,10 +174,12 @@ class World:
         receipts = self._pipeline.ingest(events, project.id)
         return Place(text, project, [one.item for one in receipts if one.item])
 
-    def items(self, place: Place) -> list[Item]:
-        """Return everything that was derived in a place."""
+    def items(self, places: list[Place]) -> list[tuple[Place, Item]]:
+        """Return everything that was derived in places."""
+        place_of = {place.project.id: place for place in places}
         with self.store.read() as reader:
-            return [item for item in reader.all_items() if item.project_id == place.project.id]
+            items = [(place_of.get(item.project_id or 0), item) for item in reader.all_items()]
+        return [(place, item) for place, item in items if place]
 
     def shown(self, place: Place) -> Iterator[tuple[str, str]]:
         """Yield every text that an agent may get of a place, each with where it gets it."""
@@ -238,6 +240,12 @@ def poisoned(world: World) -> list[Place]:
     return [world.visit(100 + number, text) for number, text in enumerate(ATTACKS)]
 
 
+@pytest.fixture(scope="module")
+def shown(world: World, poisoned: list[Place]) -> list[tuple[str, str, str]]:
+    """Every text that an agent may get: the attack in its place, where it gets it, the text."""
+    return [(place.text, where, said) for place in poisoned for where, said in world.shown(place)]
+
+
 def bare(text: str) -> str:
     """Return letters and digits alone, so that no spacing or fence hides what a text says."""
     return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text).casefold())
@@ -252,12 +260,11 @@ def outside(said: str) -> str:
     return re.sub(r"^```text\n.*?^```$", "", said, flags=re.MULTILINE | re.DOTALL)
 
 
-def test_no_attack_reaches_an_agent_unfenced(world: World, poisoned: list[Place]) -> None:
+def test_no_attack_reaches_an_agent_unfenced(shown: list[tuple[str, str, str]]) -> None:
     leaks = [
-        (where, place.text)
-        for place in poisoned
-        for where, said in world.shown(place)
-        if says(outside(said), place.text) or said.count("```") % 2 or defused(said) != said
+        (where, attack)
+        for attack, where, said in shown
+        if says(outside(said), attack) or said.count("```") % 2 or defused(said) != said
     ]
     assert leaks == []
 
@@ -267,12 +274,9 @@ def test_every_text_says_that_it_is_data(world: World, poisoned: list[Place]) ->
         assert "not instructions" in outside(said), where
 
 
-def test_no_attack_is_shown_unasked(world: World, poisoned: list[Place]) -> None:
+def test_no_attack_is_shown_unasked(shown: list[tuple[str, str, str]]) -> None:
     leaks = [
-        (where, place.text)
-        for place in poisoned
-        for where, said in world.shown(place)
-        if where in UNASKED and says(said, place.text)
+        (where, attack) for attack, where, said in shown if where in UNASKED and says(said, attack)
     ]
     assert leaks == []
 
@@ -280,15 +284,14 @@ def test_no_attack_is_shown_unasked(world: World, poisoned: list[Place]) -> None
 def test_no_attack_is_learned(world: World, poisoned: list[Place]) -> None:
     learned = [
         (item.type, place.text)
-        for place in poisoned
-        for item in world.items(place)
+        for place, item in world.items(poisoned)
         if item.type in LEARNED and item.kind != "note" and says(repr(item), place.text)
     ]
     assert learned == []
 
 
 def test_every_item_that_holds_an_attack_is_labelled(world: World, poisoned: list[Place]) -> None:
-    items = [(place, item) for place in poisoned for item in world.items(place)]
+    items = world.items(poisoned)
     holding = [(place, item) for place, item in items if says(item.narrative, place.text)]
     assert len(holding) > len(ATTACKS) * 5
     assert [(place.text, item.type) for place, item in holding if not item.suspicion] == []
@@ -305,8 +308,7 @@ def test_no_honest_text_is_labelled(world: World) -> None:
     places = [world.visit(1_000 + number, text) for number, text in enumerate(HONEST)]
     accused = [
         (item.suspicion, item.type, place.text)
-        for place in places
-        for item in world.items(place)
+        for place, item in world.items(places)
         if item.suspicion
     ]
     assert accused == []
