@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from observer.core.patterns import lazy_pattern
+
 EXTENSIONS = {
     **dict.fromkeys(("py", "pyi"), "python"),
     **dict.fromkeys(("js", "jsx", "mjs", "cjs"), "javascript"),
@@ -62,7 +64,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]{3,60}")
+IDENTIFIER = lazy_pattern(r"[A-Za-z_$][\w$]{3,60}")
 """A name long enough to be informative."""
 
 KEYWORDS = _words(
@@ -97,7 +99,7 @@ def _grammar(
 ) -> _Grammar:
     """Return a grammar: of patterns for any line, for lines without indentation, and its limit."""
     return _Grammar(
-        re.compile("|".join((*anywhere, *outermost))), re.compile("|".join(anywhere)), deepest
+        lazy_pattern("|".join((*anywhere, *outermost))), lazy_pattern("|".join(anywhere)), deepest
     )
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from observer.core.events import ToolUse
 from observer.core.json_text import object_in
+from observer.core.patterns import lazy_pattern
 from observer.core.text import ENDS, WIDE_ENDS, block, one_line, word_set
 from observer.core.value import Value
 from observer.observations.prompt_injection import suspicion
@@ -28,16 +29,16 @@ LEAST_CHARS, MOST_CHARS = 15, 400
 MOST = 2
 """Most decisions taken from one prompt."""
 
-_BETWEEN = re.compile(rf"(?<=[{ENDS}])\s+(?=\S)|(?<=[{WIDE_ENDS}])|\n+")
-_FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
-_QUOTED = re.compile(
+_BETWEEN = lazy_pattern(rf"(?<=[{ENDS}])\s+(?=\S)|(?<=[{WIDE_ENDS}])|\n+")
+_FENCED = lazy_pattern(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
+_QUOTED = lazy_pattern(
     r"^[ \t]*>[^\n]*$"
     r"|^[^\n]{0,200}\b(?:says|said|wrote|writes|states|stated|reads|replied|commented|suggests"
     r"|suggested)\b[^\n:]{0,60}:[ \t]*\n+(?:[^\n]+(?:\n|\Z))+",
     re.MULTILINE,
 )
 """Quotations: lines quoted as in mail, and the paragraph after `the guide says:`."""
-_BULLET = re.compile(r"^(?:[-*\u2022]|\d{1,2}[.)])\s+")
+_BULLET = lazy_pattern(r"^(?:[-*\u2022]|\d{1,2}[.)])\s+")
 _OPENING = (
     r"(?:(?:ok(?:ay)?|so|and|but|also|please|note|then|well|yes|no|right|actually|hm+|good|great"
     r"|decision|rule|important|reminder|btw|fyi)\b[,:;.!\s-]*){0,3}"
@@ -59,7 +60,7 @@ _ACTING = (
     r"|squash|install|bump|enable|disable|expose|cache|copy|generate|break|skip|bypass|format)\b"
 )
 _FORMS = tuple(
-    re.compile(_OPENING + form, re.IGNORECASE)
+    lazy_pattern(_OPENING + form, re.IGNORECASE)
     for form in (
         (
             rf"(?:let's|let us|we(?:'ll|\ will|\ should|\ want\ to)?)\ (?:always\ |never\ |only\ "
@@ -118,17 +119,17 @@ _FORMS = tuple(
         r"(?:decision|rule|constraint|convention|policy|agreed)\s*:\s*\S.{8,}",
     )
 )
-_DOCUMENT = re.compile(
+_DOCUMENT = lazy_pattern(
     r"\A\s*(?:/|implement the following plan)|^#{1,3} ", re.MULTILINE | re.IGNORECASE
 )
 """A pasted plan or page, which the person did not write."""
-_UNSURE = re.compile(
+_UNSURE = lazy_pattern(
     r"\b(?:maybe|perhaps|might|not sure|i think we could|could we|should we|shall we|what if"
     r"|how about"
     r"|do you think|wonder|or should|what do you|is it possible|can you explain|why)\b",
     re.IGNORECASE,
 )
-_AT_HAND = re.compile(
+_AT_HAND = lazy_pattern(
     r"\b(?:this (?:one|time|branch|commit|pr|change|line|page|bug|error|message|button|file)"
     r"|here\b.*:$|above"
     r"|below|for now|just now|the (?:error|screenshot|log|output|failing|same (?:way"
@@ -182,18 +183,18 @@ _TOOLS = word_set(
 QUESTIONS = 4
 OPTIONS = 8
 _TEXT = 300
-_QUOTED_ANSWER = re.compile(r'"((?:[^"\\]|\\.){3,600})"\s*=\s*"((?:[^"\\]|\\.)*)"')
-_ANSWERED = re.compile(
+_QUOTED_ANSWER = lazy_pattern(r'"((?:[^"\\]|\\.){3,600})"\s*=\s*"((?:[^"\\]|\\.)*)"')
+_ANSWERED = lazy_pattern(
     r"\A\s*(?:the )?user(?: has)? (?:responded|answered|selected|chose|said)[^:]{0,60}:\s*",
     re.IGNORECASE,
 )
-_YES_OR_NO = re.compile(
+_YES_OR_NO = lazy_pattern(
     r"(?:(?:yes|no)(?=\s*[,.;!\u2014-]|\s*$)|ok(?:ay)?|sure|skip|cancel|abort|proceed"
     r"|continue|go ahead|stop|retry|try again"
     r"|looks? good|approve[d]?|reject(?:ed)?|correct|done|ready|not now|later)\b",
     re.IGNORECASE,
 )
-_PERMISSION = re.compile(
+_PERMISSION = lazy_pattern(
     r"(?:can|may|shall|should|could) i\b|do you want (?:me )?to\b|would you like\b|ready to\b"
     r"|is (?:this|that|it) (?:ok|okay|correct|right)\b|proceed\b|continue\b",
     re.IGNORECASE,

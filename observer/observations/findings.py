@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from observer.core.patterns import lazy_pattern
 from observer.core.text import ENDS, WIDE_ENDS
 from observer.core.value import Value
 from observer.observations.prompt_injection import suspicion
@@ -37,18 +38,18 @@ class FindingPassage(Value):
     place: int = 0
 
 
-_FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
-_HEADING = re.compile(
+_FENCED = lazy_pattern(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
+_HEADING = lazy_pattern(
     r"#{1,6}\s+(?P<title>.+)|\*\*(?P<bold>[^*\n]{2,80})\*\*:?|(?P<label>[^.!?]{2,70}):"
 )
-_POINT = re.compile(r"(?P<indent>\s*)(?:[-*+\u2022]|\d{1,2}[.)])\s+(?P<text>\S.*)")
-_BETWEEN = re.compile(rf"(?<=[{ENDS}])\s+(?=[\"'(`*A-Z0-9\u00c0-\uffff])|(?<=[{WIDE_ENDS}])")
-_MARKS = re.compile(r"\*\*|__(?=\w)|(?<=\w)__|^>+\s?|[\u2705\u2713\u2714\u274c\u26a0\ufe0f]")
-_LINKED = re.compile(r"\[([^\]\n]{1,200})\]\([^)\n]{1,500}\)")
-_WORDS = re.compile(r"[^\W\d_]{3,}")
-_CODE = re.compile(r"[{}();=<>|\\]|->|=>|::")
+_POINT = lazy_pattern(r"(?P<indent>\s*)(?:[-*+\u2022]|\d{1,2}[.)])\s+(?P<text>\S.*)")
+_BETWEEN = lazy_pattern(rf"(?<=[{ENDS}])\s+(?=[\"'(`*A-Z0-9\u00c0-\uffff])|(?<=[{WIDE_ENDS}])")
+_MARKS = lazy_pattern(r"\*\*|__(?=\w)|(?<=\w)__|^>+\s?|[\u2705\u2713\u2714\u274c\u26a0\ufe0f]")
+_LINKED = lazy_pattern(r"\[([^\]\n]{1,200})\]\([^)\n]{1,500}\)")
+_WORDS = lazy_pattern(r"[^\W\d_]{3,}")
+_CODE = lazy_pattern(r"[{}();=<>|\\]|->|=>|::")
 
-_DROPPED = re.compile(
+_DROPPED = lazy_pattern(
     r"""(?:let\ me|let's|i'll|i\ will|i'm\ (?:going|now)|i\ am\ going|now\ (?:i|let)|next,?\ i
     |first,?\ (?:i'll|let)|sure|great|perfect|certainly|of\ course|thank|you're\ (?:welcome|right)
     |sorry|would\ you|want\ me|shall\ i|should\ i|do\ you\ want|feel\ free|let\ me\ know
@@ -65,7 +66,7 @@ _DROPPED = re.compile(
     |generated\ with)""",
     re.IGNORECASE | re.VERBOSE,
 )
-_BOOKKEEPING = re.compile(
+_BOOKKEEPING = lazy_pattern(
     r"""\b(?:(?:un)?staged|untracked|uncommitted|working\ tree|git\ status
     |nothing\ (?:left\ )?to\ (?:commit|stage)
     |commit\ is\ (?:effectively\ )?done
@@ -77,7 +78,7 @@ _BOOKKEEPING = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """Bookkeeping that git commands report better."""
-_RECAP = re.compile(
+_RECAP = lazy_pattern(
     r"""(?:(?:i|we)(?:'ve|\ have)?\ (?:also\ |now\ |just\ )?)?(?:successfully\ )?
     (?:add|updat|chang|remov|creat|implement|fix|refactor|renam|mov|replac|extract|introduc|import
     |wir|wrap|pass|delet|convert|insert|rewr|simplif|flip|split|extend|mirror|hook|mark|modif|edit
@@ -89,18 +90,18 @@ _RECAP = re.compile(
     |the\ (?:changes?|plan)\ (?:is|are|has|have|adds|groups|replaces|now)""",
     re.IGNORECASE | re.VERBOSE,
 )
-_RECAP_HEADING = re.compile(
+_RECAP_HEADING = lazy_pattern(
     r"""change|summary|files?\b|modified|created|implement|added|updated|what\ (?:was
     |i)\ (?:done|did)
     |done|tests?\b|steps?\b|phase|task|todo|next|commit""",
     re.IGNORECASE | re.VERBOSE,
 )
-_FINDING_HEADING = re.compile(
+_FINDING_HEADING = lazy_pattern(
     r"""cause|why|reason|problem|finding|recommend|conclusion|limitation|caveat|risk|trade|insight
     |analysis|decision|verdict|answer|difference|impact|gotcha|pitfall|bottleneck""",
     re.IGNORECASE | re.VERBOSE,
 )
-_CAUSE = re.compile(
+_CAUSE = lazy_pattern(
     r""",\sso\s|\b(?:because|root\ cause|caus(?:e|es|ed|ing)\b|due\ to|turn(?:s|ed)\ out
     |which\ is\ why
     |that(?:'s|\ is)\ why|the\ (?:real\ |actual\ |underlying\ |main\ )?
@@ -114,7 +115,7 @@ _CAUSE = re.compile(
     |\u56e0\u4e3a|\u539f\u56e0)""",
     re.IGNORECASE | re.VERBOSE,
 )
-_ADVICE = re.compile(
+_ADVICE = lazy_pattern(
     r"""\b(?:recommend\w*|suggest(?:ion)?s?\b|i'd\b|i\ would|should\b|better\ to|best\ (?:option
     |choice|way)
     |prefer\w*|avoid|must\b|worth\b|caveat|note\ that|be\ aware|keep\ in\ mind|limitation
@@ -124,7 +125,7 @@ _ADVICE = re.compile(
     |conclusion|bottom\ line|in\ short|the\ key|decid(?:e|ed|ing)|decision|chose|safe\ to)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-_MEASURED = re.compile(
+_MEASURED = lazy_pattern(
     r"""(?<![\w.])~?\d[\d,.]*\s?(?:ms|\u00b5s|ns|s|secs?|seconds?|min(?:utes?)?|hours?|days?
     |[kmgt]i?b|bytes?
     |%|percent|x\b|times|tokens?|requests?|rows?|lines?|req/s|rps|qps|fps|px|chars?|characters?
@@ -132,13 +133,13 @@ _MEASURED = re.compile(
     |(?<!\w)\d[\d,.]*\s?%|\b(?:from|between)\s~?\d[\d,.]*\s?\S{0,10}\s(?:to|and)\s~?\d""",
     re.IGNORECASE | re.VERBOSE,
 )
-_COMPARED = re.compile(
+_COMPARED = lazy_pattern(
     r"""\b(?:than\b|compared\ (?:to|with)|versus|vs\b|whereas|unlike|while\ the|faster|slower
     |larger
     |smaller|fewer|twice|half\ (?:the|as)|instead\ of|rather\ than|as\ opposed)""",
     re.IGNORECASE | re.VERBOSE,
 )
-_EXPLAINED = re.compile(
+_EXPLAINED = lazy_pattern(
     r"""\b(?:means?\b|only\ (?:when|if|in|for|on|after|works|the)|when(?:ever)?\b|unless|until
     |even\ (?:if|though|when)
     |by\ (?:default|design)|requires?|depends?\ on|does(?:n't|\ not)|do(?:n't|\ not)|cannot
@@ -152,12 +153,12 @@ _EXPLAINED = re.compile(
     |the\ (?:flow|pipeline|order|data|request|query)\b|no\ longer|both\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
-_VERIFIED = re.compile(
+_VERIFIED = lazy_pattern(
     r"\b(?:verified|confirm(?:ed|s)|reproduc\w+|measured|benchmark\w*|i (?:checked|tested|found)"
     r"|found (?:that|the|no|a|an|two|three)|investigat\w+)\b",
     re.IGNORECASE,
 )
-_LABELLED = re.compile(
+_LABELLED = lazy_pattern(
     r"(?:bug|problem|issue|(?:root )?cause|finding|why|reason|note|caveat|answer|conclusion"
     r"|verdict"
     r"|recommendation|decision)\b[^:.\u2014]{0,40}(?::| \u2014| -)\s",

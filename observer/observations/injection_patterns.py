@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from observer.core.patterns import lazy_pattern
+
 
 class InjectionPattern(NamedTuple):
     """A pattern; whatever it matches contains one of the `cues`, if there are any."""
@@ -124,11 +126,8 @@ _GAP = r"[\W_]{0,4}"
 
 def _loose(words: str) -> str:
     """Return a pattern of words whose letters may be separated, or written as digits (leet)."""
-    apart = (
-        r"[\W_]{0,3}".join(f"[{_SIGNS.get(letter, letter)}]" for letter in word)
-        for word in words.split()
-    )
-    return "(?:" + "|".join(apart) + ")"
+    letters = ([f"[{_SIGNS.get(letter, letter)}]" for letter in word] for word in words.split())
+    return "(?:" + "|".join(map(r"[\W_]{0,3}".join, letters)) + ")"
 
 
 DISGUISED = (
@@ -148,9 +147,8 @@ _FOREIGN = (
 
 def _form(cues: str, *parts: str) -> InjectionPattern:
     """Return a pattern; `cues` are separated by `|`, and none means any text."""
-    return InjectionPattern(
-        tuple(filter(None, cues.split("|"))), re.compile("|".join(parts), re.MULTILINE)
-    )
+    pattern = lazy_pattern("|".join(parts), re.MULTILINE)
+    return InjectionPattern(tuple(filter(None, cues.split("|"))), pattern)
 
 
 _READERS = "assistant|agent|model|ai|llm|copilot|claude|cursor|gpt"

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from observer.code.languages import PROSE, language_of
+from observer.core.patterns import lazy_pattern
 from observer.core.text import distinct, is_within
 from observer.core.value import Value
 from observer.outcomes.check_tasks import CheckResults
@@ -33,9 +34,9 @@ SHOWN_CHANGES = 8
 """With as many files changed since, whether it still fails is unknown."""
 _SAME_SIZE = 0.8
 """Share of a failing run's tests that a run of unknown scope must pass to count as covering it."""
-_PLACE = re.compile(r"([^\s:()]+\.\w{1,10})(?::|\()\d+")
-_LEAF = re.compile(r"::| > |/")
-_PASS = re.compile(
+_PLACE = lazy_pattern(r"([^\s:()]+\.\w{1,10})(?::|\()\d+")
+_LEAF = lazy_pattern(r"::| > |/")
+_PASS = lazy_pattern(
     r"\bPASS(?:ED)?\b|--- PASS|✓|✔|\(pass\)|^\s*ok \d|\.\.\. ok\b|\bok$", re.MULTILINE
 )
 

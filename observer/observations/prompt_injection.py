@@ -22,6 +22,7 @@ from msgspec.structs import replace
 
 from observer.core.filters import RECORDED_KINDS
 from observer.core.model import Item
+from observer.core.patterns import lazy_pattern
 from observer.observations.injection_patterns import CLASSES, InjectionPattern
 
 TEXT_CHARS = 65_536
@@ -34,41 +35,41 @@ RUNS, RUN_CHARS = 8, 4_096
 """Most encoded runs that are decoded, and the length decoded of each."""
 SHORTEST_RUN = 24
 
-_MENTION_BEFORE = re.compile(
+_MENTION_BEFORE = lazy_pattern(
     r"inject|jailbreak|attack|malicious|phish|adversar|red.?team|suspicio|payload|detect|filter|"
     r"sanitiz|sanitis|strip|escap|exploit|threat|vulnerab|such as|for example|e\.g\.|phrases? like|"
     r"texts? like|reject|refus|blocks? |guard|regex|pattern"
 )
 """Words before the match in a sentence about injections."""
-_MENTION_AFTER = re.compile(
+_MENTION_AFTER = lazy_pattern(
     r"\b(?:is|are|was|were|be|been|gets?|stays?)\b[^.\n]{0,30}?\b(?:flagged|rejected|blocked|detected"
     r"|refused|stripped|filtered|quarantined|escaped|caught|label+ed|treated as|stored|fenced"
     r"|quoted|mentioned)"
 )
 """Words after the match in such a sentence."""
-_SENTENCE_END = re.compile(r"(?<!e\.g)[.!?\u3002]+\s")
-_QUOTED = re.compile(r"`[^`\n]{1,400}`|\"[^\"\n]{1,400}\"|(?<!\w)'[^'\n]{1,400}'(?!\w)")
+_SENTENCE_END = lazy_pattern(r"(?<!e\.g)[.!?\u3002]+\s")
+_QUOTED = lazy_pattern(r"`[^`\n]{1,400}`|\"[^\"\n]{1,400}\"|(?<!\w)'[^'\n]{1,400}'(?!\w)")
 _UNQUOTED = str.maketrans("", "", "`'\"")
-_PROSE_BEFORE = re.compile(r"\w[ ,]+\w+[ ,]+$")
+_PROSE_BEFORE = lazy_pattern(r"\w[ ,]+\w+[ ,]+$")
 """What precedes a quotation in prose, as opposed to a string in JSON or code."""
-_TAGS = re.compile("[\U000e0020-\U000e007e]{8,}")
+_TAGS = lazy_pattern("[\U000e0020-\U000e007e]{8,}")
 """Invisible tag characters; shorter runs are part of emoji flags."""
-_INVISIBLE = re.compile(
+_INVISIBLE = lazy_pattern(
     "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufe00-\ufe0f"
     "\U000e0000-\U000e007f]"
 )
-_COLOUR = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?)")
-_SPACE = re.compile(r"[ \t\u00a0]{2,}|[\t\u00a0]")
+_COLOUR = lazy_pattern(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?)")
+_SPACE = lazy_pattern(r"[ \t\u00a0]{2,}|[\t\u00a0]")
 _BASE64 = (
-    re.compile(r"(?<![\w+=-])[A-Za-z0-9+]{24,}={0,2}"),
-    re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/]{24,}={0,2}"),
+    lazy_pattern(r"(?<![\w+=-])[A-Za-z0-9+]{24,}={0,2}"),
+    lazy_pattern(r"(?<![\w+/=-])[A-Za-z0-9+/]{24,}={0,2}"),
 )
 """Runs of base64 digits; after a slash it may be the last part of a path."""
-_HEX = re.compile(r"(?<!\w)(?:[0-9a-fA-F]{2}){16,}(?!\w)")
-_ESCAPED = re.compile(r"(?:%[0-9a-fA-F]{2}\W?){3}|&#x?[0-9a-fA-F]{2,5};|\\u[0-9a-fA-F]{4}")
-_JOINED = re.compile(r"(?<=[a-z])[_-](?=[a-z])")
-_SIGN = re.compile(r"\\u([0-9a-fA-F]{4})")
-_SLUG = re.compile(r"(?<![a-z])[a-z]++(?:[_-][a-z]++){3,}")
+_HEX = lazy_pattern(r"(?<!\w)(?:[0-9a-fA-F]{2}){16,}(?!\w)")
+_ESCAPED = lazy_pattern(r"(?:%[0-9a-fA-F]{2}\W?){3}|&#x?[0-9a-fA-F]{2,5};|\\u[0-9a-fA-F]{4}")
+_JOINED = lazy_pattern(r"(?<=[a-z])[_-](?=[a-z])")
+_SIGN = lazy_pattern(r"\\u([0-9a-fA-F]{4})")
+_SLUG = lazy_pattern(r"(?<![a-z])[a-z]++(?:[_-][a-z]++){3,}")
 """An identifier of four words or more, such as of a test or branch, may be a sentence."""
 _LOOK_ALIKES = str.maketrans(
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u051b\u04bb\u043a\u043c"
@@ -76,7 +77,7 @@ _LOOK_ALIKES = str.maketrans(
     "aeopcyxijsdlhkmtbhaeiopuvtkgig",
 )
 """Cyrillic and Greek letters -> the Latin letters that they look like."""
-_LOOK_ALIKE = re.compile(f"[{''.join(map(chr, _LOOK_ALIKES))}]")
+_LOOK_ALIKE = lazy_pattern(f"[{''.join(map(chr, _LOOK_ALIKES))}]")
 
 
 def suspicion(text: str) -> str:

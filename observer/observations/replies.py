@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from observer.core.patterns import lazy_pattern
 from observer.core.text import ENDS, WIDE_ENDS, distinct, one_line, sentence_case, word_set
 from observer.core.value import Value
 
@@ -16,20 +17,20 @@ _SENTENCES = 4
 _SENTENCE_CHARS = 300
 _HEADING_CHARS = 120
 
-_BETWEEN = re.compile(rf"(?<=[{ENDS}])\s+|(?<=[{WIDE_ENDS}])|\n+")
-_BULLET = re.compile(r"^(?:[-*•+>#]+|\d{1,2}[.)])\s+")
-_BOILERPLATE = re.compile(
+_BETWEEN = lazy_pattern(rf"(?<=[{ENDS}])\s+|(?<=[{WIDE_ENDS}])|\n+")
+_BULLET = lazy_pattern(r"^(?:[-*•+>#]+|\d{1,2}[.)])\s+")
+_BOILERPLATE = lazy_pattern(
     r"(?:let me|let's|i'll|i will|i'm going|i am going|i can |now i|now let|sure|great|okay|ok,"
     r"|perfect|certainly|here's|here is|here are|of course|thank|you're|sorry|tool ran|would you"
     r"|want me|shall i|should i|do you|feel free)\b",
     re.IGNORECASE,
 )
-_LESSONS = re.compile(
+_LESSONS = lazy_pattern(
     r"because|root cause|turned out|turns out|caused by|due to|decided|chose |instead of"
     r"|came from|workaround|works around|must not|trade-off|problem was|problem is|issue was"
     r"|bug was|cause was|cause is|culprit|reason is|reason was"
 )
-_PLAN = re.compile(
+_PLAN = lazy_pattern(
     r"(?:(?:suggested |possible |recommended )?next(?: steps?| up)?\b(?!\.\w| time| generation)"
     r"|(?:still |left )?to[- ]?dos?\b|remaining\b|(?:what(?:'s| is) )?(?:still )?left(?: to do)?\b"
     r"|still (?:to do|to be|open|missing|pending|outstanding|needs?|left)\b"
@@ -43,33 +44,33 @@ _PLAN = re.compile(
     r"|pendientes?\b|falta(?:n)?\b)",
     re.IGNORECASE,
 )
-_DUTY = re.compile(
+_DUTY = lazy_pattern(
     r"(?:to (?:complete|finish|enable|activate) [^.:]{1,60},? |before [^.:]{1,60}, )?"
     r"you(?:'ll| will)? (?:(?:still|now|then|only|just) )?(?:need to|have to|must) ",
     re.IGNORECASE,
 )
 """Phrases for what only the person can do."""
-_OFFER = re.compile(r"if you(?:'d| would)? (?:want|like|wish|prefer)\b", re.IGNORECASE)
-_DECISION = re.compile(
+_OFFER = lazy_pattern(r"if you(?:'d| would)? (?:want|like|wish|prefer)\b", re.IGNORECASE)
+_DECISION = lazy_pattern(
     r"(?:should i|shall i|should we|shall we|which|what should|how should|do you prefer|is it (?:ok"
     r"|fine|acceptable)|can you confirm|may i|can i)\b",
     re.IGNORECASE,
 )
-_PLAN_MARKS = re.compile(
+_PLAN_MARKS = lazy_pattern(
     r"next|todo|to-do|to do|remain|left|still|follow|not |i have|i did|deferred|out of scope"
     r"|open |pending|outstanding|schritte|noch |i was|i could|offen:|need to|have to|must"
     r"|faire|tape|pasos|pendiente|falta|\[ \]"
 )
-_DONE_POINT = re.compile(r"\[x\]|\u2705|\u2714|\u2611|~~|\(done\)", re.IGNORECASE)
-_OPEN_POINT = re.compile(r"(?:[-*+]|\d{1,2}[.)])\s+\[ \]\s+(?P<said>\S.*)")
-_NOT_LEFT = re.compile(
+_DONE_POINT = lazy_pattern(r"\[x\]|\u2705|\u2714|\u2611|~~|\(done\)", re.IGNORECASE)
+_OPEN_POINT = lazy_pattern(r"(?:[-*+]|\d{1,2}[.)])\s+\[ \]\s+(?P<said>\S.*)")
+_NOT_LEFT = lazy_pattern(
     r"(?:none|nothing|no (?:remaining|open|further|more|other)\b)"
     r"|\b(?:nothing|none) (?:left|remains?)"
     r"|\b(?:pass(?:es|ed|ing)?|green|unchanged|untouched|unaffected|up to date)\b[.!]?$",
     re.IGNORECASE,
 )
 """Phrases of a line that names no work left."""
-_PLAN_INSIDE = re.compile(
+_PLAN_INSIDE = lazy_pattern(
     r"\b(?:next step|TODO|still (?:need|fail|miss)\w*|remains? to|not yet (?:\w+ )?(?:done|covered"
     r"|implemented|tested|fixed|committed|wired|handled))\b"
 )
@@ -171,26 +172,26 @@ def _clean(part: str) -> str:
 
 MOST = 5
 _CHARS = 180
-_LINE = re.compile(r"\n+|(?<=[.!])\s+(?=[A-Z`*])")
-_MARK = re.compile(r"^(?:[-*\u2022+>]\s+|\d{1,2}[.)]\s+|#+\s+)+")
-_SUBJECT = re.compile(
+_LINE = lazy_pattern(r"\n+|(?<=[.!])\s+(?=[A-Z`*])")
+_MARK = lazy_pattern(r"^(?:[-*\u2022+>]\s+|\d{1,2}[.)]\s+|#+\s+)+")
+_SUBJECT = lazy_pattern(
     r"^(?:(?:i|we|i've|we've|it|this|i have|we have|also|done[.:!]?|fixed[.:!]|now|both)[,:]?\s+)*"
     r"(?:(?:now|also|successfully|just|then)\s+)*",
     re.IGNORECASE,
 )
-_LABEL = re.compile(r"^[^:\u2013\u2014]{1,120}?(?:: | (?:[\u2013\u2014]|-{1,2}) )(?=\S)")
+_LABEL = lazy_pattern(r"^[^:\u2013\u2014]{1,120}?(?:: | (?:[\u2013\u2014]|-{1,2}) )(?=\S)")
 """What introduces a change: a path, a symbol, "Fix 1", "The fix was simple"."""
-_NOW = re.compile(
+_NOW = lazy_pattern(
     r"(?:the |a |`|when |each |every |all )?[^.;:]{1,80}? (?:now|no longer) "
     r"(?!(?:on|in|at|up|part|available|committed|pushed|clean)\b)[\w`\"']+|now,? (?:when|the) ",
     re.IGNORECASE,
 )
-_TRIVIAL = re.compile(
+_TRIVIAL = lazy_pattern(
     r"\w+:?\s+`[^`]*`(?: \([^)]*\))?[.]?$|.{0,60}\bimports?\b.{0,30}$", re.IGNORECASE
 )
 """Only a path, or an import, which nobody searches for later."""
 _VERBS = word_set("built cut hid made put rewrote set split sped undid wrote")
-_NO_CHANGE = re.compile(
+_NO_CHANGE = lazy_pattern(
     r"un(?!ified|linked|registered|wrapped)|(?:advanced|agreed|attached|based|caused|checked"
     r"|committed|completed|confirmed|deferred|detailed|ended|estimated|expected|failed|finished"
     r"|indeed|investigated|listed|looked|named|needed|noted|observed|passed|planned|postponed"
@@ -198,7 +199,7 @@ _NO_CHANGE = re.compile(
     r"|supposed|tested|tried|verified)\Z"
 )
 """Words in -ed that do not report a change of the code."""
-_STATUS = re.compile(
+_STATUS = lazy_pattern(
     r"(?:all |the )?(?:\d[\d,]* |\w+ )?"
     r"(?:tests?|checks?|lint|types?(?:check)?|build|hooks?|suite)\b.*\b(?:pass|green|clean|succeed|ok\b|fine)"
     r"|all (?:clean|green|good|done|set|changes|checks)"

@@ -11,13 +11,14 @@ import re
 from typing import Literal, NamedTuple
 
 from observer.core.events import Command
+from observer.core.patterns import lazy_pattern
 from observer.core.text import one_line, uncoloured
 from observer.outcomes.result import CommandResult
 
 _END_CHARS = 2000
-_ERROR_TAG = re.compile(r"</?tool_use_error>|</?error>")
+_ERROR_TAG = lazy_pattern(r"</?tool_use_error>|</?error>")
 _NEVER = {
-    "refused": re.compile(
+    "refused": lazy_pattern(
         r"The user doesn't want to (?:proceed with|take) this|(?:The )?[Uu]ser (?:has )?(?:rejected"
         r"|denied|declined|refused|skipped|aborted|cancell?ed)\b|exec command rejected by user"
         r"|Claude requested permissions? |Permission to (?:use|run) .{1,400}? denied"
@@ -27,25 +28,25 @@ _NEVER = {
         r"|Tool (?:use|call) (?:was )?(?:rejected|denied)",
         re.DOTALL,
     ),
-    "interrupted": re.compile(r"\[?Request interrupted by user|aborted by user after \d"),
-    "blocked": re.compile(
+    "interrupted": lazy_pattern(r"\[?Request interrupted by user|aborted by user after \d"),
+    "blocked": lazy_pattern(
         r"(?:\w+:|Hook )?PreToolUse(?::\w+)?(?: \[.{1,200}?\])? ?"
         r"(?:hook )?(?:error|blocked|denied|:)"
         r"|(?:Hook|Command|Operation|This command|Execution) (?:was |has been |is )?"
         r"(?:blocked|denied|disallowed)\b|.{1,300}? was blocked\. For security",
         re.DOTALL,
     ),
-    "cancelled": re.compile(
+    "cancelled": lazy_pattern(
         r"Sibling tool call errored|Cancell?ed(?:\Z|[.:] )|Tool (?:use|call) (?:was )?"
         r"(?:aborted|cancell?ed)"
     ),
-    "invalid call": re.compile(
+    "invalid call": lazy_pattern(
         r"InputValidationError|(?:Error: )?No such tool available|unsupported call"
         r"|failed to parse function arguments"
     ),
-    "not started": re.compile(r"exec_command failed |execution error: |failed in sandbox"),
+    "not started": lazy_pattern(r"exec_command failed |execution error: |failed in sandbox"),
 }
-_IN_BACKGROUND = re.compile(
+_IN_BACKGROUND = lazy_pattern(
     r"Command (?:is )?running in (?:the )?background|Started background (?:process|task|command)"
     r"|Command (?:was )?(?:moved to|did not complete .{1,200}? moved to) (?:the )?background",
     re.DOTALL,
@@ -53,12 +54,12 @@ _IN_BACKGROUND = re.compile(
 BACKGROUND = "running in the background"
 _INTERRUPTED = "[Request interrupted by user"
 _BY_SIGINT = 130
-_EXITED_BY_SIGINT = re.compile(rf"Exit code {_BY_SIGINT}$", re.MULTILINE)
-TIMED_OUT = re.compile(
+_EXITED_BY_SIGINT = lazy_pattern(rf"Exit code {_BY_SIGINT}$", re.MULTILINE)
+TIMED_OUT = lazy_pattern(
     r"(?i)\W*(?:\w+[ :]+){0,3}command (?:\w+ ){0,8}(?:timed out after|timeout(?: of)?) \d"
 )
 """How clients say that they have waited long enough, in a line of its own."""
-_KEYBOARD = re.compile(r"^!{3,} (?:[\w.]+: )?KeyboardInterrupt !{3,}$", re.MULTILINE)
+_KEYBOARD = lazy_pattern(r"^!{3,} (?:[\w.]+: )?KeyboardInterrupt !{3,}$", re.MULTILINE)
 """What pytest prints before the counts of an interrupted run."""
 
 
@@ -108,7 +109,7 @@ _NAME = r"['\"`\u2018]?(?P<{}>[\w@./+-]{{1,80}})['\"`\u2019]?"
 
 
 def _pattern(*alternatives: str) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{one})" for one in alternatives), re.IGNORECASE)
+    return lazy_pattern("|".join(f"(?:{one})" for one in alternatives), re.IGNORECASE)
 
 
 def _named(number: int) -> str:
@@ -200,14 +201,14 @@ _PATTERNS: tuple[tuple[Reason, re.Pattern[str]], ...] = (
     ),
     ("permission", _pattern(_SHELL + _named(1) + r": permission denied$")),
 )
-_SPEAKS = re.compile(
+_SPEAKS = lazy_pattern(
     r"(?i)not found|no such|unknown|unrecogni[sz]ed|unexpected|invalid|illegal|missing|ENOENT|cd:"
     r"|no rule|no task|don't know|could not|cannot find|can't open|not recogni[sz]ed|no module"
     r"|not defined|requires? |required|spawn|exec|does not|there is no|MSB1003|no script"
     r"|permission denied|is not running|no container|cannot connect|unsupported"
     r"|no makefile|no configuration"
 )
-_RAISED = re.compile(r"[\w.]+(?:Error|Exception)\b: ")
+_RAISED = lazy_pattern(r"[\w.]+(?:Error|Exception)\b: ")
 """How a program's own exceptions begin, which quote anything."""
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
+from observer.core.patterns import lazy_pattern
 from observer.core.text import counted, distinct, one_line
 from observer.core.value import Value
 from observer.outcomes.signature import signature
@@ -176,29 +176,13 @@ def first_error_line(text: str) -> str:
     return warned.strip(_FRAMING)
 
 
-class _LazyPattern:
-    """A regular expression that is compiled when it is first used."""
-
-    def __init__(self, pattern: str) -> None:
-        self._pattern = pattern
-
-    @cached_property
-    def _compiled(self) -> re.Pattern[str]:
-        return re.compile(self._pattern, re.MULTILINE)
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever a pattern has
-        found = getattr(self._compiled, name)
-        setattr(self, name, found)  # where the next use finds it at once
-        return found
-
-
 def line_pattern(pattern: str) -> re.Pattern[str]:
     """Return a pattern that holds from a line's beginning, compiled when it is first used.
 
     A literal line end is searched for ten times faster than `^` is tried at every character. The
     patterns of all tools take 60 ms to compile, and a process rarely meets more than a few tools.
     """
-    return cast("re.Pattern[str]", _LazyPattern(f"{LINE_START}(?:{pattern})"))
+    return lazy_pattern(f"{LINE_START}(?:{pattern})", re.MULTILINE)
 
 
 def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:

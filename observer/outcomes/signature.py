@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from observer.core.patterns import lazy_pattern
 from observer.core.text import one_line, word_set
 
 SIGNATURE = 200
@@ -59,29 +60,29 @@ _VARYING = {
         r"|(?<=_)\d{3,}\b"
     ),
 }
-_VARIES = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _VARYING.items()))
+_VARIES = lazy_pattern("|".join(f"(?P<{name}>{pattern})" for name, pattern in _VARYING.items()))
 
-_SHELL = re.compile(
+_SHELL = lazy_pattern(
     r"(?:\S*/)?(?:ba|z|da|fi|k)?sh: (?:line )?(?:\d+: )?(?:command not found: (?P<z>\S+)"
     r"|(?P<b>[^\s:]+): (?:command )?not found)"
 )
-_PLACE = re.compile(
+_PLACE = lazy_pattern(
     r"\A(?:(?:\S*/)?(?:ba|z|da|k)?sh: (?:line )?\d+: (?!.*not found)"
     r"|(?:[A-Za-z]:)?[^\s:(]*[./\\\]>][^\s:(]*(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\))(?: -|:)? )"
 )
-_LEADING = re.compile(
+_LEADING = lazy_pattern(
     r"(?:[\[(]?<(?:time|n|path|id)>[\])]?|[:,*>|•✖✗✘-]|\s"
     r"|(?i:error)(?::|(?= [A-Z]{1,8}\d))|(?:ERROR|FATAL|CRITICAL) |E(?= )|(?i:uncaught)\b"
     r"|line <n>:)+"
 )
-_RUNS = re.compile(r"<n>(?:(?:, ?| |:|\.|-)<n>)+")
-_WORD = re.compile(r"[A-Za-z_]{2,}\d*|[A-Z]+\d{2,}")
-_FILE = re.compile(r"^\S*[\w-]\.(?:py|[cm]?[jt]sx?|rb|php)$")
-_ASSERTED = re.compile(r"(?i)\bassert|\bexpect|\bshould\b|\bwant\b")
-_RAISED = re.compile(
+_RUNS = lazy_pattern(r"<n>(?:(?:, ?| |:|\.|-)<n>)+")
+_WORD = lazy_pattern(r"[A-Za-z_]{2,}\d*|[A-Z]+\d{2,}")
+_FILE = lazy_pattern(r"^\S*[\w-]\.(?:py|[cm]?[jt]sx?|rb|php)$")
+_ASSERTED = lazy_pattern(r"(?i)\bassert|\bexpect|\bshould\b|\bwant\b")
+_RAISED = lazy_pattern(
     r"(?:Error|Exception|Exit|Interrupt|Warning|panic\w*|fatal|Fault)\b|\b[A-Z]+\d+"
 )
-_PLACEHOLDER = re.compile(r"<(?:n|path|time|id|address|value)>")
+_PLACEHOLDER = lazy_pattern(r"<(?:n|path|time|id|address|value)>")
 _SAYS_NOTHING = word_set(
     """
     a above all an and are assert assertion assertionerror at build by check code command
@@ -168,7 +169,7 @@ def _introduced(value: str) -> str:
     return f"{_DIGITS.sub('<n>', introduction)}<value>"
 
 
-_DIGITS = re.compile(r"\d+")
+_DIGITS = lazy_pattern(r"\d+")
 _PLACEHOLDERS = {"cut": "<value>", "span": "<time>"}
 _STABLE: dict[str, Callable[[str], str]] = {
     "code": str,

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import NamedTuple
 
+from observer.core.patterns import lazy_pattern
+
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MONTHS = (
     "january", "february", "march", "april", "may", "june",
@@ -188,6 +190,6 @@ _PATTERNS = (
     (rf"{_BEFORE}{_OF_YEAR}", _year),
 )
 _WORDS: tuple[tuple[re.Pattern[str], Callable[[Match, date], Days]], ...] = tuple(
-    (re.compile(rf"(?<![\w-]){words}(?:'s)?(?![\w-])", re.IGNORECASE), read)
+    (lazy_pattern(rf"(?<![\w-]){words}(?:'s)?(?![\w-])", re.IGNORECASE), read)
     for words, read in _PATTERNS
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from observer.core.patterns import lazy_pattern
 from observer.core.text import word_set
 
 EMPTY = word_set(
@@ -60,22 +61,22 @@ UNITS = {
     for unit in units.split()
 }
 
-WORD = re.compile(r"[a-z0-9][a-z0-9_+.#/-]*[a-z0-9+#]|[a-z0-9]")
-CLAUSE = re.compile(
+WORD = lazy_pattern(r"[a-z0-9][a-z0-9_+.#/-]*[a-z0-9+#]|[a-z0-9]")
+CLAUSE = lazy_pattern(
     r"""\s*(?:[;(\n]|\s[-\u2013\u2014]\s|(?<=[a-z0-9])[.!?](?:\s|$)
     |,?\s(?:because|since|so\ that|in\ order\ to)\s|:\s(?=\S+\s\S+\s\S+))""",
     re.IGNORECASE | re.VERBOSE,
 )
 """Where a first clause ends."""
-COMMA = re.compile(r",\s(?!(?:too|as well)\b|(?:and|or)\b|[\w./+-]+(?:,|\s(?:and|or)\s))")
+COMMA = lazy_pattern(r",\s(?!(?:too|as well)\b|(?:and|or)\b|[\w./+-]+(?:,|\s(?:and|or)\s))")
 """A comma that parts clauses, not the names of a list."""
-AMOUNT = re.compile(
+AMOUNT = lazy_pattern(
     rf"""(?<![\w.-])(\d+(?:[.:_,x]\d+)*|{"|".join(NUMBERS)})
     (?:\s?(ms|min|sec|[smh]|[kmgt]i?b|px|r?em|pt|%)(?![a-z])|\s([a-z]+))?""",
     re.IGNORECASE | re.VERBOSE,
 )
 
-REPLACED = re.compile(
+REPLACED = lazy_pattern(
     r"""\b(?:instead\ of|rather\ than|in\ place\ of
     |rather\ (?:[\w-]+\ ){1,8}?than|(?:get|getting|got)\ rid\ of
     |do(?:ing|ne)?\ away\ with|no\ longer|no\ more|replac(?:e|es|ed|ing)
@@ -88,7 +89,7 @@ REPLACED = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """What is said to be over, in the group."""
-LEAVING = re.compile(
+LEAVING = lazy_pattern(
     r"""(?:\A|[;,.]\s)((?:(?!(?:is|are)\b)[^\s;,:]{1,40}\ ){1,5}?)
     (?:(?:is|are|gets?|has\ been|have\ been|will\ be|was|were)\ (?:now\ )?
     (?:removed|dropped|deleted|cut\ from|struck|gone|out\b(?!\ of)|history|dead|retired
@@ -100,11 +101,11 @@ LEAVING = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """What is said to be gone, in one of the groups."""
-DENIES = re.compile(
+DENIES = lazy_pattern(
     r"\b(?:never|no|not|nobody|none|nothing|nowhere|cannot|neither|avoid|stop|\w+n't)(?![\w-])",
     re.IGNORECASE,
 )
-BOUNDS = re.compile(
+BOUNDS = lazy_pattern(
     r"""\b(?:must|may|should|shall|can|cannot|needs?|at\ (?:most|least)
     |(?:less|more|fewer|larger|smaller
     |longer|shorter|higher|lower|bigger)\ than|or\ (?:more|less|fewer)|under|below|above|over|within
@@ -113,21 +114,21 @@ BOUNDS = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """What sets a bound, or demands."""
-SWAPS = re.compile(r"\b(?:instead of|rather than|in place of)\b", re.IGNORECASE)
-EXCUSES = re.compile(
+SWAPS = lazy_pattern(r"\b(?:instead of|rather than|in place of)\b", re.IGNORECASE)
+EXCUSES = lazy_pattern(
     r"""\b(?:exempt\w*|exceptions?|except|excepted|excluded|spared|needn't|need\ not
     |(?:don't|doesn't|do\ not|does\ not)\ (?:have|need)\b|no\ need|not\ (?:need\w*|required)|may|can
     |ok|okay|fine|allowed|permitted|optional|unless)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 """What a statement says that lets something off."""
-EXEMPTED = re.compile(r"\b(?:exempt\w*|exception\s(?:to|from)|excluded\sfrom)\b", re.IGNORECASE)
-END_OF_REPLACED = re.compile(
+EXEMPTED = lazy_pattern(r"\b(?:exempt\w*|exception\s(?:to|from)|excluded\sfrom)\b", re.IGNORECASE)
+END_OF_REPLACED = lazy_pattern(
     r"""\s(?:with|by|for|in\ favou?r\ of|from|and\ (?:use|go|switch)|because|as|any\ ?more
     |any\ longer|now|on\ the)\s|\s(?:any\ ?more|any\ longer)$""",
     re.IGNORECASE | re.VERBOSE,
 )
-CHANGES = re.compile(
+CHANGES = lazy_pattern(
     r"""\b(?:instead|from\ now\ on|no\ longer|any\ ?more|any\ longer|as\ of\ (?:now|today)
     |going\ forward|now|henceforth|switch(?:ed|es|ing)?\ (?:\w+\ ){0,5}?(?:to|over)
     |mov(?:e|es|ed|ing)\ (?:\w+\ ){0,6}?to|migrat\w+\ (?:\w+\ ){0,4}?to
@@ -143,24 +144,24 @@ CHANGES = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """What a statement says that is a change."""
-EXTENDS = re.compile(
+EXTENDS = lazy_pattern(
     r"\b(?:also|as well|additionally|in addition|besides)\b|\btoo\b(?! \w)|^(?:let's )?add\b",
     re.IGNORECASE,
 )
-EXCEPTS = re.compile(
+EXCEPTS = lazy_pattern(
     r"\b(?:except(?:ions?)?|unless|other than|apart from|exempt(?:ed|s)?)\b", re.IGNORECASE
 )
-EXEMPTS = re.compile(
+EXEMPTS = lazy_pattern(
     r"""\b(?:but\ not\ (?:in|for|on)|only\ (?:for|in|on|when)|does(?:n't|\ not)\ apply
     |everywhere\ else|(?:all|the|for)\ others?|as\ before|otherwise(?!\W*\Z))\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-ALLOWS = re.compile(
+ALLOWS = lazy_pattern(
     r"""\b(?:again|may|can|fine|ok|okay|allowed|permitted|enough|optional|without|no|not|don't
     |doesn't|needn't|isn't|aren't|skip)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-AGAIN = re.compile(
+AGAIN = lazy_pattern(
     r"""\b(?:may|can|ok|okay|fine|allowed|permitted|free|possible)\b[^.;]{0,80}\bagain\b
     |\bagain\b[^.;]{0,40}\b(?:allowed|fine|ok)\b
     |\b(?:forget|scrap|drop(?:ped)?|cancel|revoke|withdraw|lift|ignore)\ (?:about\ )?
@@ -169,37 +170,39 @@ AGAIN = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """What was forbidden or demanded is so no more."""
-UNIVERSAL = re.compile(
+UNIVERSAL = lazy_pattern(
     r"\b(?:always|never|all|every|each|must|need|needs|don't|do not|only|nobody|no one)\b"
     r"|\A\W*no\b",
     re.IGNORECASE,
 )
-NEGATIVE = re.compile(
+NEGATIVE = lazy_pattern(
     r"""\b(?:never|don't|do\ not|must\ not|mustn't|shouldn't|should\ not|cannot|can't|no\ longer
     |avoid|stop)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-ABSOLUTE = re.compile(r"\b(?:always|never|must|must not|mustn't|all|every)\b", re.IGNORECASE)
-SCOPE = re.compile(
+ABSOLUTE = lazy_pattern(r"\b(?:always|never|must|must not|mustn't|all|every)\b", re.IGNORECASE)
+SCOPE = lazy_pattern(
     r"""(?:^|,\s|\s)(?:for|of|in|on|under|inside|within|during|at)\s
     ((?:the\ |our\ |a\ )?[\w/.-]+(?:\s[\w/.-]+)?)""",
     re.IGNORECASE | re.VERBOSE,
 )
-LIST = re.compile(
+LIST = lazy_pattern(
     r"((?:[\w./+-]+,\s){0,9}[\w./+-]+,?\s(?:and|or)\s[\w./+-]+"
     r"|(?<=:\s)(?:[\w./+-]+,\s){1,9}[\w./+-]+)",
     re.IGNORECASE,
 )
-OPEN_LIST = re.compile(r"\b(?:support|accept|cover|allow|include|target|offer)\w*\b", re.IGNORECASE)
+OPEN_LIST = lazy_pattern(
+    r"\b(?:support|accept|cover|allow|include|target|offer)\w*\b", re.IGNORECASE
+)
 """Verbs of lists that may grow."""
-LEAD = re.compile(
+LEAD = lazy_pattern(
     r"""\A(?:(?:(?:i\ (?:have\ )?)?changed\ my\ mind|on\ (?:second\ thoughts?|reflection)|actually
      |scratch\ that|ok(?:ay)?|and|then|please|(?:can|could|would)\ you)\b[,:;.!]*\s+
     |(?:correction|decision|decided|right|well|hm+|so|yes|no|oh|hey|btw|update|note)[,:;.!]+\s+)+""",
     re.IGNORECASE | re.VERBOSE,
 )
 """What is said before anything is said."""
-MARKS = re.compile(
+MARKS = lazy_pattern(
     r"""\s*\b(?:from\ now\ on|as\ of\ (?:now|today)|going\ forward|any\ ?more|any\ longer
     |instead(?!\ of)|again|now|only
     |(?:from|starting(?:\ (?:in|with))?|as\ of|beginning)
@@ -213,18 +216,18 @@ MARKS = re.compile(
 
 _PLACING = "with|in|to|as|by|on|at|from|via|through|into"
 CHOICES = (
-    re.compile(
+    lazy_pattern(
         r"""(?P<topic>.*?)\b(?:us(?:e|es|ed|ing)|adopt(?:ed)?|choose|chose|pick(?:ed)?|prefer
         |go(?:es)?\ with)\s(?P<value>.+?)(?:\s(?:for|as|to|in|when|on)\s(?P<more>.+))?""",
         re.IGNORECASE | re.DOTALL | re.VERBOSE,
     ),
-    re.compile(
+    lazy_pattern(
         rf"""(?P<topic>.+?)\s(?:is|are|be|was|were)\s(?P<more>)
         (?:(?P<verb>\w*(?:ed|en|t|wn|ld|ung|ade|read|done|run|put|cut))\s)?
         (?:(?:{_PLACING}|under)\s)?(?P<value>.+)""",
         re.IGNORECASE | re.DOTALL | re.VERBOSE,
     ),
-    re.compile(
+    lazy_pattern(
         rf"(?P<topic>.+?)\s(?:{_PLACING}|over)\s(?P<value>.+)(?P<more>)",
         re.IGNORECASE | re.DOTALL,
     ),
@@ -233,7 +236,7 @@ CHOICES = (
 
 
 def _order(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE | re.DOTALL)
+    return lazy_pattern(pattern, re.IGNORECASE | re.DOTALL)
 
 
 ORDERS = (
@@ -263,20 +266,20 @@ OPPOSITES = (
     ("collapsed", "expanded"), ("newest", "oldest"),
 )  # fmt: skip
 """Words of which one takes the other's place."""
-POLES = re.compile(
+POLES = lazy_pattern(
     rf"(?<![\w-])(?:{'|'.join(sorted({word for pair in OPPOSITES for word in pair}))})(?![\w-])"
 )
 REACHES = (
     (
         "some",
-        re.compile(
+        lazy_pattern(
             r"\b(?:only|just|solely|exclusively|nothing but|(?:limit|restrict|confin)ed to)\b",
             re.IGNORECASE,
         ),
     ),
     (
         "all",
-        re.compile(
+        lazy_pattern(
             r"\b(?:all|every(?:one|body|thing|where)?|any(?:one)?|whole|entire|across the board)\b",
             re.IGNORECASE,
         ),

@@ -13,13 +13,14 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
+from observer.core.patterns import lazy_pattern
 from observer.core.value import Value
 from observer.staleness import phrases
 from observer.staleness.amounts import Quantity, Words, amounts_of, stem, stems
 from observer.staleness.clauses import PREPOSITIONS, Frame, frame_of, known
 from observer.staleness.verbs import is_gerund, is_verb_only
 
-_ASKED = re.compile(
+_ASKED = lazy_pattern(
     r"""\A\W*(?:(?:and|but|so|or|also|then|hm+|ok(?:ay)?)\b[\s,]*)*
     (?:(?:wh(?:y|at|ich|o|ose|ere|en)|how|is|are|was|were|do|does|did|should|shall|may|might|has
     |have|had|isn't|aren't|doesn't|don't|won't)\b|(?:can|could|would|will)\b(?!\ you\b))""",
@@ -34,7 +35,7 @@ _CHANGED = (
     r"|chosen|chose|set|put|went\ (?:back|with)|made\ (?:it|that)"
 )
 """Verbs whose past form states a decision rather than an event."""
-_REPORTS = re.compile(
+_REPORTS = lazy_pattern(
     r"""\b(?:right\ now|at\ (?:the\ moment|present|this\ point)|currently|as\ we\ speak|so\ far
     |today's|yesterday(?:'s)?|tonight's|last\ night|on\ average|measured|observed|turned\ out
     |in\ (?:the|our)\ (?:last|latest|previous|most\ recent)\ \w+
@@ -58,11 +59,11 @@ _REPORTS = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """What says how things are at one time."""
-_SINCE = re.compile(
+_SINCE = lazy_pattern(
     r"\bsince\s(?:this|last|yesterday|the\s(?:last|latest|new)|mon|tues|wednes|thurs|fri)",
     re.IGNORECASE,
 )
-_PAST = re.compile(
+_PAST = lazy_pattern(
     rf"""\b(?:took|came|ran|went|gave|got|saw|fell|rose|grew|hit|reached|lasted|spent
     |had|noticed|happened|exceeded|peaked|dropped\ to
     |(?<!-)(?:fail|crash|finish|complet|succeed|answer|respond)ed
@@ -70,13 +71,13 @@ _PAST = re.compile(
     |went\ (?:up|down)|(?:was|were)\ (?!(?:\w+ly\ )?(?:{_CHANGED})))\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-_PAST_DECISION = re.compile(rf"\b(?:{_CHANGED})\b", re.IGNORECASE)
-_UNCHANGED = re.compile(
+_PAST_DECISION = lazy_pattern(rf"\b(?:{_CHANGED})\b", re.IGNORECASE)
+_UNCHANGED = lazy_pattern(
     r"""\b(?:still|remains?|stays?|unchanged|no\ changes?|nothing\ changes|continues?\ to
     |keeps?\ (?:being|using)|we're\ keeping)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-_REMINDS = re.compile(
+_REMINDS = lazy_pattern(
     r"""\b(?:same\ as\ (?:before|ever|always)|(?:a|friendly|quick)\ reminder|as\ before
     |as\ (?:already\ )?(?:said|agreed|discussed|decided|planned|mentioned|usual|ever|established)
     |(?:like|as)\ (?:we|i)\ (?:\w+\ )?(?:said|agreed|discussed|decided|planned)
@@ -84,13 +85,13 @@ _REMINDS = re.compile(
     |reminder|remember|recap|once\ more)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-_OVERRIDES = re.compile(
+_OVERRIDES = lazy_pattern(
     r"""\b(?:instead|from\ now\ on|no\ longer|any\ ?more|any\ longer|going\ forward|henceforth
     |on\ (?:second\ thoughts?|reflection)|scratch\ that|changed\ (?:my|our)\ minds?|after\ all
     |except|unless|exempt|but\ not|other\ than|apart\ from|others?|rest)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-_DEMANDS = re.compile(r"\b(?:decided|agreed|let's|must|should|shall)\b", re.IGNORECASE)
+_DEMANDS = lazy_pattern(r"\b(?:decided|agreed|let's|must|should|shall)\b", re.IGNORECASE)
 """With these a sentence decides, whatever it reports beside."""
 
 
