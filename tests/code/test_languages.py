@@ -101,12 +101,11 @@ LINES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("language", "line", "name"), LINES, ids=[f"{a}: {b}" for a, b, _ in LINES]
-)
-def test_a_defining_line_names_what_it_defines(language: str, line: str, name: str) -> None:
-    text = line.lstrip()
-    assert languages.definition_name(text, len(line) - len(text), language) == name
+def test_a_defining_line_names_what_it_defines() -> None:
+    for language, line, name in LINES:
+        text = line.lstrip()
+        found = languages.definition_name(text, len(line) - len(text), language)
+        assert found == name, (language, line)
 
 
 @pytest.mark.parametrize(
@@ -130,8 +129,8 @@ def test_any_line_of_any_language_is_read(line: str, language: str) -> None:
     assert isinstance(languages.definition_name(line, 0, language), str)
 
 
-@pytest.mark.parametrize("language", sorted(set(languages.EXTENSIONS.values())))
 @pytest.mark.parametrize("sign", ["(", "a ", "<a", "public ", "[", "=", "\t", "type "])
-def test_of_a_hostile_line_only_the_beginning_is_read(language: str, sign: str) -> None:
-    name = languages.definition_name(sign * 100_000, 0, language)
-    assert name == languages.definition_name(sign * 300, 0, language)
+def test_of_a_hostile_line_only_the_beginning_is_read(sign: str) -> None:
+    for language in set(languages.EXTENSIONS.values()):
+        name = languages.definition_name(sign * 100_000, 0, language)
+        assert name == languages.definition_name(sign * 300, 0, language), language

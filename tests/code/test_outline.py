@@ -109,10 +109,10 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-@pytest.mark.parametrize("language", [*GRAMMARS, "yaml", "markdown", "sql", "kotlin", ""])
-def test_hostile_text_has_an_outline_in_time(language: str, text: str) -> None:
-    starts = [symbol.first_line for symbol in outline(text, language)]
-    assert starts == sorted(starts)
+def test_hostile_text_has_an_outline_in_time(text: str) -> None:
+    for language in [*GRAMMARS, "yaml", "markdown", "sql", "kotlin", ""]:
+        starts = [symbol.first_line for symbol in outline(text, language)]
+        assert starts == sorted(starts), language
 
 
 def test_many_brackets_are_not_deep_ones() -> None:

@@ -24,20 +24,20 @@ ORDERS = [line.split("\t", 1) for line in lines("orders.txt", "attacks.txt")]
 HONEST = lines("honest.txt", "lookalikes.txt")
 
 
-@pytest.mark.parametrize(("name", "text"), ORDERS)
-def test_an_order_is_recognised(name: str, text: str) -> None:
-    assert suspicion(f"Notes of today\n{text}\nThat is all.") == name
+def test_an_order_is_recognised() -> None:
+    for name, text in ORDERS:
+        assert suspicion(f"Notes of today\n{text}\nThat is all.") == name, text
 
 
-@pytest.mark.parametrize("text", HONEST)
-def test_an_honest_note_is_not_accused(text: str) -> None:
-    assert suspicion(text) == ""
+def test_an_honest_note_is_not_accused() -> None:
+    assert [text for text in HONEST if suspicion(text)] == []
 
 
-@pytest.mark.parametrize(("name", "text"), [line.split("\t", 1) for line in lines("attacks.txt")])
-def test_an_order_in_a_value_of_json_is_recognised(name: str, text: str) -> None:
+def test_an_order_in_a_value_of_json_is_recognised() -> None:
     """A quotation excuses only where the words around it are prose."""
-    assert suspicion(json.dumps({"page": text}, ensure_ascii=False)) == name or '"' in text
+    for name, text in (line.split("\t", 1) for line in lines("attacks.txt")):
+        shown = json.dumps({"page": text}, ensure_ascii=False)
+        assert suspicion(shown) == name or '"' in text, text
 
 
 @pytest.mark.parametrize(

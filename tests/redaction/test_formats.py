@@ -19,12 +19,12 @@ AROUND = ("{}", "x={}&n=2", "'{}'", "| {} |", "[{}]", "a: {}, b", "<x>{}</x>", "
 HOOKS = [kind for kind in KINDS if kind.family == "webhook"]
 
 
-@pytest.mark.parametrize("kind", [pytest.param(kind, id=kind.name) for kind in ISSUED])
-def test_a_token_of_a_known_format_never_stays(kind: Kind) -> None:
-    for around in AROUND:
+@pytest.mark.parametrize("around", AROUND)
+def test_a_token_of_a_known_format_never_stays(around: str) -> None:
+    for kind in ISSUED:
         for seed in range(6):
             secret = draw(kind.template, f"{seed}")
-            assert secret[-12:] not in redact_text(around.format(secret)), around
+            assert secret[-12:] not in redact_text(around.format(secret)), kind.name
 
 
 @pytest.mark.parametrize("kind", [pytest.param(kind, id=kind.name) for kind in HOOKS])

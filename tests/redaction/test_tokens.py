@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
-from observer.redaction.tokens import BASE64_FORMATS, TOKEN_FORMATS, TokenFormat, token_secrets
+from observer.redaction.tokens import BASE64_FORMATS, TOKEN_FORMATS, token_secrets
 
 
-@pytest.mark.parametrize(
-    "token", [*TOKEN_FORMATS, *BASE64_FORMATS], ids=lambda token: token.pattern.pattern[:40]
-)
-def test_a_format_says_its_class_and_never_matches_nothing(token: TokenFormat) -> None:
-    assert re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", token.name)
-    assert all(token.anchors)
-    assert not token.pattern.search("")
+def test_a_format_says_its_class_and_never_matches_nothing() -> None:
+    for token in (*TOKEN_FORMATS, *BASE64_FORMATS):
+        assert re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", token.name), token
+        assert all(token.anchors), token
+        assert not token.pattern.search(""), token
 
 
 def test_no_format_stands_there_twice() -> None:
