@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -35,9 +35,15 @@ REAL_HOME = Path(os.path.expanduser("~"))  # noqa: PTH111 - HOME as it was befor
 AGENT_VARIABLES = ("CLAUDECODE", "CLAUDE_", "CURSOR_", "KIRO_", "CODEX_", "GEMINI_", "AI_AGENT")
 
 
-def pytest_collection_finish() -> None:
-    """Exempt what was collected from garbage collection: 15,000 tests are there until the end."""
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Exempt what is collected from garbage collection: thousands of tests are there to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture
