@@ -44,6 +44,7 @@ def test_a_person_is_shown_figures_verdict_and_examples(run: Run, shop: Path) ->
     assert "\x1b" not in ran.out
 
 
+@pytest.mark.slow
 def test_the_current_folder_is_measured_unless_another_is_named(
     run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -74,6 +75,7 @@ def test_another_model_can_be_tried(run: Run, shop: Path) -> None:
     assert run("eval", "--model", "nothing", str(shop)).code == 3
 
 
+@pytest.mark.slow
 def test_a_name_of_a_folder_may_be_any_bytes(run: Run, shop: Path) -> None:
     strange = shop.rename(shop.with_name("sh\udcffop"))
     assert run("eval", str(strange)).code == 0

@@ -159,6 +159,7 @@ def test_any_text_has_an_outline_inside_its_lines(text: str, language: str) -> N
         assert 1 <= symbol.first_line <= symbol.last_line <= last
 
 
+@pytest.mark.slow
 def test_texts_that_were_read_are_not_kept() -> None:
     """A daemon reads every edit for weeks; the parser's own binding keeps what it is given."""
     text = "# a long comment\n" * 500

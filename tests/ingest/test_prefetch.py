@@ -100,6 +100,7 @@ def process_of(ahead: Prefetcher) -> subprocess.Popen[bytes]:
     return process
 
 
+@pytest.mark.slow
 def test_a_long_backlog_is_stored_in_its_order(
     make_pipeline: Callable[..., Pipeline],
     ahead: Prefetcher,
@@ -113,6 +114,7 @@ def test_a_long_backlog_is_stored_in_its_order(
     assert spool.depth() == 0
 
 
+@pytest.mark.slow
 def test_the_process_ends_with_the_backlog(
     make_pipeline: Callable[..., Pipeline], ahead: Prefetcher, fill: Fill
 ) -> None:
@@ -140,6 +142,7 @@ def test_a_short_backlog_starts_no_process(
         assert not ahead.is_reading
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_is_set_aside_at_the_end(
     make_pipeline: Callable[..., Pipeline],
     ahead: Prefetcher,
@@ -223,6 +226,7 @@ def test_a_page_says_what_reading_says(
     assert [entry for entry, _ in batch] == [entry._replace(data=b"") for entry in entries]
 
 
+@pytest.mark.slow
 def test_one_that_cannot_start_is_not_tried_again(
     make_pipeline: Callable[..., Pipeline],
     home: Home,
@@ -332,6 +336,7 @@ def test_an_event_that_breaks_the_interpreter_is_found_and_set_aside(
     assert (spool.depth(), spool.bad()) == (0, 1)
 
 
+@pytest.mark.slow
 def test_a_store_that_cannot_write_ends_the_reading(
     make_pipeline: Callable[..., Pipeline], ahead: Prefetcher, fill: Fill, store: Store
 ) -> None:
