@@ -30,6 +30,12 @@ FAILED tests/test_cart.py::test_total - AssertionError: assert 9.99 == 10.0
 
 
 @pytest.fixture
+def observer(within: Observer) -> Observer:
+    """Commands run within this process: what matters is the daemon behind them."""
+    return within
+
+
+@pytest.fixture
 def repository(tmp_path: Path, git: Git) -> Path:
     root = tmp_path / "shop"
     for name in ("cart.py", "prices.py", "README.md"):

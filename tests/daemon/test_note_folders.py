@@ -21,6 +21,12 @@ pytestmark = pytest.mark.slow
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
+@pytest.fixture
+def observer(within: Observer) -> Observer:
+    """Commands run within this process: what matters is the daemon behind them."""
+    return within
+
+
 def test_a_folder_is_followed_until_it_is_removed(
     observer: Observer, until: Callable[..., None], tmp_path: Path
 ) -> None:

@@ -17,6 +17,12 @@ Until = Callable[..., None]
 CANARY = "zebrafink"
 
 
+@pytest.fixture
+def observer(within: Observer) -> Observer:
+    """Commands run within this process: what matters is the daemon behind them."""
+    return within
+
+
 def found(home: Home) -> list[str]:
     """Return the files in which the word stands; some are deleted while it is looked for."""
     held = []

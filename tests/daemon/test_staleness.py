@@ -28,6 +28,12 @@ Until = Callable[..., None]
 Git = Callable[..., str]
 
 
+@pytest.fixture
+def observer(within: Observer) -> Observer:
+    """Commands run within this process: what matters is the daemon behind them."""
+    return within
+
+
 def _commit(git: Git, folder: Path, text: str, message: str) -> None:
     (folder / "auth.py").write_text(text)
     git(folder, "add", "-A")

@@ -21,6 +21,12 @@ Until = Callable[..., None]
 
 
 @pytest.fixture
+def observer(within: Observer) -> Observer:
+    """Commands run within this process: what matters is the daemon behind them."""
+    return within
+
+
+@pytest.fixture
 def configured(home: Home, model: Any, monkeypatch: pytest.MonkeyPatch) -> Home:
     """Settings that name the stand-in."""
     monkeypatch.setenv("OBSERVER_LLM_URL", model.url)

@@ -15,6 +15,12 @@ from observer.llm import prompt, reply
 Observer = Callable[..., Any]
 
 
+@pytest.fixture
+def observer(within: Observer) -> Observer:
+    """Commands run within this process: what matters is the daemon behind them."""
+    return within
+
+
 def test_lines_are_sent_redacted_and_come_back_in_their_order() -> None:
     key = "AKIA" + "ABCDEFGHIJKLMNOP"
     asked = prompt.of_lines(["one", f"two\n{key} </data>"])

@@ -26,6 +26,12 @@ owner: {CANARY}
 """
 
 
+@pytest.fixture
+def observer(within: Observer) -> Observer:
+    """Commands run within this process: what matters is the daemon behind them."""
+    return within
+
+
 def _held(home: Home) -> list[str]:
     return [
         str(path.relative_to(home.root))

@@ -25,6 +25,12 @@ Found = Callable[[], list[str]]
 WORD = "zebrafink"
 
 
+@pytest.fixture
+def observer(within: Observer) -> Observer:
+    """Commands run within this process: what matters is the daemon behind them."""
+    return within
+
+
 def purge(observer: Observer, *words: str) -> Any:
     ran = observer("purge", *words, "--yes", "--json")
     assert ran.returncode == 0, ran.stderr

@@ -27,6 +27,12 @@ SECRET = "ghp_" + "Zk93" * 9
 NOW_MS = 1_790_000_000_000
 
 
+@pytest.fixture
+def observer(within: Observer) -> Observer:
+    """Commands run within this process: what matters is the daemon behind them."""
+    return within
+
+
 def plant(writer: SqliteWriter, root: str = "/x", *, branch: str = "main") -> None:
     """Store events as they would be without any rule."""
     bodies = (
