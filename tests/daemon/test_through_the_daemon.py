@@ -111,14 +111,14 @@ def test_an_answer_is_the_same_from_the_daemon_and_without_it(
 
 
 def test_who_asks_with_other_settings_than_the_daemons_reads_by_itself(
-    observer: Observer, app: Path
+    within: Observer, app: Path
 ) -> None:
-    assert observer("import", "git").returncode == 0
+    assert within("import", "git").returncode == 0
     for variable in ("TZ", "OBSERVER_OWNER"):
         code, *_, is_read_here = _read("search", "Step", **{variable: "Asia/Kolkata"})
         assert (code, is_read_here) == (0, True), variable
     assert not _read("search", "Step")[3]
-    assert observer("config", "set", "owner", "ben").returncode == 0
+    assert within("config", "set", "owner", "ben").returncode == 0
     assert _read("search", "Step")[3], "a setting that changed since the daemon began"
 
 
@@ -133,43 +133,43 @@ def _json(done: subprocess.CompletedProcess[str]) -> Any:
 
 
 def test_post_with_wait_returns_after_the_commit_and_names_what_was_known(
-    home: Home, observer: Observer
+    home: Home, within: Observer
 ) -> None:
     event = ("post", "custom", "name=deploy", "id=7", "--wait")
-    (first,) = _json(observer(*event, "--json"))
+    (first,) = _json(within(*event, "--json"))
     assert first["stored"]
     assert _status(home)["events"] == 1
-    assert _json(observer(*event, "--json")) == [{"id": first["id"], "stored": False}]
-    assert observer(*event).stdout == "stored 0 events, 1 known already\n"
+    assert _json(within(*event, "--json")) == [{"id": first["id"], "stored": False}]
+    assert within(*event).stdout == "stored 0 events, 1 known already\n"
 
 
-def test_post_tells_of_a_folder_that_is_left_out(app: Path, observer: Observer) -> None:
-    _json(observer("config", "set", "exclude", str(app), "--json"))
-    shown = observer("post", "custom", "name=deploy", "--wait").stdout
+def test_post_tells_of_a_folder_that_is_left_out(app: Path, within: Observer) -> None:
+    _json(within("config", "set", "exclude", str(app), "--json"))
+    shown = within("post", "custom", "name=deploy", "--wait").stdout
     assert shown == "stored 0 events, 1 of excluded folders left out\n"
 
 
-def test_a_note_is_remembered_recalled_and_forgotten(app: Path, observer: Observer) -> None:
-    _json(observer("post", "custom", "name=deploy", "--wait", "--json"))
-    kept = _json(observer("remember", "Tests need Redis", "--type", "constraint", "--json"))
-    (note,) = _json(observer("recall", "redis", "--json"))["observations"]
+def test_a_note_is_remembered_recalled_and_forgotten(app: Path, within: Observer) -> None:
+    _json(within("post", "custom", "name=deploy", "--wait", "--json"))
+    kept = _json(within("remember", "Tests need Redis", "--type", "constraint", "--json"))
+    (note,) = _json(within("recall", "redis", "--json"))["observations"]
     assert (note["id"], note["type"], note["project"]) == (kept["id"], "constraint", "app")
-    assert _json(observer("forget", str(kept["id"]), "--json"))["deleted"]
-    assert _json(observer("recall", "redis", "--json"))["observations"] == []
-    assert observer("forget", str(kept["id"])).returncode == 3
+    assert _json(within("forget", str(kept["id"]), "--json"))["deleted"]
+    assert _json(within("recall", "redis", "--json"))["observations"] == []
+    assert within("forget", str(kept["id"])).returncode == 3
 
 
-def test_a_note_with_a_secret_is_refused(observer: Observer) -> None:
-    done = observer("remember", "the key is AKIA" + "IOSFODNN7EXAMPLE")
+def test_a_note_with_a_secret_is_refused(within: Observer) -> None:
+    done = within("remember", "the key is AKIA" + "IOSFODNN7EXAMPLE")
     assert done.returncode == 6
     assert "EXAMPLE" not in done.stderr
 
 
 def test_a_note_reaches_the_context_file(
-    home: Home, app: Path, observer: Observer, until: Until
+    home: Home, app: Path, within: Observer, until: Until
 ) -> None:
-    _json(observer("post", "custom", "name=deploy", "--wait", "--json"))
-    _json(observer("remember", "Tests need Redis", "--type", "constraint", "--json"))
+    _json(within("post", "custom", "name=deploy", "--wait", "--json"))
+    _json(within("remember", "Tests need Redis", "--type", "constraint", "--json"))
     file = home.context / "by-path" / str(app).lstrip("/") / "CONTEXT.md"
     until(lambda: file.exists() and "Redis" in file.read_text())
 
@@ -179,62 +179,62 @@ def speaks_of_redis(file: Path) -> bool:
 
 
 def test_a_note_of_no_project_comes_to_the_files_of_all_and_goes(
-    home: Home, app: Path, tmp_path: Path, observer: Observer, until: Until
+    home: Home, app: Path, tmp_path: Path, within: Observer, until: Until
 ) -> None:
     other = tmp_path / "other"
     other.mkdir()
     for folder in (app, other):
-        _json(observer("post", "custom", "name=deploy", f"cwd={folder}", "--wait", "--json"))
+        _json(within("post", "custom", "name=deploy", f"cwd={folder}", "--wait", "--json"))
     files = [home.context / "by-path" / str(at).lstrip("/") / "CONTEXT.md" for at in (app, other)]
     for scope in ("team", "personal"):
-        kept = _json(observer("remember", "Tests need Redis", "--scope", scope, "--json"))
+        kept = _json(within("remember", "Tests need Redis", "--scope", scope, "--json"))
         until(lambda: all(map(speaks_of_redis, files)))
-        observer("forget", str(kept["id"]))
+        within("forget", str(kept["id"]))
         until(lambda: not any(map(speaks_of_redis, files)))
 
 
-def test_importing_twice_stores_nothing_twice(app: Path, observer: Observer) -> None:
-    assert _json(observer("import", "git", "--json"))["stored"] == 2
-    assert _json(observer("import", "git", "--json"))["stored"] == 0
-    found = _json(observer("search", "step", "--json"))["observations"]
+def test_importing_twice_stores_nothing_twice(app: Path, within: Observer) -> None:
+    assert _json(within("import", "git", "--json"))["stored"] == 2
+    assert _json(within("import", "git", "--json"))["stored"] == 0
+    found = _json(within("search", "step", "--json"))["observations"]
     assert sorted(hit["title"] for hit in found) == ["Step 1", "Step 2"]
 
 
-def test_a_folder_without_history_is_an_error(tmp_path: Path, observer: Observer) -> None:
-    assert observer("import", "git", str(tmp_path)).returncode == 3
+def test_a_folder_without_history_is_an_error(tmp_path: Path, within: Observer) -> None:
+    assert within("import", "git", str(tmp_path)).returncode == 3
 
 
-def test_a_rebuild_derives_the_same_items(home: Home, app: Path, observer: Observer) -> None:
-    _json(observer("import", "git", "--json"))
-    before = observer("export").stdout
+def test_a_rebuild_derives_the_same_items(home: Home, app: Path, within: Observer) -> None:
+    _json(within("import", "git", "--json"))
+    before = within("export").stdout
     for is_up in (True, False):
         if not is_up:
             client.stop(home)
-        assert _json(observer("rebuild", "--json")) == {"events": 2, "redacted": 0}
-        assert observer("export").stdout == before
+        assert _json(within("rebuild", "--json")) == {"events": 2, "redacted": 0}
+        assert within("export").stdout == before
         assert client.is_running(home) is is_up
 
 
-def test_doctor_is_content_with_a_healthy_daemon(home: Home, observer: Observer) -> None:
+def test_doctor_is_content_with_a_healthy_daemon(home: Home, within: Observer) -> None:
     client.ensure_daemon(home)
-    shown = _json(observer("doctor", "--json"))
+    shown = _json(within("doctor", "--json"))
     assert shown["is_well"], shown
 
 
 def test_doctor_names_a_known_repository_whose_hooks_were_put_out_of_use(
-    home: Home, app: Path, observer: Observer, monkeypatch: pytest.MonkeyPatch
+    home: Home, app: Path, within: Observer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    observer("import", "git")
+    within("import", "git")
     monkeypatch.chdir(home.root)
     hook = app / ".git" / "hooks" / "post-commit.old"
     hook.write_text(f"#!/bin/sh\n# observer's hook: post-commit.\npost={home.hooks}/post\n")
-    checks = json.loads(observer("doctor", "--json").stdout)["checks"]
+    checks = json.loads(within("doctor", "--json").stdout)["checks"]
     (found,) = [check["found"] for check in checks if check["name"] == "git hooks"]
     assert str(app) in found
 
 
 def test_a_full_disk_loses_nothing_and_is_shown(
-    small_disk: Home, tmp_path: Path, observer: Observer, until: Until
+    small_disk: Home, tmp_path: Path, within: Observer, until: Until
 ) -> None:
     client.ensure_daemon(small_disk)
     until(lambda: _status(small_disk)["items"] == 0)
@@ -249,7 +249,7 @@ def test_a_full_disk_loses_nothing_and_is_shown(
     until(is_shown)
     status = _status(small_disk)
     assert status["spool_depth"] + status["events"] == accepted > 0
-    assert observer("doctor").returncode == 1
+    assert within("doctor").returncode == 1
     filler.unlink()
     until(lambda: _status(small_disk)["events"] == accepted, wait_s=40)
     # It recovers when the whole spool is stored, which is a moment after the last event is.
