@@ -22,6 +22,8 @@ from observer import client
 from observer.cli import main
 from observer.core.paths import Home
 
+pytest_plugins = ["measuring"]
+
 settings.register_profile(
     "suite",
     deadline=None,  # these machines are noisy; speed is measured by scripts/bench.py
