@@ -135,37 +135,37 @@ def test_where_damage_cannot_be_written_down_the_daemon_lives(home: Home) -> Non
 
 @pytest.mark.slow
 def test_a_daemon_with_a_damaged_database_mends_it_and_goes_on(
-    home: Home, observer: Callable[..., Any], until: Callable[..., None]
+    home: Home, within: Callable[..., Any], until: Callable[..., None]
 ) -> None:
     for number in range(3):
-        observer("post", "command", f"command=make part-{number}")
-    assert observer("up").returncode == 0
+        within("post", "command", f"command=make part-{number}")
+    assert within("up").returncode == 0
     until(lambda: current(home).events == 3)
-    assert observer("backup").returncode == 0
-    assert observer("backup", str(home.database)).returncode == 2  # it is there already
+    assert within("backup").returncode == 0
+    assert within("backup", str(home.database)).returncode == 2  # it is there already
     pid = client.daemon_pid(home)
     until(lambda: home.database.stat().st_size > 20 * PAGE)
     for page in range(5, 15):
         damage(home.database, page)
-    assert observer("post", "command", "command=make meanwhile").returncode == 0
+    assert within("post", "command", "command=make meanwhile").returncode == 0
     until(lambda: losses(home), wait_s=60)
     until(lambda: current(home).events == 4, wait_s=60)
     assert client.daemon_pid(home) == pid
     assert [loss.lost for loss in losses(home)] == [0]
     (aside,) = home.backups.glob("*-damaged-*.db")
-    found = json.loads(observer("doctor", "--json").stdout)["checks"]
+    found = json.loads(within("doctor", "--json").stdout)["checks"]
     assert aside.name in next(check for check in found if check["name"] == "losses")["found"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["export", "rebuild", "backup"])
 def test_one_bad_page_ends_no_command_that_reads_everything(
-    home: Home, observer: Callable[..., Any], command: str
+    home: Home, observer: Callable[..., Any], within: Callable[..., Any], command: str
 ) -> None:
     for number in range(3):
-        observer("post", "command", f"command=make part-{number}")
-    assert observer("up").returncode == 0
-    assert observer("down").returncode == 0
+        within("post", "command", f"command=make part-{number}")
+    assert within("up").returncode == 0
+    assert within("down").returncode == 0
     for page in range(5, 15):
         damage(home.database, page)
     done = observer(command)

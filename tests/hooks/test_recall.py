@@ -97,6 +97,12 @@ def coming(session: str) -> dict[str, object]:
 
 
 @pytest.fixture
+def observer(within: Any) -> Any:
+    """Commands run within this process: what matters is the hook."""
+    return within
+
+
+@pytest.fixture
 def learned(folder: Path, home: Home, observer: Any, until: Any, hooks: Path) -> None:
     """A memory of a form of a command that could not run, and of the one that did."""
     happened: list[tuple[str, dict[str, object]]] = [
