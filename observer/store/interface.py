@@ -46,7 +46,7 @@ def no_vectors() -> Mapping[int, bytes]:
 
 
 class Totals(Value):
-    """Counts and sizes of the whole store."""
+    """Counts and sizes of the whole store; what belongs to no project counts as none."""
 
     events: int = 0
     items: int = 0

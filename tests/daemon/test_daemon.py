@@ -273,7 +273,7 @@ def test_a_token_that_cannot_be_read_does_not_keep_the_daemon_down(
 def test_a_daemon_whose_home_was_taken_leaves(home: Home, until: Until, name: str) -> None:
     """Two daemons must not serve one home, and nothing may be stored where nobody finds it."""
     client.ensure_daemon(home)
-    until(lambda: _status(home)["projects"])
+    until(lambda: _status(home)["db_bytes"])
     pid = client.daemon_pid(home) or 0
     getattr(home, name).unlink()
     until(lambda: not Path(f"/proc/{pid}").exists())
@@ -338,7 +338,7 @@ def test_events_outlive_a_database_that_was_deleted_under_the_daemon(
     home: Home, tmp_path: Path, until: Until
 ) -> None:
     client.ensure_daemon(home)
-    until(lambda: _status(home)["projects"])
+    until(lambda: _status(home)["db_bytes"])
     home.database.unlink()
     _spool(home, tmp_path, 3)
     until(lambda: not client.is_running(home))

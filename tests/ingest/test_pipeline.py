@@ -89,7 +89,7 @@ def test_the_same_tool_call_shown_twice_is_one_event(
         post("PostToolUse", run("./deploy", tool_use_id="toolu_1"))
     pipeline.drain()
     with store.read() as reader:
-        assert reader.totals().events == 1
+        assert (reader.totals().events, reader.totals().projects) == (1, 1)
 
 
 def test_what_cannot_be_decoded_is_kept_redacted_with_its_reason(

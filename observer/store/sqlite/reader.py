@@ -8,7 +8,7 @@ import apsw
 
 from observer.core.errors import BadInput
 from observer.core.filters import Filters
-from observer.core.model import Item, ItemChange, Project, Session
+from observer.core.model import UNASSIGNED, Item, ItemChange, Project, Session
 from observer.store.interface import COLUMNS, Totals
 from observer.store.sqlite.anchors import StalenessReads
 from observer.store.sqlite.derived_queries import EnrichingReads, NoteReads, ProjectStateReads
@@ -267,7 +267,7 @@ class SqliteReader(
             " (SELECT count(*) FROM item WHERE deleted_ms IS NULL),"
             " (SELECT count(*) FROM session),"
             " (SELECT count(*) FROM session WHERE status = 'active'),"
-            " (SELECT count(*) FROM project),"
+            f" (SELECT count(*) FROM project WHERE id <> {UNASSIGNED}),"
             " (SELECT stored_ms FROM event ORDER BY seq DESC LIMIT 1),"
             " (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size),"
             " EXISTS (SELECT 1 FROM meta WHERE key = 'behind')"
