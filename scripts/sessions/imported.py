@@ -115,13 +115,15 @@ def _has_failed(body: AnyBody) -> bool:
 
 
 def _of_lines(repositories: list[Repository], calls: Calls, memory: Reading) -> Scored:
-    asked = first = written = 0
+    asked = first = written = among = 0
     wrong = []
     for repository in repositories:
         sessions = dict(_sessions_of_commits(repository, calls))
         for each in _sample(repository, sessions):
             expected = sessions[each.made.hash]
-            named = memory.why(f"{each.file}:{each.number}", repository.folder)[:1]
+            named = memory.why(f"{each.file}:{each.number}", repository.folder)
+            among += expected in named
+            named = named[:1]
             writer = _last_writer(each, calls)
             asked += 1
             first += named == [expected]
@@ -133,6 +135,7 @@ def _of_lines(repositories: list[Repository], calls: Calls, memory: Reading) -> 
     measures: tuple[Measure, ...] = (
         share(_GROUP, "why: first the session of the commit", first, asked),
         share(_GROUP, "why: or the one that wrote the line", written, asked),
+        share(_GROUP, "why: the session of the commit is named", among, asked),
     )
     return Scored(measures=measures, wrong=tuple(wrong))
 

@@ -207,9 +207,16 @@ class Reading:
         self._store.close()
 
     def why(self, target: str, folder: Path) -> list[str]:
-        """Return the clients' ids of the sessions behind the newest change of a line."""
+        """Return the clients' ids of the sessions behind the newest change of a line.
+
+        Those that wrote it come first, then those that committed it.
+        """
         shown = self._memory.why(target, str(folder))
-        return [session.external for change in shown.changes[:1] for session in change.sessions]
+        return [
+            session.external
+            for change in shown.changes[:1]
+            for session in (*change.sessions, *change.committers)
+        ]
 
 
 def events_of(database: Path) -> list[Recorded]:

@@ -422,6 +422,7 @@ def test_an_import_is_held_against_raw_records_and_raw_git(
         "outcomes as the record flags them": 1,
         "why: first the session of the commit": 1,
         "why: or the one that wrote the line": 1,
+        "why: the session of the commit is named": 1,
     }
     assert figures(imported.scored(kept)) == right
     other = tmp_path / "other"
