@@ -103,7 +103,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     No daemon outlives its test, stopped ones included. Fails the test that touched the real
     `~/.observer`.
     """
-    before = _stamp(REAL_HOME / ".observer")
+    before, priority = _stamp(REAL_HOME / ".observer"), os.getpriority(os.PRIO_PROCESS, 0)
     user = tmp_path / "home"
     user.mkdir()
     monkeypatch.setenv("HOME", str(user))
@@ -111,6 +111,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     made = Home(user / ".observer")
     yield made
     _end_daemon(made)
+    with suppress(PermissionError):  # an import that ran within this process has lowered it
+        os.setpriority(os.PRIO_PROCESS, 0, priority)
     if made.run.parent != made.root:  # the home's path was too long for a socket's name
         shutil.rmtree(made.run, ignore_errors=True)
     assert _stamp(REAL_HOME / ".observer") == before, "the test touched the real home"

@@ -277,5 +277,9 @@ def test_a_command_follows_until_it_is_interrupted(run: Run, home: Home) -> None
         played.write(Path(os.environ["HOME"]) / ".claude/projects/-home-shop")
         assert " of 1 session stored" in process.stdout.readline()
         process.send_signal(signal.SIGINT)
+        try:
+            process.wait(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert 0 < len(stored(home)) < EVENTS
