@@ -241,9 +241,13 @@ def derive_projects(
     """
     count = _derive_by_time(writer, None, projects, advance)
     # What was decided on signals belongs to no project.
-    for recorded in writer.log_of_kind("triage", after_seq=0, until_seq=writer.newest_seq()):
-        if isinstance(recorded.event.body, Triage):
-            writer.put_triage(recorded.event.body, at_ms=recorded.event.at_ms)
+    decided = [
+        (body, one.event.at_ms)
+        for one in writer.log_of_kind("triage", after_seq=0, until_seq=writer.newest_seq())
+        if isinstance(body := one.event.body, Triage)
+    ]
+    for body, at_ms in decided:
+        writer.put_triage(body, at_ms=at_ms)
     return count
 
 
