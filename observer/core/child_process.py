@@ -54,9 +54,7 @@ class ChildProcess:
         return self._process is None and self._is_reliable
 
     def start(self) -> None:
-        """Start the process if there `may_start` be one."""
-        if not self.may_start:
-            return
+        """Start the process, if it can be; where it `may_start`."""
         try:
             self._process = subprocess.Popen(  # noqa: S603 - ourselves
                 self._command, stdin=PIPE, stdout=PIPE
