@@ -50,9 +50,30 @@ def _time(about: Object, name: str) -> int | None:
     return time_of({"timestamp": about.get(name)})
 
 
-class _Calls(RecordCalls):
+class ClineCalls(RecordCalls):
+    """The hook calls of Cline, whichever of its programs kept the records."""
+
     start, end = "TaskStart", "SessionShutdown"
 
+    def payload(self, _event: str, fields: Object) -> dict[str, Json]:
+        """See `RecordCalls.payload`."""
+        common: dict[str, Json] = {
+            "taskId": self.session,
+            "workspaceRoots": [self.folder],
+            "workspaceInfo": {"rootPath": self.folder},
+        }
+        return {**common, **fields}
+
+    def asked(self, words: str) -> tuple[str, Object]:
+        """See `RecordCalls.asked`."""
+        return "UserPromptSubmit", {"userPromptSubmit": {"prompt": words}}
+
+    def reply(self, words: str, _: Object) -> tuple[str, Object]:
+        """See `RecordCalls.reply`."""
+        return "TaskComplete", {"turn": {"outputText": words}}
+
+
+class _Calls(ClineCalls):
     def __init__(self, found: FoundSession, problems: Problems) -> None:
         super().__init__(found, problems)
         self._given: dict[str, Object] = {}
@@ -65,14 +86,6 @@ class _Calls(RecordCalls):
     def time_of(self, record: Object) -> int | None:
         at_ms = number(record, "ts")
         return at_ms if at_ms is not None and 0 <= at_ms <= LAST_MS else None
-
-    def payload(self, _event: str, fields: Object) -> dict[str, Json]:
-        common: dict[str, Json] = {
-            "taskId": self.session,
-            "workspaceRoots": [self.folder],
-            "workspaceInfo": {"rootPath": self.folder},
-        }
-        return {**common, **fields}
 
     def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
         key, parts = text(record, "id"), list(rows(record, "content"))
@@ -102,12 +115,6 @@ class _Calls(RecordCalls):
         if result.get("is_error") is True:
             done["error"] = prose(content)
         return self.call(at_ms, "PostToolUse", {"tool_result": done}, call)
-
-    def asked(self, words: str) -> tuple[str, Object]:
-        return "UserPromptSubmit", {"userPromptSubmit": {"prompt": words}}
-
-    def reply(self, words: str, _: Object) -> tuple[str, Object]:
-        return "TaskComplete", {"turn": {"outputText": words}}
 
 
 read = partial(read_session, "cline", _Calls)

@@ -21,8 +21,9 @@ from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, prose, rows, text
 from observer.core.clock import LAST_MS
 from observer.importers.calls import HookCall, read_session
+from observer.importers.cline import ClineCalls
 from observer.importers.jsonl import Problems, files_below, read_rows
-from observer.importers.records import Opening, RecordCalls, find_sessions, words_of
+from observer.importers.records import Opening, find_sessions, words_of
 from observer.importers.source import FoundSession
 
 FOLDER = "Library/Application Support/Code" if sys.platform == "darwin" else ".config/Code"
@@ -80,9 +81,7 @@ def _timed(path: Path, problems: Problems) -> Iterator[tuple[int, Object]]:
             yield at_ms, record
 
 
-class _Calls(RecordCalls):
-    start, end = "TaskStart", "SessionShutdown"
-
+class _Calls(ClineCalls):
     def __init__(self, found: FoundSession, problems: Problems) -> None:
         super().__init__(found, problems)
         self._calls: dict[str, tuple[str, Object]] = {}
@@ -94,14 +93,6 @@ class _Calls(RecordCalls):
 
     def time_of(self, record: Object) -> int | None:
         return number(record, "at")
-
-    def payload(self, _event: str, fields: Object) -> dict[str, Json]:
-        common: dict[str, Json] = {
-            "taskId": self.session,
-            "workspaceRoots": [self.folder],
-            "workspaceInfo": {"rootPath": self.folder},
-        }
-        return {**common, **fields}
 
     def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
         key, content = text(record, "key"), record.get("content")
@@ -147,12 +138,6 @@ class _Calls(RecordCalls):
             "success": not has_failed,
         }
         yield self.call(at_ms, "PostToolUse", {"postToolUse": dict(used)}, key)
-
-    def asked(self, words: str) -> tuple[str, Object]:
-        return "UserPromptSubmit", {"userPromptSubmit": {"prompt": words}}
-
-    def reply(self, words: str, _: Object) -> tuple[str, Object]:
-        return "TaskComplete", {"turn": {"outputText": words}}
 
 
 def _within(said: str, tag: str) -> str | None:
