@@ -14,7 +14,7 @@ from observer.core.value import Value
 from observer.git.added_lines import added_lines
 from observer.git.blame import BlamedCommit, commit_at, local_authors, with_previous_time
 from observer.projects import known_project_at
-from observer.search.change_authors import SECOND_MS
+from observer.search.change_sessions import SECOND_MS
 from observer.search.code_history import CodeTarget, line_writers
 from observer.store.interface import StoreReader
 

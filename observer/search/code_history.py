@@ -16,8 +16,15 @@ from observer.core.model import Item, Session
 from observer.core.value import Value
 from observer.git.agent_marks import AgentMark
 from observer.git.blame import UNCOMMITTED, BlamedCommit
-from observer.search.change_authors import SECOND_MS, committer, last_writers
-from observer.search.change_context import ATTEMPTS, is_check, moments, prompt
+from observer.search.change_sessions import (
+    ATTEMPTS,
+    SECOND_MS,
+    committer,
+    is_check,
+    last_writers,
+    moments,
+    prompt,
+)
 from observer.search.standing_checks import standing_checks
 from observer.store.interface import StoreReader
 
@@ -95,7 +102,7 @@ def _change(
 ) -> CodeChange:
     commit = _commit(reader, piece, origin)
     until_ms = _end(origin, commit)
-    made = _made_by(reader, piece, origin, marks, commit)
+    made = _made_by(reader, piece, origin, marks, commit, until_ms=until_ms)
     sessions = made.sessions[:SESSIONS]
     ids = {None, *(each.id for each in sessions)}
     edits = [each for each in made.edits if each.session_id in ids]
@@ -142,11 +149,13 @@ def _made_by(
     origin: BlamedCommit,
     marks: tuple[AgentMark, ...],
     commit: Item | None,
+    *,
+    until_ms: int | None,
 ) -> _MadeBy:
     named = _named(reader, marks)
     if _is_foreign(piece, origin, commit):
         return _MadeBy((), named, *_sureness((), named, None, marks, sessions=named))
-    edits = _edits(reader, piece, since_ms=origin.before_ms, until_ms=_end(origin, commit))
+    edits = _edits(reader, piece, since_ms=origin.before_ms, until_ms=until_ms)
     is_named = any(mark.session for mark in marks)
     made = None if is_named else _maker(reader, piece, origin, commit)
     written = _written(
@@ -154,7 +163,7 @@ def _made_by(
         _sessions(reader, edits, commit),
         piece,
         origin,
-        _end(origin, commit),
+        until_ms,
         made=(*named, *([made] if made else ())),
     )
     about = [each for each in edits if piece.symbol and _names(each, piece.symbol)] or edits

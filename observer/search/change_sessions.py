@@ -1,4 +1,6 @@
-"""Which sessions made a change: those whose edits hold its lines, or that ran git for its commit.
+"""Which sessions made a change, and what each was asked, tried and checked around it.
+
+It was made by those whose edits hold its lines, or that ran git for its commit.
 
 Independent of any query.
 """
@@ -10,7 +12,8 @@ import sys
 from collections.abc import Container, Iterable, Iterator, Sequence
 
 from observer.core.events import Command, FileWrite
-from observer.core.model import UNASSIGNED, Session
+from observer.core.filters import Filters
+from observer.core.model import UNASSIGNED, Item, Session
 from observer.git.blame import BlamedCommit
 from observer.observations.git_commands import parse_index
 from observer.shell.command_line import simple_commands
@@ -24,6 +27,11 @@ UNTIMED_MS = 60_000
 """As long ago a call may have begun that does not say how long it took."""
 HASH_CHARS = 7
 """As much of a hash git prints at least."""
+MOMENTS = 400
+"""Newest items of a session around its edits that are looked at."""
+ATTEMPTS = ("fix", "rejected")
+JUDGING = frozenset({"testing", "linting", "types", "build"})
+"""Concepts of commands that judge the code."""
 _WORD = re.compile(r"\w{2}")
 
 
@@ -122,3 +130,33 @@ def _commits(command: str) -> bool:
         operation.kind for part in simple_commands(command) for operation in parse_index(part)
     ]
     return "commit" in done
+
+
+def prompt(reader: StoreReader, session: Session, before_ms: int) -> list[Item]:
+    """Return the last prompt of a session until a time, or none."""
+    prompts = Filters(
+        project_id=session.project_id,
+        session_id=session.id,
+        types=("prompt",),
+        until_ms=before_ms + 1,
+    )
+    return reader.recent(prompts, limit=1)
+
+
+def moments(
+    reader: StoreReader, session: Session, since_ms: int, until_ms: int | None
+) -> list[Item]:
+    """Return the commands and attempts of a session in a stretch of time, the newest."""
+    wanted = Filters(
+        project_id=session.project_id,
+        session_id=session.id,
+        types=("command", *ATTEMPTS),
+        since_ms=since_ms,
+        until_ms=until_ms,
+    )
+    return reader.recent(wanted, limit=MOMENTS)
+
+
+def is_check(item: Item) -> bool:
+    """Return True for the run of a command that judges the code."""
+    return item.type == "command" and not JUDGING.isdisjoint(item.concepts)
