@@ -54,7 +54,7 @@ class ChildProcess:
         return self._process is None and self._is_reliable
 
     def start(self) -> None:
-        """Start the process, if it can be; where it `may_start`."""
+        """Start the process, where it `may_start`; one that cannot start is not tried again."""
         try:
             self._process = subprocess.Popen(  # noqa: S603 - ourselves
                 self._command, stdin=PIPE, stdout=PIPE

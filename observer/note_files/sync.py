@@ -187,8 +187,10 @@ class FolderSync:
         batch = _Batch(place, [], [], [])
         for path in paths:
             if each := self._read(path, living.get(path), place):
-                batch.read.append(each[0])
-                batch.texts.extend(each[1])
+                read, text = each
+                batch.read.append(read)
+                if text is not None:
+                    batch.texts.append((text, path))
             elif path in living:
                 batch.missing.append(path)
         return batch
@@ -224,14 +226,13 @@ class FolderSync:
             found = Path(self._root, read.path).stat(follow_symlinks=False)
             if tree.stat_of(found) == read.stat:
                 return read
-        again = self._read(read.path, None, place)
-        if again is None:  # it is gone, which the next look at it finds
-            return read
-        return again[0]._replace(note=parsed(*again[1][0]))
+        again, text = self._read(read.path, None, place) or (read, None)
+        # If it is gone, the next look at it finds that.
+        return read if text is None else again._replace(note=parsed(text, read.path))
 
     def _read(
         self, path: str, known: NoteFile | None, place: Place
-    ) -> tuple[ReadFile, list[Text]] | None:
+    ) -> tuple[ReadFile, str | None] | None:
         """Read a file, with its text if it is another; None if there is none that may be stored."""
         shown = redact_text(path)
         self._skipped.pop(shown, None)
@@ -246,8 +247,8 @@ class FolderSync:
             data, stat = tree.read(self._root, path)
             checksum = tree.checksum(data)
             if known is not None and known.checksum == checksum:
-                return ReadFile(path, stat, checksum, None), []
-            return ReadFile(path, stat, checksum, None), [(data.decode(), path)]
+                return ReadFile(path, stat, checksum, None), None
+            return ReadFile(path, stat, checksum, None), data.decode()
         except NotFound:
             return None
         except UnicodeDecodeError:
