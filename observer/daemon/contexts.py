@@ -17,8 +17,8 @@ from observer.daemon.quiet import QuietNotice
 from observer.daemon.status import missing, paused, paused_text
 from observer.daemon.worker import Worker, heard
 from observer.git.status import uncommitted_paths
-from observer.ingest.derived import OnNote
 from observer.memory.api import Memory
+from observer.observations.note_reducer import OnNote
 from observer.spool.pauses import Pause
 from observer.spool.spool import Spool
 from observer.views import hook_output

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from observer.core.events import Approve, Commit, Forget, Prompt, Remember, Revise, Undo
+from observer.core.events import Commit, Prompt, Remember, Undo
 from observer.core.filters import RECORDED_KINDS, Filters
 from observer.core.model import Item, Link, Recorded, Session
 from observer.observations import (
@@ -24,7 +24,7 @@ from observer.observations import (
     session_commits,
     session_state,
 )
-from observer.observations.note_reducer import changed, folded, note
+from observer.observations.note_reducer import OnNote, changed, folded, note
 from observer.observations.open_failures import OpenFailure
 from observer.observations.project_reducer import ProjectReducer
 from observer.observations.session_reducer import SessionReducer
@@ -166,9 +166,6 @@ def _in(folds: Folds, project_id: int) -> Iterator[OpenWork]:
 
 def _left(session: Session, known: SessionState) -> OpenWork:
     return OpenWork(session, session_commits.uncommitted_files(known), known.plan)
-
-
-OnNote = Approve | Forget | Revise | Undo
 
 
 class NoteProjection:

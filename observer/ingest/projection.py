@@ -9,12 +9,12 @@ from msgspec.structs import asdict, replace
 
 from observer.core.events import Enriched, Forget, Remember, Triage, Undo
 from observer.core.model import Enrichment, Item, Recorded, Session
-from observer.ingest.derived import LaterWork, NoteProjection, OnNote, ProjectHistory
+from observer.ingest.derived import LaterWork, NoteProjection, ProjectHistory
 from observer.observations import session_commits
 from observer.observations.analysis import AnalyzedEvent
 from observer.observations.drafts import enrichment
 from observer.observations.notable import is_covered_by_fix, is_notable, is_superseded
-from observer.observations.note_reducer import forgotten
+from observer.observations.note_reducer import OnNote, forgotten
 from observer.observations.prompt_injection import suspicion, with_suspicion
 from observer.observations.session_lifecycle import begin
 from observer.observations.session_reducer import Items, SessionReducer

@@ -26,6 +26,9 @@ TAGS = 32
 LINKS = 100
 EXPLICIT = "explicit"
 
+OnNote = Approve | Forget | Revise | Undo
+"""What happens to a note after it was recorded."""
+
 _SYNONYMS = {"": "fact", "general": "fact"}
 _LAYERS: dict[str, Layer] = {"decision": "past", "rejected": "past", "rule": "rule"}
 

@@ -31,8 +31,7 @@ from observer.core.events import (
 from observer.core.filters import RECORDED_KINDS, Filters, touches
 from observer.core.model import Item, Recorded, item_id, seq_of
 from observer.core.value import Value
-from observer.ingest.derived import OnNote
-from observer.observations.note_reducer import versions_of
+from observer.observations.note_reducer import OnNote, versions_of
 from observer.observations.session_lifecycle import begin
 from observer.observations.session_reducer import SessionReducer
 from observer.observations.tool_pairing import CompletedTool

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from observer.core.events import Enriched, Remember
 from observer.core.model import seq_of
-from observer.ingest.derived import OnNote
+from observer.observations.note_reducer import OnNote
 from observer.store.maintenance import ALL_MS, PurgeReader
 
 _ON_ITEMS = ("remember", "enriched", "revise", "approve", "forget", "undo")
