@@ -168,11 +168,7 @@ def replayed(corpus: Path, folder: Path) -> Kept:
 
 @pytest.fixture(scope="module")
 def folder(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    user = tmp_path_factory.mktemp("replays")
-    with pytest.MonkeyPatch.context() as patch:  # the home of a test is not there yet
-        patch.setenv("HOME", str(user))
-        patch.setenv("OBSERVER_HOME", str(user / ".observer"))
-        return replayed(corpus, user / "kept").folder
+    return replayed(corpus, tmp_path_factory.mktemp("replays") / "kept").folder
 
 
 @pytest.fixture

@@ -132,7 +132,7 @@ ENDED = "Exit Code: {}\nSignal: (none)\nBackground PIDs: (none)\nProcess Group P
 def test_a_command_of_gemini_went_as_its_answer_says(
     tmp_path: Path, answer: str, output: str | None, code: int | None, *, failed: bool | None
 ) -> None:
-    """In versions that told the streams of a command apart too."""
+    """Also in versions that kept the streams of a command apart."""
     records = [GEMINI, gemini(1, "gemini", "", toolCalls=[gemini_call(1, "make", output=answer)])]
     (found,) = bodies("gemini", written(tmp_path / "chats/s.jsonl", records))
     assert isinstance(found, Command)
