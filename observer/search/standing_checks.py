@@ -31,12 +31,11 @@ def standing_checks(
     passed_ms = {each.facts[:1]: each.created_ms for each in checks if each.category != FAILED}
     passed = {(session.id, head) for session in sessions for head in _passed(session)}
     for each in checks:
-        is_over = (
+        if each.category != FAILED or not (
             each.id in fixed
             or passed_ms.get(each.facts[:1], 0) > each.created_ms
             or (each.session_id, _head(each)) in passed
-        )
-        if each.category != FAILED or not is_over:
+        ):
             yield each
 
 
