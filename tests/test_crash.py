@@ -51,13 +51,13 @@ def spool_events(home: Home, count: int, *, start: int = 0) -> set[str]:
 def spool_backlog(home: Home, count: int) -> set[str]:
     """Spool prompts as hooks do, but without waiting for the disk."""
     Spool(home.spool).prepare()
-    names = {f"e{number:05}" for number in range(count)}
-    for name in names:
-        said = json.dumps({"session_id": "s", "prompt": f"say {name}"}).encode()
+    names = {f"e{number:05}": f"s{number % 50}" for number in range(count)}
+    for name, session in names.items():
+        said = json.dumps({"session_id": session, "prompt": f"say {name}"}).encode()
         fields = {"client": "claude-code", "event": "UserPromptSubmit", "cwd": "/"}
         (home.spool / "tmp" / name).write_bytes(envelope(fields, said))
         (home.spool / "new" / name).touch()
-    return names
+    return set(names)
 
 
 def stored(home: Home) -> list[str]:
