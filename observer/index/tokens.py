@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import zlib
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import chain
 
 from observer.core.model import UNSPACED, Item, columns_of
@@ -77,6 +77,13 @@ class Codes(dict[str, tuple[int, ...]]):
     def whole(self, word: str) -> tuple[int, ...]:
         """Return the codes of a word without those of its parts."""
         return tuple(map(code, self._stem(word))) if len(word) <= WORD_CHARS else ()
+
+    def of_letters(self, words: Sequence[str]) -> list[int]:
+        """Return one code for each of many words of letters alone, in their order, none kept."""
+        terms = self._stem(" ".join(words))  # one call instead of as many
+        if len(terms) != len(words):
+            terms = tuple("".join(self._stem(word)) for word in words)
+        return list(map(code, terms))
 
     def of_item(self, item: Item) -> array[int]:
         """Return the codes of an item's columns, each column ended by `SEPARATOR`."""

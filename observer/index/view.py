@@ -110,6 +110,10 @@ class View:
         """Return the codes of one word, left whole."""
         return self._codes.whole(word)
 
+    def codes_of_letters(self, words: Sequence[str]) -> list[int]:
+        """Return the code of each of many words of letters alone, left whole."""
+        return self._codes.of_letters(words)
+
     def counts(self, query: Query) -> NDArray[np.int64]:
         """Return in how many rows each of the words is."""
         return self._words(query).counts

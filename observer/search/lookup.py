@@ -75,17 +75,17 @@ def _unknown(sources: Sources, wanted: QueryPlan) -> list[str]:
 def _known(sources: Sources, word: str, filters: Filters) -> str:
     """Return the commonest word that is one slip away and that an item asked for holds, or none."""
     view = sources.view
+    tried = list(_slips(word))
     by_code: dict[int, str] = {}
-    for slip in _slips(word):
-        for code in view.codes(slip):
-            by_code.setdefault(code, slip)
+    for slip, code in zip(tried, view.codes_of_letters(tried), strict=True):
+        by_code.setdefault(code, slip)
     counts = view.counts(np.array(list(by_code), np.uint32))
     slips = list(by_code.values())
     commonest = [slips[place] for place in np.argsort(-counts, kind="stable") if counts[place]]
     # Two words may share a code, and words of other projects are nobody's business.
-    tried = (each for each in commonest[:TRIED])
+    likely = (each for each in commonest[:TRIED])
     return next(
-        (each for each in tried if sources.reader.match(quoted(each), filters, limit=1)), ""
+        (each for each in likely if sources.reader.match(quoted(each), filters, limit=1)), ""
     )
 
 

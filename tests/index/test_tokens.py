@@ -107,3 +107,15 @@ def test_no_stem_has_the_code_of_the_separator(monkeypatch: pytest.MonkeyPatch) 
 def test_pieces_are_the_whole_word_in_parts(word: str) -> None:
     assert "".join(pieces(word)) == word
     assert all(pieces(piece) == [piece] for piece in pieces(word))
+
+
+@given(st.lists(st.text(st.characters(categories=["L"]), min_size=1, max_size=12)))
+def test_many_words_of_letters_have_the_codes_of_each(words: list[str]) -> None:
+    codes = Codes(STEM)
+    alone = [codes.whole(word) for word in words]
+    together = codes.of_letters(words)
+    assert len(together) == len(words)
+    assert [(each,) for each in together] == [
+        one if len(one) == 1 else (code("".join(STEM(word))),)
+        for word, one in zip(words, alone, strict=True)
+    ]
