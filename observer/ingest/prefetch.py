@@ -18,10 +18,9 @@ from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.events import Event
 from observer.core.model import Place
-from observer.ingest.prepare import EventPreparer
-from observer.observations.analysis import analyze
+from observer.ingest.prepare import EventPreparer, PreparedEvent
+from observer.observations.analysis import EventAnalysis, analyze
 from observer.observations.drafts import Where
-from observer.observations.event_record import EventAnalysis, EventRecord
 from observer.projects import PlaceCache
 from observer.spool.files import SpoolEntry
 from observer.spool.spool import Spool
@@ -32,7 +31,7 @@ PAGE = 1000
 PAGE_BYTES = 16 << 20
 """A page is full at so many entries, or bytes of them. It is stored in one transaction: larger than
 a batch, for what is late already need not be searchable at once."""
-Batch = Sequence[tuple[SpoolEntry, Sequence[EventRecord]]]
+Batch = Sequence[tuple[SpoolEntry, Sequence[PreparedEvent]]]
 
 
 class PrefetchRequest(msgspec.Struct, frozen=True):
@@ -44,19 +43,13 @@ class PrefetchRequest(msgspec.Struct, frozen=True):
 
 
 class PrefetchedEntry(msgspec.Struct, frozen=True, array_like=True):
-    """An entry without its bytes; its events as JSON, with the rest of what was prepared.
-
-    Behind the JSON come the number of the place, `is_expired` and the analysis.
-
-    Not an `EventRecord` each: an event would travel twice, as it is and as the JSON that is stored,
-    and its place with every event, though a page has few of them.
-    """
+    """An entry without its bytes; its events as JSON, with analysis and number of the place."""
 
     id: str
     at_ms: int
     path: str
     end: int | None
-    events: list[tuple[str, int, bool, EventAnalysis]]
+    events: list[tuple[str, int, EventAnalysis]]
 
 
 class Page(msgspec.Struct, frozen=True, array_like=True):
@@ -110,14 +103,10 @@ def _batch(page: Page) -> Batch:
         (
             SpoolEntry(line.id, b"", line.at_ms, line.path, line.end),
             [
-                EventRecord(
-                    event=_event(data),
-                    place=page.places[number],
-                    data=data,
-                    is_expired=is_expired,
-                    analysis=analysis,
+                PreparedEvent(
+                    event=_event(data), place=page.places[number], data=data, analysis=analysis
                 )
-                for data, number, is_expired, analysis in line.events
+                for data, number, analysis in line.events
             ],
         )
         for line in page.lines
@@ -165,17 +154,12 @@ def _written(entries: Iterable[SpoolEntry], preparer: EventPreparer) -> Page:
         # Whoever drains meets it again, logs why it cannot be read, and sets it aside.
         with suppress(Exception):
             events = [
-                (
-                    one.data,
-                    places.setdefault(one.place, len(places)),
-                    one.is_expired,
-                    _analysis(one),
-                )
+                (one.data, places.setdefault(one.place, len(places)), _analysis(one))
                 for one in preparer.read(entry)
             ]
             lines.append(PrefetchedEntry(entry.id, entry.at_ms, entry.path, entry.end, events))
     return Page(lines, list(places))
 
 
-def _analysis(prepared: EventRecord) -> EventAnalysis:
+def _analysis(prepared: PreparedEvent) -> EventAnalysis:
     return analyze(prepared.event.body, Where(root=prepared.place.root, cwd=prepared.event.cwd))

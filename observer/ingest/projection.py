@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from observer.core.events import Enriched, Forget, Remember, Triage, Undo
 from observer.core.model import Enrichment, Item, Recorded, Session
-from observer.ingest.derived import LaterWork, NoteProjection, ProjectHistory, discarding
+from observer.ingest.derived import LaterWork, NoteProjection, ProjectHistory
 from observer.observations import session_commits
+from observer.observations.analysis import AnalyzedEvent
 from observer.observations.drafts import enrichment
-from observer.observations.notable import (
-    AlreadySaid,
-    is_covered_by_fix,
-    is_notable,
-    is_superseded,
-)
+from observer.observations.notable import is_covered_by_fix, is_notable, is_superseded
 from observer.observations.note_reducer import OnNote, forgotten
 from observer.observations.prompt_injection import suspicion, with_suspicion
 from observer.observations.session_lifecycle import begin
@@ -72,15 +68,15 @@ class Projection:
         self._notes.put()
         fold = self._fold(recorded)
         whole, drafted = fold.add_paired(recorded)
-        has_switch = self._history.has_switch(whole)
         arcs = self._history.add(whole, drafted)
         fold.learn(arcs, self._history.failures(whole.project_id))
-        self._take_up(recorded, whole, drafted)
-        said = AlreadySaid(is_fix=self._history.is_known(whole), is_switch=has_switch)
+        self._take_up(recorded, drafted)
+        is_known = self._history.is_known(whole)
         kept = [
             one
             for one in drafted
-            if is_notable(one, whole, fold.state(), said) and not is_covered_by_fix(one, arcs)
+            if is_notable(one, whole, fold.state(), is_known=is_known)
+            and not is_covered_by_fix(one, arcs)
         ]
         spent = self._spent(arcs, recorded.event.at_ms)
         made = [*kept, *arcs, *spent, *self._purpose(recorded)]
@@ -142,17 +138,12 @@ class Projection:
             self._folds[key] = SessionReducer(stored or begin(recorded))
         return self._folds[key]
 
-    def _take_up(self, recorded: Recorded, whole: Recorded, drafted: Items) -> None:
+    def _take_up(self, recorded: Recorded, drafted: Items) -> None:
         """Mark in other sessions that an event takes up what they left open."""
         for session_id, saying, paths in list(
             self._later.committed(recorded, drafted, self._folds)
         ):
             self._fold_of(session_id).commit(saying, paths)
-        back = self._history.wrote_back(whole)
-        gone = discarding(whole, back)
-        own = [whole.session_id] if back and whole.session_id else []
-        for session_id in [*own, *self._later.discarded(whole, gone, self._folds)]:
-            self._fold_of(session_id).discard(gone)
         for session_id in list(self._later.begun(recorded, self._folds)):
             self._fold_of(session_id).begin_plan()
 
@@ -268,7 +259,8 @@ def _derive_by_time(
 ) -> int:
     count = 0
     for batch in writer.by_time(projects):
-        count += _derive(writer, batch, embedder, advance)
+        placed = (AnalyzedEvent(**asdict(one), place=place) for place, one in batch)
+        count += _derive(writer, placed, embedder, advance)
     return count
 
 

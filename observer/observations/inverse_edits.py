@@ -17,8 +17,8 @@ from observer.core.text import distinct, is_within, one_line
 from observer.core.value import Value
 from observer.observations import fix_text, project_state
 from observer.observations.drafts import (
-    order_of,
     origin_of,
+    place_of,
 )
 from observer.observations.failure_records import (
     DROPPED,
@@ -73,7 +73,7 @@ def _with_undo(
 ) -> ProjectState:
     """Track a reversal as an edit of its own: it may be why a check passes."""
     undo = TrackedEdit(
-        seq=order_of(recorded),
+        seq=place_of(recorded),
         item=made.id,
         worktree=project_state.worktree_of(known, recorded.root),
         session=recorded.session_id,
@@ -167,21 +167,6 @@ def _since(mine: list[TrackedEdit], mark: str) -> list[TrackedEdit]:
     """Return the edits since the file had the content with this fingerprint, if it ever had."""
     had = [place for place, edit in enumerate(mine) if mark in edit.marks]
     return mine[had[-1] + 1 :] if had else []
-
-
-def is_all_undone(known: ProjectState, root: str, path: str) -> bool:
-    """Return True if nothing is left of the edits of a file that no commit has.
-
-    There were some, and no edit that a commit has was taken back meanwhile.
-    """
-    mine = [
-        edit
-        for edit in known.edits
-        if edit.path == path and edit.worktree.root == root and edit.kind != "undo"
-    ]
-    since = [edit for edit in mine if not edit.commit]
-    is_behind = any(edit.commit and edit.reverted_by == DROPPED for edit in mine)
-    return bool(since) and not is_behind and all(edit.reverted_by == DROPPED for edit in since)
 
 
 def undone_by_revert(known: ProjectState, hashes: Sequence[str]) -> list[TrackedEdit]:

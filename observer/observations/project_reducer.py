@@ -43,12 +43,12 @@ from observer.observations import (
 )
 from observer.observations.analysis import analysis_of
 from observer.observations.drafts import (
-    order_of,
+    place_of,
     where_of,
 )
 from observer.observations.failure_records import TrackedEdit
 from observer.observations.inverse_edits import Reversal
-from observer.observations.open_failures import CommandOutcome
+from observer.observations.open_failures import CommandOutcome, OpenFailure
 from observer.observations.project_state import Items, ProjectState, Step, TrackedCommit
 from observer.outcomes.check_runs import check_results_of
 
@@ -203,9 +203,9 @@ class ProjectReducer:
         return items
 
     @property
-    def state(self) -> ProjectState:
-        """What was known of the project after the last event that was added."""
-        return self._then
+    def failures(self) -> tuple[OpenFailure, ...]:
+        """The checks of the project that were red after the last event that was added."""
+        return self._then.failures
 
     def is_known(self, recorded: Recorded) -> bool:
         """Return True if a command could not run, and an earlier fix says what works instead."""
@@ -256,7 +256,7 @@ def _write(known: ProjectState, recorded: Recorded, body: FileWrite, made: Item)
     is_one = change.added == change.removed == 1 and bool(change.before and change.after)
     became = f"`{change.before}` became `{change.after}`" if is_one else ""
     edit = TrackedEdit(
-        seq=order_of(recorded),
+        seq=place_of(recorded),
         item=made.id,
         worktree=project_state.worktree_of(known, recorded.root),
         session=recorded.session_id,

@@ -95,33 +95,25 @@ MOST = 20_000
 
 
 class NewItem(Value):
-    """An item to be anchored; it held at `at_ms`, on `branch`.
-
-    Its work was discarded at `discarded_ms`, 0 if it was not.
-    """
+    """An item to be anchored; it held at `at_ms`, on `branch`."""
 
     item: int
     target: AnchorTarget
     branch: str
     at_ms: int
-    discarded_ms: int = 0
 
 
 class ItemChanges(NamedTuple):
-    """The items changed up to a change number: `fresh` to anchor, `seen` the ids of all.
-
-    `undone` are the ids of older items that these say to have reverted.
-    """
+    """The items changed up to a change number: `fresh` to anchor, `seen` the ids of all."""
 
     change: int
     fresh: list[NewItem]
     seen: set[int]
-    undone: set[int]
 
 
 def changed_items(reader: StoreReader, worktree: WorktreeView) -> ItemChanges:
     """Return the items changed since `worktree.change`, at most about `MOST` to anchor."""
-    batch = ItemChanges(worktree.change, [], set(), set())
+    batch = ItemChanges(worktree.change, [], set())
     while len(batch.fresh) < MOST:
         page = reader.changes_in(worktree.project_id, after=batch.change, limit=PAGE)
         if not page:
@@ -136,8 +128,6 @@ def changed_items(reader: StoreReader, worktree: WorktreeView) -> ItemChanges:
             if change.item and change.item.updated_ms == known.get(change.id):
                 continue
             batch.seen.add(change.id)
-            links = change.item.links if change.item else ()
-            batch.undone.update(link.target for link in links if link.kind == "reverts")
             if change.item and (wanted := anchor_target(change.item)):
                 at_ms = change.item.updated_ms
                 batch.fresh.append(

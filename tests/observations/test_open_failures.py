@@ -55,7 +55,7 @@ class Project:
 
     @property
     def open(self) -> tuple[OpenFailure, ...]:
-        return self._arcs.state.failures
+        return self._arcs.failures
 
     @property
     def heads(self) -> list[str]:
