@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import random
 import shutil
-import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -184,80 +180,3 @@ def test_values_of_different_columns_are_shown_apart() -> None:
     assert checksum("ab", "c") != checksum("a", "bc")
     assert checksum(1, None) != checksum(None, 1)
     assert checksum("ä") == checksum("ä".encode())
-
-
-def test_other_threads_run_while_a_commit_waits_for_the_disk(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    add(store, 1)
-    waits, may_go_on = threading.Event(), threading.Event()
-    fsync = os.fsync
-
-    def slow(descriptor: int) -> None:
-        waits.set()
-        assert may_go_on.wait(20)
-        fsync(descriptor)
-
-    monkeypatch.setattr(os, "fsync", slow)
-    with ThreadPoolExecutor(1) as pool:
-        committed = pool.submit(add, store, 2)
-        assert waits.wait(20)
-        with store.read() as reader:
-            assert [one.seq for one in reader.log()] == [1]
-        may_go_on.set()
-        committed.result()
-    with store.read() as reader:
-        assert [one.seq for one in reader.log()] == [1, 2]
-
-
-def test_a_disk_that_cannot_be_forced_to_write_is_an_error(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    add(store, 1)
-
-    def broken(_descriptor: int) -> None:
-        raise OSError(errno.EIO, "Input/output error")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", broken)
-        with pytest.raises(StoreUnavailable, match="Input/output error"):
-            add(store, 2)
-    add(store, 3)
-    with store.read() as reader:
-        assert [one.seq for one in reader.log()] == [1, 3]
-
-
-def test_no_descriptor_of_a_database_stays_open(path: Path) -> None:
-    def open_files() -> list[str]:
-        links = [each for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
-        return [name for each in links if (name := str(each.readlink())).startswith(str(path))]
-
-    with closing(SqliteStore(path)) as store:
-        add(store, 1)
-        add(store, 2)
-        store.checkpoint()
-        assert open_files()
-    assert not open_files()
-
-
-def test_the_file_that_is_open_is_forced_and_none_that_took_its_place(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    forced: list[int] = []
-    monkeypatch.setattr(os, "fsync", lambda one: forced.append(os.fstat(one).st_ino))
-    file = pages.SyncedFile("unix", str(path), [_WRITE, 0])
-    file.count()
-    file.xWrite(b"a", 0)
-    file.xSync(apsw.SQLITE_SYNC_NORMAL)
-    path.rename(tmp_path / "moved")
-    path.write_bytes(b"b")
-    file.xSync(apsw.SQLITE_SYNC_NORMAL)
-    assert forced == []  # left to SQLite
-    path.unlink()
-    (tmp_path / "moved").rename(path)
-    file.xSync(apsw.SQLITE_SYNC_NORMAL)
-    file.xClose()
-    assert forced == [path.stat().st_ino]
-
-
-_WRITE = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE

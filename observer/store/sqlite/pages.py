@@ -11,13 +11,9 @@ CRC-32 finds every change of up to 32 bits in a row, and misses one of four bill
 
 from __future__ import annotations
 
-import os
 import sys
-import threading
 import zlib
-from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 
 import apsw
 
@@ -49,103 +45,12 @@ def sealed(page: bytes) -> bytes:
     return b"".join((body, zlib.crc32(body).to_bytes(RESERVED_BYTES, "little")))
 
 
-Identity = tuple[int, int]
-"""Device and inode of a file."""
-
-
-class _SyncDescriptors:
-    """Descriptors of our own for `fsync`, one for each file that SQLite has open.
-
-    A descriptor is closed only once SQLite has closed the file: closing any descriptor of a file
-    gives up all locks that this process holds on it.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._users: Counter[Identity] = Counter()
-        self._descriptors: dict[Identity, int] = {}
-
-    def opened(self, file: Identity) -> None:
-        """Note that SQLite opened a file."""
-        with self._lock:
-            self._users[file] += 1
-
-    def descriptor(self, file: Identity, path: str) -> int | None:
-        """Return the descriptor of a file that SQLite has open; None if there can be none.
-
-        What the path leads to by now may be another file.
-        """
-        with self._lock:
-            if file not in self._descriptors and _identity(path) == file:
-                with suppress(OSError):
-                    self._descriptors[file] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-            return self._descriptors.get(file)
-
-    def closed(self, file: Identity) -> None:
-        """Note that SQLite closed a file."""
-        with self._lock:
-            self._users[file] -= 1
-            if not self._users[file]:
-                del self._users[file]
-                if file in self._descriptors:
-                    os.close(self._descriptors.pop(file))
-
-
-_descriptors = _SyncDescriptors()
-
-
-def _identity(path: str) -> Identity | None:
-    try:
-        found = os.stat(path)  # noqa: PTH116 - of a path as SQLite gives it
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
-class SyncedFile(apsw.VFSFile):
-    """A file whose `fsync` lets other threads of the interpreter run, as apsw's does not.
-
-    A commit waits 20 to 100 ms for a busy disk, and every search waited with it.
-    """
-
-    def __init__(self, base: str, name: str | apsw.URIFilename, flags: Flags) -> None:
-        super().__init__(base, name, flags)
-        self._path = name if isinstance(name, str) else name.filename()
-        self._file = _identity(self._path)
-        self._is_synced = False
-
-    def count(self) -> None:
-        """Count it as open: SQLite will close it."""
-        if self._file:
-            _descriptors.opened(self._file)
-
-    def xSync(self, flags: int) -> None:  # noqa: N802 - as SQLite calls it
-        """Force what was written to the disk; the first time the name of a new file, too."""
-        descriptor = None
-        if self._is_synced and self._file:
-            descriptor = _descriptors.descriptor(self._file, self._path)
-        if descriptor is None:
-            super().xSync(flags)
-            self._is_synced = True
-            return
-        try:
-            os.fsync(descriptor)
-        except OSError as error:
-            raise apsw.IOError(str(error)) from error
-
-    def xClose(self) -> None:  # noqa: N802 - as SQLite calls it
-        """Close it, and what it was synced by after its last user."""
-        super().xClose()
-        if self._file:
-            _descriptors.closed(self._file)
-            self._file = None
-
-
-class _DatabaseFile(SyncedFile):
+class _DatabaseFile(apsw.VFSFile):
     """The file of a database; one that reserves no bytes, of an older observer, is not checked."""
 
     def __init__(self, base: str, name: str | apsw.URIFilename, flags: Flags) -> None:
         super().__init__(base, name, flags)
+        self._name = name if isinstance(name, str) else name.filename()
         self._is_read_only = bool(flags[0] & apsw.SQLITE_OPEN_READONLY)
         self._is_checked = self._reserves(super().xRead(100, 0) if self.xFileSize() >= 100 else b"")
 
@@ -196,7 +101,7 @@ class _DatabaseFile(SyncedFile):
         return header[:16] == _MAGIC and header[_RESERVED_AT] == RESERVED_BYTES
 
 
-class _LogFile(SyncedFile):
+class _LogFile(apsw.VFSFile):
     """The write-ahead log. The marks, shared by all connections, say what stands where."""
 
     def __init__(
@@ -265,16 +170,11 @@ class _Pages(apsw.VFS):
         base = apsw.vfs_names()[0]
         kind = flags[0]
         if name is not None and kind & apsw.SQLITE_OPEN_MAIN_DB:
-            return _counted(_DatabaseFile(base, name, flags))
+            return _DatabaseFile(base, name, flags)
         if name is not None and kind & apsw.SQLITE_OPEN_WAL:
             path = name if isinstance(name, str) else name.filename()
-            return _counted(_LogFile(base, name, flags, self._marks.setdefault(path, {})))
+            return _LogFile(base, name, flags, self._marks.setdefault(path, {}))
         return apsw.VFSFile(base, name, flags)
-
-
-def _counted(file: SyncedFile) -> SyncedFile:
-    file.count()
-    return file
 
 
 _pages: _Pages | None = None
