@@ -78,12 +78,14 @@ class Codes(dict[str, tuple[int, ...]]):
         """Return the codes of a word without those of its parts."""
         return tuple(map(code, self._stem(word))) if len(word) <= WORD_CHARS else ()
 
-    def of_letters(self, words: Sequence[str]) -> list[int]:
-        """Return one code for each of many words of letters alone, in their order, none kept."""
-        terms = self._stem(" ".join(words))  # one call instead of as many
-        if len(terms) != len(words):
-            terms = tuple("".join(self._stem(word)) for word in words)
-        return list(map(code, terms))
+    def whole_each(self, words: Sequence[str]) -> list[tuple[int, ...]]:
+        """Return what `whole` does of each word; ASCII letters are stemmed in one call."""
+        letters = "".join(words)
+        is_plain = letters.isascii() and letters.isalpha() and all(words)
+        if is_plain and max(map(len, words)) <= WORD_CHARS:
+            return [(code(term),) for term in self._stem(" ".join(words))]
+        # Others may have no term, or several: those of all would not say whose they are.
+        return [self.whole(word) for word in words]
 
     def of_item(self, item: Item) -> array[int]:
         """Return the codes of an item's columns, each column ended by `SEPARATOR`."""

@@ -106,13 +106,9 @@ class View:
         embedded = sum(each.embedded(self.model) for each in self._segments)
         return embedded / alive if alive else 1.0
 
-    def codes(self, word: str) -> tuple[int, ...]:
-        """Return the codes of one word, left whole."""
-        return self._codes.whole(word)
-
-    def codes_of_letters(self, words: Sequence[str]) -> list[int]:
-        """Return the code of each of many words of letters alone, left whole."""
-        return self._codes.of_letters(words)
+    def codes(self, words: Sequence[str]) -> list[tuple[int, ...]]:
+        """Return the codes of each of some words, left whole."""
+        return self._codes.whole_each(words)
 
     def counts(self, query: Query) -> NDArray[np.int64]:
         """Return in how many rows each of the words is."""

@@ -7,7 +7,8 @@ miss paraphrases; and a model that knows no word of a text must not hide a copy 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,16 +87,12 @@ def _compared(item: Item, words: set[str], meaning: float) -> Similar:
 def _places(
     view: View, text: str, wanted: Sequence[ListRequest], vector: NDArray[np.float32] | None
 ) -> NDArray[np.int64]:
-    codes = np.array(list(dict.fromkeys(_codes(view, text))), np.uint32)
+    words = list(dict.fromkeys(_WORD.findall(text)))
+    codes = np.array(list(dict.fromkeys(chain.from_iterable(view.codes(words)))), np.uint32)
     best = [*view.by_words(view.rarest(codes, RAREST), wanted)]
     if vector is not None:
         best += view.by_vector(vector, wanted, effort=EFFORT)
     return np.unique(np.concatenate([each.places for each in best]))
-
-
-def _codes(view: View, text: str) -> Iterator[int]:
-    for word in dict.fromkeys(_WORD.findall(text)):
-        yield from view.codes(word)
 
 
 def _words(text: str) -> set[str]:

@@ -66,7 +66,8 @@ def _is_word(word: str) -> bool:
 def _unknown(sources: Sources, wanted: QueryPlan) -> list[str]:
     """Return the words of a plan that no item holds."""
     view = sources.view
-    codes = {word: view.codes(word) for word in filter(_is_word, wanted.words)}
+    likely = list(dict.fromkeys(filter(_is_word, wanted.words)))
+    codes = dict(zip(likely, view.codes(likely), strict=True))
     words = [word for word, of_word in codes.items() if len(of_word) == 1]
     counts = view.counts(np.array([codes[word][0] for word in words], np.uint32))
     return [word for word, count in zip(words, counts, strict=True) if not count][:MOST_WORDS]
@@ -75,17 +76,18 @@ def _unknown(sources: Sources, wanted: QueryPlan) -> list[str]:
 def _known(sources: Sources, word: str, filters: Filters) -> str:
     """Return the commonest word that is one slip away and that an item asked for holds, or none."""
     view = sources.view
-    tried = list(_slips(word))
+    near = list(_slips(word))
     by_code: dict[int, str] = {}
-    for slip, code in zip(tried, view.codes_of_letters(tried), strict=True):
-        by_code.setdefault(code, slip)
+    for slip, codes in zip(near, view.codes(near), strict=True):
+        for code in codes:
+            by_code.setdefault(code, slip)
     counts = view.counts(np.array(list(by_code), np.uint32))
     slips = list(by_code.values())
     commonest = [slips[place] for place in np.argsort(-counts, kind="stable") if counts[place]]
     # Two words may share a code, and words of other projects are nobody's business.
-    likely = (each for each in commonest[:TRIED])
+    tried = (each for each in commonest[:TRIED])
     return next(
-        (each for each in likely if sources.reader.match(quoted(each), filters, limit=1)), ""
+        (each for each in tried if sources.reader.match(quoted(each), filters, limit=1)), ""
     )
 
 

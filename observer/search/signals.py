@@ -11,6 +11,7 @@ words that match little count less, and meaning more.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,15 +47,21 @@ class QueryWords:
     """The words of a plan as the index knows them."""
 
     def __init__(self, reader: StoreReader, view: View, wanted: QueryPlan) -> None:
-        names = {code: word for word in wanted.words for code in view.codes(word)}
+        names = _named(view, wanted.words)
         for prefix in wanted.prefixes:
             endings = reader.terms_with_prefix(prefix.casefold(), limit=MOST_ENDINGS)
-            names |= {code: term for term in endings for code in view.codes(term)}
+            names |= _named(view, endings)
         self.codes = np.array(list(names)[:MOST_CODES], np.uint32)
         self.words = list(names.values())[:MOST_CODES]
         self.sequences = [
-            [code for word in shape.split() for code in view.codes(word)] for shape in wanted.shapes
+            list(chain.from_iterable(view.codes(shape.split()))) for shape in wanted.shapes
         ]
+
+
+def _named(view: View, words: Sequence[str]) -> dict[int, str]:
+    """Return some words by their codes."""
+    named = zip(words, view.codes(words), strict=True)
+    return {code: word for word, codes in named for code in codes}
 
 
 def columns(

@@ -99,7 +99,7 @@ def _index(folder: Path | None = None, *, is_owner: bool = True, model: str = MO
 
 
 def _query(view: View, *words: str) -> NDArray[np.uint32]:
-    return np.array([code for word in words for code in view.codes(word)], np.uint32)
+    return np.array([code for codes in view.codes(words) for code in codes], np.uint32)
 
 
 def _view(codes: Codes, *segments: Segment) -> View:

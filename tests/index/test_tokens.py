@@ -109,13 +109,29 @@ def test_pieces_are_the_whole_word_in_parts(word: str) -> None:
     assert all(pieces(piece) == [piece] for piece in pieces(word))
 
 
-@given(st.lists(st.text(st.characters(categories=["L"]), min_size=1, max_size=12)))
-def test_many_words_of_letters_have_the_codes_of_each(words: list[str]) -> None:
+@given(
+    st.lists(
+        st.text(st.characters(codec="ascii", categories=["L"]), min_size=1)
+        | st.text(st.characters(categories=["L", "N", "P"]), max_size=12)
+        | st.just("a" * (WORD_CHARS + 1))
+    )
+)
+def test_many_words_have_the_codes_of_each(words: list[str]) -> None:
     codes = Codes(STEM)
-    alone = [codes.whole(word) for word in words]
-    together = codes.of_letters(words)
-    assert len(together) == len(words)
-    assert [(each,) for each in together] == [
-        one if len(one) == 1 else (code("".join(STEM(word))),)
-        for word, one in zip(words, alone, strict=True)
-    ]
+    assert codes.whole_each(words) == [codes.whole(word) for word in words]
+
+
+def test_plain_words_are_stemmed_in_one_call() -> None:
+    asked: list[str] = []
+
+    def stem(word: str) -> tuple[str, ...]:
+        asked.append(word)
+        return STEM(word)
+
+    Codes(stem).whole_each(["tests", "text"])
+    assert asked == ["tests text"]
+
+
+def test_a_word_that_a_letter_parts_keeps_the_codes_of_both_parts(codes: Codes) -> None:
+    """The engine takes this letter of New Tai Lue for a separator."""
+    assert codes.whole_each(["ab\u19b0cd", "x"]) == [(code("ab"), code("cd")), (code("x"),)]
