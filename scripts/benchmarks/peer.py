@@ -1,7 +1,9 @@
 """The same questions to observer and to kiro-memory, in turn, over the same items and over MCP.
 
 Install the peer into a folder of its own, `npm install kiro-memory@3.1.1`, and name that folder by
-`--peer`. It is only run: with a home that is thrown away, on a port that is free.
+`--peer`. It is only run: with a home that is thrown away, on a port that is free. It refuses more
+than 200 requests a minute, at once and with an answer that is no error to MCP; so both are asked
+at most that often, and an answer of that kind ends the measurement.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import compress
 from pathlib import Path
 
 from benchmarks import shelf
@@ -18,12 +21,21 @@ from benchmarks.recall import ITEMS, QUERIES, queries_of
 from observer.core.clock import now_ms
 from observer.core.model import Item
 from observer.evaluation.bench.figure import Figure
-from observer.evaluation.bench.found import kiro_memory, kiro_row
+from observer.evaluation.bench.found import kiro_memory, kiro_row, kiro_text
 from observer.evaluation.bench.lab import Options, lab, launchers, until
 from observer.evaluation.bench.wire import Wire, is_quiet, processor_s, wire
 from observer.store.sqlite.database import SqliteStore
 
-Asks = Mapping[str, list[Callable[[], object]]]
+Asks = Mapping[str, list[Callable[[], bool]]]
+"""By name, the calls to make; each returns whether anything was found."""
+
+AT_ONCE = 180
+"""Calls of the peer, of the 200 that it takes in a minute."""
+MINUTE_S = 61.0
+SETTLED_S = 30
+"""The index merges its parts and the second model completes vectors once nobody asks."""
+NOTHING = 200
+"""Characters: the peer says in fewer that it has found nothing."""
 
 
 def run(options: Options) -> Iterator[Figure]:
@@ -39,7 +51,7 @@ def run(options: Options) -> Iterator[Figure]:
         daemon = place.up()
         with wire(next(iter(launchers().values())), place.folder) as ours:
             until(lambda: "degraded" not in ours.call("search", query="total"), wait_s=900.0)
-            until(lambda: is_quiet(daemon), wait_s=300.0)
+            until(lambda: all(is_quiet(daemon) for _ in range(SETTLED_S)), wait_s=600.0)
             pids = {"observer": (daemon, ours.pid), "kiro-memory": peer_pids}
             for tool, arguments in _questions(asked).items():
                 asks: Asks = {
@@ -61,23 +73,39 @@ def _questions(texts: list[str]) -> dict[str, list[dict[str, str]]]:
     }
 
 
-def _call(asked: Wire, tool: str, arguments: Mapping[str, str]) -> Callable[[], object]:
-    return lambda: asked.ask("tools/call", name=tool, arguments=arguments)
+def _call(asked: Wire, tool: str, arguments: Mapping[str, str]) -> Callable[[], bool]:
+    def call() -> bool:
+        answer = asked.ask("tools/call", name=tool, arguments=arguments)
+        return len(kiro_text(answer)) > NOTHING
+
+    return call
 
 
 def _in_turn(what: str, asks: Asks, pids: Mapping[str, tuple[int, ...]]) -> Iterator[Figure]:
     """Ask both the same before either is asked the next, each first as often as the other."""
     took: dict[str, list[float]] = {name: [] for name in asks}
-    before = {name: sum(map(processor_s, of_one)) for name, of_one in pids.items()}
-    for number, pair in enumerate(zip(*asks.values(), strict=True)):
-        for name, ask in sorted(zip(asks, pair, strict=True), reverse=bool(number % 2)):
-            begun = time.perf_counter()
-            ask()
-            took[name].append((time.perf_counter() - begun) * 1000)
-    for name, of_one in pids.items():
-        spent_s = sum(map(processor_s, of_one)) - before[name]
-        remark = f"{1000 * spent_s / len(took[name]):.1f} ms of processor time each"
+    found: dict[str, list[bool]] = {name: [] for name in asks}
+    spent_s = dict.fromkeys(pids, 0.0)
+    pairs = list(zip(*asks.values(), strict=True))
+    for start in range(0, len(pairs), AT_ONCE):
+        time.sleep(MINUTE_S)
+        before = _processor_s(pids)
+        for number, pair in enumerate(pairs[start : start + AT_ONCE]):
+            for name, ask in sorted(zip(asks, pair, strict=True), reverse=bool(number % 2)):
+                begun = time.perf_counter()
+                found[name].append(ask())
+                took[name].append((time.perf_counter() - begun) * 1000)
+        for name, after in _processor_s(pids).items():
+            spent_s[name] += after - before[name]
+    for name in pids:
+        remark = f"{1000 * spent_s[name] / len(took[name]):.1f} ms of processor time each"
         yield Figure(f"{what}, {name}", took[name], " ms", remark=remark)
+        fits = list(compress(took[name], found["kiro-memory"]))
+        yield Figure(f"where kiro-memory finds anything, {name}", fits, " ms")
+
+
+def _processor_s(pids: Mapping[str, tuple[int, ...]]) -> dict[str, float]:
+    return {name: sum(map(processor_s, of_one)) for name, of_one in pids.items()}
 
 
 @contextmanager

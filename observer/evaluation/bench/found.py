@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import orjson
@@ -99,6 +99,20 @@ def kiro_memory(
         yield wired, (one.pid, other.pid)
 
 
+def kiro_text(answer: Mapping[str, Any]) -> str:
+    """Return the text of an answer of kiro-memory.
+
+    Raises:
+        RuntimeError: it is a refusal, which kiro-memory does not mark as an error; it takes 200
+            requests a minute.
+    """
+    text = _joined(answer)
+    if text.startswith("Errore"):
+        message = f"kiro-memory: {text}"
+        raise RuntimeError(message)
+    return text
+
+
 def kiro_row(number: int, title: str, at_ms: int, **more: object) -> dict[str, object]:
     """Return an observation as kiro-memory's import takes it."""
     return {
@@ -128,7 +142,11 @@ def _kiro(command: Path, home: Path, notes: Sequence[str]) -> Iterator[RunningPe
     begun_ms = now_ms() - len(notes) * APART_MS
     rows = [kiro_row(n, note, begun_ms + n * APART_MS) for n, note in enumerate(notes, start=1)]
     with kiro_memory(command, home, rows) as (wired, pids):
-        yield RunningPeer(lambda text: _text(wired, "search", query=text), pids)
+
+        def ask(text: str) -> str:
+            return kiro_text(wired.ask("tools/call", name="search", arguments={"query": text}))
+
+        yield RunningPeer(ask, pids)
 
 
 # --- basic-memory, a Python package --------------------------------------------------------------
@@ -162,7 +180,10 @@ _KNOWN: dict[str, Callable[[Path, Path, Sequence[str]], AbstractContextManager[R
 
 def _text(wired: Wire, tool: str, **arguments: object) -> str:
     """Return the text of a tool's answer; what it answers as a mistake is an answer, too."""
-    answer = wired.ask("tools/call", name=tool, arguments=arguments)
+    return _joined(wired.ask("tools/call", name=tool, arguments=arguments))
+
+
+def _joined(answer: Mapping[str, Any]) -> str:
     return "\n".join(part.get("text", "") for part in answer["content"])
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from observer.evaluation.bench.figure import Aim, Figure, percentile, shown
-from observer.evaluation.bench.found import bundled, installed, order
+from observer.evaluation.bench.found import bundled, installed, kiro_text, order
 from observer.evaluation.bench.lab import Options
 
 
@@ -55,6 +55,15 @@ def test_a_share_of_the_rounds_is_one_at_least(tmp_path: Path) -> None:
 
 def test_notes_are_ranked_by_where_an_answer_names_them() -> None:
     assert order("2. the cart\n1. the shop", ["the shop", "the lake", "the cart"]) == [2, 0]
+
+
+def test_a_refusal_is_not_taken_for_an_answer() -> None:
+    """kiro-memory does not mark as an error that it was asked too often."""
+    parts = [{"type": "text", "text": "## Risultati"}, {"type": "text", "text": "| 1 | shop |"}]
+    assert kiro_text({"content": parts}) == "## Risultati\n| 1 | shop |"
+    refusal = {"type": "text", "text": "Errore: Errore di comunicazione con il Worker"}
+    with pytest.raises(RuntimeError, match="kiro-memory: Errore"):
+        kiro_text({"content": [refusal]})
 
 
 def test_every_query_of_the_set_in_the_package_is_about_one_of_its_notes() -> None:
