@@ -14,9 +14,7 @@ from typing import NamedTuple
 from observer.core.model import Item, Session, iso
 from observer.core.text import counted, one_line
 from observer.observations.drafts import FAILED
-from observer.search.standing_checks import standing_checks
-from observer.shell.check_tools import checker_of
-from observer.shell.command_line import simple_commands
+from observer.search.standing_checks import is_check, standing_checks
 
 NAME_CHARS = 60
 ERROR = "error: "
@@ -67,7 +65,7 @@ def decision_record(title: str, items: Iterable[Item], sessions: Sequence[Sessio
         for section in SECTIONS
         if (found := [item for item in usable if section.holds(item)])
     ]
-    standing = standing_checks(usable, _is_check, sessions)
+    standing = standing_checks(usable, sessions)
     checks = {item.title.partition(":")[0]: item for item in standing}
     parts.append(("Checked", [_line("check", _outcome(item), item) for item in checks.values()]))
     parts.append(("Open", list(_open(usable))))
@@ -101,7 +99,7 @@ def testing(project: str, runs: Iterable[Item]) -> Draft:
     """Return how a project is checked: the commands that passed, the most often used first."""
     of_head: dict[str, list[Item]] = {}
     for item in _usable(runs):
-        if _is_check(item) and item.category != FAILED:
+        if is_check(item) and item.category != FAILED:
             of_head.setdefault(item.title, []).append(item)
     often = {head: passed for head, passed in of_head.items() if _times(passed) >= OFTEN}
     ranked = sorted((often or of_head).items(), key=lambda pair: (-_times(pair[1]), pair[0]))
@@ -121,13 +119,6 @@ def _usable(items: Iterable[Item]) -> list[Item]:
     """Return items oldest first, without those that may carry somebody's instructions."""
     trusted = (item for item in items if not item.suspicion and item.approval != "provisional")
     return sorted(trusted, key=lambda item: (item.created_ms, item.id))
-
-
-def _is_check(item: Item) -> bool:
-    """Return True if an item is a run of tests, a linter, a compiler or the like."""
-    return item.type == "command" and any(
-        checker_of(part.words) for part in simple_commands(item.title) if part.words
-    )
 
 
 def _times(items: Sequence[Item]) -> int:

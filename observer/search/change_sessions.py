@@ -30,8 +30,6 @@ HASH_CHARS = 7
 MOMENTS = 400
 """Newest items of a session around its edits that are looked at."""
 ATTEMPTS = ("fix", "rejected")
-JUDGING = frozenset({"testing", "linting", "types", "build"})
-"""Concepts of commands that judge the code."""
 _WORD = re.compile(r"\w{2}")
 
 
@@ -155,8 +153,3 @@ def moments(
         until_ms=until_ms,
     )
     return reader.recent(wanted, limit=MOMENTS)
-
-
-def is_check(item: Item) -> bool:
-    """Return True for the run of a command that judges the code."""
-    return item.type == "command" and not JUDGING.isdisjoint(item.concepts)

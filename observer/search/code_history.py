@@ -20,7 +20,6 @@ from observer.search.change_sessions import (
     ATTEMPTS,
     SECOND_MS,
     committer,
-    is_check,
     last_writers,
     moments,
     prompt,
@@ -126,7 +125,7 @@ def _change(
         asked=_last(asked),
         edits=_last(edits),
         tried=_last(each for each in around if each.type in ATTEMPTS),
-        checks=_last(standing_checks(around, is_check, sessions)),
+        checks=_last(standing_checks(around, sessions)),
     )
 
 

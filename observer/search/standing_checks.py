@@ -5,17 +5,25 @@ A pass that found nothing new is no item; that there was one, only the state of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from observer.core.model import Item, Session
 from observer.observations import session_state
 from observer.observations.drafts import FAILED
 from observer.shell import command_line
+from observer.shell.check_tools import checker_of
 
 
-def standing_checks(
-    items: Iterable[Item], is_check: Callable[[Item], bool], sessions: Iterable[Session] = ()
-) -> Iterator[Item]:
+def is_check(item: Item) -> bool:
+    """Return True if an item is a run of tests, a linter, a compiler or the like."""
+    if item.type != "command":
+        return False
+    # The title is what the command chiefly ran, and what came of it if that was no success.
+    ran = command_line.simple_commands(item.title.partition(": ")[0])
+    return any(checker_of(part.words) for part in ran if part.words)
+
+
+def standing_checks(items: Iterable[Item], sessions: Iterable[Session] = ()) -> Iterator[Item]:
     """Yield the checks among items, oldest first, without failures that passed later.
 
     What passed is known by a run of the same command, by a fix, or from the sessions.
