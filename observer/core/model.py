@@ -59,7 +59,7 @@ UNASSIGNED = 1
 class Recorded(Value):
     """An event in its place in the log. `seq` grows by one an event and is never reused.
 
-    `root` is the project's folder at that time, so that paths can be shown relative to it.
+    `root` was the project's folder. Items are derived by `order`, if `LogReader.by_time` set one.
     """
 
     seq: int
@@ -69,6 +69,7 @@ class Recorded(Value):
     root: str = ""
     branch: str = ""
     commit: str = ""
+    order: int = 0
 
 
 class Receipt(Value):

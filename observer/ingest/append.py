@@ -22,9 +22,8 @@ from observer.ingest.duplicates import (
     may_have_duplicate,
     window_ms,
 )
-from observer.ingest.prepare import PreparedEvent
 from observer.ingest.projection import Embedder, Projection
-from observer.observations.analysis import AnalyzedEvent
+from observer.observations.event_record import EventRecord
 from observer.observations.session_lifecycle import continues
 from observer.projects import match_project, missing_roots, new_project, update_project
 from observer.store.interface import Writer
@@ -58,7 +57,7 @@ class EventAppender:
         self._seq = writer.next_seq()
         self.touched: set[int] = set()
 
-    def append(self, prepared: PreparedEvent) -> Receipt:
+    def append(self, prepared: EventRecord) -> Receipt:
         """Append one event; one that is known, a duplicate, purged or too old changes nothing."""
         prepared = self._with_gone_place(prepared)
         event = prepared.event
@@ -75,7 +74,8 @@ class EventAppender:
         if is_covered(event, session, is_late=is_late(event, now_ms=self._stored_ms)):
             return Receipt(known=event.id)
         event = self._with_uncommitted(event, prepared.place, session_id)
-        recorded = AnalyzedEvent(
+        recorded = msgspec.structs.replace(
+            prepared,
             seq=self._seq,
             event=event,
             project_id=project_id,
@@ -85,12 +85,11 @@ class EventAppender:
             branch=prepared.place.branch if event.branch is None else event.branch,
             # What is checked out now says nothing of the past.
             commit="" if is_imported(event) else prepared.place.commit,
-            analysis=prepared.analysis,
+            data=prepared.data if event is prepared.event else "",
         )
-        data = prepared.data if event is prepared.event else ""
         if known := self._duplicate(recorded):
             return Receipt(known=known)
-        if not self._writer.append(recorded, stored_ms=self._stored_ms, data=data):
+        if not self._writer.append(recorded, stored_ms=self._stored_ms, data=recorded.data):
             return Receipt(known=self._writer.known(recorded))
         self._seq += 1
         if session_id is not None:
@@ -99,7 +98,7 @@ class EventAppender:
         item = self._projection.add(recorded)
         return Receipt(seq=recorded.seq, item=item, project_id=recorded.project_id)
 
-    def _with_gone_place(self, prepared: PreparedEvent) -> PreparedEvent:
+    def _with_gone_place(self, prepared: EventRecord) -> EventRecord:
         """Return an imported event whose folder is gone with the repository or project it was in.
 
         Its client may have kept the repository's remote; else the folder may be a project's.
@@ -126,7 +125,7 @@ class EventAppender:
         """Put the items and sessions derived from what was taken."""
         self._projection.finish()
 
-    def _is_purged(self, prepared: PreparedEvent, tombstones: Tombstones) -> bool:
+    def _is_purged(self, prepared: EventRecord, tombstones: Tombstones) -> bool:
         """Return True if it was purged; its project may have been purged as a whole."""
         named = prepared.project_id and self._projects.get(prepared.project_id)
         event = prepared.event

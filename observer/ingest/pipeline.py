@@ -21,10 +21,11 @@ from observer.core.value import Value
 from observer.index import Index
 from observer.ingest.append import EventAppender
 from observer.ingest.prefetch import BACKLOG, Prefetcher
-from observer.ingest.prepare import EventPreparer, PreparedEvent
+from observer.ingest.prepare import EventPreparer
 from observer.ingest.probe import answer, split
 from observer.ingest.projection import Embedder
 from observer.ingest.projection import rebuild as derived_anew
+from observer.observations.event_record import EventRecord
 from observer.projects import PlaceCache
 from observer.redaction.redact import redact_bytes, redact_text
 from observer.spool.files import SpoolEntry
@@ -182,7 +183,7 @@ class Pipeline:
         if not silent:
             return frozenset()
         return self._store_all(
-            PreparedEvent(
+            EventRecord(
                 event=_end_of(session, session.last_ms + self._idle_ms),
                 place=Place(root=self._preparer.root_of(session.cwd), branch=session.branch),
                 project_id=session.project_id,
@@ -260,7 +261,7 @@ class Pipeline:
         self._spool.ack(entries)
         return Drained(entries=len(entries), projects=projects)
 
-    def _store_all(self, prepared: Iterable[PreparedEvent]) -> frozenset[int]:
+    def _store_all(self, prepared: Iterable[EventRecord]) -> frozenset[int]:
         if self._probes:
             prepared, probes = split(prepared, self._probes)
             if probes:
@@ -294,7 +295,7 @@ class Pipeline:
             tombstones=self._tombstones,
         )
 
-    def _store_alone(self, entry: SpoolEntry, events: Sequence[PreparedEvent]) -> frozenset[int]:
+    def _store_alone(self, entry: SpoolEntry, events: Sequence[EventRecord]) -> frozenset[int]:
         try:
             return self._store_all(events)
         except ObserverError:
@@ -304,7 +305,7 @@ class Pipeline:
             self._set_aside(entry, f"cannot be interpreted: {error!r}")
             return frozenset()
 
-    def _read(self, entry: SpoolEntry) -> list[PreparedEvent] | None:
+    def _read(self, entry: SpoolEntry) -> list[EventRecord] | None:
         """Read one entry; None if it went to `spool/bad`."""
         try:
             return self._preparer.read(entry)

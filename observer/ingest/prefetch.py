@@ -18,9 +18,10 @@ from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.events import Event
 from observer.core.model import Place
-from observer.ingest.prepare import EventPreparer, PreparedEvent
-from observer.observations.analysis import EventAnalysis, analyze
+from observer.ingest.prepare import EventPreparer
+from observer.observations.analysis import analyze
 from observer.observations.drafts import Where
+from observer.observations.event_record import EventAnalysis, EventRecord
 from observer.projects import PlaceCache
 from observer.spool.files import SpoolEntry
 from observer.spool.spool import Spool
@@ -31,7 +32,7 @@ PAGE = 1000
 PAGE_BYTES = 16 << 20
 """A page is full at so many entries, or bytes of them. It is stored in one transaction: larger than
 a batch, for what is late already need not be searchable at once."""
-Batch = Sequence[tuple[SpoolEntry, Sequence[PreparedEvent]]]
+Batch = Sequence[tuple[SpoolEntry, Sequence[EventRecord]]]
 
 
 class PrefetchRequest(msgspec.Struct, frozen=True):
@@ -43,7 +44,11 @@ class PrefetchRequest(msgspec.Struct, frozen=True):
 
 
 class PrefetchedEntry(msgspec.Struct, frozen=True, array_like=True):
-    """An entry without its bytes; its events as JSON, with analysis and number of the place."""
+    """An entry without its bytes; its events as JSON, with number of the place and analysis.
+
+    Not an `EventRecord` each: an event would travel twice, as it is and as the JSON that is stored,
+    and its place with every event, though a page has few of them.
+    """
 
     id: str
     at_ms: int
@@ -103,7 +108,7 @@ def _batch(page: Page) -> Batch:
         (
             SpoolEntry(line.id, b"", line.at_ms, line.path, line.end),
             [
-                PreparedEvent(
+                EventRecord(
                     event=_event(data), place=page.places[number], data=data, analysis=analysis
                 )
                 for data, number, analysis in line.events
@@ -161,5 +166,5 @@ def _written(entries: Iterable[SpoolEntry], preparer: EventPreparer) -> Page:
     return Page(lines, list(places))
 
 
-def _analysis(prepared: PreparedEvent) -> EventAnalysis:
+def _analysis(prepared: EventRecord) -> EventAnalysis:
     return analyze(prepared.event.body, Where(root=prepared.place.root, cwd=prepared.event.cwd))

@@ -17,14 +17,13 @@ from observer.core.errors import NotFound, Undecodable
 from observer.core.events import Commit, Event, FileWrite, Intent, Remember, Revise, kind_of
 from observer.core.model import Place
 from observer.core.routes import is_imported
-from observer.core.value import Value
 from observer.git.log import read_commit
 from observer.ingest.commits import incoming_commits, is_reported, without_owner
 from observer.ingest.decode import decode
 from observer.ingest.file_changes import with_symbols
 from observer.ingest.self_commands import strip_self_commands
 from observer.ingest.truncate import truncate
-from observer.observations.analysis import EventAnalysis
+from observer.observations.event_record import NOWHERE, EventRecord
 from observer.policy import Policies, Policy, apply_policy, is_captured, unexcluded_files
 from observer.policy.apply import Exclusion
 from observer.policy.policies import FOR_EVER, Retention
@@ -36,24 +35,7 @@ from observer.spool.pauses import Pauses
 NOTE_BYTES = 1 << 20
 """Room for any note: it was bounded where it was written, and nobody would look for a cut."""
 
-_NOWHERE = Place(root="")
 _json = msgspec.json.Encoder().encode
-
-
-class PreparedEvent(Value):
-    """A redacted event and what the file system said about its folder.
-
-    `project_id` is set where a front named the project; the folder then does not matter. `data`
-    is the event as JSON, `analysis` what it says by itself, where these were made on the way.
-    `is_expired` says that it is older than such events are kept.
-    """
-
-    event: Event
-    place: Place
-    project_id: int | None = None
-    data: str = ""
-    analysis: EventAnalysis | None = None
-    is_expired: bool = False
 
 
 class EventPreparer:
@@ -85,7 +67,7 @@ class EventPreparer:
         self._policy_of = cache(self._policy)
         self._has_pauses = bool(self._pauses)
 
-    def read(self, entry: SpoolEntry) -> list[PreparedEvent]:
+    def read(self, entry: SpoolEntry) -> list[EventRecord]:
         """Return the events of an entry, without what settings, policies and pauses exclude.
 
         Commits that came in by one of git's stand before it.
@@ -99,14 +81,14 @@ class EventPreparer:
         heard = (event for event in events if not self._is_paused(event))
         return [one for event in heard for one in self._with_arrivals(event)]
 
-    def prepare(self, event: Event, *, project_id: int | None = None) -> PreparedEvent | None:
+    def prepare(self, event: Event, *, project_id: int | None = None) -> EventRecord | None:
         """Return a decoded event, redacted and fitted, with its place; None if it is excluded."""
         prepared, _ = self._prepare(event, project_id)
         return prepared
 
     def prepare_reported(
         self, event: Event, *, project_id: int | None = None
-    ) -> PreparedEvent | None:
+    ) -> EventRecord | None:
         """Return what `prepare` does of an event that a front reports; None while that is paused.
 
         When it happened does not matter, but for what a client kept of its sessions: what was
@@ -124,18 +106,18 @@ class EventPreparer:
         """Return the roots of which a policy was read."""
         return self._policies.roots()
 
-    def _prepare(self, event: Event, project_id: int | None) -> tuple[PreparedEvent | None, Place]:
+    def _prepare(self, event: Event, project_id: int | None) -> tuple[EventRecord | None, Place]:
         """Return what `prepare` does, and the place as it is, whatever its name holds."""
         # A folder with a secret in its name is only found under that name.
         folder = self._folder_of(event)
         permitted = self._exclusion.applied(event, folder)
         if permitted is None:
-            return None, _NOWHERE
+            return None, NOWHERE
         place, kept = self._place_of(folder)
         policy = self._policy_of(folder)
         permitted = apply_policy(permitted, policy, self._policy_around, root=place.root)
         if permitted is None:
-            return None, _NOWHERE
+            return None, NOWHERE
         event, data = self._clean(with_symbols(permitted))
         if isinstance(event.body, Commit):
             completed = self._completed(event.body, place, policy)
@@ -144,10 +126,10 @@ class EventPreparer:
             )
             if (owned := without_owner(known, place)) is not event:
                 event, data = self._clean(owned)
-        prepared = PreparedEvent(
+        prepared = EventRecord(
             event=event,
             place=kept,
-            project_id=project_id,
+            project_id=project_id or 0,
             data=data,
             is_expired=self._is_expired(event, policy),
         )
@@ -162,7 +144,7 @@ class EventPreparer:
             at_most=policy.retention_days or FOR_EVER,
         )
 
-    def _with_arrivals(self, event: Event) -> Iterator[PreparedEvent]:
+    def _with_arrivals(self, event: Event) -> Iterator[EventRecord]:
         prepared, place = self._prepare(event, project_id=None)
         if prepared is None:
             return
@@ -186,7 +168,7 @@ class EventPreparer:
 
     def _look(self, folder: str) -> tuple[Place, Place]:
         """Return the place of a folder as it is, and as it is kept."""
-        place = self._places.at(folder) if folder else _NOWHERE
+        place = self._places.at(folder) if folder else NOWHERE
         return place, msgspec.structs.replace(redact(place), name=self._policies.of(place).name)
 
     def _policy(self, folder: str) -> Policy:

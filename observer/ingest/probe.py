@@ -19,7 +19,7 @@ from observer.core.model import Item, Recorded
 from observer.core.paths import is_inside
 from observer.core.value import Value
 from observer.ingest.append import EventAppender
-from observer.ingest.prepare import PreparedEvent
+from observer.observations.event_record import EventRecord
 from observer.spool.files import replace
 from observer.store.interface import Store, Writer
 
@@ -39,12 +39,12 @@ class _RollBack(Exception):
 
 
 def split(
-    prepared: Iterable[PreparedEvent], probes: Path
-) -> tuple[list[PreparedEvent], list[PreparedEvent]]:
+    prepared: Iterable[EventRecord], probes: Path
+) -> tuple[list[EventRecord], list[EventRecord]]:
     """Return the events that are to be kept, and those that are probes."""
     folders = {str(probes), os.path.realpath(probes)}
-    kept: list[PreparedEvent] = []
-    found: list[PreparedEvent] = []
+    kept: list[EventRecord] = []
+    found: list[EventRecord] = []
     for one in prepared:
         is_probe = any(is_inside(one.event.cwd, folder) for folder in folders)
         (found if is_probe else kept).append(one)
@@ -52,7 +52,7 @@ def split(
 
 
 def answer(
-    probes: Sequence[PreparedEvent], store: Store, appender_of: Callable[[Writer], EventAppender]
+    probes: Sequence[EventRecord], store: Store, appender_of: Callable[[Writer], EventAppender]
 ) -> None:
     """Append probes, write what came back into their folders, and roll all of it back.
 

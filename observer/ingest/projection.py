@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from observer.core.events import Enriched, Forget, Remember, Triage, Undo
 from observer.core.model import Enrichment, Item, Recorded, Session
 from observer.ingest.derived import LaterWork, NoteProjection, ProjectHistory
 from observer.observations import session_commits
-from observer.observations.analysis import AnalyzedEvent
 from observer.observations.drafts import enrichment
 from observer.observations.notable import is_covered_by_fix, is_notable, is_superseded
 from observer.observations.note_reducer import OnNote, forgotten
@@ -259,8 +258,7 @@ def _derive_by_time(
 ) -> int:
     count = 0
     for batch in writer.by_time(projects):
-        placed = (AnalyzedEvent(**asdict(one), place=place) for place, one in batch)
-        count += _derive(writer, placed, embedder, advance)
+        count += _derive(writer, batch, embedder, advance)
     return count
 
 

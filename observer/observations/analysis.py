@@ -1,8 +1,8 @@
 """The context-free analysis of one event: what it says without those before it.
 
 The analysis is the expensive part of deriving observations and needs no session, so it may be made
-ahead, in another process: an `AnalyzedEvent` carries it, and any other event is analyzed where it
-is used.
+ahead, in another process: an `EventRecord` carries it, and any other event is analyzed where it is
+used.
 """
 
 from __future__ import annotations
@@ -10,13 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from msgspec.structs import asdict
+from msgspec.structs import replace
 
 from observer.code import edits
-from observer.code.change_summary import (
-    ChangeSummary,
-    EditFingerprints,
-)
 from observer.code.edits import summarize_write
 from observer.core.events import (
     AnyBody,
@@ -34,43 +30,22 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.core.model import Recorded
-from observer.core.value import Value
 from observer.observations import event_text
-from observer.observations.drafts import ObservationDraft, PlacedEvent, Where, where_of
+from observer.observations.drafts import ObservationDraft, Where, where_of
+from observer.observations.event_record import EventAnalysis, EventRecord, record_of
 from observer.outcomes import outcome
-from observer.outcomes.result import CommandResult
 from observer.shell import command_line
 
 
-class EventAnalysis(Value):
-    """What an event says by itself; fields that do not apply are empty.
-
-    `change` and `marks` are those of a file write, `result` that of a command, `draft` the
-    observation of any other event, None if it gives none.
-    """
-
-    change: ChangeSummary = ChangeSummary()
-    marks: EditFingerprints = EditFingerprints()
-    result: CommandResult = CommandResult()
-    draft: ObservationDraft | None = None
-
-
-class AnalyzedEvent(PlacedEvent):
-    """A recorded event that may carry the analysis of its body."""
-
-    analysis: EventAnalysis | None = None
-
-
-def analyzed(recorded: Recorded) -> AnalyzedEvent:
+def analyzed(recorded: Recorded) -> EventRecord:
     """Return an event with its analysis, so that it is made once."""
-    if isinstance(recorded, AnalyzedEvent) and recorded.analysis:
-        return recorded
-    return AnalyzedEvent(**asdict(recorded) | {"analysis": analysis_of(recorded)})
+    record = record_of(recorded)
+    return record if record.analysis else replace(record, analysis=analysis_of(record))
 
 
 def analysis_of(recorded: Recorded) -> EventAnalysis:
     """Return the analysis that an event carries, or make it."""
-    if isinstance(recorded, AnalyzedEvent) and recorded.analysis:
+    if isinstance(recorded, EventRecord) and recorded.analysis:
         return recorded.analysis
     return analyze(recorded.event.body, where_of(recorded))
 

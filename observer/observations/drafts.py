@@ -60,15 +60,6 @@ class ItemOrigin(Value):
     at_ms: int
 
 
-class PlacedEvent(Recorded):
-    """A recorded event with its place in the order in which items are derived.
-
-    `place` is 0 where that is the order of the log: see `LogReader.by_time`.
-    """
-
-    place: int = 0
-
-
 class Where(Value):
     """What paths are shown relative to: the project's root and the event's working folder."""
 
@@ -96,10 +87,9 @@ def enrichment(body: Enriched, at_ms: int) -> Enrichment:
     )
 
 
-def place_of(recorded: Recorded) -> int:
+def order_of(recorded: Recorded) -> int:
     """Return a number by which events can be compared: the larger came later."""
-    placed = recorded.place if isinstance(recorded, PlacedEvent) else 0
-    return placed or recorded.seq
+    return recorded.order or recorded.seq
 
 
 def where_of(recorded: Recorded) -> Where:

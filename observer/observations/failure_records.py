@@ -1,7 +1,7 @@
 """What a project remembers of failing checks and their fixes: the records of its state.
 
 Frozen values, stored as JSON within `ProjectState`. The newest are kept, up to the limits here.
-Sequence numbers (`seq`) are those of `drafts.place_of`.
+Sequence numbers (`seq`) are those of `drafts.order_of`.
 """
 
 from __future__ import annotations

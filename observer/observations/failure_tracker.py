@@ -17,8 +17,8 @@ from observer.core.model import Item, Recorded
 from observer.core.text import distinct, one_line, relative, word_set
 from observer.observations import fixes, project_state
 from observer.observations.drafts import (
+    order_of,
     origin_of,
-    place_of,
 )
 from observer.observations.failure_records import EXPIRES_MS, FAILURES, TrackedEdit, TrackedFailure
 from observer.observations.fixes import COMMIT, CheckRun, EndedCommand
@@ -126,7 +126,7 @@ def _with_remedies(
     if not remedies:
         return known
     remedy = TrackedEdit(
-        seq=place_of(recorded),
+        seq=order_of(recorded),
         item=made.id,
         worktree=project_state.worktree_of(known, recorded.root),
         session=recorded.session_id,
@@ -229,8 +229,8 @@ def _new_failure(check: CheckRun) -> TrackedFailure:
         invocation=check.invocation,
         head=check.head,
         worktree=check.worktree,
-        seq=place_of(recorded),
-        last_seq=place_of(recorded),
+        seq=order_of(recorded),
+        last_seq=order_of(recorded),
         last_ms=recorded.event.at_ms,
         items=(check.item,),
         sessions=(recorded.session_id,),
@@ -267,7 +267,7 @@ def _updated(one: TrackedFailure, check: CheckRun) -> TrackedFailure:
     recorded, result = check.recorded, check.result
     again = replace(
         one,
-        last_seq=place_of(recorded),
+        last_seq=order_of(recorded),
         last_ms=recorded.event.at_ms,
         items=tuple(dict.fromkeys((*one.items[:1], *one.items[1:][-_ITEMS:], check.item))),
         sessions=tuple(dict.fromkeys((*one.sessions, recorded.session_id)))[-_SESSIONS:],
@@ -283,7 +283,7 @@ def _updated(one: TrackedFailure, check: CheckRun) -> TrackedFailure:
         said=result.said or one.said,
         tests=all_failing(result),
         place=_only_place(result),
-        tried=place_of(recorded) if _is_same_failure(one, check) else one.tried,
+        tried=order_of(recorded) if _is_same_failure(one, check) else one.tried,
         unstarted=check.unstarted.reason,
         form=check.form,
     )

@@ -22,8 +22,8 @@ from observer.core.model import UNASSIGNED, Item, Recorded
 from observer.core.text import distinct, word_set
 from observer.observations import fix_text, project_state
 from observer.observations.drafts import (
+    order_of,
     origin_of,
-    place_of,
 )
 from observer.observations.failure_records import (
     ALTERNATIVES,
@@ -289,7 +289,7 @@ def _changes_since(
     return [
         edit
         for edit in known.edits
-        if failure.last_seq < edit.seq < place_of(recorded)
+        if failure.last_seq < edit.seq < order_of(recorded)
         and not edit.reverted_by
         and edit.worktree.root == recorded.root
     ]

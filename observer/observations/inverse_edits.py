@@ -17,8 +17,8 @@ from observer.core.text import distinct, is_within, one_line
 from observer.core.value import Value
 from observer.observations import fix_text, project_state
 from observer.observations.drafts import (
+    order_of,
     origin_of,
-    place_of,
 )
 from observer.observations.failure_records import (
     DROPPED,
@@ -73,7 +73,7 @@ def _with_undo(
 ) -> ProjectState:
     """Track a reversal as an edit of its own: it may be why a check passes."""
     undo = TrackedEdit(
-        seq=place_of(recorded),
+        seq=order_of(recorded),
         item=made.id,
         worktree=project_state.worktree_of(known, recorded.root),
         session=recorded.session_id,

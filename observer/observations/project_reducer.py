@@ -43,7 +43,7 @@ from observer.observations import (
 )
 from observer.observations.analysis import analysis_of
 from observer.observations.drafts import (
-    place_of,
+    order_of,
     where_of,
 )
 from observer.observations.failure_records import TrackedEdit
@@ -256,7 +256,7 @@ def _write(known: ProjectState, recorded: Recorded, body: FileWrite, made: Item)
     is_one = change.added == change.removed == 1 and bool(change.before and change.after)
     became = f"`{change.before}` became `{change.after}`" if is_one else ""
     edit = TrackedEdit(
-        seq=place_of(recorded),
+        seq=order_of(recorded),
         item=made.id,
         worktree=project_state.worktree_of(known, recorded.root),
         session=recorded.session_id,

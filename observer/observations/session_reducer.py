@@ -58,10 +58,10 @@ from observer.observations.drafts import (
     item,
     where_of,
 )
+from observer.observations.event_record import EventRecord
 from observer.observations.memory_use import is_memory_use
 from observer.observations.open_failures import OpenFailure
 from observer.observations.session_state import PendingTool, SessionState
-from observer.observations.tool_pairing import CompletedTool
 from observer.shell import command_line
 
 Items = tuple[Item, ...]
@@ -83,7 +83,7 @@ class SessionReducer:
         """Add the next event; return the items to insert or replace, by id."""
         return self.add_paired(recorded)[1]
 
-    def add_paired(self, recorded: Recorded) -> tuple[Recorded, Items]:
+    def add_paired(self, recorded: Recorded) -> tuple[EventRecord, Items]:
         """Add the next event; return it and its items.
 
         A tool's result is returned completed: its body is the tool call with the result.
@@ -126,10 +126,10 @@ class SessionReducer:
         return replace(self._session, state=session_state.encode(self._state))
 
 
-def _step(before: SessionState, recorded: Recorded) -> Step:
+def _step(before: SessionState, recorded: EventRecord) -> Step:
     event = recorded.event
-    if isinstance(recorded, CompletedTool):
-        return _result(before, recorded)
+    if recorded.pending:
+        return _result(before, recorded, recorded.pending)
     if isinstance(event.body, Prompt) and not prompts.words_of(event.body.text):
         return before, ()
     counted = session_state.with_count(before, kind_of(event.body), event.agent)
@@ -210,8 +210,8 @@ def _outcome(before: SessionState, recorded: Recorded, _body: Outcome) -> Step:
     return before, _plain(recorded)
 
 
-def _result(before: SessionState, whole: CompletedTool) -> Step:
-    asked, pending = whole.event.body, whole.pending
+def _result(before: SessionState, whole: EventRecord, pending: PendingTool) -> Step:
+    asked = whole.event.body
     counted = session_state.with_count(before, kind_of(Outcome(tool="")), whole.event.agent)
     after = session_state.with_count(
         session_state.without_pending(counted, pending), kind_of(asked), ""

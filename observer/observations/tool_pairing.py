@@ -5,7 +5,7 @@ A call waits in the session's state; the oldest one of the same tool takes the n
 
 from __future__ import annotations
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from observer.code import edits
 from observer.code.edits import summarize_write
@@ -13,15 +13,12 @@ from observer.core.events import Command, FileRead, FileWrite, Intent, Outcome, 
 from observer.core.model import Recorded
 from observer.core.text import block, one_line
 from observer.observations import file_text
-from observer.observations.analysis import (
-    AnalyzedEvent,
-    analyze,
-    analyzed,
-)
+from observer.observations.analysis import analyze, analyzed
 from observer.observations.drafts import (
     origin_of,
     where_of,
 )
+from observer.observations.event_record import EventRecord, record_of
 from observer.observations.session_state import PendingTool, SessionState
 from observer.outcomes.exit_codes import exit_code_of
 
@@ -52,16 +49,7 @@ def result_of(state: SessionState, outcome: Outcome) -> PendingTool | None:
     return next((one for one in state.pending if one.tool == tool), None)
 
 
-class CompletedTool(AnalyzedEvent, kw_only=True):
-    """A tool's result as one event with its call: the body is the call with the result.
-
-    The long texts of the call were not kept; `analysis` holds what was derived from them.
-    """
-
-    pending: PendingTool
-
-
-def completed(state: SessionState, recorded: Recorded) -> AnalyzedEvent:
+def completed(state: SessionState, recorded: Recorded) -> EventRecord:
     """Return a result completed with its pending call, any other event with its analysis."""
     outcome = recorded.event.body
     pending = result_of(state, outcome) if isinstance(outcome, Outcome) else None
@@ -69,13 +57,12 @@ def completed(state: SessionState, recorded: Recorded) -> AnalyzedEvent:
         return analyzed(recorded)
     asked = completed_call(pending, outcome)
     said = analyze(asked, where_of(recorded))
-    return CompletedTool(
-        **asdict(recorded)
-        | {
-            "event": replace(recorded.event, body=asked),
-            "analysis": replace(said, change=pending.change, marks=pending.marks),
-            "pending": pending,
-        }
+    return replace(
+        record_of(recorded),
+        event=replace(recorded.event, body=asked),
+        data="",
+        analysis=replace(said, change=pending.change, marks=pending.marks),
+        pending=pending,
     )
 
 

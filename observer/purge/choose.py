@@ -34,7 +34,6 @@ from observer.core.value import Value
 from observer.observations.note_reducer import OnNote, versions_of
 from observer.observations.session_lifecycle import begin
 from observer.observations.session_reducer import SessionReducer
-from observer.observations.tool_pairing import CompletedTool
 from observer.purge.text_match import finder
 from observer.search.query import plan
 from observer.store.maintenance import ALL_MS, PurgeReader, StoredEvent
@@ -91,7 +90,7 @@ def _folded(events: Collection[Recorded], wanted: Collection[int]) -> Iterator[i
         whole, drafted = fold.add_paired(recorded)
         if any(item.id in wanted for item in drafted):
             yield recorded.seq
-            if isinstance(whole, CompletedTool):
+            if whole.pending:
                 yield whole.pending.origin.seq
 
 

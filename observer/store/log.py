@@ -30,13 +30,11 @@ class LogReader(Protocol):
     def log(self, *, after_seq: int = 0, limit: int = 1000) -> list[Recorded]:
         """Return events after `after_seq` in log order, without damaged ones."""
 
-    def by_time(
-        self, projects: Collection[int] | None = None
-    ) -> Iterator[list[tuple[int, Recorded]]]:
+    def by_time(self, projects: Collection[int] | None = None) -> Iterator[list[Recorded]]:
         """Yield all events, or those of projects, as items are derived from them, in batches.
 
         In the order of the log, but what was imported stands where it happened: imports bring the
-        newest sessions first. Each has its place in that order; damaged ones are left out.
+        newest sessions first. Each carries its `order`; damaged ones are left out.
         """
 
     def damaged(self) -> list[StoreUnavailable]:

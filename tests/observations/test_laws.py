@@ -30,12 +30,9 @@ from observer.core.events import (
 )
 from observer.core.model import Item, Recorded, Session
 from observer.observations import concepts, note_reducer, session_lifecycle, session_state
-from observer.observations.analysis import (
-    AnalyzedEvent,
-    EventAnalysis,
-    analyze,
-)
+from observer.observations.analysis import analyze
 from observer.observations.drafts import where_of
+from observer.observations.event_record import EventAnalysis, EventRecord, record_of
 from observer.observations.session_reducer import SessionReducer
 from observer.observations.summary import summarize
 
@@ -130,10 +127,10 @@ def test_an_analysis_made_beforehand_changes_nothing(history: list[Recorded]) ->
     assert fed([foretold(recorded) for recorded in history], []) == fed(history, [])
 
 
-def foretold(recorded: Recorded) -> AnalyzedEvent:
+def foretold(recorded: Recorded) -> EventRecord:
     made = analyze(recorded.event.body, where_of(recorded))
     sent = msgspec.msgpack.decode(msgspec.msgpack.encode(made), type=EventAnalysis)
-    return AnalyzedEvent(**msgspec.structs.asdict(recorded), analysis=sent)
+    return msgspec.structs.replace(record_of(recorded), analysis=sent)
 
 
 @given(histories())

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from itertools import islice
 
+from msgspec.structs import replace
+
 from observer.core.errors import StoreUnavailable
 from observer.core.model import Recorded
 from observer.store.sqlite.queries import Selecting
@@ -64,20 +66,19 @@ class LogReads(Selecting):
         # None would say that the log is at its end.
         return found if found or not rows else self.log(after_seq=rows[-1][1], limit=limit)
 
-    def by_time(
-        self, projects: Collection[int] | None = None
-    ) -> Iterator[list[tuple[int, Recorded]]]:
+    def by_time(self, projects: Collection[int] | None = None) -> Iterator[list[Recorded]]:
         """See `LogReader.by_time`."""
         rows = list(self._connection.execute(_BY_TIME))
         order = (
-            (place, seq)
+            (seq, place)
             for place, (seq, project) in zip(sorted(row[0] for row in rows), rows, strict=True)
             if projects is None or project in projects
         )
-        while batch := {seq: place for place, seq in islice(order, _BATCH)}:
+        while batch := dict(islice(order, _BATCH)):
             sql = f"SELECT {RECORDED_COLUMNS} FROM event WHERE seq {AMONG}"
             found = readable(self._rows(sql, (among(batch),)))
-            yield sorted((batch[one.seq], one) for one in found)
+            placed = (replace(one, order=batch[one.seq]) for one in found)
+            yield sorted(placed, key=lambda one: one.order)
 
     def damaged(self) -> list[StoreUnavailable]:
         """See `LogReader.damaged`."""
