@@ -44,7 +44,9 @@ class PrefetchRequest(msgspec.Struct, frozen=True):
 
 
 class PrefetchedEntry(msgspec.Struct, frozen=True, array_like=True):
-    """An entry without its bytes; its events as JSON, with number of the place and analysis.
+    """An entry without its bytes; its events as JSON, with the rest of what was prepared.
+
+    Behind the JSON come the number of the place, `is_expired` and the analysis.
 
     Not an `EventRecord` each: an event would travel twice, as it is and as the JSON that is stored,
     and its place with every event, though a page has few of them.
@@ -54,7 +56,7 @@ class PrefetchedEntry(msgspec.Struct, frozen=True, array_like=True):
     at_ms: int
     path: str
     end: int | None
-    events: list[tuple[str, int, EventAnalysis]]
+    events: list[tuple[str, int, bool, EventAnalysis]]
 
 
 class Page(msgspec.Struct, frozen=True, array_like=True):
@@ -109,9 +111,13 @@ def _batch(page: Page) -> Batch:
             SpoolEntry(line.id, b"", line.at_ms, line.path, line.end),
             [
                 EventRecord(
-                    event=_event(data), place=page.places[number], data=data, analysis=analysis
+                    event=_event(data),
+                    place=page.places[number],
+                    data=data,
+                    is_expired=is_expired,
+                    analysis=analysis,
                 )
-                for data, number, analysis in line.events
+                for data, number, is_expired, analysis in line.events
             ],
         )
         for line in page.lines
@@ -159,7 +165,12 @@ def _written(entries: Iterable[SpoolEntry], preparer: EventPreparer) -> Page:
         # Whoever drains meets it again, logs why it cannot be read, and sets it aside.
         with suppress(Exception):
             events = [
-                (one.data, places.setdefault(one.place, len(places)), _analysis(one))
+                (
+                    one.data,
+                    places.setdefault(one.place, len(places)),
+                    one.is_expired,
+                    _analysis(one),
+                )
                 for one in preparer.read(entry)
             ]
             lines.append(PrefetchedEntry(entry.id, entry.at_ms, entry.path, entry.end, events))

@@ -299,6 +299,15 @@ def test_settings_reach_the_process(home: Home, fill: Fill, folder: Path) -> Non
     ahead.end()
 
 
+def test_what_is_older_than_is_kept_is_known_to_be(home: Home, spool: Spool) -> None:
+    report = b'{"kind": "prompt", "text": "hello", "at": "2020-01-01T00:00:00Z"}'
+    spool.append({"client": "generic", "event": "prompt"}, report)
+    ahead = Prefetcher(home.spool, Settings(retention_days=30))
+    ahead.begin(in_hand=())
+    assert [one.is_expired for _, located in ahead.next() for one in located] == [True]
+    ahead.end()
+
+
 class Faulty:
     """A store that fails at one event."""
 
