@@ -22,12 +22,12 @@ def target_key(target: str) -> str:
 
 
 class NoteFileReader(Protocol):
-    """Reads of note files. Files that are gone are returned where that is asked for only."""
+    """Reads of note files. Files that are gone are left out where nothing else is said."""
 
     def noted_folders(self) -> Mapping[str, int]:
         """Return how many notes each note folder has; those without any are left out."""
 
-    def note_files(self, folder: str, *, gone: bool = False) -> list[NoteFile]:
+    def note_files(self, folder: str) -> list[NoteFile]:
         """Return the files of a note folder, by path."""
 
     def note_files_of(self, items: Iterable[int]) -> Mapping[int, NoteFile]:

@@ -52,9 +52,9 @@ class NoteFileReads(Selecting):
         counts = "SELECT folder, count(*) FROM note_file WHERE gone_ms IS NULL GROUP BY folder"
         return dict(self._rows(counts))
 
-    def note_files(self, folder: str, *, gone: bool = False) -> list[NoteFile]:
+    def note_files(self, folder: str) -> list[NoteFile]:
         """See `NoteFileReader.note_files`."""
-        return self._note_files("folder = ? AND (? OR gone_ms IS NULL)", (folder, gone))
+        return self._note_files("folder = ? AND gone_ms IS NULL", (folder,))
 
     def note_files_of(self, items: Iterable[int]) -> Mapping[int, NoteFile]:
         """See `NoteFileReader.note_files_of`."""
