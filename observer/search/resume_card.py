@@ -63,7 +63,8 @@ _ENDS = {"active": "still open", "ended": "ended", "idle": "broke off"}
 class CardFact(Value):
     """One fact of a card. `item` is what to fetch, `why` what put it there, `weight` its use.
 
-    An `item` of 0 has nothing to fetch. Of `text` so many characters are shown.
+    An `item` of 0 has nothing to fetch. Of `text` so many characters are shown. `red` is the
+    command that is said to fail on the branch of the last session.
     """
 
     item: int
@@ -72,6 +73,7 @@ class CardFact(Value):
     at_ms: int = 0
     weight: float = 1.0
     most_chars: int = LINE_CHARS
+    red: str = ""
 
 
 class CardRequest(Value):
@@ -142,9 +144,16 @@ def _red(red: FailingCheck, last: PastSession) -> CardFact:
     parts = [clean(failure.said), listed(named, NAMES_SAID), clean(failure.error)]
     if failure.changed:
         parts.append(f"changed since and not run again: {listed(failure.changed, NAMES_SAID)}")
-    where = f" on {failure.branch}" if failure.branch != last.session.branch else ""
+    is_here = failure.branch == last.session.branch
+    where = "" if is_here else f" on {failure.branch}"
     text = f"{failure.head}{where}: {'; '.join(filter(None, parts))}".removesuffix(": ")
-    return CardFact(item=red.item.id, why=why, text=text, at_ms=failure.last_ms)
+    return CardFact(
+        item=red.item.id,
+        why=why,
+        text=text,
+        at_ms=failure.last_ms,
+        red=failure.head if is_here else "",
+    )
 
 
 def _uncommitted(dirty: Sequence[UncommittedFile], last: PastSession) -> Iterator[CardFact]:

@@ -18,7 +18,7 @@ from observer.core.value import Value
 from observer.observations.session_digest import is_trivial
 from observer.search.eligible import WITHHELD, clean, is_harmless
 from observer.search.recent_sessions import Uncommitted
-from observer.search.resume_card import LAST, RED, CardFact, CardRequest, resume_card
+from observer.search.resume_card import LAST, CardFact, CardRequest, resume_card
 from observer.search.token_budget import OmittedItem
 from observer.search.working_set import (
     MOST_FILES,
@@ -164,12 +164,8 @@ def _joined(lines: Sequence[CardFact]) -> Iterator[CardFact]:
 
 def _checks(works: Sequence[SessionWork], lines: Sequence[CardFact]) -> Iterator[CardFact]:
     """Yield the checks that passed here, but for those of which a line says that they are red."""
-    red = [line.text for line in lines if line.why.startswith(RED)]
-    found = [
-        one
-        for one in working_checks(works)
-        if not any(text == one.command or text.startswith(f"{one.command}:") for text in red)
-    ]
+    red = {line.red for line in lines}
+    found = [one for one in working_checks(works) if one.command not in red]
     if found:
         said = (f"`{one.command}`" + (f" ({one.said})" if one.said else "") for one in found)
         newest = found[0].work

@@ -129,21 +129,35 @@ def test_what_passed_here_is_named(store: SqliteStore, add: Callable[..., None])
     assert texts(begun(store), "passed here") == ["`uv run pytest -q` (3 passed)"]
 
 
-def test_what_is_red_is_not_named_as_passed(
-    store: SqliteStore, add: Callable[..., None], an_item: Make
+@pytest.mark.parametrize(
+    ("red", "branch", "named"),
+    [
+        ("npm run test", "main", []),
+        ("npm run test:unit", "main", ["`npm run test` (3 passed)"]),
+        ("npm run test", "float", ["`npm run test` (3 passed)"]),
+    ],
+)
+def test_what_is_red_here_is_not_named_as_passed(
+    store: SqliteStore,
+    add: Callable[..., None],
+    an_item: Make,
+    red: str,
+    branch: str,
+    named: list[str],
 ) -> None:
     passed = CommandState(ok=True, said="3 passed", is_check=True)
-    add(1, "Round the total", "a.py", commands={"pytest -q": passed})
-    run = an_item(2, type="command", title="pytest -q: 1 failed", session_id=1)
-    red = OpenFailure(
-        checks=(), head="pytest -q", root="/app", branch="main", since_ms=NOW_MS - 9,
+    add(1, "Round the total", "a.py", commands={"npm run test": passed})
+    run = an_item(2, type="command", title=f"{red}: 1 failed", session_id=1)
+    failing = OpenFailure(
+        checks=(), head=red, root="/app", branch=branch, since_ms=NOW_MS - 9,
         last_ms=NOW_MS - 9, item=run.id, sessions=(1,), client="claude-code",
     )  # fmt: skip
     with store.write() as writer:
         writer.put_items([run])
-        writer.put_project_state(HERE, project_state.encode(ProjectState(failures=(red,))))
-    assert texts(begun(store), "red when it ran last") == ["pytest -q"]
-    assert texts(begun(store), "passed here") == []
+        writer.put_project_state(HERE, project_state.encode(ProjectState(failures=(failing,))))
+    (text,) = texts(begun(store), "red when it ran last")
+    assert text.startswith(red)
+    assert texts(begun(store), "passed here") == named
 
 
 def test_the_form_of_a_command_that_works_here_is_named_once(
