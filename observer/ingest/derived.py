@@ -14,16 +14,22 @@ from typing import NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from observer.core.events import Commit, Prompt, Remember, Undo
+from observer.core.events import Command, Commit, FileWrite, Prompt, Remember, Undo
 from observer.core.filters import RECORDED_KINDS, Filters
 from observer.core.model import Item, Link, Recorded, Session
+from observer.core.paths import is_inside
+from observer.core.text import is_within, relative
 from observer.observations import (
     event_text,
+    git_commands,
+    inverse_edits,
     project_state,
     prompts,
     session_commits,
     session_state,
 )
+from observer.observations.analysis import analysis_of
+from observer.observations.git_commands import GitOperation
 from observer.observations.note_reducer import OnNote, changed, folded, note
 from observer.observations.open_failures import OpenFailure
 from observer.observations.project_reducer import ProjectReducer
@@ -60,7 +66,16 @@ class ProjectHistory:
 
     def failures(self, project_id: int) -> tuple[OpenFailure, ...]:
         """Return the checks of a project, of which an event was added, that are red."""
-        return self._arcs[project_id].failures
+        return self._arcs[project_id].state.failures
+
+    def wrote_back(self, recorded: Recorded) -> str:
+        """Return the file that a write, which was added, took back to its commit; "" for none."""
+        body = recorded.event.body
+        if not isinstance(body, FileWrite) or body.error:
+            return ""
+        path = relative(body.path, recorded.root, recorded.event.cwd)
+        known = self._arcs[recorded.project_id].state
+        return path if inverse_edits.is_all_undone(known, recorded.root, path) else ""
 
     def is_known(self, recorded: Recorded) -> bool:
         """Return True if an event that was added is a failure with a known fix."""
@@ -84,6 +99,23 @@ class ProjectHistory:
 
 def _to(link: Link, item_id: int | None) -> Link:
     return link if item_id is None or link.target else replace(link, target=item_id)
+
+
+def discarding(whole: Recorded, wrote_back: str) -> list[GitOperation]:
+    """Return what an event discards of the work tree.
+
+    Args:
+        whole: any event, a tool's result completed.
+        wrote_back: the file of which it took back all that was not committed, if one.
+    """
+    body = whole.event.body
+    if wrote_back:
+        return [GitOperation(kind=kind, paths=(wrote_back,)) for kind in ("restore", "clean")]
+    if not isinstance(body, Command) or not whole.root:
+        return []
+    is_ok = analysis_of(whole).result.ok is not False
+    done = git_commands.operations_of(whole, body, is_ok=is_ok)
+    return [one for one, _ in done if one.kind in session_commits.DISCARDING]
 
 
 SESSIONS = 100
@@ -128,6 +160,22 @@ class LaterWork:
         for left in self._before(recorded, folds):
             if not left.dirty.isdisjoint(paths):
                 yield left.session.id, saying, paths
+
+    def discarded(
+        self, whole: Recorded, operations: Collection[GitOperation], folds: Folds
+    ) -> Iterator[int]:
+        """Yield sessions whose changes are among those that an event discards.
+
+        Args:
+            whole: the event.
+            operations: what it discards, as `discarding` returns.
+            folds: the sessions of this transaction.
+        """
+        for left in self._before(whole, folds) if operations else ():
+            if is_inside(left.session.cwd, whole.root) and any(
+                is_within(path, one.paths) for one in operations for path in left.dirty
+            ):
+                yield left.session.id
 
     def begun(self, recorded: Recorded, folds: Folds) -> Iterator[int]:
         """Yield sessions whose plan is what a prompt asks for."""

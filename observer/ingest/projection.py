@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from observer.core.events import Enriched, Forget, Remember, Triage, Undo
 from observer.core.model import Enrichment, Item, Recorded, Session
-from observer.ingest.derived import LaterWork, NoteProjection, ProjectHistory
+from observer.ingest.derived import LaterWork, NoteProjection, ProjectHistory, discarding
 from observer.observations import session_commits
 from observer.observations.drafts import enrichment
 from observer.observations.notable import is_covered_by_fix, is_notable, is_superseded
@@ -69,7 +69,7 @@ class Projection:
         whole, drafted = fold.add_paired(recorded)
         arcs = self._history.add(whole, drafted)
         fold.learn(arcs, self._history.failures(whole.project_id))
-        self._take_up(recorded, drafted)
+        self._take_up(recorded, whole, drafted)
         is_known = self._history.is_known(whole)
         kept = [
             one
@@ -137,12 +137,17 @@ class Projection:
             self._folds[key] = SessionReducer(stored or begin(recorded))
         return self._folds[key]
 
-    def _take_up(self, recorded: Recorded, drafted: Items) -> None:
+    def _take_up(self, recorded: Recorded, whole: Recorded, drafted: Items) -> None:
         """Mark in other sessions that an event takes up what they left open."""
         for session_id, saying, paths in list(
             self._later.committed(recorded, drafted, self._folds)
         ):
             self._fold_of(session_id).commit(saying, paths)
+        back = self._history.wrote_back(whole)
+        gone = discarding(whole, back)
+        own = [whole.session_id] if back and whole.session_id else []
+        for session_id in [*own, *self._later.discarded(whole, gone, self._folds)]:
+            self._fold_of(session_id).discard(gone)
         for session_id in list(self._later.begun(recorded, self._folds)):
             self._fold_of(session_id).begin_plan()
 

@@ -169,6 +169,21 @@ def _since(mine: list[TrackedEdit], mark: str) -> list[TrackedEdit]:
     return mine[had[-1] + 1 :] if had else []
 
 
+def is_all_undone(known: ProjectState, root: str, path: str) -> bool:
+    """Return True if nothing is left of the edits of a file that no commit has.
+
+    There were some, and no edit that a commit has was taken back meanwhile.
+    """
+    mine = [
+        edit
+        for edit in known.edits
+        if edit.path == path and edit.worktree.root == root and edit.kind != "undo"
+    ]
+    since = [edit for edit in mine if not edit.commit]
+    is_behind = any(edit.commit and edit.reverted_by == DROPPED for edit in mine)
+    return bool(since) and not is_behind and all(edit.reverted_by == DROPPED for edit in since)
+
+
 def undone_by_revert(known: ProjectState, hashes: Sequence[str]) -> list[TrackedEdit]:
     """Return the edits of commits that a commit reverts."""
     return [

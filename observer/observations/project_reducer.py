@@ -48,7 +48,7 @@ from observer.observations.drafts import (
 )
 from observer.observations.failure_records import TrackedEdit
 from observer.observations.inverse_edits import Reversal
-from observer.observations.open_failures import CommandOutcome, OpenFailure
+from observer.observations.open_failures import CommandOutcome
 from observer.observations.project_state import Items, ProjectState, Step, TrackedCommit
 from observer.outcomes.check_runs import check_results_of
 
@@ -203,9 +203,9 @@ class ProjectReducer:
         return items
 
     @property
-    def failures(self) -> tuple[OpenFailure, ...]:
-        """The checks of the project that were red after the last event that was added."""
-        return self._then.failures
+    def state(self) -> ProjectState:
+        """What was known of the project after the last event that was added."""
+        return self._then
 
     def is_known(self, recorded: Recorded) -> bool:
         """Return True if a command could not run, and an earlier fix says what works instead."""

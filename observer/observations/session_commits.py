@@ -15,7 +15,7 @@ from observer.core.model import Recorded
 from observer.core.text import is_within, one_line
 from observer.observations import git_commands, open_steps
 from observer.observations.git_commands import GitOperation, Scope
-from observer.observations.session_state import FileState, SessionState, added
+from observer.observations.session_state import FileState, SessionState, added, without_groups
 
 HASH_CHARS = 10
 STASHES = 8
@@ -124,6 +124,8 @@ def with_git_commands(
     """Return the state after the git commands of a line; `is_ok` as in `completed_parts`."""
     for operation, _ in git_commands.operations_of(recorded, body, is_ok=is_ok):
         state = with_operation(state, operation)
+        if operation.kind in DISCARDING:  # what is written from now on is not what was taken back
+            state = without_groups(state, "write")
     # The words of the command say how many commits go, its output only where HEAD is now.
     for operation, _ in git_commands.operations_of(recorded, replace(body, output=""), is_ok=is_ok):
         if operation.kind in ("reset", "uncommit"):
@@ -133,6 +135,14 @@ def with_git_commands(
             state = with_index_committed(state)
         else:
             state = with_staged(state, operation.paths, with_new=operation.kind == "stage")
+    return state
+
+
+def with_later_discard(state: SessionState, operations: Iterable[GitOperation]) -> SessionState:
+    """Return the state after changes of the session were discarded outside of it."""
+    for operation in operations:
+        if operation.kind in DISCARDING:
+            state = without_groups(with_operation(state, operation), "write")
     return state
 
 
@@ -258,3 +268,5 @@ _CHANGES: Mapping[str, Callable[[FileState], FileState]] = {
     "clean": _cleaned_file,
 }
 """Operation -> what it makes of a changed file."""
+DISCARDING = frozenset(_CHANGES)
+"""Operations that discard changes for good."""

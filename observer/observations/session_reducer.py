@@ -59,6 +59,7 @@ from observer.observations.drafts import (
     where_of,
 )
 from observer.observations.event_record import EventRecord
+from observer.observations.git_commands import GitOperation
 from observer.observations.memory_use import is_memory_use
 from observer.observations.open_failures import OpenFailure
 from observer.observations.session_state import PendingTool, SessionState
@@ -106,6 +107,10 @@ class SessionReducer:
     def commit(self, saying: str, paths: Iterable[str]) -> None:
         """Note a commit of the session's changes that was made outside of it."""
         self._state = session_commits.with_later_commit(self._state, saying, paths)
+
+    def discard(self, operations: Iterable[GitOperation]) -> None:
+        """Note that changes of the session were discarded outside of it."""
+        self._state = session_commits.with_later_discard(self._state, operations)
 
     def begin_plan(self) -> None:
         """Note that another session has begun this session's plan."""

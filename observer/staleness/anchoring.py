@@ -95,6 +95,7 @@ class _Anchoring:
                 at_ms=each.at_ms,
                 updated_ms=each.at_ms,
                 is_here=is_here,
+                reverted_ms=each.discarded_ms,
                 anchors=tuple(self._anchors(each, step)),
             )
             self._walk.add(anchor_set)

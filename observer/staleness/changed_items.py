@@ -95,25 +95,33 @@ MOST = 20_000
 
 
 class NewItem(Value):
-    """An item to be anchored; it held at `at_ms`, on `branch`."""
+    """An item to be anchored; it held at `at_ms`, on `branch`.
+
+    Its work was discarded at `discarded_ms`, 0 if it was not.
+    """
 
     item: int
     target: AnchorTarget
     branch: str
     at_ms: int
+    discarded_ms: int = 0
 
 
 class ItemChanges(NamedTuple):
-    """The items changed up to a change number: `fresh` to anchor, `seen` the ids of all."""
+    """The items changed up to a change number: `fresh` to anchor, `seen` the ids of all.
+
+    `undone` are the ids of older items that these say to have reverted.
+    """
 
     change: int
     fresh: list[NewItem]
     seen: set[int]
+    undone: set[int]
 
 
 def changed_items(reader: StoreReader, worktree: WorktreeView) -> ItemChanges:
     """Return the items changed since `worktree.change`, at most about `MOST` to anchor."""
-    batch = ItemChanges(worktree.change, [], set())
+    batch = ItemChanges(worktree.change, [], set(), set())
     while len(batch.fresh) < MOST:
         page = reader.changes_in(worktree.project_id, after=batch.change, limit=PAGE)
         if not page:
@@ -128,6 +136,8 @@ def changed_items(reader: StoreReader, worktree: WorktreeView) -> ItemChanges:
             if change.item and change.item.updated_ms == known.get(change.id):
                 continue
             batch.seen.add(change.id)
+            links = change.item.links if change.item else ()
+            batch.undone.update(link.target for link in links if link.kind == "reverts")
             if change.item and (wanted := anchor_target(change.item)):
                 at_ms = change.item.updated_ms
                 batch.fresh.append(

@@ -151,7 +151,8 @@ class HistoryWalk:
 
     def pending(self, path: str) -> bool:
         """Return True if an anchor in a file waits for a commit."""
-        anchors = (self._anchor_sets[item].anchors for item in self._in_file[path])
+        known = (self._anchor_sets[item] for item in self._in_file[path])
+        anchors = (each.anchors for each in known if not each.is_discarded)
         return any(each.path == path and each.fingerprint is None for each in chain(*anchors))
 
     def changed(self) -> list[AnchorSet]:
@@ -220,7 +221,8 @@ class HistoryWalk:
         current = fingerprint_of(now, anchor.symbol)
         path = moved.path if anchor.path == moved.old else anchor.path
         if anchor.fingerprint is None:
-            if step.committed_ms + SECOND_MS <= anchor_set.at_ms:
+            is_gone = anchor_set.is_discarded and step.committed_ms > anchor_set.reverted_ms
+            if is_gone or step.committed_ms + SECOND_MS <= anchor_set.at_ms:
                 return replace(anchor, path=path)
             return replace(anchor, path=path, fingerprint=current, blob=moved.blob)
         reason = _reason(anchor, current, path, is_there=bool(moved.blob))
@@ -250,10 +252,10 @@ class HistoryWalk:
     def _revert(self, step: CommitDiff) -> None:
         for commit in reverts(step):
             for item in list(self._based[commit]):
-                back = replace(
-                    self._anchor_sets[item], reverted=step.commit, reverted_ms=step.committed_ms
-                )
-                self.update(back)
+                known = self._anchor_sets[item]
+                if not known.is_discarded:
+                    back = replace(known, reverted=step.commit, reverted_ms=step.committed_ms)
+                    self.update(back)
             for item in list(self._reverted[commit]):
                 self.update(replace(self._anchor_sets[item], reverted="", reverted_ms=0))
 

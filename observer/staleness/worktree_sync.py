@@ -7,7 +7,7 @@ what users are shown; it is pure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 
@@ -17,6 +17,7 @@ from observer.core.model import Validity
 from observer.git.commit_diffs import CommitDiff, DiffEntry
 from observer.staleness.anchoring import anchored
 from observer.staleness.changed_items import changed_items
+from observer.staleness.discarded import discards, with_discards
 from observer.staleness.history_walk import FILE, NO_COMMIT, OUTSIDE, HistoryWalk, reverts
 from observer.staleness.repository import RepositoryView
 from observer.store.anchors import Anchor, AnchorSet, WorktreeView
@@ -31,6 +32,8 @@ def validity(anchor_set: AnchorSet, *, branch: str) -> list[Validity]:
     landed = [anchor for anchor in anchor_set.anchors if anchor.fingerprint is not None]
     off = [anchor for anchor in landed if anchor.reason in {"changed", "deleted"}]
     found = list(_renamed(landed))
+    if anchor_set.is_discarded:
+        return [*found, Validity(reason="reverted", since_ms=anchor_set.reverted_ms)]
     # What was only said or run while HEAD was there is not taken back with it.
     if anchor_set.reverted and off:
         found.append(
@@ -149,6 +152,11 @@ class WorktreeSync:
         return self._worktree != begun
 
     def _move(self) -> None:
+        # Before the commits since then are taken for those of the edits that were discarded.
+        with self._store.read() as reader:
+            batch = changed_items(reader, self._worktree)
+        if gone := self._discarded(batch.undone - batch.seen):
+            self._keep(gone, self._worktree)
         old, new = self._worktree.head, self._git.head
         trunk = self._git.trunk(new, since=old)
         leap = self._git.leap(old, self._git.parent(trunk[-1]) if trunk else new)
@@ -225,14 +233,25 @@ class WorktreeSync:
         while True:
             with self._store.read() as reader:
                 batch = changed_items(reader, self._worktree)
+                fresh = with_discards(reader, batch.fresh)
             if batch.change == self._worktree.change:
                 return
-            anchor_sets = anchored(
-                self._store, self._git, self._worktree, batch.fresh, pause=self._pause
-            )
+            anchor_sets = anchored(self._store, self._git, self._worktree, fresh, pause=self._pause)
             loose = batch.seen - {anchor_set.item for anchor_set in anchor_sets}
+            anchor_sets += self._discarded(batch.undone - batch.seen)
             there = replace(self._worktree, change=batch.change)
             self._keep(self._carried(anchor_sets), there, loose=loose)
+
+    def _discarded(self, undone: Collection[int]) -> list[AnchorSet]:
+        """Return the anchor sets of what was discarded since they were made."""
+        with self._store.read() as reader:
+            at_ms = discards(reader, undone)
+            known = reader.anchor_sets(self._worktree.id, sorted(at_ms))
+        return [
+            replace(one, reverted_ms=at_ms[one.item])
+            for one in known
+            if one.is_pending and not one.is_discarded and one.at_ms <= at_ms[one.item]
+        ]
 
     def _keep(
         self, anchor_sets: Sequence[AnchorSet], worktree: WorktreeView, *, loose: Iterable[int] = ()

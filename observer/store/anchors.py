@@ -57,7 +57,8 @@ class AnchorSet(Value):
     """The anchors of one item, seen from one worktree.
 
     It held at the commit `base`, on `branch`, at `at_ms`; `is_here` says whether the worktree's
-    history has that commit. `reverted` is the commit that took it back.
+    history has that commit. `reverted` is the commit that took it back; without one, what was never
+    committed was discarded at `reverted_ms`.
     """
 
     item: int
@@ -74,6 +75,11 @@ class AnchorSet(Value):
     def is_pending(self) -> bool:
         """Whether some of the work that the item describes is not committed yet."""
         return any(anchor.fingerprint is None for anchor in self.anchors)
+
+    @property
+    def is_discarded(self) -> bool:
+        """Whether the work that the item describes was thrown away before a commit had it."""
+        return self.is_pending and self.reverted_ms > 0 and not self.reverted
 
 
 class StalenessReader(Protocol):

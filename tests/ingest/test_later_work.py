@@ -237,3 +237,55 @@ def test_a_rebuild_says_the_same(shop: Shop) -> None:
     shop.git("stash")
     shop.pipeline.rebuild()
     assert shop.summary() == before
+
+
+@pytest.mark.parametrize("command", ["checkout -- .", "restore cart.py", "reset --hard"])
+def test_what_somebody_else_discarded_is_not_left(shop: Shop, command: str) -> None:
+    shop.edit("cart.py")
+    shop.tell(SessionEnd())
+    shop.git(*command.split())
+    shop.tell(Command(command=f"git {command}", exit_code=0), session="of a shell")
+    assert shop.summary().next_steps == ""
+
+
+@pytest.mark.parametrize(
+    "command", ["git restore price.py", "git restore --staged .", "cd sub && git restore ."]
+)
+def test_what_somebody_else_discarded_beside_it_changes_nothing(shop: Shop, command: str) -> None:
+    shop.edit("cart.py")
+    shop.tell(Command(command=command, exit_code=0), session="of a shell")
+    assert "cart.py" in shop.summary().next_steps
+
+
+def test_what_is_discarded_in_another_work_tree_is_still_here(shop: Shop, tmp_path: Path) -> None:
+    shop.edit("cart.py")
+    shop.git("worktree", "add", "-q", str(tmp_path / "second"))
+    here, shop.root = shop.root, tmp_path / "second"
+    shop.tell(Command(command="git restore .", exit_code=0), session="of a shell")
+    shop.root = here
+    assert "cart.py" in shop.summary().next_steps
+
+
+def test_what_the_session_wrote_back_itself_is_not_left(shop: Shop) -> None:
+    shop.edit("cart.py", "price.py")
+    shop.save("cart.py", "a = 1\n")
+    back = FileWrite(path=str(shop.root / "cart.py"), edits=(Edit(old="a = 2", new="a = 1"),))
+    shop.tell(back)
+    assert shop.summary().next_steps == "Not committed at 2026-09-21 14:13 UTC: price.py."
+
+
+def test_what_another_editor_wrote_back_is_not_left(shop: Shop) -> None:
+    shop.edit("cart.py")
+    shop.tell(SessionEnd())
+    back = FileWrite(path=str(shop.root / "cart.py"), edits=(Edit(old="a = 2", new="a = 1"),))
+    shop.tell(back, session="")
+    assert shop.summary().next_steps == ""
+
+
+def test_what_is_taken_back_of_a_commit_is_left(shop: Shop) -> None:
+    shop.edit("cart.py")
+    shop.commit()
+    shop.tell(taken("cart.py"))
+    back = FileWrite(path=str(shop.root / "cart.py"), edits=(Edit(old="a = 2", new="a = 1"),))
+    shop.tell(back)
+    assert "cart.py" in shop.summary().next_steps

@@ -45,7 +45,7 @@ class Fed:
             fold = fold or SessionReducer(session_lifecycle.begin(recorded))
             whole, made = fold.add_paired(recorded)
             arcs.add(whole, made)
-            fold.learn((), arcs.failures)
+            fold.learn((), arcs.state.failures)
             self.items |= {item.id: item for item in made}
         assert fold is not None
         session = fold.session()

@@ -55,7 +55,7 @@ class Project:
 
     @property
     def open(self) -> tuple[OpenFailure, ...]:
-        return self._arcs.failures
+        return self._arcs.state.failures
 
     @property
     def heads(self) -> list[str]:
