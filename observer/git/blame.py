@@ -29,7 +29,8 @@ _PLAIN = ("--no-mailmap", "--no-show-signature", "--no-color", "--encoding=UTF-8
 class BlamedCommit(Value):
     """A commit that made part of a file. Times are its own; 0 where it is not committed.
 
-    `path` is what the file was called then, empty where nobody asked. `lines` counts those that it
+    `path` is what the file was called then, empty where nobody asked; `earlier_path` what it was
+    called before, where the commit renamed it. `lines` counts those that it
     made of the ones asked about, `texts` is what they say, `numbers` where they stood in it;
     `similar` counts lines that it did not make but that look like those it made, as after a move or
     with another indentation.
@@ -39,6 +40,7 @@ class BlamedCommit(Value):
 
     hash: str
     path: str = ""
+    earlier_path: str = ""
     subject: str = ""
     author: str = ""
     authored_ms: int = 0
@@ -48,6 +50,11 @@ class BlamedCommit(Value):
     similar: int = 0
     texts: tuple[str, ...] = ()
     numbers: tuple[int, ...] = ()
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """What the file was called while the commit was worked on, as far as it is known."""
+        return frozenset(filter(None, (self.path, self.earlier_path)))
 
 
 class _Line(NamedTuple):
@@ -134,7 +141,7 @@ def _origins(root: str, lines: Sequence[_Line]) -> list[BlamedCommit]:
 
 
 def with_previous_time(root: str, origin: BlamedCommit, own: Collection[str] = ()) -> BlamedCommit:
-    """Return one of `blame_lines` with its `before_ms`.
+    """Return one of `blame_lines` with its `before_ms` and `earlier_path`.
 
     Args:
         root: the work tree.
@@ -143,7 +150,7 @@ def with_previous_time(root: str, origin: BlamedCommit, own: Collection[str] = (
             one says nothing about when this one was begun.
     """
     path = ("--", origin.path)
-    commits = list(_log(root, f"-{_MOST_BEFORE}", "--follow", origin.hash or "HEAD", *path))
+    commits = _followed(root, f"-{_MOST_BEFORE}", origin.hash or "HEAD", *path)
     own = {*own, origin.author}
     times = [
         # A rebase commits anew, but keeps when something was written.
@@ -151,7 +158,8 @@ def with_previous_time(root: str, origin: BlamedCommit, own: Collection[str] = (
         for one in commits
         if one.hash != origin.hash and (one.author in own or not origin.hash)
     ]
-    return replace(origin, before_ms=times[0] if times else 0)
+    earlier = next((one.earlier_path for one in commits if one.hash == origin.hash), "")
+    return replace(origin, before_ms=times[0] if times else 0, earlier_path=earlier)
 
 
 def local_authors(root: str) -> frozenset[str]:
@@ -168,10 +176,12 @@ def local_authors(root: str) -> frozenset[str]:
 def file_commits(root: str, path: str, *, limit: int) -> list[BlamedCommit]:
     """Return the last commits that touched a file, under earlier names too, newest first.
 
+    Each has the name that the file had then.
+
     Raises:
         NotFound: no commit knows it; or there is no git.
     """
-    found = list(_log(root, f"-{limit + 1}", "--follow", "HEAD", "--", path))
+    found = _followed(root, f"-{limit + 1}", "HEAD", "--", path)
     if not found:
         raise NotFound(f"git knows no file {path}", hint="name a committed file")
     since = [each.committed_ms for each in found[1:]] + [0]
@@ -233,6 +243,21 @@ def trunk_times(root: str, *, at_most: int) -> list[tuple[int, str]]:
 def _log(root: str, *words: str) -> Iterator[BlamedCommit]:
     answer = git_output(root, "--literal-pathspecs", "log", _FORMAT, *_PLAIN, *words)
     return map(_read, answer.split("\n") if answer else ())
+
+
+def _followed(root: str, *words: str) -> list[BlamedCommit]:
+    """Return commits of one file, followed over renamings, each with its names of the file."""
+    answer = git_output(
+        root, "--literal-pathspecs", "log", _FORMAT, *_PLAIN, "--follow", "--name-status", *words
+    )
+    found: list[BlamedCommit] = []
+    for line in answer.split("\n") if answer else ():
+        if "\0" in line:
+            found.append(_read(line))
+        elif line and found:
+            *earlier, path = (unquote_path(name.encode()) for name in line.split("\t")[1:])
+            found[-1] = replace(found[-1], path=path, earlier_path="".join(earlier))
+    return found
 
 
 def _read(line: str) -> BlamedCommit:

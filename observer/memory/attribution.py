@@ -100,7 +100,7 @@ def _lines_changed(reader: StoreReader, session: Session, origin: BlamedCommit) 
         for one in near
         if isinstance(body := one.event.body, FileWrite)
         and not body.error
-        and relative(body.path, one.root, one.event.cwd) == origin.path
+        and relative(body.path, one.root, one.event.cwd) in origin.paths
     ]
     return sum(one.added for one in changes), sum(one.removed for one in changes)
 

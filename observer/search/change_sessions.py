@@ -62,7 +62,7 @@ def last_writers(
         )
         for one in events:
             body = one.event.body
-            if isinstance(body, FileWrite) and _is_of(body.path, path, origin.path):
+            if isinstance(body, FileWrite) and _is_of(body.path, path, *origin.paths):
                 for text in wanted & _lines_added(body):
                     wrote = (session.id in known, one.event.at_ms, session.id)
                     last[text] = max(last.get(text, wrote), wrote)

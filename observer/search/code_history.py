@@ -154,7 +154,7 @@ def _made_by(
     named = _named(reader, marks)
     if _is_foreign(piece, origin, commit):
         return _MadeBy((), named, *_sureness((), named, None, marks, sessions=named))
-    edits = _edits(reader, piece, since_ms=origin.before_ms, until_ms=until_ms)
+    edits = _edits(reader, piece, origin, until_ms=until_ms)
     is_named = any(mark.session for mark in marks)
     made = None if is_named else _maker(reader, piece, origin, commit)
     written = _written(
@@ -256,7 +256,7 @@ def line_writers(
     if _is_foreign(piece, origin, commit):
         return {}
     until_ms = _end(origin, commit)
-    edits = _edits(reader, piece, since_ms=origin.before_ms, until_ms=until_ms)
+    edits = _edits(reader, piece, origin, until_ms=until_ms)
     sessions = {each.id: each for each in _sessions(reader, edits, commit)}
     last = last_writers(reader, sessions.values(), piece.path, origin, until_ms)
     numbered = zip(origin.numbers, origin.texts, strict=True)
@@ -274,20 +274,21 @@ def _end(origin: BlamedCommit, commit: Item | None) -> int | None:
 
 
 def _edits(
-    reader: StoreReader, piece: CodeTarget, *, since_ms: int, until_ms: int | None
+    reader: StoreReader, piece: CodeTarget, origin: BlamedCommit, *, until_ms: int | None
 ) -> list[Item]:
-    """Return the edits of the file in a stretch of time, newest first."""
+    """Return the edits of the file, by any of its names, that led to a commit, newest first."""
+    names = {piece.path, *origin.paths}
     writes = Filters(
         project_id=piece.project_id,
         types=("file-write",),
-        since_ms=since_ms,
+        since_ms=origin.before_ms,
         until_ms=until_ms,
         owner=piece.owner,
     )
     return [
         each
         for each in reader.recent(writes, limit=EDITS)
-        if any(touches(path, piece.path) for path in each.files_modified)
+        if any(touches(path, name) for path in each.files_modified for name in names)
     ]
 
 

@@ -248,6 +248,31 @@ def test_a_line_is_followed_to_the_name_its_file_had_then(work: Work, shown: Sho
     assert change.origin.before_ms == work.why("access.py:1").changes[0].origin.committed_ms
 
 
+@pytest.mark.parametrize("line", ["", ":1"], ids=["file", "line"])
+def test_edits_under_an_earlier_name_are_known(work: Work, shown: Shown, line: str) -> None:
+    work.git(work.root, "mv", "auth.py", "access.py")
+    work.commit("Call it access")
+    change = work.why(f"access.py{line}").changes[-1]
+    assert change.origin.subject == "Add login"
+    assert [each.id for each in change.edits] == [shown.made]
+    assert [session.external for session in change.sessions] == ["s0"]
+    assert not line or change.sureness == "certain"
+
+
+@pytest.mark.parametrize("line", ["", ":1"], ids=["file", "line"])
+def test_edits_before_the_renaming_of_the_same_commit_are_known(
+    work: Work, shown: Shown, line: str
+) -> None:
+    asked = work.tell(Prompt(text="four tries"), "s3")
+    edited = work.write(SECOND.replace("LIMIT = 3", "LIMIT = 4"), session="s3")
+    work.git(work.root, "mv", "auth.py", "access.py")
+    work.commit("Call it access", is_shown=False)
+    change = work.why(f"access.py{line}").changes[0]
+    assert change.origin.subject == "Call it access"
+    assert [each.id for each in change.edits] == [edited]
+    assert [each.id for each in change.asked] == [asked]
+
+
 def test_older_commits_are_counted(work: Work) -> None:
     for number in range(7):
         work.write(f"a = {number}\n" + "b = 2\n" * number)
