@@ -13,6 +13,8 @@ from observer.cli.config import write_setting
 from observer.cli.consent import refuse_agents
 from observer.cli.exclusive import TRIES, alone, repair_first
 from observer.cli.output import emit, json_option, note, say
+from observer.clients.installers import installable, installed_parts
+from observer.config_files.context import current_context
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput
@@ -72,7 +74,9 @@ def restore_command(*, path: Path, replace: bool, as_json: bool) -> None:
         say(f"what was there before: {done.replaced}")
     if is_other:
         say(f"setting owner = {done.manifest.owner}, whose personal notes it holds")
-    note("connect your clients here: observer install")
+    context = current_context(here)
+    if not any(installed_parts(name, context) for name in installable()):
+        note("connect your clients here: observer install")
 
 
 def _copied(here: Home, target: Path) -> int:

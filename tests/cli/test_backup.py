@@ -77,6 +77,18 @@ def test_what_is_written_is_restored_as_the_same_memory(
     assert "login page" in run("search", "login page").out
 
 
+@pytest.mark.parametrize("client", ["", "claude-code", "zed"], ids=["none", "hooks", "MCP"])
+def test_only_where_no_client_is_connected_it_says_so(
+    run: Run, home: Home, filled: Home, tmp_path: Path, client: str
+) -> None:
+    del filled, home
+    run("backup", str(tmp_path / "copy.db"))
+    assert not client or run("install", client).code == 0
+    ran = run("restore", str(tmp_path / "copy.db"), "--replace")
+    assert ran.code == 0
+    assert ("connect your clients" in ran.err) == (not client)
+
+
 def test_an_export_keeps_the_numbers_of_purged_events_from_being_given_again(
     run: Run, home: Home, filled: Home, tmp_path: Path, elsewhere: Callable[[], Home]
 ) -> None:
