@@ -17,6 +17,7 @@ from observer.clients.services import SERVICES
 from observer.config_files.context import InstallContext, InstallPlan, hook_files
 from observer.config_files.file_edits import FileEdit, apply
 from observer.config_files.former_text import as_it_was
+from observer.config_files.made_folders import keep_made, missing_folders, remove_made
 from observer.core.errors import BadInput, ObserverError
 from observer.core.paths import Home, make_private
 from observer.spool import refusals
@@ -77,6 +78,8 @@ def _takes_out(edit: FileEdit, mark: bytes) -> bool:
 def perform(plan: InstallPlan, home: Home, *, at_ms: int) -> list[Path]:
     """Make a plan's changes, all or none, and return the backups made of others' files.
 
+    Folders that are made for them are recorded, and removed once their last file is.
+
     Raises:
         ConfigInvalid: a file was changed meanwhile or cannot be written; nothing was changed.
     """
@@ -84,7 +87,11 @@ def perform(plan: InstallPlan, home: Home, *, at_ms: int) -> list[Path]:
     # A hook takes the home it is installed in only if there is a spool in it.
     Spool(home.spool).prepare()
     refusals.prepare(make_private(home.logs) / home.refused.name)
-    return apply(plan.edits, home.backups, at_ms=at_ms)
+    folders = missing_folders(plan.edits)
+    kept = apply(plan.edits, home.backups, at_ms=at_ms)
+    keep_made(home, folders)
+    remove_made(home, plan.edits)
+    return kept
 
 
 def _installer(name: str, context: InstallContext) -> Installer:

@@ -118,6 +118,11 @@ class Home:
         return self.root / "quiet.json"
 
     @property
+    def made_folders(self) -> Path:
+        """Which folders installations made; see `config_files.made_folders`."""
+        return self.root / "made-folders.json"
+
+    @property
     def probes(self) -> Path:
         """Folders in which the doctor's probes happen; see `ingest.probe`."""
         return self.root / "probes"

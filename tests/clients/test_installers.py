@@ -303,6 +303,48 @@ def test_uninstalling_removes_the_files_that_we_made(
     assert files() == NEEDED.get(name, {})
 
 
+def folders(context: InstallContext) -> set[Path]:
+    found = {path for path in context.user_home.rglob("*") if path.is_dir()}
+    return {path for path in found if not path.is_relative_to(context.home.root)}
+
+
+@every_target
+def test_uninstalling_removes_the_folders_that_we_made(name: str, context: InstallContext) -> None:
+    given(context, NEEDED.get(name, {}))
+    context.user_home.mkdir(exist_ok=True)
+    before = folders(context)
+    make(install(name, context), context)
+    make(uninstall(name, context), context)
+    assert folders(context) == before
+
+
+def test_a_folder_that_is_somebody_elses_stays(context: InstallContext) -> None:
+    there = context.user_home / ".claude"
+    there.mkdir(parents=True)
+    make(install("claude-code", context), context)
+    make(uninstall("claude-code", context), context)
+    assert there.is_dir()
+
+
+def test_a_folder_that_we_made_stays_with_what_others_put_there(context: InstallContext) -> None:
+    make(install("claude-code", context), context)
+    mine = context.user_home / ".claude" / "notes"
+    mine.mkdir()
+    make(uninstall("claude-code", context), context)
+    assert mine.is_dir()
+
+
+def test_a_folder_that_was_made_anew_is_not_ours(context: InstallContext) -> None:
+    make(install("claude-code", context), context)
+    there = context.user_home / ".claude"
+    there.rename(there.with_name("old"))
+    there.mkdir()
+    for path in there.with_name("old").iterdir():
+        path.rename(there / path.name)
+    make(uninstall("claude-code", context), context)
+    assert there.is_dir()
+
+
 @every_target
 def test_uninstalling_what_is_not_installed_changes_nothing(
     name: str, context: InstallContext, files: Files
