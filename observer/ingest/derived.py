@@ -35,6 +35,7 @@ from observer.observations.open_failures import OpenFailure
 from observer.observations.project_reducer import ProjectReducer
 from observer.observations.session_reducer import SessionReducer
 from observer.observations.session_state import SessionState
+from observer.shell.command_line import simple_commands
 from observer.store.interface import StoreReader, Writer
 
 _OF_COMMITS = frozenset({"reverts", "replaces", "makes"})
@@ -58,11 +59,29 @@ class ProjectHistory:
 
         Links to commits have targets.
         """
-        project_id = recorded.project_id
+        fixes = self._arc(recorded.project_id).add(recorded, tuple(made))
+        return tuple(self._resolved(item, recorded) for item in fixes)
+
+    def _arc(self, project_id: int) -> ProjectReducer:
         if project_id not in self._arcs:
             self._arcs[project_id] = ProjectReducer(self._writer.project_state(project_id))
-        fixes = self._arcs[project_id].add(recorded, tuple(made))
-        return tuple(self._resolved(item, recorded) for item in fixes)
+        return self._arcs[project_id]
+
+    def has_switch(self, recorded: Recorded) -> bool:
+        """Return True if a hook reported the switch of branch of a command that is not added yet.
+
+        A commit without a branch may be checked out by any of its names.
+        """
+        body, root = recorded.event.body, recorded.root
+        known = self._arc(recorded.project_id).state
+        if not isinstance(body, Command) or not known.is_checkout_reported:
+            return False
+        done = git_commands.operations_of(recorded, body, is_ok=True)
+        to = {one.target for one, _ in done if one.kind in ("switch", "branch")}
+        branch = known.branches.get(root, "")
+        is_back = any(map(git_commands.switches_back, simple_commands(body.command)))
+        is_detached = bool(branch) and known.heads.get(root, "").startswith(branch)
+        return is_back or branch in to or bool(to and is_detached)
 
     def failures(self, project_id: int) -> tuple[OpenFailure, ...]:
         """Return the checks of a project, of which an event was added, that are red."""

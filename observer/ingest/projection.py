@@ -12,7 +12,12 @@ from observer.core.model import Enrichment, Item, Recorded, Session
 from observer.ingest.derived import LaterWork, NoteProjection, ProjectHistory, discarding
 from observer.observations import session_commits
 from observer.observations.drafts import enrichment
-from observer.observations.notable import is_covered_by_fix, is_notable, is_superseded
+from observer.observations.notable import (
+    AlreadySaid,
+    is_covered_by_fix,
+    is_notable,
+    is_superseded,
+)
 from observer.observations.note_reducer import OnNote, forgotten
 from observer.observations.prompt_injection import suspicion, with_suspicion
 from observer.observations.session_lifecycle import begin
@@ -67,15 +72,15 @@ class Projection:
         self._notes.put()
         fold = self._fold(recorded)
         whole, drafted = fold.add_paired(recorded)
+        has_switch = self._history.has_switch(whole)
         arcs = self._history.add(whole, drafted)
         fold.learn(arcs, self._history.failures(whole.project_id))
         self._take_up(recorded, whole, drafted)
-        is_known = self._history.is_known(whole)
+        said = AlreadySaid(is_fix=self._history.is_known(whole), is_switch=has_switch)
         kept = [
             one
             for one in drafted
-            if is_notable(one, whole, fold.state(), is_known=is_known)
-            and not is_covered_by_fix(one, arcs)
+            if is_notable(one, whole, fold.state(), said) and not is_covered_by_fix(one, arcs)
         ]
         spent = self._spent(arcs, recorded.event.at_ms)
         made = [*kept, *arcs, *spent, *self._purpose(recorded)]

@@ -153,6 +153,11 @@ def parse(part: SimpleCommand, output: str = "") -> GitOperation | None:
     return parser(words[1:], output) if parser else None
 
 
+def switches_back(part: SimpleCommand) -> bool:
+    """Return True if a simple command checks out what was checked out before, whatever it was."""
+    return words_of(part) in (["checkout", "-"], ["switch", "-"])
+
+
 def words_of(part: SimpleCommand) -> list[str]:
     """Return the words after `git` and its own options; none for another program."""
     return git_words(part.words) if program_name(part.words[0]) == "git" else []

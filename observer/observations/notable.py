@@ -18,6 +18,7 @@ from observer.code.change_summary import (
 from observer.core.events import Command, FileWrite, ToolUse
 from observer.core.model import Item, Recorded
 from observer.core.text import word_set
+from observer.core.value import Value
 from observer.observations import file_text, git_commands, session_commits, todos
 from observer.observations.analysis import analysis_of
 from observer.observations.fix_text import ALTERNATIVE, REPAIR, VAGUE
@@ -40,6 +41,7 @@ _PLAIN = word_set("rm rmdir mv cp mkdir touch ln chmod chown kill pkill killall 
 _TESTING = "testing"
 """Concept of commands that run tests."""
 _GIT_PLAIN = word_set("add stage push fetch pull config mv")
+_CARRYING = word_set("switch branch stash unstash")
 _TAGS = word_set("--tags --follow-tags")
 _ROUTINE_REMEDIES = word_set("fixer service")
 _SLIPS = (
@@ -57,8 +59,22 @@ _LOOKS = re.compile(r"(?i)(?:fs_|notebook)?(?:read|glob|grep|ls|list|view|find|s
 """Tools that look something up."""
 
 
+class AlreadySaid(Value):
+    """What other items say of a command.
+
+    `is_fix` if it could not run, and a fix says what works instead; `is_switch` if a hook of git
+    reported the branch that it switches to.
+    """
+
+    is_fix: bool = False
+    is_switch: bool = False
+
+
 def is_notable(
-    made: Item, recorded: Recorded, known: SessionState, *, is_known: bool = False
+    made: Item,
+    recorded: Recorded,
+    known: SessionState,
+    said: AlreadySaid = AlreadySaid(),  # noqa: B008 - it is frozen
 ) -> bool:
     """Return False for an observation that nobody would search for.
 
@@ -66,7 +82,7 @@ def is_notable(
         made: the observation.
         recorded: its event, completed.
         known: the session's state after that event.
-        is_known: the command could not run, and a fix already says what works instead.
+        said: what other items say of it.
     """
     match recorded.event.body:
         case ToolUse() as use:
@@ -74,7 +90,7 @@ def is_notable(
         case FileWrite() as write:
             return bool(write.error) or _is_edit_notable(made, analysis_of(recorded).change)
         case Command() as command if made.type == "command":
-            return _is_run_notable(made, recorded, command, known, is_known=is_known)
+            return _is_run_notable(made, recorded, command, known, said)
     return True
 
 
@@ -102,15 +118,19 @@ def is_superseded(failure: Item, fix: Item) -> bool:
 
 
 def _is_run_notable(
-    made: Item, recorded: Recorded, body: Command, known: SessionState, *, is_known: bool
+    made: Item, recorded: Recorded, body: Command, known: SessionState, said: AlreadySaid
 ) -> bool:
     result = analysis_of(recorded).result
     parts = leading_commands(simple_commands(body.command))
     if not result.was_run:
         return False
     if result.ok is False:
-        return not (is_known or _only_looks(parts, result))
-    if recorded.event.author == "person" or any(map(_reverts, parts)):
+        return not (said.is_fix or _only_looks(parts, result))
+    if recorded.event.author == "person":
+        return True
+    if said.is_switch:
+        parts = [part for part in parts if not _moves_work(part)]
+    if any(map(_reverts, parts)):
         return True
     is_again = made.folded == 1 and _ran(recorded, body, known).is_again
     return not is_again and _is_news(parts, body, result, known)
@@ -173,6 +193,13 @@ def _only_looks(parts: Sequence[SimpleCommand], result: CommandResult) -> bool:
 
 def _reverts(part: SimpleCommand) -> bool:
     return bool(git_commands.words_of(part)) and git_commands.parse(part) is not None
+
+
+def _moves_work(part: SimpleCommand) -> bool:
+    """Return True if a command switches branches, or carries work over by git's stash."""
+    operation = git_commands.parse(part)
+    is_moved = operation is not None and operation.kind in _CARRYING
+    return is_moved or git_commands.switches_back(part)
 
 
 def _is_commit(part: SimpleCommand) -> bool:

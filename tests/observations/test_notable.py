@@ -10,7 +10,7 @@ from msgspec import structs
 
 from observer.core.events import AnyBody, Command, Commit, Edit, FileWrite, Prompt, Search, ToolUse
 from observer.core.model import Item, Link, Recorded
-from observer.observations.notable import is_covered_by_fix, is_notable, is_superseded
+from observer.observations.notable import AlreadySaid, is_covered_by_fix, is_notable, is_superseded
 from observer.observations.session_lifecycle import begin
 from observer.observations.session_reducer import SessionReducer
 
@@ -136,7 +136,7 @@ def test_a_failure_whose_remedy_is_reported_is_not_reported_again(
     fold = SessionReducer(begin(event))
     whole, (made,) = fold.add_paired(event)
     assert is_notable(made, whole, fold.state())
-    assert not is_notable(made, whole, fold.state(), is_known=True)
+    assert not is_notable(made, whole, fold.state(), AlreadySaid(is_fix=True))
 
 
 RED = {
