@@ -6,9 +6,10 @@ import errno
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -250,6 +251,20 @@ WITHOUT_SETTINGS = tuple(name for name in FIFOS if name != "config.toml")
 """Those that a command still meets, as it does not end at its settings."""
 
 
+@pytest.fixture
+def at_last() -> Iterator[None]:
+    """Fail a test that waits for what never comes; such a one takes no processor time."""
+
+    def stop(*_: object) -> None:
+        raise AssertionError("waited 60 s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "names"),
@@ -264,13 +279,13 @@ WITHOUT_SETTINGS = tuple(name for name in FIFOS if name != "config.toml")
     ],
 )
 def test_nobody_waits_for_a_fifo_in_the_place_of_a_file(
-    observer: Observer, home: Home, words: tuple[str, ...], names: tuple[str, ...]
+    within: Observer, at_last: None, home: Home, words: tuple[str, ...], names: tuple[str, ...]
 ) -> None:
     for name in names:
         (home.root / name).parent.mkdir(parents=True, exist_ok=True)
         os.mkfifo(home.root / name, 0o600)
     llm = {"OBSERVER_LLM_URL": "http://127.0.0.1:1/v1", "OBSERVER_LLM_MODEL": "tiny"}
-    ran = observer(*words, OBSERVER_HTTP_PORT="1", **llm)
+    ran = within(*words, OBSERVER_HTTP_PORT="1", **llm)
     assert "Traceback" not in ran.stdout + ran.stderr
     if ran.returncode and words[0] in {"up", "remember"}:
         assert f"{home.root / names[0]}" in ran.stderr
@@ -280,11 +295,11 @@ def test_nobody_waits_for_a_fifo_in_the_place_of_a_file(
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["run", "spool", "spool/new"])
 def test_a_file_in_the_place_of_a_folder_is_shown_with_what_to_do(
-    observer: Observer, home: Home, name: str
+    within: Observer, home: Home, name: str
 ) -> None:
     (home.root / name).parent.mkdir(parents=True)
     (home.root / name).touch()
-    ran = observer("up")
+    ran = within("up")
     assert ran.returncode == 4
     assert f"{home.root / name}" in ran.stderr
     assert "Error:" not in ran.stderr
@@ -293,12 +308,12 @@ def test_a_file_in_the_place_of_a_folder_is_shown_with_what_to_do(
 
 @pytest.mark.parametrize("name", ["log/daemon.log", "daemon.lock"])
 def test_a_link_to_nowhere_is_shown_to_be_moved(
-    observer: Observer, home: Home, tmp_path: Path, name: str
+    within: Observer, home: Home, tmp_path: Path, name: str
 ) -> None:
     (home.root / name).parent.mkdir(parents=True)
     (home.root / name).symlink_to(tmp_path / "no" / "where")
     for words in (("up",), ("doctor",)):
-        ran = observer(*words)
+        ran = within(*words)
         assert ran.returncode
         assert "move it away; it is made anew" in ran.stdout + ran.stderr
 
@@ -314,7 +329,7 @@ def test_doctor_names_a_folder_in_the_place_of_a_file(run: Run, home: Home, name
 
 @pytest.mark.parametrize("place", ["index/index.json", "spool/shell/bash-999999999-1.stored"])
 def test_nobody_waits_for_a_fifo_among_what_the_daemon_keeps(
-    observer: Observer, filled: Home, home: Home, place: str
+    run: Run, at_last: None, filled: Home, home: Home, place: str
 ) -> None:
     fifo = home.root / place
     fifo.parent.mkdir(parents=True, exist_ok=True)
@@ -323,7 +338,7 @@ def test_nobody_waits_for_a_fifo_among_what_the_daemon_keeps(
     shell = home.spool / "shell"
     shell.mkdir(parents=True, exist_ok=True)
     (shell / "bash-999999999-1").touch()
-    assert "login" in observer("search", "login").stdout
+    assert "login" in run("search", "login").out
 
 
 @pytest.mark.slow
@@ -343,10 +358,10 @@ def test_nobody_waits_for_a_fifo_among_what_the_daemon_keeps(
     ],
 )
 def test_a_stream_that_is_closed_or_full_is_no_crash(
-    observer: Observer, home: Home, until: Callable[..., None], words: str, code: int
+    within: Observer, home: Home, until: Callable[..., None], words: str, code: int
 ) -> None:
     if words.startswith("export"):
-        assert observer("remember", "green").returncode == 0
+        assert within("remember", "green").returncode == 0
     done = subprocess.run(
         ["sh", "-c", f"'{sys.executable}' -m observer {words}"],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
