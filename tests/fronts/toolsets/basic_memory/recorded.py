@@ -11,7 +11,7 @@ VOLATILE = re.compile(r"(score|checksum|\w*_id|external_id|generated_at|timefram
 """Fields of JSON that are not compared: numbers and ids of one run."""
 PLACEHOLDERS = (
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?"), "<time>"),
-    (re.compile(r"(?<=\| )\d{4}-\d\d-\d\d(?= \|)"), "<day>"),
+    (re.compile(r"(?<=\| )\d{4}-\d\d-\d\d(?= \||\n|\Z)"), "<day>"),
     (re.compile(r"(?<=- score: )\S+"), "<score>"),
     (re.compile(r"(?<=checksum: )\S+"), "<checksum>"),
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "<uuid>"),
