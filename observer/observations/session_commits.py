@@ -139,10 +139,14 @@ def with_git_commands(
 
 
 def with_later_discard(state: SessionState, operations: Iterable[GitOperation]) -> SessionState:
-    """Return the state after changes of the session were discarded outside of it."""
+    """Return the state after changes of the session were discarded outside of it.
+
+    Args:
+        state: what it was before.
+        operations: those of a kind in `DISCARDING`.
+    """
     for operation in operations:
-        if operation.kind in DISCARDING:
-            state = without_groups(with_operation(state, operation), "write")
+        state = without_groups(with_operation(state, operation), "write")
     return state
 
 
