@@ -2,12 +2,14 @@
 
 Pure. `outline` reads one text, `compare_files` compares two versions of a file and
 `compare_fragments` pieces of two versions; `common_affixes` counts the lines that both versions
-begin and end with. A syntax tree is used wherever it can be had; a text whose tree would be
-broken, or too costly, is read line by line, which always gives an answer. This is the only room
-that uses tree-sitter; a grammar is loaded with the first text in its language.
+begin and end with; `method_calls` reads what a script in JavaScript writes out. A syntax tree is
+used wherever it can be had; a text whose tree would be broken, or too costly, is read line by
+line, which always gives an answer. This is the only room that uses tree-sitter; a grammar is
+loaded with the first text in its language.
 """
 
 from observer.code.diff import common_affixes, compare_files, compare_fragments, indexes_only_in
+from observer.code.literals import method_calls
 from observer.code.outline import outline
 from observer.code.symbol import Symbol, strip_comments
 
@@ -17,6 +19,7 @@ __all__ = [
     "compare_files",
     "compare_fragments",
     "indexes_only_in",
+    "method_calls",
     "outline",
     "strip_comments",
 ]

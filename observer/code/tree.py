@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib import import_module
+from itertools import chain
 from typing import NamedTuple, TypeAlias
 
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
@@ -21,6 +22,8 @@ STEP_BYTES = 18
 """Of a long text, for which a parser may report progress once."""
 LENIENT_BYTES = 128 << 10
 """Of a text that may be broken somewhere else; what recovers from an error takes quadratic time."""
+LENIENT_QUERY_BYTES = 8 << 10
+"""The same where all of it is looked at, and for no more than one answer."""
 MOST_FOUND = 3_000
 """Nodes that a text may hold of what patterns look for."""
 FOUND_BYTES = 10
@@ -29,11 +32,6 @@ COMPARED_BYTES = 4_096
 """What of a text is read at once for a pattern; a longer node is read in several steps."""
 DEEPEST_NODE = 80
 """Levels of a tree that are searched; a method takes about three, and a deep tree much time."""
-
-
-class _Reader(NamedTuple):
-    language: Language
-    query: Query
 
 
 _NAME_CHARS = 100
@@ -71,13 +69,13 @@ def find_nodes(text: bytes, language: str, part: Span | None = None) -> list[Fou
         part: with it, only what it touches is looked for, and only there the tree must be sound.
 
     Raises:
-        TooMuch: nor is there any sense in asking about more of this text.
+        TooComplex: nor is there any sense in asking about more of this text.
     """
     root = _parsed(text, language, is_partial=part is not None)
     if root is None or (part and _is_broken(root, part)):
         return None
     best: dict[tuple[str, int], tuple[int, FoundNode]] = {}
-    for pattern, captures in _matches(root, language, part):
+    for pattern, captures in _matches(root, _query(language, GRAMMARS[language].query), part):
         for key, found in _read(text, captures):
             known = best.get(key)
             if known is None or pattern < known[0]:
@@ -86,15 +84,37 @@ def find_nodes(text: bytes, language: str, part: Span | None = None) -> list[Fou
     return sorted(every, key=lambda found: (found.start, -found.end))
 
 
+def find_captures(text: bytes, language: str, pattern: str) -> list[dict[str, list[Node]]]:
+    """Return the nodes of each match of a pattern by their names in it, in the text's order.
+
+    Args:
+        text: in UTF-8; one of more than `LENIENT_QUERY_BYTES` must not be broken anywhere.
+        language: one that has a grammar.
+        pattern: a query of tree-sitter's.
+
+    Raises:
+        TooComplex: the text takes more work than is spent on one.
+    """
+    root = _parsed(text, language, is_partial=len(text) <= LENIENT_QUERY_BYTES)
+    if root is None:
+        return []
+    found = [captures for _, captures in _matches(root, _query(language, pattern), None)]
+    return sorted(found, key=lambda one: min(node.start_byte for node in chain(*one.values())))
+
+
 def _is_near(found: FoundNode, part: Span) -> bool:
     return found.start <= part[1] and found.end >= part[0]
 
 
 @cache
-def _reader(language: str) -> _Reader:
-    grammar = GRAMMARS[language]
-    known = Language(getattr(import_module(grammar.package), grammar.function)())
-    return _Reader(known, Query(known, grammar.query))
+def _language(name: str) -> Language:
+    grammar = GRAMMARS[name]
+    return Language(getattr(import_module(grammar.package), grammar.function)())
+
+
+@cache
+def _query(language: str, pattern: str) -> Query:
+    return Query(_language(language), pattern)
 
 
 @lru_cache(maxsize=4)  # what an edit leaves is what the next one finds
@@ -120,7 +140,7 @@ def _parsed(text: bytes, language: str, *, is_partial: bool) -> Node | None:
         return lent[-1]
 
     try:
-        root = Parser(_reader(language).language).parse(read, progress_callback=is_enough).root_node
+        root = Parser(_language(language)).parse(read, progress_callback=is_enough).root_node
     except ValueError:
         if steps > most_steps:
             raise TooComplex from None
@@ -147,9 +167,9 @@ def _is_broken(root: Node, part: Span) -> bool:
 
 
 def _matches(
-    root: Node, language: str, part: Span | None
+    root: Node, query: Query, part: Span | None
 ) -> list[tuple[int, dict[str, list[Node]]]]:
-    cursor = QueryCursor(_reader(language).query)
+    cursor = QueryCursor(query)
     cursor.set_max_start_depth(DEEPEST_NODE)
     if part:
         cursor.set_byte_range(*part)

@@ -10,19 +10,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
 from typing import NamedTuple
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, parsed, prose, rows, text
-from observer.importers.codex.literals import MOST, bindings, value_at
+from observer.code import method_calls
 
 NAMES = frozenset({"exec"})
-MOST_CHARS = 200_000
 WAIT = "wait"
 WEB = frozenset({"web__run", "web_run"})
 
-_TOOL = re.compile(r"\btools\.(\w{1,100})\(")
 _HEAD = re.compile(
     r"Script (?P<how>completed|failed|running with cell ID (?P<cell>\w{1,40}))\n"
     r"(?:Wall time[^\n]*\n)?(?:Output:\n?)?"
@@ -47,15 +44,8 @@ class ScriptEnd(NamedTuple):
 
 def calls_in(script: str) -> list[ScriptCall]:
     """Return the calls of tools in a script, those whose arguments are written out."""
-    script = script[:MOST_CHARS]
-    known = bindings(script)
-    found = []
-    for call in islice(_TOOL.finditer(script), MOST):
-        read = value_at(script, call.end(), known)
-        given = _given(read.value) if read else {}
-        if given:
-            found.append(ScriptCall(call[1], given))
-    return found
+    calls = ((one.method, _given(one.argument)) for one in method_calls(script, "tools"))
+    return [ScriptCall(name, given) for name, given in calls if given]
 
 
 def _given(value: Json) -> Object:
