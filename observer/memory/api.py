@@ -34,10 +34,9 @@ from observer.search.find import SearchHits, search
 from observer.search.handles import LARGEST_ID, SearchOptions, around, meant, named, session_id
 from observer.search.recent_sessions import Uncommitted
 from observer.search.reminder import Reminder, reminders
-from observer.search.resume_card import CardFact
 from observer.search.start import Exists, Start, StartRequest, start
 from observer.search.timeline import Timeline, timeline
-from observer.search.token_budget import Pack, PackRequest, TokenCosts
+from observer.search.token_budget import CardFact, Pack, PackRequest, TokenCosts
 from observer.store.interface import Store, StoreReader, Totals
 
 MOST_IDS = 50

@@ -30,11 +30,12 @@ from observer.search.overview import (
 )
 from observer.search.rank import Hit, is_knowledge, leads
 from observer.search.recent_sessions import Uncommitted
-from observer.search.resume_card import CardFact, CardRequest, resume_card
+from observer.search.resume_card import CardRequest, resume_card
 from observer.search.token_budget import (
     KNOWLEDGE_LENGTHS,
     MOST_MISSES,
     OTHER_LENGTHS,
+    CardFact,
     FinishedSession,
     Pack,
     PackEntry,

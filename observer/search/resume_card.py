@@ -32,6 +32,7 @@ from observer.search.recent_sessions import (
     Uncommitted,
     UncommittedFile,
 )
+from observer.search.token_budget import CardFact
 from observer.search.usage import UNKNOWN, usefulness
 from observer.store.interface import StoreReader
 
@@ -54,26 +55,8 @@ NOTE_WEIGHTS = {
 AGELESS = 0.5
 """Share of a note's weight that it keeps however old it is."""
 
-LINE_CHARS = 280
-"""Of a line's text that are shown; the rest is one fetch away."""
 LAST, RED = "last session", "red when it ran last"
 _ENDS = {"active": "still open", "ended": "ended", "idle": "broke off"}
-
-
-class CardFact(Value):
-    """One fact of a card. `item` is what to fetch, `why` what put it there, `weight` its use.
-
-    An `item` of 0 has nothing to fetch. Of `text` so many characters are shown. `red` is the
-    command that is said to fail on the branch of the last session.
-    """
-
-    item: int
-    why: str
-    text: str
-    at_ms: int = 0
-    weight: float = 1.0
-    most_chars: int = LINE_CHARS
-    red: str = ""
 
 
 class CardRequest(Value):

@@ -18,8 +18,8 @@ from observer.core.value import Value
 from observer.observations.session_digest import is_trivial
 from observer.search.eligible import WITHHELD, clean, is_harmless
 from observer.search.recent_sessions import Uncommitted
-from observer.search.resume_card import LAST, CardFact, CardRequest, resume_card
-from observer.search.token_budget import OmittedItem
+from observer.search.resume_card import LAST, CardRequest, resume_card
+from observer.search.token_budget import CardFact, OmittedItem
 from observer.search.working_set import (
     MOST_FILES,
     SessionWork,

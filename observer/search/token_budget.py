@@ -14,7 +14,6 @@ from observer.core.model import Item, ItemKind
 from observer.core.value import Value
 from observer.search.dedupe import content
 from observer.search.rank import Hit, HitSignals
-from observer.search.resume_card import CardFact
 from observer.search.snippet import snippet
 
 MOST_MISSES = 10
@@ -25,6 +24,8 @@ OTHER_LENGTHS = (400, 120)
 
 MOST_OMITTED = 50
 """Most items named of those that did not fit."""
+LINE_CHARS = 280
+"""Of a line's text that are shown; the rest is one fetch away."""
 
 
 class PackEntry(Value):
@@ -32,6 +33,22 @@ class PackEntry(Value):
 
     hit: Hit
     content: str
+
+
+class CardFact(Value):
+    """One fact of a card. `item` is what to fetch, `why` what put it there, `weight` its use.
+
+    An `item` of 0 has nothing to fetch. Of `text` so many characters are shown. `red` is the
+    command that is said to fail on the branch of the last session.
+    """
+
+    item: int
+    why: str
+    text: str
+    at_ms: int = 0
+    weight: float = 1.0
+    most_chars: int = LINE_CHARS
+    red: str = ""
 
 
 class FinishedSession(NamedTuple):

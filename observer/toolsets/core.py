@@ -20,8 +20,7 @@ from observer.core.model import Project
 from observer.memory.accounts import uncommitted_at
 from observer.memory.api import MOST_IDS, Memory
 from observer.search.find import SearchHits
-from observer.search.resume_card import CardFact
-from observer.search.token_budget import FinishedSession, Pack, PackEntry, TokenCosts
+from observer.search.token_budget import CardFact, FinishedSession, Pack, PackEntry, TokenCosts
 from observer.toolsets import compact, notes, rows
 from observer.toolsets.cache import GitAnswers, ResponseCache
 from observer.views import render

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from observer.memory.api import Memory
-from observer.search.resume_card import CardFact
 from observer.search.start import Start
+from observer.search.token_budget import CardFact
 from observer.search.usage import UNKNOWN, Usefulness
 from observer.views import moment, render
 from observer.views.tool import ResultRow

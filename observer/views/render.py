@@ -12,10 +12,9 @@ from textwrap import indent
 from observer.core.errors import ObserverError
 from observer.core.model import Item, Project
 from observer.search.rank import Hit
-from observer.search.resume_card import CardFact
 from observer.search.snippet import held, held_whole, snippet
 from observer.search.timeline import Timeline
-from observer.search.token_budget import Pack, PackEntry
+from observer.search.token_budget import CardFact, Pack, PackEntry
 from observer.views.fence import defused
 from observer.views.labels import labels
 from observer.views.moment import minute

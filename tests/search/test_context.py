@@ -12,10 +12,11 @@ from observer.core.model import Item, Project, Session, SummaryFields, UsageEven
 from observer.observations.drafts import QUESTION
 from observer.search.candidates import Sources
 from observer.search.context import pack
-from observer.search.resume_card import LINE_CHARS, CardFact
 from observer.search.token_budget import (
+    LINE_CHARS,
     MOST_MISSES,
     MOST_OMITTED,
+    CardFact,
     FinishedSession,
     Pack,
     PackEntry,

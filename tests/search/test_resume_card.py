@@ -32,7 +32,8 @@ from observer.ingest.pipeline import Pipeline
 from observer.observations.open_failures import SHOWN_CHANGES, SHOWN_MS
 from observer.projects import PlaceCache
 from observer.search.recent_sessions import OLD_MS, STEPS_OLD_MS
-from observer.search.resume_card import CardFact, CardRequest, resume_card
+from observer.search.resume_card import CardRequest, resume_card
+from observer.search.token_budget import CardFact
 from observer.spool.spool import Spool
 from observer.store.anchors import ANYWHERE
 from observer.store.sqlite.database import SqliteStore
