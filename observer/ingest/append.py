@@ -16,6 +16,7 @@ from observer.ingest.duplicates import (
     WINDOW_MS,
     find_duplicate,
     find_typed,
+    has_other_hook,
     is_covered,
     is_late,
     is_typed_before,
@@ -197,10 +198,17 @@ class EventAppender:
         if recorded.session_id is None or not may_have_duplicate(event, is_late=late):
             return ""
         within_ms = window_ms(event, is_by_import=late or is_imported(event))
+        from_ms, to_ms = event.at_ms - within_ms, event.at_ms + within_ms
+        if (
+            late
+            and not has_other_hook(event)
+            and not self._writer.has_imported(recorded.session_id, from_ms=from_ms, to_ms=to_ms)
+        ):
+            return ""
         near = self._writer.recorded_near(
             recorded.session_id,
-            from_ms=event.at_ms - within_ms,
-            to_ms=event.at_ms + within_ms,
+            from_ms=from_ms,
+            to_ms=to_ms,
             kind=kind_of(event.body),
             newest=NEAR,  # a flood of events must not take quadratic time
         )

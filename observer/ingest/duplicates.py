@@ -57,8 +57,11 @@ def may_have_duplicate(event: Event, *, is_late: bool) -> bool:
         return False
     if is_imported(event):
         return not event.dedup
-    if is_late:
-        return True
+    return is_late or has_other_hook(event)
+
+
+def has_other_hook(event: Event) -> bool:
+    """Return True if another hook may have reported the event, not only an import."""
     hooks = clients().get(event.route.partition("/")[0])
     # A plugin's hooks give the same ids, by which the store knows a duplicate itself.
     by_plugin = hooks is not None and hooks.has_plugin and not event.dedup

@@ -22,7 +22,13 @@ class LogReader(Protocol):
     def recorded_near(
         self, session_id: int, *, from_ms: int, to_ms: int, kind: str = "", newest: int = -1
     ) -> list[Recorded]:
-        """Return a session's `newest` (all) events of a `kind` (any) of that time, by `seq`."""
+        """Return a session's `newest` (all) events of a `kind` (any) of that time, by `seq`.
+
+        The newest are those that happened last.
+        """
+
+    def has_imported(self, session_id: int, *, from_ms: int, to_ms: int) -> bool:
+        """Return True if an import brought an event of a session of that time."""
 
     def written_near(self, *, from_ms: int, to_ms: int) -> list[Recorded]:
         """Return writes of files, and intents, of that time among the newest events, by `seq`."""

@@ -511,6 +511,16 @@ def test_events_near_a_time_are_the_sessions_own(store: Store) -> None:
         assert writer.recorded_near(2, from_ms=0, to_ms=9000) == []
 
 
+def test_what_was_imported_is_known_by_time(store: Store) -> None:
+    with store.write() as writer:
+        writer.append(recorded(1), stored_ms=1)
+        event = msgspec.structs.replace(recorded(2).event, id="import-2")
+        writer.append(msgspec.structs.replace(recorded(2), event=event), stored_ms=1)
+        assert writer.has_imported(1, from_ms=2000, to_ms=3000)
+        assert not writer.has_imported(1, from_ms=0, to_ms=1999)
+        assert not writer.has_imported(2, from_ms=0, to_ms=9000)
+
+
 def test_writes_are_read_by_time_whatever_their_session(store: Store) -> None:
     bodies: tuple[AnyBody, ...] = (
         FileWrite(path="/a.py"),

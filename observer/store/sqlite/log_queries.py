@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from itertools import islice
+from operator import itemgetter
 
 from msgspec.structs import replace
 
@@ -41,10 +42,20 @@ class LogReads(Selecting):
         rows = self._rows(
             f"SELECT {RECORDED_COLUMNS} FROM event"
             " WHERE session_id = ? AND at_ms BETWEEN ? AND ? AND ? IN ('', kind)"
-            " ORDER BY seq DESC LIMIT ?",
+            " ORDER BY at_ms DESC, seq DESC LIMIT ?",
             (session_id, from_ms, to_ms, kind, newest),
         )
-        return readable(rows[::-1])
+        return readable(sorted(rows, key=itemgetter(1)))
+
+    def has_imported(self, session_id: int, *, from_ms: int, to_ms: int) -> bool:
+        """See `LogReader.has_imported`."""
+        return bool(
+            self._rows(
+                "SELECT 1 FROM event WHERE session_id = ? AND at_ms BETWEEN ? AND ?"
+                " AND id GLOB 'import-*' LIMIT 1",
+                (session_id, from_ms, to_ms),
+            )
+        )
 
     def written_near(self, *, from_ms: int, to_ms: int) -> list[Recorded]:
         """See `LogReader.written_near`."""
