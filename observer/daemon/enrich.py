@@ -137,7 +137,7 @@ class EnrichWorker(Worker):
             return self._failed(f"{type(error).__name__}; see the log")
 
     async def _enrich_one(self, client: LlmClient) -> float | None:
-        if await asyncio.to_thread(self._services.spool.depth):
+        if not await asyncio.to_thread(self._services.spool.is_empty):
             return self._pause_s  # a session that looks over may go on in what is not stored yet
         item = await asyncio.to_thread(self._next)
         if item is None:

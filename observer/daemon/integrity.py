@@ -84,7 +84,7 @@ class IntegrityWorker(Worker):
     async def _check(self) -> None:
         if time.monotonic() < self._rests_until:
             return
-        if await asyncio.to_thread(self._spool.depth):
+        if not await asyncio.to_thread(self._spool.is_empty):
             return
         # In the writer's thread, which moves pages into the file: none is half written.
         found = await self._writer.run(_slice, self._home.database, self._next_page)

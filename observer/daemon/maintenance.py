@@ -102,7 +102,7 @@ class MaintenanceWorker(Worker):
                 log.error("the write-ahead log was deleted in use; what it held was saved")
 
     async def _look(self) -> None:
-        if not await asyncio.to_thread(self._spool.depth):
+        if await asyncio.to_thread(self._spool.is_empty):
             await self._writer.run(self._store.checkpoint)
         await asyncio.to_thread(self._forget_old_refusals)
 

@@ -87,7 +87,7 @@ class RetentionWorker(Worker):
             StoreUnavailable: a database cannot be read or written; the next look goes on.
             OSError: a file cannot be deleted; as above.
         """
-        if await asyncio.to_thread(self._spool.depth):
+        if not await asyncio.to_thread(self._spool.is_empty):
             return 0
         await asyncio.to_thread(discard, self._home.expiring)  # of a daemon that was killed
         removed = await self._keep_within_age(at_ms)

@@ -40,6 +40,8 @@ from observer.spool.logs import ShellLogs
 from observer.spool.pauses import Pauses
 
 BATCH_BYTES = 32 << 20
+LISTED = 50_000
+"""Names that are kept of a backlog; when most of them are stored, it is listed again."""
 MOST_REASONS = 1_000
 """Reasons that are read at once."""
 
@@ -65,8 +67,9 @@ class Spool:
     """The queue in one folder. One process drains it; any number may append or look.
 
     `claim` peeks: it hands the same entries out again until they are acknowledged or quarantined.
-    Its listing of `new/` is kept while it fills a batch, so a backlog is listed once, not once a
-    batch; what arrives meanwhile is younger than all of it.
+    Its listing of `new/` is kept while it fills a batch, so that a backlog is not listed once a
+    batch; what arrives meanwhile is younger than all of it. Of a long backlog only the oldest part
+    is kept.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -78,6 +81,7 @@ class Spool:
         self._disposal = Deleter()
         self.pauses = Pauses(folder)
         self._queue: dict[str, _Waiting] = {}
+        self._most_listed = LISTED
 
     def prepare(self, *, reader: str = "") -> None:
         """Create what is missing, for this user's eyes only; `retry` for a reader that is named."""
@@ -127,11 +131,11 @@ class Spool:
         return batch
 
     def backlog(self) -> Iterator[SpoolEntry]:
-        """Yield all that waits, oldest first, and change nothing; what no hook made is left out.
+        """Yield the oldest that waits, in order, and change nothing; what no hook made is left out.
 
         For a process that reads ahead of the one that drains: `claim` gives that one the rest.
         """
-        waiting = self._listed(_leave).items()
+        waiting = self._listed(_leave, LISTED).items()
         own = (self._opened(name, known, _leave) for name, known in waiting)
         yield from _merged(filter(None, own), *self._logs.unread())
 
@@ -141,7 +145,7 @@ class Spool:
             self._logs.hand_out(entry)
 
     def left(self) -> int:
-        """Return how many entries the last `claim` knew of; more may have come since."""
+        """Return how many entries the last `claim` knew of; more may wait, or have come since."""
         return len(self._queue)
 
     def ack(self, entries: Iterable[SpoolEntry]) -> None:
@@ -247,24 +251,30 @@ class Spool:
 
     def _own_files(self, at_most: int) -> Iterator[SpoolEntry]:
         if len(self._queue) < at_most:
-            self._queue = self._listed(self._set_aside)
+            self._queue = self._listed(self._set_aside, max(at_most, self._most_listed))
+        listed = len(self._queue)
         for name, waiting in list(self._queue.items()):
             if entry := self._opened(name, waiting, self._set_aside):
                 yield entry
             else:
                 del self._queue[name]
+        # Nothing but what cannot be read may be older than what can.
+        self._most_listed = 2 * listed if listed >= self._most_listed else LISTED
 
-    def _listed(self, odd: _Odd) -> dict[str, _Waiting]:
-        found = []
+    def _listed(self, odd: _Odd, at_most: int) -> dict[str, _Waiting]:
+        """Return the oldest that waits, in order: of 400,000 a list takes 400 MB."""
+        oldest = heapq.nsmallest(at_most, self._plain_files(odd))
+        return {name: _Waiting(ns // 1_000_000, has_bytes) for ns, name, has_bytes in oldest}
+
+    def _plain_files(self, odd: _Odd) -> Iterator[tuple[int, str, bool]]:
+        """Yield when each file of `new/` was written (ns), its name, and whether it has bytes."""
         for item in self._waiting():
             with suppress(FileNotFoundError):
                 status = item.stat(follow_symlinks=False)
                 if not stat.S_ISREG(status.st_mode):
                     odd(item.name, "it is not a plain file")
                 else:
-                    found.append((status.st_mtime_ns, item.name, status))
-        found.sort()
-        return {name: _Waiting(_ms(status), status.st_size > 0) for _, name, status in found}
+                    yield status.st_mtime_ns, item.name, status.st_size > 0
 
     def _opened(self, name: str, waiting: _Waiting, odd: _Odd) -> SpoolEntry | None:
         path = self._names + name

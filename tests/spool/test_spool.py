@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from observer.clients.envelope import parse
 from observer.core.paths import Home
-from observer.spool.files import LARGEST_BYTES, SpoolEntry, envelope
+from observer.spool.files import LARGEST_BYTES, SpoolEntry, envelope, read
 from observer.spool.spool import Spool
 
 FIELDS = {"client": "cursor", "event": "stop"}
@@ -119,6 +119,42 @@ def test_a_backlog_is_listed_once(spool: Spool, home: Home) -> None:
     age(home.spool / "new" / late, 1)
     assert late not in {entry.id for entry in spool.claim(at_most=6)}
     assert spool.claim(at_most=7)[0].id == late
+
+
+@pytest.fixture
+def backlog(monkeypatch: pytest.MonkeyPatch, home: Home) -> Spool:
+    """A spool in which ten entries wait, more than are listed at once."""
+    monkeypatch.setattr("observer.spool.spool.LISTED", 4)
+    spool = Spool(home.spool)
+    spool.prepare()
+    for second in (3, 9, 1, 5, 0, 7, 2, 8, 4, 6):
+        age(home.spool / "new" / spool.append(FIELDS, b"%d" % second), second + 1)
+    return spool
+
+
+def test_a_long_backlog_is_listed_in_parts(backlog: Spool) -> None:
+    assert payloads(list(backlog.backlog())) == [b"0", b"1", b"2", b"3"]
+    claimed = []
+    while batch := backlog.claim(at_most=3):
+        assert backlog.left() <= 4
+        claimed += payloads(batch)
+        backlog.ack(batch)
+    assert claimed == [b"%d" % second for second in range(10)]
+
+
+def test_what_cannot_be_read_does_not_hide_what_is_younger(
+    backlog: Spool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(path: str) -> tuple[bytes, str]:
+        data, fault = read(path)
+        if parse("e1", data, 0).payload < b"7":
+            raise OSError(errno.EIO, "medium")
+        return data, fault
+
+    monkeypatch.setattr("observer.spool.spool.read", broken)
+    found = [payloads(backlog.claim(at_most=3)) for _ in range(3)]
+    assert found == [[], [b"7"], [b"7", b"8", b"9"]]
+    assert backlog.depth() == 10
 
 
 def test_what_stays_undone_does_not_hide_what_is_new(spool: Spool) -> None:
