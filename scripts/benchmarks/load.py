@@ -16,8 +16,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
-from itertools import islice
+from itertools import cycle, islice
 from pathlib import Path
+
+import orjson
 
 from benchmarks.recall import took_ms
 from observer.core.paths import Home
@@ -43,6 +45,7 @@ SEARCHED = Aim(percent=95, most=50.0)
 FLAT = Aim(most=1.1)
 
 _TOOL_USE = re.compile(rb"toolu_[0-9]{9}")
+_SESSION = re.compile(rb"[0-9a-f]{8}(?=(-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 
 
 def run(options: Options) -> Iterator[Figure]:
@@ -99,18 +102,23 @@ Way = Callable[[Home, str, HookReport], None]
 def _tell(
     way: Way, home: Home, reports: Sequence[HookReport], clients: Sequence[int], length_s: int
 ) -> None:
-    """Report as some clients do, in time; what is late is made up for."""
+    """Report as some clients do, each in a session of its own, in time or as soon as possible."""
+    sessions: dict[str, list[HookReport]] = {}
+    for report in reports:
+        sessions.setdefault(orjson.loads(report.payload)["session_id"], []).append(report)
+    work = dict(zip(clients, cycle(sessions.values())))
     begun = time.monotonic()
     for number in range(length_s * EACH_S):
         time.sleep(max(0.0, begun + number / EACH_S - time.monotonic()))
-        for client in clients:
-            report = reports[(number * CLIENTS + client) % len(reports)]
-            own = f"toolu_{client:02}{number:07}".encode()
-            way(home, _name(client, number), report._replace(payload=_own(report.payload, own)))
+        for client, own in work.items():
+            report = own[number % len(own)]
+            way(home, _name(client, number), report._replace(payload=_own(report, client, number)))
 
 
-def _own(payload: bytes, tool_use: bytes) -> bytes:
-    return _TOOL_USE.sub(tool_use, payload)
+def _own(report: HookReport, client: int, number: int) -> bytes:
+    """Return the payload as a client's own, with a session and an id of the call that differ."""
+    payload = _SESSION.sub(f"{client:08}".encode(), report.payload)
+    return _TOOL_USE.sub(f"toolu_{client:02}{number:07}".encode(), payload)
 
 
 def _name(client: int, number: int) -> str:
