@@ -420,6 +420,15 @@ def test_a_list_of_notes_is_made_without_their_texts(
     assert [step for step in steps if "INDEX item_frontmatter" not in step] == []
 
 
+def test_what_a_session_recorded_near_a_time_is_found_without_a_sort(path: Path) -> None:
+    """A session may record hundreds of events a second, and a backlog asks for each of them."""
+    near = plan_of(path, lambda reader: reader.recorded_near(1, from_ms=1, to_ms=2, newest=9))
+    assert "event_session" in "".join(near)
+    assert "TEMP B-TREE" not in "".join(near)
+    (imported,) = plan_of(path, lambda reader: reader.has_imported(1, from_ms=1, to_ms=2))
+    assert "event_imported" in imported
+
+
 def test_a_title_is_looked_up_without_reading_other_notes(path: Path) -> None:
     steps = plan_of(path, lambda reader: reader.titled("Queue", Filters(owner="ana")))
     assert any("item_titled" in step for step in steps)
