@@ -117,7 +117,7 @@ def test_a_failed_migration_leaves_the_old_version(path: Path) -> None:
 
 BEFORE_TITLE_KEYS = """
 DROP INDEX item_doubtful; DROP TABLE note_file; DROP TABLE note_claim; DROP TABLE note_relation;
-DROP TABLE note_alias; DROP INDEX item_frontmatter; DROP INDEX event_imported;
+DROP TABLE note_alias; DROP INDEX item_frontmatter; DROP INDEX event_imported; DROP INDEX item_type;
 ALTER TABLE item DROP COLUMN file;
 ALTER TABLE event DROP COLUMN checksum; ALTER TABLE project DROP COLUMN checksum;
 DROP INDEX item_titled; ALTER TABLE item DROP COLUMN title_key;
@@ -427,6 +427,15 @@ def test_what_a_session_recorded_near_a_time_is_found_without_a_sort(path: Path)
     assert "TEMP B-TREE" not in "".join(near)
     (imported,) = plan_of(path, lambda reader: reader.has_imported(1, from_ms=1, to_ms=2))
     assert "event_imported" in imported
+
+
+def test_the_newest_of_a_rare_type_are_found_without_reading_a_project(path: Path) -> None:
+    """A session's start asks for commits and fixes, of which a project may have none."""
+    wanted = Filters(project_id=1, types=("commit",))
+    (of_one,) = plan_of(path, lambda reader: reader.ids(wanted, limit=9))
+    assert "item_type (project_id=? AND type=?)" in of_one
+    several = Filters(project_id=1, types=("command", "file-write"))
+    assert "TEMP B-TREE" not in "".join(plan_of(path, lambda reader: reader.ids(several, limit=9)))
 
 
 def test_a_title_is_looked_up_without_reading_other_notes(path: Path) -> None:

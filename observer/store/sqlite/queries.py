@@ -99,7 +99,9 @@ def conditions(filters: Filters) -> tuple[str, list[Any]]:
         ("category", filters.categories),
     ):
         if wanted:
-            parts.append(f"item.{column} IN ({marks(len(wanted))})")
+            # Of one type the newest come from its index; of several they would have to be sorted.
+            unindexed = "+" if len(wanted) > 1 else ""
+            parts.append(f"{unindexed}item.{column} IN ({marks(len(wanted))})")
             values.extend(wanted)
     for condition, value in (
         ("item.branch = ?", filters.branch or None),
