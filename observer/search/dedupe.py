@@ -72,10 +72,16 @@ class _ItemWords:
         self.item = item
 
     @cached_property
+    def text(self) -> str:
+        return f"{self.item.subtitle} {content(self.item)}"
+
+    @cached_property
     def words(self) -> set[str]:
-        return set(_LETTERS.findall(f"{self.item.subtitle} {content(self.item)}".casefold()))
+        return set(_LETTERS.findall(self.text.casefold()))
 
     def is_like(self, other: _ItemWords) -> bool:
+        if self.text == other.text:  # as what a command prints each time; no need to split it
+            return True
         shared = len(self.words & other.words)
         together = len(self.words) + len(other.words) - shared
         return not together or shared / together >= ALIKE
