@@ -71,7 +71,7 @@ def find_nodes(text: bytes, language: str, part: Span | None = None) -> list[Fou
     Raises:
         TooComplex: nor is there any sense in asking about more of this text.
     """
-    root = _parsed(text, language, is_partial=part is not None)
+    root = _parsed(text, language, lenient_bytes=LENIENT_BYTES if part else 0)
     if root is None or (part and _is_broken(root, part)):
         return None
     best: dict[tuple[str, int], tuple[int, FoundNode]] = {}
@@ -95,7 +95,7 @@ def find_captures(text: bytes, language: str, pattern: str) -> list[dict[str, li
     Raises:
         TooComplex: the text takes more work than is spent on one.
     """
-    root = _parsed(text, language, is_partial=len(text) <= LENIENT_QUERY_BYTES)
+    root = _parsed(text, language, lenient_bytes=LENIENT_QUERY_BYTES)
     if root is None:
         return []
     found = [captures for _, captures in _matches(root, _query(language, pattern), None)]
@@ -118,11 +118,11 @@ def _query(language: str, pattern: str) -> Query:
 
 
 @lru_cache(maxsize=4)  # what an edit leaves is what the next one finds
-def _parsed(text: bytes, language: str, *, is_partial: bool) -> Node | None:
-    """Return the root of a tree; a parser is stopped where it is broken, if that matters."""
+def _parsed(text: bytes, language: str, *, lenient_bytes: int) -> Node | None:
+    """Return the root of a tree; None of a broken text that is longer than `lenient_bytes`."""
     steps = 0
     most_steps = max(MOST_STEPS, len(text) // STEP_BYTES)
-    is_lenient = is_partial and len(text) <= LENIENT_BYTES
+    is_lenient = len(text) <= lenient_bytes
 
     def is_enough(_offset: int, has_error: bool) -> bool:  # noqa: FBT001 - as the parser calls it
         nonlocal steps
