@@ -124,8 +124,6 @@ def with_git_commands(
     """Return the state after the git commands of a line; `is_ok` as in `completed_parts`."""
     for operation, _ in git_commands.operations_of(recorded, body, is_ok=is_ok):
         state = with_operation(state, operation)
-        if operation.kind in DISCARDING:  # what is written from now on is not what was taken back
-            state = without_groups(state, "write")
     # The words of the command say how many commits go, its output only where HEAD is now.
     for operation, _ in git_commands.operations_of(recorded, replace(body, output=""), is_ok=is_ok):
         if operation.kind in ("reset", "uncommit"):
@@ -135,18 +133,6 @@ def with_git_commands(
             state = with_index_committed(state)
         else:
             state = with_staged(state, operation.paths, with_new=operation.kind == "stage")
-    return state
-
-
-def with_later_discard(state: SessionState, operations: Iterable[GitOperation]) -> SessionState:
-    """Return the state after changes of the session were discarded outside of it.
-
-    Args:
-        state: what it was before.
-        operations: those of a kind in `DISCARDING`.
-    """
-    for operation in operations:
-        state = without_groups(with_operation(state, operation), "write")
     return state
 
 
@@ -166,7 +152,8 @@ def with_operation(state: SessionState, operation: GitOperation) -> SessionState
         path: change(touched) if is_within(path, operation.paths) else touched
         for path, touched in state.files.items()
     }
-    return replace(state, files=files)
+    # What is written from now on is not what was taken back.
+    return without_groups(replace(state, files=files), "write")
 
 
 def _with_stash(state: SessionState, operation: GitOperation) -> SessionState:

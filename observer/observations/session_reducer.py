@@ -110,7 +110,8 @@ class SessionReducer:
 
     def discard(self, operations: Iterable[GitOperation]) -> None:
         """Note that changes of the session were discarded outside of it."""
-        self._state = session_commits.with_later_discard(self._state, operations)
+        for operation in operations:
+            self._state = session_commits.with_operation(self._state, operation)
 
     def begin_plan(self) -> None:
         """Note that another session has begun this session's plan."""
