@@ -94,6 +94,8 @@ class Candidates:
         self.weights = dict(zip(self.ids, columns["weight"].tolist(), strict=True))
         self.degraded = degraded
         self._columns = columns
+        # One by one, figures of an array take three times as long as those of a list.
+        self._figures = {name: columns[name].tolist() for name in COMPARED}
         self._lists = lists
         self._words: list[str] = columns["words"].tolist()
         self._places = {item_id: place for place, item_id in enumerate(self.ids)}
@@ -127,7 +129,7 @@ class Candidates:
             return HitSignals(recency=recency, project_match=project_match, usefulness=usefulness)
         columns = self._columns
         return HitSignals(
-            **{name: float(columns[name][place]) for name in COMPARED},
+            **{name: figures[place] for name, figures in self._figures.items()},
             recency=recency,
             project_match=project_match,
             usefulness=usefulness,

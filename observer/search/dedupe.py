@@ -24,6 +24,8 @@ NEVER_DUPLICATES = frozenset({"commit"})
 _Title = tuple[int | None, str, str]
 
 _LETTERS = re.compile(r"[^\W\d_]+")
+_ASCII_WORDS = "".join(each if each.isalpha() else " " for each in map(chr, range(128)))
+"""Table for `str.translate`: splits ASCII into the same words in half the time."""
 
 
 class Deduplicator:
@@ -77,7 +79,10 @@ class _ItemWords:
 
     @cached_property
     def words(self) -> set[str]:
-        return set(_LETTERS.findall(self.text.casefold()))
+        text = self.text.casefold()
+        return set(
+            text.translate(_ASCII_WORDS).split() if text.isascii() else _LETTERS.findall(text)
+        )
 
     def is_like(self, other: _ItemWords) -> bool:
         if self.text == other.text:  # as what a command prints each time; no need to split it

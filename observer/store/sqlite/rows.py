@@ -132,7 +132,8 @@ def to_item(row: Row) -> Item:
     values = dict(zip(ITEM_FIELDS, row, strict=True))
     try:
         for name, read in _LISTS.items():
-            values[name] = read(values[name])
+            # Most are empty, and need not be decoded.
+            values[name] = () if values[name] == _NONE_LISTED else read(values[name])
         for name, read_one in _VALUES.items():
             if values[name]:
                 values[name] = read_one(values[name])
