@@ -109,8 +109,10 @@ def _tell(
     work = dict(zip(clients, cycle(sessions.values())))
     begun = time.monotonic()
     for number in range(length_s * EACH_S):
-        time.sleep(max(0.0, begun + number / EACH_S - time.monotonic()))
         for client, own in work.items():
+            # Each at its own times: clients know nothing of each other.
+            due_s = (number + client / CLIENTS) / EACH_S
+            time.sleep(max(0.0, begun + due_s - time.monotonic()))
             report = own[number % len(own)]
             way(home, _name(client, number), report._replace(payload=_own(report, client, number)))
 
