@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
+from observer.redaction.lazy_pattern import lazy
 from observer.redaction.spans import NO_TAIL, ContextPattern, is_literal
 
 
@@ -44,16 +45,16 @@ def _has_line(match: re.Match[str]) -> bool:
     return is_literal(match) and _SETS.search(_before(match, 12)) is not None
 
 
-_READS_SECRET = re.compile(
+_READS_SECRET = lazy(
     r"--password-stdin|--with-token|\bsudo [^|]{0,80}?-S|\bchpasswd|\bpasswd (?:--stdin|\w)"
     r"|\bsecrets? (?:set|put|create)\b|\bcryptsetup |\bkeyring set\b|\bpass insert\b"
 )
-_SETS = re.compile(r"(?:\A|[\r\n]|\\n|(?i:config set )|--)\Z")
-_COMMAND_END = re.compile(r"(?<!\\)\r?\n|[;|&]")
-_MYSQL = re.compile(r"\b(?:mysql(?:dump|admin|import)?|mariadb(?:-dump|-admin)?)(?:\s|\Z)")
-_ACCOUNT = re.compile(r"(?i:\b(?:create|alter)\s+(?:user|role|login)|\bset\s+password)\s")
-_SECRET_MADE = re.compile(r"\bcreate secret\s")
-_PORTS = re.compile(r"[\d.]*:[\d.:]+(?:/(?:tcp|udp))?")
+_SETS = lazy(r"(?:\A|[\r\n]|\\n|(?i:config set )|--)\Z")
+_COMMAND_END = lazy(r"(?<!\\)\r?\n|[;|&]")
+_MYSQL = lazy(r"\b(?:mysql(?:dump|admin|import)?|mariadb(?:-dump|-admin)?)(?:\s|\Z)")
+_ACCOUNT = lazy(r"(?i:\b(?:create|alter)\s+(?:user|role|login)|\bset\s+password)\s")
+_SECRET_MADE = lazy(r"\bcreate secret\s")
+_PORTS = lazy(r"[\d.]*:[\d.:]+(?:/(?:tcp|udp))?")
 _ARGUMENT = (
     r"(?P<quote>[\"'])?"
     r"(?P<secret>(?(quote)[^\"'\r\n]{1,1024}|(?!-)[^\s\"'`;|&<>()\\]{1,1024}))"
@@ -65,12 +66,12 @@ _PLAIN_WORD = r"[^\s\"';|&,%-][^\s\"';|&,%]{0,127}"
 
 def _option(name: str, programs: str, *, is_joined: bool = False) -> ContextPattern:
     """Return the pattern of a secret that some programs take behind an option, or joined to it."""
-    program = re.compile(rf"\b(?:{programs})(?:\s|\Z)")
+    program = lazy(rf"\b(?:{programs})(?:\s|\Z)")
     gap = "" if is_joined else r"[ \t]{1,4}"
     return ContextPattern(
         "password",
         name.lower(),
-        re.compile(rf"{name}(?<=\s{name}){gap}{_ARGUMENT}"),
+        lazy(rf"{name}(?<=\s{name}){gap}{_ARGUMENT}"),
         partial(_is_for, program=program),
         NO_TAIL,
     )
@@ -80,31 +81,29 @@ COMMAND_PATTERNS = (
     ContextPattern(
         "password",
         "-u",
-        re.compile(
+        lazy(
             r"-[uU](?:(?:ser)?(?:[ \t]{1,4}|=)|(?<=\s-[uU])(?!ser))[\"']?"
             r"[^\s:\"'@/]{1,128}:(?P<secret>[^\s\"']{1,256})"
         ),
         _is_for_curl,
-        re.compile(r"[^\s\"']*"),
+        lazy(r"[^\s\"']*"),
     ),
-    ContextPattern(
-        "password", "-p", re.compile(rf"-p(?<=\s-p){_ARGUMENT}"), _is_for_mysql, NO_TAIL
-    ),
+    ContextPattern("password", "-p", lazy(rf"-p(?<=\s-p){_ARGUMENT}"), _is_for_mysql, NO_TAIL),
     ContextPattern(
         "cookie",
         "curl ",
-        re.compile(
+        lazy(
             r"(?i:curl)[ \t][^\r\n;|]{0,200}?(?<=\s)-b[ \t]{0,4}[\"']?"
             r"(?P<secret>[\w.-]{1,64}=[^\s;\"']{4,256})"
         ),
         is_literal,
-        re.compile(r"[^\s;\"']*(?:;[ \t]{0,4}[^\s;\"']+)*"),
+        lazy(r"[^\s;\"']*(?:;[ \t]{0,4}[^\s;\"']+)*"),
     ),
     *(
         ContextPattern(
             "password",
             command,
-            re.compile(rf"{command}[^\r\n;|&]{{0,200}}?(?<=\s){options}[ \t]{{1,4}}{_ARGUMENT}"),
+            lazy(rf"{command}[^\r\n;|&]{{0,200}}?(?<=\s){options}[ \t]{{1,4}}{_ARGUMENT}"),
             is_literal,
             NO_TAIL,
         )
@@ -121,7 +120,7 @@ COMMAND_PATTERNS = (
         ContextPattern(
             "password",
             command,
-            re.compile(rf"(?i:{command}){before}{_ARGUMENT}"),
+            lazy(rf"(?i:{command}){before}{_ARGUMENT}"),
             is_literal,
             NO_TAIL,
         )
@@ -138,8 +137,8 @@ COMMAND_PATTERNS = (
         ContextPattern(
             "password",
             "-u",
-            re.compile(rf"{before}{_ARGUMENT}"),
-            partial(_is_for, program=re.compile(rf"\b{program}\s")),
+            lazy(rf"{before}{_ARGUMENT}"),
+            partial(_is_for, program=lazy(rf"\b{program}\s")),
             NO_TAIL,
         )
         for program, before in (
@@ -150,7 +149,7 @@ COMMAND_PATTERNS = (
     ContextPattern(
         "secret",
         "--from-literal",
-        re.compile(rf"--from-literal[= \t]{{1,4}}[\"']?[\w.-]{{1,128}}={_ARGUMENT}"),
+        lazy(rf"--from-literal[= \t]{{1,4}}[\"']?[\w.-]{{1,128}}={_ARGUMENT}"),
         partial(_is_for, program=_SECRET_MADE),
         NO_TAIL,
     ),
@@ -169,14 +168,14 @@ COMMAND_PATTERNS = (
     ContextPattern(
         "password",
         "password",
-        re.compile(r"(?i:password)(?:\s{1,4}|\s{0,4}\(\s{0,4})'(?P<secret>[^'\r\n]{1,256})'"),
+        lazy(r"(?i:password)(?:\s{1,4}|\s{0,4}\(\s{0,4})'(?P<secret>[^'\r\n]{1,256})'"),
         _is_in_sql,
         NO_TAIL,
     ),
     ContextPattern(
         "password",
         "identified",
-        re.compile(
+        lazy(
             r"(?i:identified)\s{1,4}(?i:with\s{1,4}\S{1,64}\s{1,4})?(?i:by)\s{1,4}"
             r"(?i:password\s{1,4})?(?P<quote>[\"'])(?P<secret>[^\"'\r\n]{1,256})(?P=quote)"
         ),
@@ -186,17 +185,17 @@ COMMAND_PATTERNS = (
     ContextPattern(
         "password",
         "curl ",
-        re.compile(
+        lazy(
             r"(?i:curl)[ \t][^\r\n;|]{0,200}?(?<=\s)-[A-Za-z]{1,8}u[ \t]{1,4}[\"']?"
             r"[^\s:\"'@/-][^\s:\"'@/]{0,127}:(?P<secret>[^\s\"']{1,256})"
         ),
         is_literal,
-        re.compile(r"[^\s\"']*"),
+        lazy(r"[^\s\"']*"),
     ),
     ContextPattern(
         "password",
         "echo ",
-        re.compile(
+        lazy(
             rf"echo[ \t]{{1,4}}(?:-[neE]{{1,3}}[ \t]{{1,4}})?{_ARGUMENT}[\"']?"
             r"[ \t]{0,4}\|(?P<reader>[^|;&\r\n]{1,200})"
         ),
@@ -207,7 +206,7 @@ COMMAND_PATTERNS = (
         ContextPattern(
             "password",
             f"{call}(",
-            re.compile(
+            lazy(
                 rf"(?i:{re.escape(call)})\(\s{{0,24}}\\?[\"'][^\"'\\\r\n]{{1,128}}\\?[\"'],\s{{0,24}}"
                 r"\\?[\"'](?P<secret>[^\"'\\\r\n]{1,256})\\?[\"']"
             ),
@@ -220,7 +219,7 @@ COMMAND_PATTERNS = (
         ContextPattern(
             "password",
             f"{setting} ",
-            re.compile(
+            lazy(
                 rf"(?i:{setting})[ \t]{{1,4}}[\"']?(?P<secret>[^\s\"'\\]{{3,256}})[\"']?"
                 r"[ \t]{0,4}(?=[\r\n]|\\n|\Z)"
             ),
@@ -230,18 +229,14 @@ COMMAND_PATTERNS = (
         for setting in ("requirepass", "bindpw")
     ),
     *(
-        ContextPattern(
-            "password", word, re.compile(rf"(?i:{word}){_ARGUMENT}"), is_literal, NO_TAIL
-        )
+        ContextPattern("password", word, lazy(rf"(?i:{word}){_ARGUMENT}"), is_literal, NO_TAIL)
         for word in ("::add-mask::", "convertto-securestring ")
     ),
     *(
         ContextPattern(
             "password",
             owner,
-            re.compile(
-                rf"(?i:{owner})(?:-[sS] )?[\w$#-]{{1,64}}/(?P<secret>[^\s@\"'/]{{1,128}})(?=@)"
-            ),
+            lazy(rf"(?i:{owner})(?:-[sS] )?[\w$#-]{{1,64}}/(?P<secret>[^\s@\"'/]{{1,128}})(?=@)"),
             is_literal,
             NO_TAIL,
         )
@@ -250,8 +245,8 @@ COMMAND_PATTERNS = (
     ContextPattern(
         "password",
         "sshpass",
-        re.compile(r"sshpass[ \t]{1,4}-p[ \t]{0,4}[\"']?(?P<secret>[^\s\"']{1,256})"),
+        lazy(r"sshpass[ \t]{1,4}-p[ \t]{0,4}[\"']?(?P<secret>[^\s\"']{1,256})"),
         is_literal,
-        re.compile(r"[^\s\"']*"),
+        lazy(r"[^\s\"']*"),
     ),
 )

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from observer.redaction.command_secrets import COMMAND_PATTERNS
+from observer.redaction.lazy_pattern import lazy
 from observer.redaction.secrets import Span, is_placeholder, is_random
 from observer.redaction.spans import (
     NO_TAIL,
@@ -20,7 +21,7 @@ from observer.redaction.spans import (
     is_literal,
 )
 
-_MIXED = re.compile(r"\d|[a-z][A-Z]|[+/=]")
+_MIXED = lazy(r"\d|[a-z][A-Z]|[+/=]")
 
 
 def _is_credential(match: re.Match[str]) -> bool:
@@ -29,7 +30,7 @@ def _is_credential(match: re.Match[str]) -> bool:
     return is_typical and not is_placeholder(value)
 
 
-_PAIR = re.compile(r"[\w!#$%&*+.^|~-]{1,128}=([^\s;\"'`\\]{4,256})")
+_PAIR = lazy(r"[\w!#$%&*+.^|~-]{1,128}=([^\s;\"'`\\]{4,256})")
 
 
 def _holds_session(match: re.Match[str]) -> bool:
@@ -43,12 +44,12 @@ def _is_login(match: re.Match[str]) -> bool:
     return is_literal(match) and "[" not in match["secret"]
 
 
-_WORD = re.compile(r"[^\s\"'`\\<>,;]*")
+_WORD = lazy(r"[^\s\"'`\\<>,;]*")
 CONTEXT_PATTERNS = (
     ContextPattern(
         "authorization",
         "authorization",
-        re.compile(
+        lazy(
             r"(?i:authorization)\\{0,3}[\"'`]?\]?[ \t]{0,8}(?::=|=>|[:=,])[ \t]{0,8}"
             r"\\{0,3}[\"'`]?[ \t]{0,8}(?i:bearer|basic|token|negotiate|ntlm|apikey)[ \t]{1,8}"
             r"(?P<secret>[^\s\"'`\\<>,;]{1,256})"
@@ -59,17 +60,17 @@ CONTEXT_PATTERNS = (
     ContextPattern(
         "authorization",
         "authorization",
-        re.compile(
+        lazy(
             r"(?i:authorization)\\{0,3}[\"'`]?[ \t]{0,8}[:=][ \t]{0,8}[\"'`]?[ \t]{0,8}"
             r"(?i:digest|aws4-hmac-sha256|hawk|oauth)[ \t]{1,8}(?P<secret>[A-Za-z_-]{1,32}=)"
         ),
         is_literal,
-        re.compile(r"(?:[^\r\n\"'`\\]|(?<==)\"[^\"\r\n]{0,512}\")*"),
+        lazy(r"(?:[^\r\n\"'`\\]|(?<==)\"[^\"\r\n]{0,512}\")*"),
     ),
     ContextPattern(
         "authorization",
         "authorization",
-        re.compile(
+        lazy(
             r"(?i:authorization)\\{0,3}[\"'`]?[ \t]{0,8}[:=][ \t]{0,8}\\{0,3}[\"'`]?"
             r"(?P<secret>[^\s\"'`\\<>,;(){}$]{16,256})"
         ),
@@ -79,24 +80,24 @@ CONTEXT_PATTERNS = (
     ContextPattern(
         "authorization",
         "bearer",
-        re.compile(r"(?i:bearer)[ \t]{1,4}(?P<secret>[A-Za-z0-9._~+/=-]{16,256})"),
+        lazy(r"(?i:bearer)[ \t]{1,4}(?P<secret>[A-Za-z0-9._~+/=-]{16,256})"),
         is_generated,
-        re.compile(r"[A-Za-z0-9._~+/=-]*"),
+        lazy(r"[A-Za-z0-9._~+/=-]*"),
     ),
     ContextPattern(
         "cookie",
         "cookie",
-        re.compile(
+        lazy(
             r"(?i:cookie)\\{0,3}[\"'`]?(?:[ \t]{0,8}:[ \t]{0,8}|(?<=--cookie)[ =])"
             r"\\{0,3}[\"'`]?[ \t]{0,8}(?P<secret>[\w!#$%&*+.^|~-]{1,128}=[^\s;\"'`\\]{4,256})"
         ),
         _holds_session,
-        re.compile(r"[^\s;\"'`\\]*(?:;[ \t]{0,4}[^\s;\"'`\\]+)*"),
+        lazy(r"[^\s;\"'`\\]*(?:;[ \t]{0,4}[^\s;\"'`\\]+)*"),
     ),
     ContextPattern(
         "url-credentials",
         "://",
-        re.compile(
+        lazy(
             r"://[^\s/?#@:\"'<>`\\]{0,256}:(?P<secret>[^\s/\"'<>`\\]{1,256}(?=@)"
             r"|(?!\d{1,5}[/?#])(?:[^\s/\"'<>`\\]|/(?!/)){1,256}?(?=@))"
         ),
@@ -106,7 +107,7 @@ CONTEXT_PATTERNS = (
     ContextPattern(
         "url-credentials",
         "://",
-        re.compile(r"://(?P<secret>[^\s/?#@:\"'<>`\\]{20,512})(?=@)"),
+        lazy(r"://(?P<secret>[^\s/?#@:\"'<>`\\]{20,512})(?=@)"),
         is_generated,
         NO_TAIL,
     ),
@@ -114,7 +115,7 @@ CONTEXT_PATTERNS = (
         ContextPattern(
             "signature",
             f"{name}=",
-            re.compile(
+            lazy(
                 rf"(?i:{name})=(?i:(?<=[?&;-]{name}=)|(?<=u0026{name}=))"
                 r"(?P<secret>[A-Za-z0-9%+/=_~-]{16,1024})"
             ),

@@ -8,24 +8,23 @@ from __future__ import annotations
 
 import re
 
+from observer.redaction.lazy_pattern import lazy
 from observer.redaction.secrets import is_placeholder, is_random
 
-_NAME = re.compile(r"(?:-[A-Za-z])?[A-Z_][A-Z0-9_]*")
-_DECLARES = re.compile(
-    r"(?:\bENV|\bsetx|\bsetenv|\bset[ \t]+-[a-zA-Z]{0,4}x[a-zA-Z]{0,4})[ \t]{1,4}\Z"
-)
-_LISTED = re.compile(r"(?:\s-(?:e|-env|-build-arg)?[ \t=]{1,4}|[\[,][ \t\r\n]{0,24})\Z")
-_ARGUMENT = re.compile(
+_NAME = lazy(r"(?:-[A-Za-z])?[A-Z_][A-Z0-9_]*")
+_DECLARES = lazy(r"(?:\bENV|\bsetx|\bsetenv|\bset[ \t]+-[a-zA-Z]{0,4}x[a-zA-Z]{0,4})[ \t]{1,4}\Z")
+_LISTED = lazy(r"(?:\s-(?:e|-env|-build-arg)?[ \t=]{1,4}|[\[,][ \t\r\n]{0,24})\Z")
+_ARGUMENT = lazy(
     r"(?:--from-literal|--set(?:-string)?|--?var)[= \t]{1,4}\\?[\"']?[\w.,=-]{0,32}\Z"
     r"|(?i:(?:host|server|user|username|user id|uid|dbname|database|port|catalog)"
     r"=[^\s;=&,]{1,40}(?:;[ ]?|[ ]))(?:\w{1,16}_)?\Z"
 )
-_PAIRS = re.compile(
+_PAIRS = lazy(
     r"(?i:\b(?:define|set(?:default|env|property|environmentvariable)?|get(?:env)?|env|put|append"
     r"|add|header|option)\([ \t]{0,4}\\{0,7}[\"'])\Z"
 )
 
-_TAIL = re.compile(r"(?:w(?:or)?d|phrase|code)?s?((?:_[a-z0-9]+)*)_?")
+_TAIL = lazy(r"(?:w(?:or)?d|phrase|code)?s?((?:_[a-z0-9]+)*)_?")
 _ABOUT = frozenset(
     {
         *("age", "alg", "algorithm", "audience", "budget", "cache", "class", "cost", "count"),
@@ -48,14 +47,14 @@ _MEASURES = frozenset(
 )
 """First words of names that only count or switch something: `MAX_TOKEN`, `USE_PASSWORD`."""
 
-_SETTINGS = re.compile(
+_SETTINGS = lazy(
     r"[\d.,]{0,3}|yes|off|auto|always|never"
     r"|\$[A-Za-z_({].*"  # a variable or a command with more behind it
     r"|[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*[(\[]"  # a call: its value ends at a quote or `)`
     r"|(?:\w+\.){0,8}(?:environ|env|settings|config|secrets)\.[\w.]+",
     re.DOTALL | re.IGNORECASE,
 )
-_PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:|(?:op|https?|file):/)?[/\\][\w./\\ @-]{0,256}")
+_PATH = lazy(r"(?:~|\.{1,2}|[A-Za-z]:|(?:op|https?|file):/)?[/\\][\w./\\ @-]{0,256}")
 _JOINTS = str.maketrans("", "", "-_ .")
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from observer.redaction.lazy_pattern import lazy
 from observer.redaction.secrets import Span, is_placeholder, is_random
 
 
@@ -30,7 +31,7 @@ def _pgpass(port: str) -> _Form:
     return _Form(
         port,
         "password",
-        re.compile(
+        lazy(
             rf"{re.escape(port)}(?!\d{{1,9}}:)[^\s:/\"']{{1,64}}:[a-z_][^\s:/\"']{{0,63}}:"
             r"(?P<secret>[^\s:\"'/\\]{3,256})(?=\s|\\n|\Z)"
         ),
@@ -39,7 +40,7 @@ def _pgpass(port: str) -> _Form:
 
 def _netrc(pattern: str, *, rest: str = "") -> _Form:
     return _Form(
-        "login", "password", re.compile(pattern + r"password\s{1,8}(?P<secret>\S{1,1024}+)" + rest)
+        "login", "password", lazy(pattern + r"password\s{1,8}(?P<secret>\S{1,1024}+)" + rest)
     )
 
 
@@ -49,7 +50,7 @@ _FORMS = (
     _Form(
         "private-",
         "private-key",
-        re.compile(
+        lazy(
             rf"private-lines: ?\d{{1,3}}{_LINE_END}"
             rf"(?P<secret>[a-z0-9+/=]{{16,76}}(?:{_LINE_END}[a-z0-9+/=]{{1,76}}(?![a-z:-])){{0,99}})"
         ),
@@ -57,7 +58,7 @@ _FORMS = (
     _Form(
         "kty",
         "private-key",
-        re.compile(
+        lazy(
             r"[\"'](?:d|p|q|dp|dq|qi|k)\\{0,3}[\"']\s{0,4}:\s{0,4}\\{0,3}[\"']"
             r"(?P<secret>[\w-]{40,1024})"
         ),
@@ -72,7 +73,7 @@ _FORMS = (
         _Form(
             name,
             "seed-phrase",
-            re.compile(
+            lazy(
                 rf"{name}(?:{owner})[\w ]{{0,16}}\\{{0,3}}[\"'`]?"
                 r"\s{0,4}[:=]\s{0,4}\\{0,3}[\"'`]?"
                 r"(?P<secret>(?:[a-z]{3,8} ){11}(?:(?:[a-z]{3,8} ){3}){0,4}[a-z]{3,8})"
@@ -99,13 +100,13 @@ def key_file_secrets(text: str, low: str) -> Iterator[Span]:
         yield from _pem_blocks(text)
 
 
-_PEM = re.compile(
+_PEM = lazy(
     r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
     r"(?P<body>[^-]*+(?:-(?!----(?:BEGIN|END))[^-]*+)*+)"
     r"(?P<foot>-----END [A-Z0-9 ]{0,60}-----)?"
 )
-_PEM_LINES = re.compile(r"[A-Za-z0-9+/=\s\\\"':,.>|+→-]*")
-_PEM_DATA = re.compile(r"[A-Za-z0-9+/=]{20}")
+_PEM_LINES = lazy(r"[A-Za-z0-9+/=\s\\\"':,.>|+→-]*")
+_PEM_DATA = lazy(r"[A-Za-z0-9+/=]{20}")
 
 
 def _pem_blocks(text: str) -> Iterator[Span]:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from unicodedata import category
 
 from observer.redaction import env_vars, secrets, value_bounds
+from observer.redaction.lazy_pattern import lazy
 from observer.redaction.secret_names import SECRET_NAMES, SecretName, joined
 from observer.redaction.secrets import MARKER, Span, is_generated_whole, is_placeholder, is_random
 from observer.redaction.value_bounds import HEAD, Key, key_of
@@ -118,23 +119,23 @@ def _unquoted(before: str) -> str:
 
 # --- whether a value is one ----------------------------------------------------------------------
 
-_KNOWN_TAIL = re.compile(
+_KNOWN_TAIL = lazy(
     r"(?:w(?:or)?d|wort|phrase|code)?"
     r"(?:[_-]?(?:access[_-]?)?(?:key|token|secret|value|text|string|base|hash|pass|password))?"
     r"(?:[_-]?(?:base64|b64|dev|development|prod|production|staging|stage|test|live|old|new|main))?"
     r"[_-]?\d{0,3}[_-]?",
 )
-_NAMES_ITSELF = re.compile(r"[A-Za-z_$][\w$]{0,64}(?:[-./:][A-Za-z_$][\w$-]{0,64}){0,8}", re.ASCII)
-_SECRET_WORD = re.compile(r"passw|secret|token|key|credential|auth|pwd", re.IGNORECASE)
+_NAMES_ITSELF = lazy(r"[A-Za-z_$][\w$]{0,64}(?:[-./:][A-Za-z_$][\w$-]{0,64}){0,8}", re.ASCII)
+_SECRET_WORD = lazy(r"passw|secret|token|key|credential|auth|pwd", re.IGNORECASE)
 _NAME = r"[A-Za-z_$][\w$]{0,64}"
 _STEP = rf"(?:\.|::|->|\?\.){_NAME}"
-_CALL = re.compile(rf"{_NAME}(?:{_STEP}){{0,8}}[(\[{{]|[(\[{{&*!:]")
-_ATTRIBUTE = re.compile(rf"{_NAME}(?:{_STEP}){{1,8}}")
-_TYPE = re.compile(r"(?:\w{1,32}\.)?[A-Z]\w{0,24}?(?:Key|Token|Secret|Password|Credential)\w{0,12}")
-_STRING_ENDED = re.compile(r"\s|[,)\]+;:.]+(?:\s|\Z)")
+_CALL = lazy(rf"{_NAME}(?:{_STEP}){{0,8}}[(\[{{]|[(\[{{&*!:]")
+_ATTRIBUTE = lazy(rf"{_NAME}(?:{_STEP}){{1,8}}")
+_TYPE = lazy(r"(?:\w{1,32}\.)?[A-Z]\w{0,24}?(?:Key|Token|Secret|Password|Credential)\w{0,12}")
+_STRING_ENDED = lazy(r"\s|[,)\]+;:.]+(?:\s|\Z)")
 """How text begins behind a quote that was not the first of a pair, as in `"token=" + x`."""
-_PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:|https?:/)?[/\\][\w./\\ -]{0,256}")
-_PLAIN = re.compile(r"[A-Za-z_]+[.!?]?|[\d.,_]+")
+_PATH = lazy(r"(?:~|\.{1,2}|[A-Za-z]:|https?:/)?[/\\][\w./\\ -]{0,256}")
+_PLAIN = lazy(r"[A-Za-z_]+[.!?]?|[\d.,_]+")
 
 
 def _is_path(value: str) -> bool:
@@ -212,8 +213,8 @@ def _is_whole_secret(key: Key, value: str, whole: str) -> bool:
     return not is_placeholder(value) and is_random(whole, at_least=6 if key.is_variable else 12)
 
 
-_ENTRY = re.compile(r"[a-z]{8,}|(?=[A-Za-z]*\d)[A-Za-z0-9!@#%^*+=]{8,}")
-_DESCRIPTION = re.compile(
+_ENTRY = lazy(r"[a-z]{8,}|(?=[A-Za-z]*\d)[A-Za-z0-9!@#%^*+=]{8,}")
+_DESCRIPTION = lazy(
     r"[a-z]{1,9}(?:able|ible|ed|ing|ory|tion|er|al|ive)"
     r"|plaintext|incorrect|bytearray|frozenset|datetime|timestamp|interface|\d+"
 )

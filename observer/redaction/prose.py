@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import TypeAlias
 
+from observer.redaction.lazy_pattern import lazy
 from observer.redaction.secrets import Span, is_placeholder, is_random
 
 Words: TypeAlias = tuple[str, ...]
@@ -46,7 +47,7 @@ _OF_ACCOUNT = (
 )
 _VALUE = r"[\\\"'`“„«*]{0,4}(?P<secret>[!#-&*-:=?-\[\]-_a-~]{6,128}+)(?![({])"
 _PATTERNS = {
-    words: re.compile(f"{_OF}(?:{ways}){_VALUE}")
+    words: lazy(f"{_OF}(?:{ways}){_VALUE}")
     for words, ways in (
         (
             _FAMILIAR,
@@ -58,7 +59,7 @@ _PATTERNS = {
         (_ACCOUNTS, _OF_ACCOUNT),
     )
 }
-_NAMED_AFTER = re.compile(
+_NAMED_AFTER = lazy(
     r"\buse[ ][\"'`]?(?P<secret>[!#-&*-:=?-\[\]-_a-~]{6,64})[\"'`]?[ ]as[ ]"
     r"(?:(?:the|a|my|our|your)[ ])?(?:[a-z]{1,16}[ ])?password"
 )
@@ -71,8 +72,8 @@ for _words in _PATTERNS:
         _gate = next((part for part in _SHARED if part in _word), _word)
         _GATES.setdefault(_gate, []).append((_word, _words))
 
-_MADE_UP = re.compile(r"(?=.*[A-Za-z])(?=.*[\d!#$%^&*@+=?~])[^(){}\[\]\\|]{6,}")
-_KNOWN = re.compile(
+_MADE_UP = lazy(r"(?=.*[A-Za-z])(?=.*[\d!#$%^&*@+=?~])[^(){}\[\]\\|]{6,}")
+_KNOWN = lazy(
     r"(?:utf|sha|md|base|argon|[bs]crypt|pbkdf|aes|rsa|ed|[hre]s|hmac|crc|iso|rfc|http|oauth|v)"
     r"[-_]?\d.*"
     r"|\d+[-_]?[a-z]+(?:-[a-z]+)*"  # 8-character
@@ -120,11 +121,11 @@ def invented_secret(word: str, *, must_be_random: bool = False) -> str:
 
 
 _GATE = "passw"
-_NAMED = re.compile(r"passw(?:or[dt]|d)", re.IGNORECASE)
+_NAMED = lazy(r"passw(?:or[dt]|d)", re.IGNORECASE)
 _FRAME = " \"'`*\r"
-_RULER = re.compile(r"\s*[|:+=-][\s|:+=-]*")
+_RULER = lazy(r"\s*[|:+=-][\s|:+=-]*")
 _NAME = r"\"?[\w.-]{1,40}\"?"
-_HEADER = re.compile(rf"{_NAME}(?:(?:,{_NAME})+|(?:;{_NAME})+|(?:\t[\w. -]{{1,40}})+)\r?")
+_HEADER = lazy(rf"{_NAME}(?:(?:,{_NAME})+|(?:;{_NAME})+|(?:\t[\w. -]{{1,40}})+)\r?")
 _SEPARATORS = "|\t;,"
 _VAIN = 8
 """Rows without a password after which a column is believed to hold none."""

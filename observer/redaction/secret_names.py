@@ -11,6 +11,7 @@ import re
 from itertools import groupby
 from typing import NamedTuple
 
+from observer.redaction.lazy_pattern import lazy
 from observer.redaction.secrets import UUID, Span, is_placeholder, is_random
 
 
@@ -82,31 +83,29 @@ SECRET_NAMES = (
     SecretName(
         "pass",
         "password",
-        re.compile(
+        lazy(
             rf"pass(?:(?=w|phrase|code)|(?<=[_-]pass)|(?<![a-z]pass)(?![a-z])"
             rf"|{_after('pass', *_OWNERS_OF_PASS)})"
         ),
         is_password=True,
     ),
-    SecretName("pwd", "password", re.compile("pwd(?<!oldpwd)"), is_password=True),
-    SecretName("secret", "secret", re.compile("secret")),
-    SecretName("token", "token", re.compile("token")),
-    SecretName(
-        "key", "api-key", re.compile(f"key(?<=[a-z._-]key)(?:{_after('key', *_OWNERS_OF_KEYS)})")
-    ),
+    SecretName("pwd", "password", lazy("pwd(?<!oldpwd)"), is_password=True),
+    SecretName("secret", "secret", lazy("secret")),
+    SecretName("token", "token", lazy("token")),
+    SecretName("key", "api-key", lazy(f"key(?<=[a-z._-]key)(?:{_after('key', *_OWNERS_OF_KEYS)})")),
     SecretName(
         "key",
         "api-key",
-        re.compile(f"key(?<=[a-z0-9._-]key)(?!{_after('key', *_OWNERS_OF_KEYS, *_KEYS_OF_DATA)})"),
+        lazy(f"key(?<=[a-z0-9._-]key)(?!{_after('key', *_OWNERS_OF_KEYS, *_KEYS_OF_DATA)})"),
         is_weak=True,
     ),
-    SecretName("credential", "credential", re.compile("credential")),
-    SecretName("auth", "token", re.compile("auth(?![a-z])(?<![a-z-]auth)")),
+    SecretName("credential", "credential", lazy("credential")),
+    SecretName("auth", "token", lazy("auth(?![a-z])(?<![a-z-]auth)")),
 )
 
 
-_REST = re.compile(r"(?:w(?:or)?d|wort|phrase|code)?s?[_-](?P<value>[A-Za-z0-9+=~_-]{16,512}+)")
-_JOINT = re.compile("[_-]+")
+_REST = lazy(r"(?:w(?:or)?d|wort|phrase|code)?s?[_-](?P<value>[A-Za-z0-9+=~_-]{16,512}+)")
+_JOINT = lazy("[_-]+")
 _PIECE = 14
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from observer.redaction.lazy_pattern import lazy
 from observer.redaction.secrets import LOWER_UUID, is_generated_whole, is_placeholder, is_random
 
 
@@ -40,7 +41,7 @@ def is_generated(match: re.Match[str]) -> bool:
     return is_random(value, at_least=16) and not is_placeholder(value)
 
 
-NO_TAIL = re.compile("")
+NO_TAIL = lazy("")
 
 
 def _always(_match: re.Match[str]) -> bool:
@@ -53,9 +54,7 @@ def _is_generated(match: re.Match[str]) -> bool:
 
 
 WEBHOOK_PATTERNS = tuple(
-    ContextPattern(
-        "webhook", anchor, re.compile(f"(?i:{re.escape(anchor)}){pattern}"), accept, NO_TAIL
-    )
+    ContextPattern("webhook", anchor, lazy(f"(?i:{re.escape(anchor)}){pattern}"), accept, NO_TAIL)
     for anchor, pattern, accept in (
         ("hooks.slack.com/", r"(?:services|workflows|triggers)/(?P<secret>[\w+/-]{20,})", _always),
         ("/api/webhooks/", r"\d{5,25}/(?P<secret>[\w-]{40,})", _always),

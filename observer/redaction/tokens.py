@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from observer.redaction.lazy_pattern import lazy
 from observer.redaction.secrets import Span
 
 
@@ -40,7 +41,7 @@ class TokenFormat(NamedTuple):
 
 def _compiled(formats: Iterable[_Format], form: str = "{}") -> tuple[TokenFormat, ...]:
     return tuple(
-        TokenFormat(each.name, each.anchors, re.compile(form.replace("{}", each.pattern)))
+        TokenFormat(each.name, each.anchors, lazy(form.replace("{}", each.pattern)))
         for each in formats
     )
 

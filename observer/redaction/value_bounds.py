@@ -12,31 +12,31 @@ import string
 from typing import NamedTuple
 
 from observer.redaction import env_vars
+from observer.redaction.lazy_pattern import lazy
 from observer.redaction.secret_names import SecretName
 
 QUOTES = ('"', "'", "`")
 
-_QUOTED = {quote: re.compile(rf"(?:[^{quote}\\\r\n]|\\.)*+", re.DOTALL) for quote in QUOTES}
+_QUOTED = {quote: lazy(rf"(?:[^{quote}\\\r\n]|\\.)*+", re.DOTALL) for quote in QUOTES}
 _ESCAPED = {
-    quote: re.compile(rf"[^{quote}\\\r\n]*+(?:\\++(?!{quote})[^{quote}\\\r\n]*+)*+")
-    for quote in QUOTES
+    quote: lazy(rf"[^{quote}\\\r\n]*+(?:\\++(?!{quote})[^{quote}\\\r\n]*+)*+") for quote in QUOTES
 }
 _BARE_LIMIT = 256
-_BARE = re.compile(r"[^\s\"'`,;&|<>\\]{1,256}")
-_BARE_WITH_COMMAS = re.compile(r"[^\s\"'`;&|<>\\]{1,256}")
-_MORE = re.compile(r"[^\s\"'`;&|<>\\]*")
-_REST_OF_LINE = re.compile(
+_BARE = lazy(r"[^\s\"'`,;&|<>\\]{1,256}")
+_BARE_WITH_COMMAS = lazy(r"[^\s\"'`;&|<>\\]{1,256}")
+_MORE = lazy(r"[^\s\"'`;&|<>\\]*")
+_REST_OF_LINE = lazy(
     r"""(?:(?!&&|\|\||\\[nrt])["'`,;&|<>\\](?=[^)\]}])(?![\w.-]{1,64}[=:])"""
     r"""[^\s"'`,;&|<>\\]{1,256}+){1,16}+"""
 )
 """What a file has behind a sign that ends words elsewhere, unless another setting follows it."""
 _LINE = r"(?:\A|[\r\n]|\\n|\w\.\w{1,10}:|[:-]\d{1,7}[:-]|\d[\t→])"
 """Where a line begins, in a file or in what `grep` and `cat -n` show of one."""
-_UNINDENTED = re.compile(rf"{_LINE}[+-]?\Z")
-_BEGINNING = re.compile(
+_UNINDENTED = lazy(rf"{_LINE}[+-]?\Z")
+_BEGINNING = lazy(
     rf"{_LINE}(?:[ \t+-]|\\t)*(?:export[ \t]+)?(?:[\w-]+\.){{0,8}}\Z",
 )
-_END = re.compile(r"[ \t]{0,8}(?:[\r\n#]|\\{1,3}[nr]|\Z)")
+_END = lazy(r"[ \t]{0,8}(?:[\r\n#]|\\{1,3}[nr]|\Z)")
 
 
 def quote_end(text: str, start: int, *, quote: str) -> int:
@@ -78,7 +78,7 @@ def ends_line(text: str, at: int) -> bool:
 _NAME_CHARACTERS = string.ascii_letters + string.digits + "_-"
 
 
-HEAD = re.compile(
+HEAD = lazy(
     r"""
     (?P<tail>[A-Za-z0-9_-]{0,40}+)
     (?:
@@ -180,8 +180,8 @@ class Key(NamedTuple):
         )
 
 
-_SETS = re.compile("(?i:set|with|use|change|reset)(?![a-z])")
-_WEAK = re.compile(r"-*(?:auth|pass)(?![a-z])", re.IGNORECASE)
+_SETS = lazy("(?i:set|with|use|change|reset)(?![a-z])")
+_WEAK = lazy(r"-*(?:auth|pass)(?![a-z])", re.IGNORECASE)
 
 
 def key_of(text: str, found: re.Match[str], *, word: SecretName, head: re.Match[str]) -> Key:
