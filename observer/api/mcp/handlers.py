@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import anyio
 import msgspec
@@ -66,7 +66,7 @@ class McpHandlers:
         if tool is None:
             raise MCPError(self._unknown_tool, f"no tool {params.name!r}")
         try:
-            answer, content = await self._in_thread(partial(_run, tool, params.arguments or {}))
+            done = await self._in_thread(partial(_run, tool, params.arguments or {}))
         except ObserverError as error:
             return _failed(tool, error)
         except Exception:  # the door of a front: one request fails, the connection stays
@@ -75,11 +75,10 @@ class McpHandlers:
                 f"{tool.name} failed inside observer", hint="see the daemon's log"
             )
             return _failed(tool, unforeseen)
-        texts = _marked(answer, content)
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=text) for text in texts],
-            structured_content=self._passthrough.keep(content),
-            is_error=answer.is_error,
+            content=[types.TextContent(type="text", text=text) for text in done.texts],
+            structured_content=self._passthrough.keep(done.content),
+            is_error=done.is_error,
         )
 
     async def list_resources(
@@ -153,9 +152,21 @@ class McpHandlers:
         return await anyio.to_thread.run_sync(work, limiter=self._limiter)
 
 
-def _run(tool: Tool, arguments: dict[str, Any]) -> tuple[ToolResult[Any], Content]:
+Content = dict[str, Any]  # JSON, as the tool's schema describes it
+
+
+class _Answer(NamedTuple):
+    """What a tool answered, marked as data."""
+
+    texts: tuple[str, ...]
+    content: Content
+    is_error: bool
+
+
+def _run(tool: Tool, arguments: dict[str, Any]) -> _Answer:
     answer = tool.call(arguments)
-    return answer, marked_content(msgspec.to_builtins(answer.result))
+    content = marked_content(msgspec.to_builtins(answer.result))
+    return _Answer(_marked(answer, content), content, answer.is_error)
 
 
 def _marked(answer: ToolResult[Any], content: Content) -> tuple[str, ...]:
@@ -193,8 +204,6 @@ def _failed(tool: Tool, error: ObserverError) -> types.CallToolResult:
     text = types.TextContent(type="text", text=defused(render.error(error)))
     return types.CallToolResult(content=[text], is_error=True)
 
-
-Content = dict[str, Any]  # JSON, as the tool's schema describes it
 
 _FIELD = "structuredContent"
 
