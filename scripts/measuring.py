@@ -1,7 +1,8 @@
 """A pytest plugin: coverage runs while tests, fixtures and what ends them run, and never else.
 
 Tracing makes the work of pytest itself two to three times as slow: collecting thousands of tests,
-what is around each of them, and leading the workers.
+what is around each of them, and leading the workers. Tests marked slow are not measured either:
+those are the ones that it takes longest, and what decides is shown by the quick ones.
 """
 
 from __future__ import annotations
@@ -56,23 +57,27 @@ class Measuring:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(
-        self, fixturedef: pytest.FixtureDef[Any]
+        self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
     ) -> Generator[None, object, object]:
         """Measure a fixture, unless all tests share it or pytest made it."""
-        if fixturedef.baseid in {"", "tests"}:
+        if fixturedef.baseid in {"", "tests"} or _is_slow(request.node):
             return (yield)
         with self._measured():
             return (yield)
 
     @pytest.hookimpl(wrapper=True, trylast=True)
-    def pytest_pyfunc_call(self) -> Generator[None, object, object]:
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
         """Measure a test."""
+        if _is_slow(pyfuncitem):
+            return (yield)
         with self._measured():
             return (yield)
 
     @pytest.hookimpl(wrapper=True, trylast=True)
-    def pytest_runtest_teardown(self) -> Generator[None, object, object]:
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, object, object]:
         """Measure what ends fixtures."""
+        if _is_slow(item):
+            return (yield)
         with self._measured():
             return (yield)
 
@@ -88,3 +93,7 @@ class Measuring:
             self._depth -= 1
             if not self._depth:
                 self._coverage.stop()
+
+
+def _is_slow(node: Any) -> bool:  # noqa: ANN401 - a fixture's node may be a whole session
+    return node.get_closest_marker("slow") is not None

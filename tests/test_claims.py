@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+
+from quick import not_quick
 
 HERE = Path(__file__).parent
 TESTS = sorted(HERE.rglob("test_*.py"))
@@ -17,6 +20,7 @@ CLOCKS = {f"time.{name}" for name in ("monotonic", "perf_counter", "process_time
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
+@cache
 def nodes_of(path: Path) -> list[ast.AST]:
     return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
@@ -64,3 +68,22 @@ def test_no_test_asserts_on_elapsed_time() -> None:
         if isinstance(node, ast.Assert) and any(map(is_time_taken, ast.walk(node)))
     ]
     assert timed == []
+
+
+def test_what_is_left_out_when_quick_is_there() -> None:
+    """A test that was renamed would be quick again, however long it takes."""
+    named = {
+        f"{path.relative_to(HERE.parent)}::{'::'.join(names)}"
+        for path in TESTS
+        for names in names_of_tests(ast.parse(path.read_text(encoding="utf-8")).body)
+    }
+    assert not_quick() - named == set()
+
+
+def names_of_tests(body: list[ast.stmt]) -> Iterator[tuple[str, ...]]:
+    """Yield the names of test functions, each behind that of its class."""
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            yield from ((node.name, *names) for names in names_of_tests(node.body))
+        elif isinstance(node, Function) and node.name.startswith("test_"):
+            yield (node.name,)

@@ -39,6 +39,7 @@ from observer.clients.attribution import Attribution, agent_variables, attribute
 def test_an_agents_shell_is_known_by_its_variables(
     env: dict[str, str], client: str, session: str
 ) -> None:
+    assert env.keys() & agent_variables()
     in_a_shell = {**env, "OBSERVER_SESSION": "zsh-77-1763715600"}
     assert attribute(in_a_shell) == Attribution(client, session, "agent")
 

@@ -34,7 +34,7 @@ pytestmark = pytest.mark.slow
 Json = Any  # whatever JSON can hold
 Files = dict[str, bytes]
 
-EXAMPLES = 10
+EXAMPLES = 5
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
 """An example installs for real, some 50 ms: hundreds of smaller ones tell no more."""
 

@@ -3,7 +3,7 @@
 One home is filled by real hooks' events, backed up, and partly purged; then, for each place, a copy
 of it is damaged there and opened as a daemon opens it. What events and items say afterwards is
 compared with what the home said before, and one more event has to be stored. The short form takes
-60 places; `OBSERVER_FLIPS=1000 pytest -s tests/faults/test_flips.py` prints the whole table.
+30 places; `OBSERVER_FLIPS=1000 pytest -s tests/faults/test_flips.py` prints the whole table.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from observer.views import hook_output
 pytestmark = pytest.mark.slow
 
 IS_LONG = "OBSERVER_FLIPS" in os.environ
-FLIPS = int(os.environ.get("OBSERVER_FLIPS", "60"))
+FLIPS = int(os.environ.get("OBSERVER_FLIPS", "30"))
 EVENTS = 60
 PAGE = 4096
 

@@ -114,7 +114,6 @@ def test_a_long_backlog_is_stored_in_its_order(
     assert spool.depth() == 0
 
 
-@pytest.mark.slow
 def test_the_process_ends_with_the_backlog(
     make_pipeline: Callable[..., Pipeline], ahead: Prefetcher, fill: Fill
 ) -> None:
@@ -226,7 +225,6 @@ def test_a_page_says_what_reading_says(
     assert [entry for entry, _ in batch] == [entry._replace(data=b"") for entry in entries]
 
 
-@pytest.mark.slow
 def test_one_that_cannot_start_is_not_tried_again(
     make_pipeline: Callable[..., Pipeline],
     home: Home,
@@ -330,7 +328,6 @@ class Faulty:
             yield writer
 
 
-@pytest.mark.slow
 def test_an_event_that_breaks_the_interpreter_is_found_and_set_aside(
     make_pipeline: Callable[..., Pipeline],
     ahead: Prefetcher,
@@ -345,7 +342,6 @@ def test_an_event_that_breaks_the_interpreter_is_found_and_set_aside(
     assert (spool.depth(), spool.bad()) == (0, 1)
 
 
-@pytest.mark.slow
 def test_a_store_that_cannot_write_ends_the_reading(
     make_pipeline: Callable[..., Pipeline], ahead: Prefetcher, fill: Fill, store: Store
 ) -> None:

@@ -901,7 +901,7 @@ def test_letters_and_stops_are_never_taken_for_secrets(text: str) -> None:
     assert redact_text(text) == text
 
 
-LONGEST = 1 << 18  # what decode lets through of one string
+LONG = 1 << 16  # a quarter of what decode lets through of one string
 HOSTILE = {
     "eyJ": "eyJ",
     "sk": "sk-",
@@ -1026,10 +1026,10 @@ def test_a_text_is_redacted_alike_however_often_it_comes() -> None:
             assert redact_text(text) == text.replace(secret, "[redacted:aws-access-key]")
 
 
-@pytest.mark.slow
+@pytest.mark.slow(most_s=10)
 @pytest.mark.parametrize("seed", [pytest.param(seed, id=key) for key, seed in HOSTILE.items()])
 def test_hostile_text_comes_to_an_end(seed: str) -> None:
-    """A pattern that looks back over what it read would take hours here, not seconds."""
-    text = (seed * (LONGEST // len(seed) + 1))[:LONGEST]
+    """A pattern that looks back over what it read would take half a minute here, not a second."""
+    text = (seed * (LONG // len(seed) + 1))[:LONG]
     cleaned = redact_text(text)
     assert cleaned == text or redact_text(cleaned) == cleaned  # unchanged: read already

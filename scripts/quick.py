@@ -1,0 +1,80 @@
+"""A pytest plugin: `--quick` leaves out what is marked slow, and what is listed as not quick.
+
+The list is `tests/not_quick.txt`: test functions of which a case took a tenth of a second, or all
+cases together a second. They are the costly seventh of all functions, and take most of the time.
+After many changes write it anew, with nothing else running:
+
+    pytest -n auto -m "not slow" --hypothesis-profile=quick --write-not-quick
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+LIST = Path(__file__).parents[1] / "tests" / "not_quick.txt"
+MOST_S, MOST_OF_ALL_S = 0.1, 1.0
+"""What a case, and what all cases of a quick test function take at most."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the two options."""
+    parser.addoption("--quick", action="store_true", help="leave out what is not quick")
+    parser.addoption(
+        "--write-not-quick", action="store_true", help=f"write {LIST.name} by what tests take"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Measure where that is asked for, in the process that hears of all tests."""
+    if config.getoption("--write-not-quick") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Durations())
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is not quick."""
+    if not config.getoption("--quick"):
+        return
+    listed = not_quick()
+    is_quick = [
+        not item.get_closest_marker("slow") and function_of(item.nodeid) not in listed
+        for item in items
+    ]
+    config.hook.pytest_deselected(
+        items=[item for item, quick in zip(items, is_quick, strict=True) if not quick]
+    )
+    items[:] = [item for item, quick in zip(items, is_quick, strict=True) if quick]
+
+
+def not_quick() -> frozenset[str]:
+    """Return the test functions that are listed, as ``path::name``."""
+    return frozenset(LIST.read_text(encoding="ascii").split())
+
+
+def function_of(nodeid: str) -> str:
+    """Return the function of a test, without its parameters."""
+    return nodeid.partition("[")[0]
+
+
+class Durations:
+    """What each test took, its fixtures included; written as the list at the end."""
+
+    def __init__(self) -> None:
+        self._took_s: defaultdict[str, defaultdict[str, float]] = defaultdict(
+            lambda: defaultdict(float)
+        )
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Add a part of a test."""
+        self._took_s[function_of(report.nodeid)][report.nodeid] += report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        """Write the list."""
+        listed = sorted(
+            function
+            for function, took_s in self._took_s.items()
+            if max(took_s.values()) >= MOST_S or sum(took_s.values()) >= MOST_OF_ALL_S
+        )
+        LIST.write_text("".join(f"{name}\n" for name in listed), encoding="ascii")
