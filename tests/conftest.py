@@ -27,7 +27,7 @@ pytest_plugins = ["measuring", "quick"]
 settings.register_profile(
     "suite",
     deadline=None,  # these machines are noisy; speed is measured by scripts/bench.py
-    max_examples=60,
+    max_examples=30,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.register_profile("quick", settings.get_profile("suite"), max_examples=15)
