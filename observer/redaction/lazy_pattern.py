@@ -7,6 +7,7 @@ the processor time of a short command. Few texts contain what most of them begin
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import Any, cast
 
 
@@ -16,9 +17,13 @@ class _LazyPattern:
     def __init__(self, pattern: str, flags: re.RegexFlag) -> None:
         self._arguments = (pattern, flags)
 
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(*self._arguments)
+
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the attribute is
         # Kept, so that this is called once for each name.
-        found = getattr(re.compile(*self._arguments), name)
+        found = getattr(self._compiled, name)
         setattr(self, name, found)
         return found
 
