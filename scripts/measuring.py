@@ -2,7 +2,7 @@
 
 Tracing makes the work of pytest itself two to three times as slow: collecting thousands of tests,
 what is around each of them, and leading the workers. Tests marked slow are not measured either:
-those are the ones that it takes longest, and what decides is shown by the quick ones.
+they would take longest, and the others run all that has to be covered.
 """
 
 from __future__ import annotations
@@ -60,30 +60,29 @@ class Measuring:
         self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
     ) -> Generator[None, object, object]:
         """Measure a fixture, unless all tests share it or pytest made it."""
-        if fixturedef.baseid in {"", "tests"} or _is_slow(request.node):
+        if fixturedef.baseid in {"", "tests"}:
             return (yield)
-        with self._measured():
+        with self._measured(request.node):
             return (yield)
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
         """Measure a test."""
-        if _is_slow(pyfuncitem):
-            return (yield)
-        with self._measured():
+        with self._measured(pyfuncitem):
             return (yield)
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, object, object]:
         """Measure what ends fixtures."""
-        if _is_slow(item):
-            return (yield)
-        with self._measured():
+        with self._measured(item):
             return (yield)
 
     @contextmanager
-    def _measured(self) -> Iterator[None]:
-        """Measure what runs within; a fixture may ask for another."""
+    def _measured(self, node: Any) -> Iterator[None]:  # noqa: ANN401 - a session or below
+        """Measure what runs within, unless it is marked slow; a fixture may ask for another."""
+        if node.get_closest_marker("slow"):
+            yield
+            return
         if not self._depth:
             self._coverage.start()
         self._depth += 1
@@ -93,7 +92,3 @@ class Measuring:
             self._depth -= 1
             if not self._depth:
                 self._coverage.stop()
-
-
-def _is_slow(node: Any) -> bool:  # noqa: ANN401 - a fixture's node may be a whole session
-    return node.get_closest_marker("slow") is not None

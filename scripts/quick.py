@@ -38,14 +38,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not config.getoption("--quick"):
         return
     listed = not_quick()
-    is_quick = [
-        not item.get_closest_marker("slow") and function_of(item.nodeid) not in listed
-        for item in items
-    ]
-    config.hook.pytest_deselected(
-        items=[item for item, quick in zip(items, is_quick, strict=True) if not quick]
-    )
-    items[:] = [item for item, quick in zip(items, is_quick, strict=True) if quick]
+    kept: list[pytest.Item] = []
+    left_out: list[pytest.Item] = []
+    for item in items:
+        is_costly = item.get_closest_marker("slow") or function_of(item.nodeid) in listed
+        (left_out if is_costly else kept).append(item)
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = kept
 
 
 def not_quick() -> frozenset[str]:
@@ -70,8 +69,10 @@ class Durations:
         """Add a part of a test."""
         self._took_s[function_of(report.nodeid)][report.nodeid] += report.duration
 
-    def pytest_sessionfinish(self) -> None:
-        """Write the list."""
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
+        """Write the list, unless the run was cut short or a test failed."""
+        if exitstatus != pytest.ExitCode.OK:
+            return
         listed = sorted(
             function
             for function, took_s in self._took_s.items()
