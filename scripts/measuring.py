@@ -1,8 +1,9 @@
 """A pytest plugin: coverage runs while tests, fixtures and what ends them run, and never else.
 
 Tracing makes the work of pytest itself two to three times as slow: collecting thousands of tests,
-what is around each of them, and leading the workers. Tests marked slow are not measured either:
-they would take longest, and the others run all that has to be covered.
+what is around each of them, and leading the workers. Tests that are not quick are not measured
+either: they would take longest, and most of what they run is run by others. Those of them without
+which something would be missing are marked `measured`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 from coverage import Coverage
+from quick import is_costly
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -79,8 +81,8 @@ class Measuring:
 
     @contextmanager
     def _measured(self, node: Any) -> Iterator[None]:  # noqa: ANN401 - a session or below
-        """Measure what runs within, unless it is marked slow; a fixture may ask for another."""
-        if node.get_closest_marker("slow"):
+        """Measure what runs within, unless its test takes long; a fixture may ask for another."""
+        if is_costly(node) and not node.get_closest_marker("measured"):
             yield
             return
         if not self._depth:

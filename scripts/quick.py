@@ -10,7 +10,9 @@ After many changes write it anew, with nothing else running:
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,16 +39,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out what is not quick."""
     if not config.getoption("--quick"):
         return
-    listed = not_quick()
     kept: list[pytest.Item] = []
     left_out: list[pytest.Item] = []
     for item in items:
-        is_costly = item.get_closest_marker("slow") or function_of(item.nodeid) in listed
-        (left_out if is_costly else kept).append(item)
+        (left_out if is_costly(item) else kept).append(item)
     config.hook.pytest_deselected(items=left_out)
     items[:] = kept
 
 
+def is_costly(node: Any) -> bool:  # noqa: ANN401 - a session or below
+    """Return True if a test is marked slow, or listed as not quick."""
+    return bool(node.get_closest_marker("slow")) or function_of(node.nodeid) in not_quick()
+
+
+@cache
 def not_quick() -> frozenset[str]:
     """Return the test functions that are listed, as ``path::name``."""
     return frozenset(LIST.read_text(encoding="ascii").split())

@@ -22,7 +22,7 @@ from observer import client
 from observer.cli import main
 from observer.core.paths import Home
 
-pytest_plugins = ["measuring", "quick"]
+pytest_plugins = ["quick", "measuring"]
 
 settings.register_profile(
     "suite",

@@ -69,6 +69,7 @@ def test_a_trace_record_names_the_lines_of_each_session(run: Run, shop: Path) ->
     assert run("attribution", "export").out == f"{line}\n"
 
 
+@pytest.mark.measured
 def test_a_note_can_be_attached_and_is_read_by_why(
     run: Run, shop: Path, git: Callable[..., str]
 ) -> None:
@@ -122,6 +123,7 @@ def test_outside_of_a_repository_nothing_is_exported(
     assert "no git repository" in run("attribution", "export").err
 
 
+@pytest.mark.measured
 def test_a_commit_of_somebody_else_is_not_of_sessions_here(
     run: Run, shop: Path, tmp_path: Path, git: Callable[..., str]
 ) -> None:

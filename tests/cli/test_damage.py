@@ -68,6 +68,7 @@ def test_doctor_counts_damaged_events(run: Run, filled: Home, home: Home) -> Non
     assert ", and 2 more" in run("doctor").out
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize("column", ["facts", "files_modified", "summary", "links"])
 def test_a_damaged_item_is_shown_and_made_anew(
     run: Run, filled: Home, home: Home, column: str

@@ -52,6 +52,7 @@ def test_doctor_tells_whose_hooks_are_gone(run: Run, home: Home) -> None:
     assert str(home.hooks) in run("doctor").out
 
 
+@pytest.mark.measured
 def test_doctor_misses_no_hooks_of_who_registered_only_the_server(run: Run, home: Home) -> None:
     (Path.home() / ".claude").mkdir()
     (Path.home() / ".claude/settings.json").write_text("{")

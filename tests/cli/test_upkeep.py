@@ -56,6 +56,7 @@ def test_what_was_not_understood_is_read_again(run: Run, home: Home) -> None:
     assert (spool.depth(), spool.bad()) == (1, 0)
 
 
+@pytest.mark.measured
 def test_events_of_an_unknown_client_are_kept_and_named(run: Run, home: Home) -> None:
     spool = Spool(home.spool)
     spool.prepare()

@@ -87,6 +87,7 @@ def test_a_configured_command_reports_and_never_fails(
     subprocess.run(words, cwd=tmp_path / "shop", env=dict(new_git.environ), check=True)
 
 
+@pytest.mark.measured
 def test_what_a_user_added_to_our_section_stays(new_git: InstallContext) -> None:
     make(install("git", new_git), new_git)
     git(new_git, "config", "--global", "hook.observer-post-merge.enabled", "false")
@@ -117,6 +118,7 @@ def test_the_file_is_the_one_git_would_write(
     assert install("git", context).edits[-1].path == new_git.user_home / path
 
 
+@pytest.mark.measured
 def test_a_named_project_gets_it_in_its_own_configuration(
     new_git: InstallContext, tmp_path: Path
 ) -> None:

@@ -20,6 +20,7 @@ def function(name: str) -> str:
     return f"def {name}(items):\n{BODY}\n\n"
 
 
+@pytest.mark.measured
 def test_the_labelled_edits_are_all_shown() -> None:
     cases = list(SETS["changes"](Path(__file__).parents[1] / "data/changes"))
     assert [(case.name, case.wrong, case.missed) for case in cases if case.wrong] == []

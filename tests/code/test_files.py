@@ -385,6 +385,7 @@ def test_a_broken_piece_or_one_of_little_worth_is_searched_for_no_names() -> Non
     assert "call_2999" not in found.names
 
 
+@pytest.mark.measured
 def test_moves_are_looked_for_among_few_only() -> None:
     names = [f"def f{number}(): return {number}\n" for number in range(MOST_MOVED + 2)]
     found = compare_files("".join(names), "".join(names[::-1]), "python")

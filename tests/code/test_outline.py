@@ -108,6 +108,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_has_an_outline_in_time(text: str) -> None:
     for language in [*GRAMMARS, "yaml", "markdown", "sql", "kotlin", ""]:

@@ -132,6 +132,7 @@ def test_the_first_commit_of_a_repository_is_recorded(bench: Bench, tmp_path: Pa
     assert bench.commits() == ["commit First"]
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize("step", ["merge -q theirs", "pull -q . theirs"])
 def test_what_others_made_is_theirs(bench: Bench, tmp_path: Path, git: Git, step: str) -> None:
     other = tmp_path / "other"
@@ -143,6 +144,7 @@ def test_what_others_made_is_theirs(bench: Bench, tmp_path: Path, git: Git, step
     assert bench.commits() == ["import Theirs"]
 
 
+@pytest.mark.measured
 def test_what_replaces_recorded_commits_is_said(bench: Bench) -> None:
     bench.git(f"{COMMIT} Three", f"{COMMIT} Four")
     assert bench.commits() == ["commit Three", "commit Four"]
@@ -219,6 +221,7 @@ def test_what_was_committed_in_private_is_left_out(bench: Bench, git: Git) -> No
     assert not list((bench.home.spool / "new").glob("*"))
 
 
+@pytest.mark.measured
 def test_another_repository_in_the_same_place_begins_anew(bench: Bench) -> None:
     shutil.rmtree(bench.shop / ".git")
     bench.git("init -q", f"{COMMIT} Other")
@@ -227,6 +230,7 @@ def test_another_repository_in_the_same_place_begins_anew(bench: Bench) -> None:
     assert bench.commits() == ["commit Next"]
 
 
+@pytest.mark.measured
 def test_a_repository_that_cannot_be_read_keeps_no_other_from_being_read(
     bench: Bench, tmp_path: Path
 ) -> None:

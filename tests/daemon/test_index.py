@@ -168,6 +168,7 @@ def test_what_never_ends_is_embedded_in_between(
     bench.run(bench.tasks.run_embedding, until=has_all)
 
 
+@pytest.mark.measured
 def test_the_index_takes_up_what_is_stored_and_embedded(bench: Bench, store: SqliteStore) -> None:
     put(store, *items(5))
     bench.run(
@@ -225,6 +226,7 @@ def test_memory_is_given_back_though_it_is_never_quiet(
     assert given
 
 
+@pytest.mark.measured
 def test_a_store_that_cannot_be_opened_ends_no_task(
     home: Home, tmp_path: Path, info: ModelInfo
 ) -> None:
@@ -245,6 +247,7 @@ def test_a_store_that_cannot_be_opened_ends_no_task(
     assert "store" in (bench.health.text() or "")
 
 
+@pytest.mark.measured
 def test_an_index_that_fails_is_shown_and_recovers(
     bench: Bench, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

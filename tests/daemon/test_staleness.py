@@ -105,6 +105,7 @@ class Bench:
             await asyncio.gather(task, return_exceptions=True)
 
 
+@pytest.mark.measured
 def test_a_repository_that_cannot_be_read_keeps_no_other_from_being_followed(
     home: Home, tmp_path: Path, git: Git
 ) -> None:

@@ -74,6 +74,7 @@ def by(session: AiSession, of: Link = "commit") -> list[AgentMark]:
     return [AgentMark(source="git-ai", lines=1, of=of, **name)]
 
 
+@pytest.mark.measured
 def test_a_note_says_who_wrote_a_line(shop: Shop) -> None:
     commit = shop.commit("first\nsecond\nthird\n")
     shop.note(commit, CLAUDE, 2)

@@ -230,6 +230,7 @@ def test_an_endless_line_is_no_burden(shop: Path, git: Git) -> None:
     )
 
 
+@pytest.mark.measured
 def test_a_huge_commit_is_cut_and_it_is_said(shop: Path, git: Git) -> None:
     for number in range(MOST_FILES + 3):
         write(shop, f"{number:04}.py", "def f():\n    pass\n")

@@ -69,6 +69,7 @@ def test_a_git_that_cannot_be_started_says_so(shop: Path, fake: Fake) -> None:
         user_setting("user.name")
 
 
+@pytest.mark.measured
 def test_what_does_not_answer_is_left_alone_for_a_while(shop: Path, fake: Fake) -> None:
     fake("exec sleep 600")
     with pytest.raises(NotFound, match="does not answer"):
@@ -82,6 +83,7 @@ def test_what_does_not_answer_is_left_alone_for_a_while(shop: Path, fake: Fake) 
             attempt(str(shop), "log")
 
 
+@pytest.mark.measured
 def test_lines_that_do_not_come_are_not_waited_for(
     shop: Path, fake: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,6 +95,7 @@ def test_lines_that_do_not_come_are_not_waited_for(
         next(lines)
 
 
+@pytest.mark.measured
 def test_a_git_that_does_not_end_is_ended(shop: Path, fake: Fake) -> None:
     fake("exec >&-; exec sleep 600")
     with pytest.raises(NotFound, match="no end within"):
@@ -106,6 +109,7 @@ def test_an_endless_answer_ends(shop: Path, fake: Fake, monkeypatch: pytest.Monk
         git_output(str(shop), "log")
 
 
+@pytest.mark.measured
 def test_texts_of_a_git_that_does_not_answer_are_none(
     shop: Path, fake: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,6 +135,7 @@ def test_only_what_runs_nothing_is_asked_with_the_users_configuration() -> None:
         run_as_user(("status",), folder="/", environ=os.environ)
 
 
+@pytest.mark.measured
 def test_a_configuration_that_is_not_read_in_time(fake: Fake) -> None:
     fake("exec sleep 600")
     with pytest.raises(NotFound, match="does not answer"):

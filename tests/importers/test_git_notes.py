@@ -326,6 +326,7 @@ def test_of_objects_those_are_read_that_there_are(
     ]
 
 
+@pytest.mark.measured
 def test_notes_are_read_from_a_repository(memory: Memories, git: Git, shop: Path) -> None:
     head = git("rev-parse", "HEAD")
     git("notes", "--ref=ai", "add", "-F", "-", head, given=NOTE + json.dumps(SAID))

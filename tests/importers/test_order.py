@@ -26,6 +26,7 @@ def linked(filled: Filled) -> list[tuple[object, ...]]:
     return sorted(map(shown, items), key=repr)
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize("order", [*permutations(range(3))], ids=str)
 @pytest.mark.parametrize("heard", [(), (1,)], ids=["imported", "one by hooks"])
 def test_sessions_are_linked_in_whatever_order_they_came(

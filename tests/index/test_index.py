@@ -323,6 +323,7 @@ def garble(path: Path) -> None:
 HARMS = [cut, flip, foreign, garble, Path.unlink]
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize("harm", HARMS, ids=lambda harm: harm.__name__)
 @pytest.mark.parametrize("kind", ["*.segment", "index.json"])
 def test_torn_or_foreign_files_are_made_again(

@@ -54,6 +54,7 @@ def shown(events: list[Event]) -> list[str]:
     return [f"{body.action} {body.subject}" for body in bodies if isinstance(body, Commit)]
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize(
     ("steps", "commits"),
     [
@@ -185,6 +186,7 @@ def test_an_import_tells_the_same_commits_by_the_same_ids(
     ]  # fmt: skip
 
 
+@pytest.mark.measured
 def test_of_a_huge_arrival_the_newest_are_read_and_the_rest_is_counted(
     shop: Path, git: Git, pipeline: Pipeline, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

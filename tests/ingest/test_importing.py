@@ -171,6 +171,7 @@ def test_a_policy_is_for_the_past_too(
     assert pipeline.ingest([event(Prompt(text="go"), "s", DAY_MS)]) == [Receipt()]
 
 
+@pytest.mark.measured
 def test_a_call_nested_too_deep_cannot_be_decoded() -> None:
     deep: object = "x"
     for _ in range(100_000):

@@ -108,6 +108,7 @@ def subjects(found: list[Any]) -> list[str]:
     return [body.subject for body in found if isinstance(body, Commit)]
 
 
+@pytest.mark.measured
 def test_commits_made_during_a_pause_are_not_read_as_backlog(
     pipeline: Pipeline, store: Store, spool: Spool, shop: Path, git: Git
 ) -> None:

@@ -114,6 +114,7 @@ def test_a_long_backlog_is_stored_in_its_order(
     assert spool.depth() == 0
 
 
+@pytest.mark.measured
 def test_the_process_ends_with_the_backlog(
     make_pipeline: Callable[..., Pipeline], ahead: Prefetcher, fill: Fill
 ) -> None:
@@ -225,6 +226,7 @@ def test_a_page_says_what_reading_says(
     assert [entry for entry, _ in batch] == [entry._replace(data=b"") for entry in entries]
 
 
+@pytest.mark.measured
 def test_one_that_cannot_start_is_not_tried_again(
     make_pipeline: Callable[..., Pipeline],
     home: Home,
@@ -297,6 +299,7 @@ def test_settings_reach_the_process(home: Home, fill: Fill, folder: Path) -> Non
     ahead.end()
 
 
+@pytest.mark.measured
 def test_what_is_older_than_is_kept_is_known_to_be(home: Home, spool: Spool) -> None:
     report = b'{"kind": "prompt", "text": "hello", "at": "2020-01-01T00:00:00Z"}'
     spool.append({"client": "generic", "event": "prompt"}, report)
@@ -328,6 +331,7 @@ class Faulty:
             yield writer
 
 
+@pytest.mark.measured
 def test_an_event_that_breaks_the_interpreter_is_found_and_set_aside(
     make_pipeline: Callable[..., Pipeline],
     ahead: Prefetcher,
@@ -342,6 +346,7 @@ def test_an_event_that_breaks_the_interpreter_is_found_and_set_aside(
     assert (spool.depth(), spool.bad()) == (0, 1)
 
 
+@pytest.mark.measured
 def test_a_store_that_cannot_write_ends_the_reading(
     make_pipeline: Callable[..., Pipeline], ahead: Prefetcher, fill: Fill, store: Store
 ) -> None:
@@ -355,6 +360,7 @@ def test_a_store_that_cannot_write_ends_the_reading(
     assert ids_of(store) == names
 
 
+@pytest.mark.measured
 def test_a_page_of_many_bytes_is_short(fill: Fill, order: PrefetchRequest) -> None:
     said = msgspec.json.encode({"session_id": "s1", "prompt": "x" * (PAGE_BYTES // 2)})
     fill(3, payload=said)

@@ -221,6 +221,7 @@ def test_a_line_knows_the_name_around_it(work: Work, shown: Shown) -> None:
     ]
 
 
+@pytest.mark.measured
 def test_a_file_is_shown_by_its_last_commits(work: Work, shown: Shown) -> None:
     answer = work.why("auth.py")
     assert [change.origin.subject for change in answer.changes] == [
@@ -282,6 +283,7 @@ def test_older_commits_are_counted(work: Work) -> None:
     assert "older commits are left out" in code_history.why(answer)
 
 
+@pytest.mark.measured
 def test_what_is_not_committed_leads_to_the_edit(work: Work, shown: Shown) -> None:
     asked = work.tell(Prompt(text="log it too"), "s2")
     edited = work.write(SECOND.replace("    check", "    log()\n    check"), session="s2")
@@ -294,6 +296,7 @@ def test_what_is_not_committed_leads_to_the_edit(work: Work, shown: Shown) -> No
     assert "not committed yet" in code_history.why(work.why("auth.py:5"))
 
 
+@pytest.mark.measured
 def test_a_file_of_which_nothing_is_committed_is_not_known(work: Work, shown: Shown) -> None:
     work.write("new = 1\n", "new.py")
     with pytest.raises(NotFound, match=r"git knows no line 1 of new\.py"):
@@ -347,6 +350,7 @@ def by_a_colleague(work: Work, text: str, subject: str, name: str = "auth.py") -
 LONG = "".join(f"def f{number}():\n    return {number}\n\n\n" for number in range(9))
 
 
+@pytest.mark.measured
 def test_a_colleagues_line_under_a_rebase_is_not_my_sessions(work: Work) -> None:
     work.write(LONG, session="s0")
     work.commit("Begin", session="s0")
@@ -362,6 +366,7 @@ def test_a_colleagues_line_under_a_rebase_is_not_my_sessions(work: Work) -> None
     assert ([session.external for session in own.sessions], ids(own, "edits")) == (["s1"], [mine])
 
 
+@pytest.mark.measured
 def test_lines_of_one_file_lead_each_to_the_session_that_wrote_them(work: Work) -> None:
     work.write(LONG, session="s0")
     work.commit("Begin", session="s0")
@@ -374,6 +379,7 @@ def test_lines_of_one_file_lead_each_to_the_session_that_wrote_them(work: Work) 
         assert [each.external for each in change.sessions] == [session]
 
 
+@pytest.mark.measured
 def test_an_edit_that_failed_wrote_no_line(work: Work, shown: Shown) -> None:
     work.write(SECOND.replace("return user", "return user or None"), session="s2")
     text = SECOND.replace("check(user)", "check(user, 1)")
@@ -385,6 +391,7 @@ def test_an_edit_that_failed_wrote_no_line(work: Work, shown: Shown) -> None:
     assert [each.external for each in change.sessions] == ["s3"]
 
 
+@pytest.mark.measured
 def test_a_whole_file_written_shows_its_lines(work: Work) -> None:
     (work.root / "auth.py").write_text(FIRST)
     work.tell(FileWrite(path=str(work.root / "auth.py"), content=FIRST), "s7")
@@ -408,6 +415,7 @@ def test_a_new_line_is_of_its_own_commit_though_it_resembles_an_older_one(work: 
     assert changes[0].origin.lines == 2
 
 
+@pytest.mark.measured
 def test_a_line_that_was_moved_names_where_it_was_made_too(work: Work) -> None:
     body = "".join(f"    total = total + compute_the_price_of({number})\n" for number in range(6))
     pay = f"def pay():\n{body}\n\n"
@@ -496,6 +504,7 @@ def test_an_error_tells_which_names_there_are(work: Work, shown: Shown) -> None:
     assert refused.value.hint == "it defines LIMIT, login, logout"
 
 
+@pytest.mark.measured
 def test_a_name_that_is_defined_twice_is_asked_back(work: Work) -> None:
     work.write("class A:\n    def go(self): pass\n\n\nclass B:\n    def go(self): pass\n")
     work.commit("Go twice")
@@ -517,6 +526,7 @@ def test_a_column_behind_a_line_is_passed_over(work: Work, shown: Shown) -> None
     assert work.why("auth.py:5:12").piece.first == 5
 
 
+@pytest.mark.measured
 def test_the_answer_says_how_sure_it_is(work: Work, shown: Shown) -> None:
     """What no edit shows may stand in a note, which names a session, or in a trailer."""
     (work.root / "auth.py").write_text(f"{SECOND}TOP = 1\n")

@@ -168,6 +168,7 @@ def test_what_others_met_and_what_reads_like_an_order_is_not_given_back(session:
     assert session.asked() == ""
 
 
+@pytest.mark.measured
 def test_it_fits_its_budget(session: Session) -> None:
     for number in range(30):
         session.note(

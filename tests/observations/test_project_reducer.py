@@ -527,6 +527,7 @@ BODIES = st.sampled_from(
 )
 
 
+@pytest.mark.measured
 @given(st.lists(BODIES, min_size=1, max_size=25), st.sets(st.integers(0, 25)))
 def test_batches_may_be_cut_anywhere(place: Place, bodies: list[Any], cuts: set[int]) -> None:
     history = [place(body, seq) for seq, body in enumerate(bodies, 1)]

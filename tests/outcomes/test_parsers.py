@@ -321,6 +321,11 @@ WRITTEN: list[tuple[str, str, bool | None, str, str]] = [
      "3 passed", ""),
     ("dotnet build", "Build succeeded in 3.2s", True, "built", ""),
     ("dotnet build", "Build failed with 1 error(s) in 2.1s", False, "the build stopped", ""),
+    ("dotnet build | tail -3", "    0 Warning(s)\n    2 Error(s)\n\nTime Elapsed 00:00:01.05",
+     False, "2 errors", ""),
+    ("npx oxlint", ("  \u00d7 eslint(no-debugger): `debugger` is not allowed\n"
+     "   \u256d\u2500[a.js:3:1]\n\nFound 0 warnings and 1 error."), False, "1 error",
+     "a.js:3: eslint(no-debugger): `debugger` is not allowed"),
     ("mvn -q verify", "[ERROR] BUILD FAILURE", False, "the build stopped", ""),
     ("gradle build", "BUILD FAILED in 3s", False, "the build stopped", ""),
     ("npx biome check", "configuration \u2501\u2501\u2501\u2501\n\n  \u00d7 Found an unknown key",

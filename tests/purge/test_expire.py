@@ -92,6 +92,7 @@ def take_out(world: World, gone: list[int]) -> int:
     return anew.adopt()
 
 
+@pytest.mark.measured
 @given(steps=STEPS, later=STEPS, days=st.lists(st.integers(0, 90), min_size=50, max_size=50))
 @settings(max_examples=12, phases=[Phase.explicit, Phase.generate])
 def test_what_is_left_is_what_a_rebuild_makes_of_it(

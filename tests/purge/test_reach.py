@@ -82,6 +82,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.measured
 @given(steps=STEPS, going=st.sets(st.integers(1, 30), min_size=1, max_size=4))
 @settings(max_examples=40, phases=[Phase.explicit, Phase.generate])
 def test_what_is_left_is_what_a_rebuild_makes_of_it(

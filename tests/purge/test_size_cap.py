@@ -117,6 +117,7 @@ def test_copies_go_first_and_then_the_oldest_of_least_worth(full: Home) -> None:
     assert size_cap.text(full, now_ms=cap.at_ms + size_cap.REMEMBERED_MS) == ""
 
 
+@pytest.mark.measured
 def test_what_is_worth_most_stays_even_where_the_home_is_too_large(full: Home) -> None:
     with retaining(full, 1) as look:
         asyncio.run(look.look(NOW_MS))

@@ -1018,6 +1018,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.measured
 def test_a_text_is_redacted_alike_however_often_it_comes() -> None:
     """Harmless texts are kept in mind; there are more of them here than there is room for."""
     secret = "AKIA" + "IOSFODNN7EXAMPL3"

@@ -290,6 +290,7 @@ def test_what_helped_before_comes_first(store: SqliteStore, filled: Filled) -> N
 TEXT = st.text("ab c.\n", max_size=80)
 
 
+@pytest.mark.measured
 @given(
     st.lists(
         st.tuples(st.sampled_from(["command", "decision", "summary"]), TEXT, TEXT), max_size=12
