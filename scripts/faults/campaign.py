@@ -97,6 +97,7 @@ class Campaign:
         self._folder = folder
         self._offered: dict[str, set[str]] = {}
         self._whole: dict[str, Found] = {}
+        self._points: dict[tuple[str, frozenset[Kind]], int] = {}
 
     def run(self, way: Way, fault: Fault, choose: Choose) -> Row:
         """Let a way run into a fault at the chosen of its steps, one after the other."""
@@ -108,7 +109,10 @@ class Campaign:
     def row(self, way: Way, fault: Fault) -> Row:
         """Return the empty line of a way and a fault: how many steps there are."""
         self._prepare(way)
-        return Row(way.name, fault.name, points=self._count(way, fault))
+        key = way.name, fault.kinds
+        if key not in self._points:
+            self._points[key] = self._count(way, fault)
+        return Row(way.name, fault.name, points=self._points[key])
 
     def strike(self, way: Way, fault: Fault, number: int, row: Row) -> None:
         """Let a way run into a fault at one of its steps, and note in the line what came of it."""
