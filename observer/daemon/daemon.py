@@ -75,9 +75,6 @@ log = logging.getLogger(__name__)
 LAST_DRAIN_S = 15.0
 """How long a daemon that was asked to stop goes on storing; the rest stays in the spool."""
 LAST_REQUESTS_S = 5.0
-YOUNG_OBJECTS = 50_000
-"""Allocations between two runs of the cycle collector. A drain allocates hundreds of values per
-event, none of them cyclic; with Python's default of 700 an eighth of its time is collection."""
 SWITCH_S = 0.0005
 """The interpreter's switch interval. A search needs the interpreter after each page it reads:
 beside a drain it took 210 to 260 ms with Python's 5 ms (p95, 100,000 items), now 90 to 110."""
@@ -92,7 +89,7 @@ def run(home: Home) -> int:
         OSError: the sockets or the log cannot be made.
     """
     os.umask(0o077)
-    gc.set_threshold(YOUNG_OBJECTS)
+    gc.freeze()  # what was imported stays, and need not be looked at again
     sys.setswitchinterval(SWITCH_S)
     settings = config.load(home)
     start_log(home, level=settings.log_level)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -26,14 +28,12 @@ def observer(within: Observer) -> Observer:
 def found(home: Home) -> list[str]:
     """Return the files in which the word stands; some are deleted while it is looked for."""
     held = []
-    for path in sorted(home.root.rglob("*")):
-        try:
-            data = path.read_bytes() if path.is_file() else b""
-        except FileNotFoundError:
-            continue
-        if CANARY.encode() in data:
-            held.append(str(path.relative_to(home.root)))
-    return held
+    for folder, _, names in os.walk(home.root):  # which passes over what was deleted meanwhile
+        for path in (Path(folder, name) for name in names):
+            with suppress(FileNotFoundError):
+                if path.is_file() and CANARY.encode() in path.read_bytes():
+                    held.append(str(path.relative_to(home.root)))
+    return sorted(held)
 
 
 @pytest.fixture

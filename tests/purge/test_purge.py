@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -95,7 +96,7 @@ def test_a_purge_that_was_killed_is_finished_at_the_next_start(
     command = [sys.executable, "-m", "observer", "purge", "--text", WORD, "--yes"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as purging:
         while purging.poll() is None and not reached(shown):
-            pass
+            time.sleep(0.001)
         purging.kill()
     tell("UserPromptSubmit", prompt="where is the badger?")
     observer("down")
