@@ -6,13 +6,13 @@ All values are frozen. Times are integer UTC milliseconds (`*_ms`).
 from __future__ import annotations
 
 import hashlib
-import re
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Literal
 from unicodedata import normalize
 
 from observer.core.events import Event, Layer, Scope
+from observer.core.patterns import lazy_pattern
 from observer.core.value import Value
 
 
@@ -267,7 +267,7 @@ UNSPACED = (
 )
 """Letters (kana, Han, Hangul) that are words by themselves: blanks do not part what they say."""
 
-_UNSPACED = re.compile(f"[{UNSPACED}]")
+_UNSPACED = lazy_pattern(f"[{UNSPACED}]")
 
 
 def spaced(text: str) -> str:

@@ -6,11 +6,10 @@
 from observer.index.index import Feed, Index
 from observer.index.masks import ListRequest, Mask, TopK
 from observer.index.segment import Damping
-from observer.index.tokens import WORD, WORD_CHARS, Stem, pieces
+from observer.index.tokens import WORD_CHARS, Stem, pieces, words_of
 from observer.index.view import View
 
 __all__ = [
-    "WORD",
     "WORD_CHARS",
     "Damping",
     "Feed",
@@ -21,4 +20,5 @@ __all__ = [
     "TopK",
     "View",
     "pieces",
+    "words_of",
 ]

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 
 from observer.core.model import UNSPACED, Item, columns_of
+from observer.core.patterns import lazy_pattern
 
 Stem = Callable[[str], tuple[str, ...]]
 """Returns the terms under which a word is kept: folded and stemmed."""
@@ -30,12 +31,29 @@ WORD_CHARS = 200
 """What is longer is data, not a word."""
 
 _LETTER = rf"[^\W_{UNSPACED}]"
-WORD = re.compile(rf"[{UNSPACED}]|{_LETTER}+(?:[\u0300-\u036f]+{_LETTER}*)*")
-"""A run of letters and digits, and of the accents that stand behind them in decomposed text; or
-one letter of a script without blanks."""
 _COLUMN_END = "\0"
-_WORD_OR_END = re.compile(rf"{WORD.pattern}|{_COLUMN_END}")
+_WORD = rf"[{UNSPACED}]|{_LETTER}+(?:[\u0300-\u036f]+{_LETTER}*)*"
+# Sets of so many letters take as long to compile as a hundred other patterns, and few texts hold
+# any of them.
+_WORDS = lazy_pattern(_WORD), re.compile(r"[A-Za-z0-9]+")
+_WORDS_AND_ENDS = (
+    lazy_pattern(rf"{_WORD}|{_COLUMN_END}"),
+    re.compile(rf"[A-Za-z0-9]+|{_COLUMN_END}"),
+)
+"""Each of any text, and of ASCII."""
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, in order.
+
+    A word is a run of letters and digits, and of the accents that stand behind them in decomposed
+    text; or one letter of a script without blanks.
+
+    >>> words_of("add_item(2) \u5c71\u5ddd")
+    ['add', 'item', '2', '\u5c71', '\u5ddd']
+    """
+    return _WORDS[text.isascii()].findall(text)
 
 
 def pieces(word: str) -> list[str]:
@@ -90,7 +108,8 @@ class Codes(dict[str, tuple[int, ...]]):
     def of_item(self, item: Item) -> array[int]:
         """Return the codes of an item's columns, each column ended by `SEPARATOR`."""
         columns = (text.replace(_COLUMN_END, " ") for text in columns_of(item))
-        words = _WORD_OR_END.findall("".join(text + _COLUMN_END for text in columns))
+        text = "".join(text + _COLUMN_END for text in columns)
+        words = _WORDS_AND_ENDS[text.isascii()].findall(text)
         return array("I", chain.from_iterable(map(self.__getitem__, words)))
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from observer.core.errors import BadInput
 from observer.core.value import Value
-from observer.index import WORD, WORD_CHARS, pieces
+from observer.index import WORD_CHARS, pieces, words_of
 from observer.search.language import MAX_TERMS, QueryToken, parse, quoted, tokens, uses_operators
 
 MAX_WORD = WORD_CHARS
@@ -99,7 +99,7 @@ def _plan(clean: str) -> QueryPlan:
 
 def parts(text: str) -> list[str]:
     """Return the words of a text as the index parts them: at punctuation and at humps."""
-    return [piece for word in WORD.findall(text) for piece in pieces(word)]
+    return [piece for word in words_of(text) for piece in pieces(word)]
 
 
 def _words(text: str, reason: str) -> QueryPlan:
@@ -131,7 +131,7 @@ def _ends(texts: list[str], most: int) -> tuple[str, ...]:
 
 def _take(piece: str, words: dict[str, str], shapes: dict[str, str]) -> None:
     """Add the words of a quoted phrase or of one run of characters, and its shape if several."""
-    whole = WORD.findall(piece)
+    whole = words_of(piece)
     if not whole or max(map(len, whole)) > MAX_WORD:
         return
     inside = parts(piece)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from observer.core.model import UNSPACED
+from observer.core.patterns import lazy_pattern
 from observer.core.text import ENDS, WIDE_ENDS
 
 ENDING, SHORTEST = 3, 4
@@ -19,7 +20,7 @@ MOST_PLACES = 20
 _EVEN = 1e-9
 
 _BREAK = re.compile(rf"(?<=[{ENDS};])\s+|(?<=[{WIDE_ENDS}])|\n+")
-_EDGE = re.compile(rf".*[\s{UNSPACED}]", re.DOTALL)
+_EDGE = lazy_pattern(rf".*[\s{UNSPACED}]", re.DOTALL)
 
 
 def snippet(text: str, limit: int, *, words: Iterable[str] = ()) -> str:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.model import Item
-from observer.index.tokens import COLUMNS, SEPARATOR, WORD_CHARS, Codes, code, pieces
+from observer.index.tokens import COLUMNS, SEPARATOR, WORD_CHARS, Codes, code, pieces, words_of
 from observer.store.sqlite.stemmer import stemmer
 
 Make = Callable[..., Item]
@@ -38,6 +38,11 @@ TEXTS = st.text(st.one_of(SMALL, st.sampled_from("aéos\u0301 \n_-/.")), max_siz
 def test_codes_are_those_of_the_engines_stems(codes: Codes, an_item: Make, text: str) -> None:
     """No capitals, so no humps: those are ours alone."""
     assert columns(codes, an_item(1, text))[0] == coded(*STEM(text))
+
+
+@given(st.text(st.characters(max_codepoint=0x7F)))
+def test_words_of_ascii_are_the_same_amid_other_text(text: str) -> None:
+    assert words_of(f"{text} \u00e9") == [*words_of(text), "\u00e9"]
 
 
 @pytest.mark.parametrize(
