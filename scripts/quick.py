@@ -1,5 +1,7 @@
 """A pytest plugin: `--quick` leaves out what is marked slow, and what is listed as not quick.
 
+Without it, modules with slow tests go first, above all those that wait.
+
 The list is `tests/not_quick.txt`: test functions of which a case took a tenth of a second, or all
 cases together a second. They are the costly seventh of all functions, and take most of the time.
 After many changes write it anew, with nothing else running:
@@ -36,8 +38,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is not quick."""
+    """Leave out what is not quick, or let modules that mostly wait go first, then slow ones.
+
+    At the end of a run nothing would use the cores while a test waits.
+    """
     if not config.getoption("--quick"):
+        slow = [(item, mark) for item in items if (mark := item.get_closest_marker("slow"))]
+        waiting = {item.path for item, mark in slow if mark.kwargs.get("waits")}
+        others = {item.path for item, _ in slow}
+        items.sort(key=lambda item: (item.path not in waiting, item.path not in others))
         return
     kept: list[pytest.Item] = []
     left_out: list[pytest.Item] = []

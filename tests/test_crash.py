@@ -92,7 +92,7 @@ def test_kills_at_random_moments_under_load(
 ) -> None:
     moments = random.Random(20261122)
     expected: set[str] = set()
-    for round_ in range(8):
+    for round_ in range(5):
         expected |= spool_events(home, 40, start=40 * round_)
         client.ensure_daemon(home, wait_s=30)
         time.sleep(moments.uniform(0, 0.25))  # the random moment itself, not a wait
@@ -102,7 +102,7 @@ def test_kills_at_random_moments_under_load(
     until(lambda: Spool(home.spool).depth() == 0)
     assert observer("down").returncode == 0
     ids = stored(home)
-    assert (len(ids), set(ids)) == (320, expected)
+    assert (len(ids), set(ids)) == (200, expected)
 
 
 @pytest.mark.slow

@@ -72,7 +72,7 @@ def old(
     return home
 
 
-@pytest.mark.slow
+@pytest.mark.slow(waits=True)
 def test_an_expired_word_stands_in_no_byte_of_the_home(
     old: Home, observer: Observer, until: Until
 ) -> None:
@@ -92,7 +92,7 @@ def test_an_expired_word_stands_in_no_byte_of_the_home(
     observer("down")
 
 
-@pytest.mark.slow
+@pytest.mark.slow(waits=True)
 def test_what_is_kept_for_ever_stays(old: Home, observer: Observer, until: Until) -> None:
     log = old.logs / "daemon.log"
     observer("up", OBSERVER_RETENTION_BY_TYPE="file-write=30")

@@ -49,7 +49,7 @@ def test_a_purge_can_be_cut_off_as_it_ends(campaign: Campaign, fault: Fault) -> 
 def test_a_purge_can_be_killed_between_any_two_names(campaign: Campaign) -> None:
     """A backup is there before and after it was cleaned, and never in between."""
     kinds = frozenset({points.Kind.RENAME, points.Kind.SYNC})
-    assert_harmless(campaign.run(PURGE, KILL._replace(kinds=kinds), spread(33)))
+    assert_harmless(campaign.run(PURGE, KILL._replace(kinds=kinds), spread(17)))
 
 
 @pytest.mark.slow

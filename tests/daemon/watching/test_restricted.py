@@ -17,7 +17,7 @@ from observer.spool.pauses import UNENDING_MS
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(waits=True)
 
 Git = Callable[..., str]
 Until = Callable[..., None]

@@ -16,7 +16,7 @@ from observer.core.paths import Home
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(waits=True)
 
 Git = Callable[..., str]
 Until = Callable[..., None]
