@@ -8,6 +8,7 @@ import resource
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -60,8 +61,9 @@ def pid(home: Home) -> int:
     return client.daemon_pid(home) or 0
 
 
-def descriptors(pid: int) -> int:
-    return sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir())
+def first_free_descriptor(pid: int) -> int:
+    used = {int(each.name) for each in Path(f"/proc/{pid}/fd").iterdir()}
+    return next(number for number in count() if number not in used)
 
 
 def said(home: Home) -> str:
@@ -95,7 +97,7 @@ def test_descriptors_that_run_out_lose_nothing(
     """The daemon may leave where a part of it cannot begin; the next one stores what is spooled."""
     first = report(home)
     until(lambda: Spool(home.spool).depth() == 0, wait_s=90)
-    with limited(pid, resource.RLIMIT_NOFILE, descriptors(pid)):
+    with limited(pid, resource.RLIMIT_NOFILE, first_free_descriptor(pid)):
         second = report(home, text="wharf")
         until(lambda: "Too many open files" in said(home), wait_s=90)
     client.ensure_daemon(home, wait_s=30)
