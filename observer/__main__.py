@@ -16,7 +16,7 @@ def main() -> None:
     """Run the command that the process was started with, and exit with its code."""
     _have_streams()
     gc.set_threshold(YOUNG_OBJECTS)
-    # Its products are small, and starting threads takes half of the time to import numpy.
+    # Its products are small: a second thread would cost 20 MB and half of the time to import numpy.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if sys.argv[1:2] == ["mcp"] and not {"-h", "--help"} & set(sys.argv):
         from observer.pump import pump  # noqa: PLC0415 - an editor waits for this one

@@ -35,8 +35,6 @@ STARTS_EVERY_S = 1.0
 """A starter that lost the race waits this long for the winner's socket before it tries again."""
 
 MEMORY = {
-    # Its products are small: a second thread would cost 20 MB and win nothing.
-    "OPENBLAS_NUM_THREADS": "1",
     # glibc moves this up to 32 MB by itself; then what the index frees leaves holes in the heap.
     "MALLOC_MMAP_THRESHOLD_": str(8 << 20),
     # Moved up with it else. What every question needs for a moment, the system would otherwise take

@@ -31,16 +31,13 @@ WORD_CHARS = 200
 """What is longer is data, not a word."""
 
 _LETTER = rf"[^\W_{UNSPACED}]"
-_COLUMN_END = "\0"
-_WORD = rf"[{UNSPACED}]|{_LETTER}+(?:[\u0300-\u036f]+{_LETTER}*)*"
 # Sets of so many letters take as long to compile as a hundred other patterns, and few texts hold
 # any of them.
-_WORDS = lazy_pattern(_WORD), re.compile(r"[A-Za-z0-9]+")
-_WORDS_AND_ENDS = (
-    lazy_pattern(rf"{_WORD}|{_COLUMN_END}"),
-    re.compile(rf"[A-Za-z0-9]+|{_COLUMN_END}"),
+_WORDS = (
+    lazy_pattern(rf"[{UNSPACED}]|{_LETTER}+(?:[\u0300-\u036f]+{_LETTER}*)*"),
+    re.compile(r"[A-Za-z0-9]+"),
 )
-"""Each of any text, and of ASCII."""
+"""The words of any text, and of ASCII."""
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -78,8 +75,6 @@ class Codes(dict[str, tuple[int, ...]]):
 
     def __missing__(self, word: str) -> tuple[int, ...]:
         self.shrink(MOST_KNOWN)
-        if word == _COLUMN_END:
-            return self.setdefault(word, (SEPARATOR,))
         found = self.whole(word)
         inside = pieces(word[:WORD_CHARS])
         if len(inside) > 1:
@@ -107,10 +102,11 @@ class Codes(dict[str, tuple[int, ...]]):
 
     def of_item(self, item: Item) -> array[int]:
         """Return the codes of an item's columns, each column ended by `SEPARATOR`."""
-        columns = (text.replace(_COLUMN_END, " ") for text in columns_of(item))
-        text = "".join(text + _COLUMN_END for text in columns)
-        words = _WORDS_AND_ENDS[text.isascii()].findall(text)
-        return array("I", chain.from_iterable(map(self.__getitem__, words)))
+        found: array[int] = array("I")
+        for text in columns_of(item):
+            found.extend(chain.from_iterable(map(self.__getitem__, words_of(text))))
+            found.append(SEPARATOR)
+        return found
 
 
 def code(term: str) -> int:
