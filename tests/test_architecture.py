@@ -99,7 +99,7 @@ PURE = (
     "observer.evaluation.trial.effect",
 )
 IMPURE = {"os", "time", "random", "logging", "socket", "subprocess", "pathlib", "secrets", "uuid"}
-MODULE_LINES = 350
+MODULE_LINES = 600
 FUNCTION_LINES = 40
 
 
@@ -354,7 +354,6 @@ PRIVATE_WORDS = re.compile(
 PATTERNS_OF_ENGLISH = (
     "observer.evaluation.trial.counting",
     "observer.observations.injection_patterns",
-    "observer.staleness.phrases",
 )
 """Modules with patterns that read what people write."""
 

@@ -150,6 +150,13 @@ class Link(Value):
     hash: str = ""
     excerpt: str = ""
 
+    @property
+    def leads_to(self) -> int:
+        """The id of the other item, by which a title like `#12` names it; 0 if it is not known."""
+        number = self.title.removeprefix("#")
+        is_number = number != self.title and number.isascii() and number.isdecimal()
+        return self.target or (int(number[:18]) if is_number else 0)
+
 
 class Enrichment(Value):
     """What a language model wrote about an item, beside the item's own words.

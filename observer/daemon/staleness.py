@@ -19,7 +19,7 @@ from observer.daemon.health import Health
 from observer.daemon.worker import Worker, heard
 from observer.daemon.writer import WriterThread
 from observer.projects import PlaceCache
-from observer.staleness.sync import sync_worktree, update_supersessions
+from observer.staleness.sync import sync_worktree
 from observer.store.interface import Store, Writer
 
 log = logging.getLogger(__name__)
@@ -60,7 +60,6 @@ class StalenessWorker(Worker):
         self._writer = writer
         self._on_change = on_change
         self._places = PlaceCache()
-        self._compared: dict[int, int] = {}
         self._leaving = threading.Event()
         self._rested_s = time.monotonic()
 
@@ -94,7 +93,6 @@ class StalenessWorker(Worker):
         return left
 
     def _follow(self, project: Project) -> None:
-        update_supersessions(self._store, self._write, project, self._compared)
         if sync_worktree(self._store, self._write, project, pause=self._pause):
             self._on_change(frozenset({project.id}))
 

@@ -25,6 +25,7 @@ from observer.observations.note_reducer import (
     tags_of,
     title_of,
 )
+from observer.observations.note_syntax import acts
 from observer.observations.prompt_injection import suspicion_once
 from observer.redaction.redact import redact_text
 
@@ -35,7 +36,7 @@ ALIASES = 50
 """Most other names of one note."""
 _TIMES = (("created_ms", "created"), ("updated_ms", "modified"))
 _BY_ID = frozenset({LINKS_TO, "supersedes", "amends"})
-"""Relations that are plain links by title: superseding and amending name an item by its id."""
+"""Relations that are plain links by title; what they do to another note: see `acts`."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -134,7 +135,7 @@ def note_item(
         subtitle=one_line(file.path, 200),
         narrative=body,
         concepts=distinct((*tags, *aliases, *words), TAGS + ALIASES + concepts.AT_MOST),
-        links=tuple(map(_link, note.content.relations[:LINKS])),
+        links=(*acts(body), *map(_link, note.content.relations))[:LINKS],
         project_id=project_id,
         author="person",
         scope="team" if project_id is None else "project",

@@ -258,7 +258,7 @@ def _with_text(item: Item, title: str, content: str) -> Item:
         subtitle=item.category,
         narrative=content,
         concepts=distinct((*item.tags, *words), TAGS + concepts.AT_MOST),
-        links=(*explicit, *wiki),
+        links=(*explicit, *note_syntax.acts(content), *wiki),
         content_hash=content_hash(content),
         discovery_tokens=-(-len(content) // 4),
     )

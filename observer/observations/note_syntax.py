@@ -103,6 +103,29 @@ def parse_links(text: str) -> tuple[WikiLink, ...]:
     return tuple(found.values())
 
 
+_ACT = re.compile(
+    rf"(?<![\w-])(supersedes|replaces|amends):?[ \t]+"
+    rf"(?:(#\d{{1,18}})(?!\w)|memory://([^\s\]]{{1,{TITLE_CHARS}}})|{_LINK.pattern})",
+    re.IGNORECASE,
+)
+
+
+def acts(text: str) -> tuple[Link, ...]:
+    """Return what a note says to do to other notes, which it names by title.
+
+    The keyword stands right before the name: `supersedes #12`, `amends [[Title]]`,
+    `replaces memory://folder/permalink`; `#12` and the end of a permalink are kept as titles.
+    """
+    found: dict[tuple[str, str], Link] = {}
+    for line in prose(text):
+        for keyword, number, permalink, title in _ACT.findall(_CODE.sub(" ", line)):
+            kind = "amends" if keyword.lower() == "amends" else "supersedes"
+            name = number or permalink.rstrip(".,;:!?)").rpartition("/")[2] or title
+            link = Link(kind=kind, title=one_line(name.strip(), TITLE_CHARS))
+            found.setdefault((kind, title_key(name)), link)
+    return tuple(found.values())[:MAX_LINKS]
+
+
 def mentions(text: str) -> tuple[Link, ...]:
     """Return links to the notes that a prompt or commit message names as `[[Title]]`.
 

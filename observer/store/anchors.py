@@ -12,10 +12,6 @@ from typing import Literal, Protocol
 from observer.core.model import ItemChange, Validity
 from observer.core.value import Value
 
-ANYWHERE = 0
-"""Id of the worktree view for validity that holds in every worktree."""
-
-
 ValidityById = Mapping[int, tuple[Validity, ...]]
 
 

@@ -29,9 +29,9 @@ _FORMS: dict[Reason, str] = {
     "renamed": "{mark.subject} is now {mark.path}",
     "reverted": "reverted{when}",
     "elsewhere": "its commit is not in this history",
-    "superseded": "superseded by #{mark.target}",
+    "superseded": "superseded by #{mark.target}{before}",
     "supersedes": "replaces #{mark.target}{before}",
-    "amended": "amended by #{mark.target}",
+    "amended": "amended by #{mark.target}{before}",
     "amends": "amends #{mark.target}{before}",
 }
 

@@ -29,7 +29,7 @@ from observer.memory.api import Memory
 from observer.memory.opening import index_for
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
-from observer.staleness.sync import sync_worktree, update_supersessions
+from observer.staleness.sync import sync_worktree
 from observer.store.interface import Writer
 from observer.store.sqlite.database import SqliteStore
 from observer.views import hook_output
@@ -117,7 +117,6 @@ class Product:
         self._pipeline.close_idle()
         for project in self._memory.projects():
             if project.id != UNASSIGNED:
-                update_supersessions(self._store, self._write, project)
                 sync_worktree(self._store, self._write, project)
         if self._with_vectors:
             self._embed()

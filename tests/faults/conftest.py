@@ -28,7 +28,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
-from observer.staleness.sync import sync_worktree, update_supersessions
+from observer.staleness.sync import sync_worktree
 from observer.store.interface import Writer
 from observer.store.sqlite.database import SqliteStore
 from observer.store.sqlite.stemmer import stemmer
@@ -126,7 +126,6 @@ class Visitor:
             projects = [project for project in reader.projects() if project.id > 1]
         for project in projects:
             sync_worktree(self._store, self._write, project)
-            update_supersessions(self._store, self._write, project)
 
     def doctor(self, root: Path) -> None:
         """Look for silent hooks, and plan an installation."""

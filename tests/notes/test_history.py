@@ -162,7 +162,8 @@ def test_a_history_replays_to_the_note(world: Any, doings: Any, authors: Any) ->
             continue  # refused, so it must leave no trace
     with world.store.read() as reader:
         live = {item_id: reader.item(item_id, deleted=True) for item_id in set(seen)}
-        assert {each: folded(reader.history(each)) for each in live} == live
+        said = {each: replace(item, validity=()) for each, item in live.items() if item}
+        assert {each: folded(reader.history(each)) for each in live} == said
     world.pipeline.rebuild()
     with world.store.read() as reader:
         assert {each: reader.item(each, deleted=True) for each in live} == live

@@ -30,8 +30,8 @@ def test_what_was_superseded_is_labelled_and_outranked(world: Any, keep: Keep) -
     found = world.memory.recall("sessions use cookies of one hour", project="app")
     assert [hit.item.id for hit in found.hits] == [new.id, old.id]
     assert [labels(hit.item) for hit in found.hits] == [
-        [f"replaces #{old.id}"],
-        [f"superseded by #{new.id}"],
+        [f"replaces #{old.id} of 2026-09-21: Sessions use cookies of one hour"],
+        [f"superseded by #{new.id} of 2026-09-21: Sessions use tokens"],
     ]
 
 
@@ -50,8 +50,8 @@ def test_a_decision_that_is_taken_again_holds(keep: Keep, notes: Notes, others: 
         last = keep(f"Use {number} spaces, wide", type="rule", supersedes=(last.id,))
     again = keep("Use tabs", type="rule", supersedes=(last.id,))
     assert again.id == first.id
-    assert labels(again) == ["approved", f"replaces #{last.id}"]
-    assert f"superseded by #{first.id}" in labels(notes.get(last.id))
+    assert labels(again) == ["approved", f"replaces #{last.id} of 2026-09-21: {last.title}"]
+    assert f"superseded by #{first.id} of 2026-09-21: Use tabs" in labels(notes.get(last.id))
     assert notes.rules(2, most_chars=1_000) == ([again], 0)
 
 

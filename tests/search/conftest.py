@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from observer.core.model import Item, Project, item_id, item_uuid
+from observer.core.model import Item, Project, Validity, item_id, item_uuid
 from observer.embed.lazy_model import packed
 from observer.index import Index
 from observer.search.candidates import Sources
+from observer.store.anchors import WorktreeView
 from observer.store.sqlite.database import SqliteStore
 from observer.store.sqlite.stemmer import stemmer
 
@@ -65,6 +66,14 @@ def _item(seq: int = 1, **fields: Any) -> Item:
         updated_ms=at_ms,
     )
     return msgspec.structs.replace(item, **fields)
+
+
+def stand(store: SqliteStore, validity: Mapping[int, tuple[Validity, ...]]) -> None:
+    """Say how items stand, as seen from the one worktree of the first project."""
+    with store.write() as writer:
+        if not writer.worktrees():
+            writer.put_worktree(WorktreeView(root="/app", project_id=HERE, head="a", branch=""))
+        writer.put_validity(writer.worktrees()[0].id, validity)
 
 
 @pytest.fixture

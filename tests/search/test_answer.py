@@ -14,8 +14,9 @@ from observer.search.candidates import Sources
 from observer.search.context import KNOWLEDGE_SHARE, NO_ROOM, NOTHING_FITS, SAID, pack
 from observer.search.rank import has_signal
 from observer.search.token_budget import FinishedSession, Pack, PackEntry, PackRequest, TokenCosts
-from observer.store.anchors import ANYWHERE
 from observer.store.sqlite.database import SqliteStore
+
+from .conftest import stand
 
 Filled = Callable[..., Sources]
 Make = Callable[..., Item]
@@ -201,9 +202,8 @@ def test_what_took_the_place_of_what_fits_is_shown(
     filled: Filled, store: SqliteStore, an_item: Make
 ) -> None:
     old, new = a_note(an_item, 1, title="login by cookie"), a_note(an_item, 40, title="Tokens")
-    with store.write() as writer:
-        answered = Validity(reason="superseded", subject=str(new.id), target=new.id)
-        writer.put_validity(ANYWHERE, {old.id: (answered,)})
+    answered = Validity(reason="superseded", subject=str(new.id), target=new.id)
+    stand(store, {old.id: (answered,)})
     assert ids(packed(filled(old, new))) == [new.id, old.id]
 
 

@@ -23,8 +23,9 @@ from observer.search.token_budget import (
     PackRequest,
     TokenCosts,
 )
-from observer.store.anchors import ANYWHERE
 from observer.store.sqlite.database import SqliteStore
+
+from .conftest import stand
 
 Filled = Callable[..., Sources]
 Make = Callable[..., Item]
@@ -106,8 +107,7 @@ def test_after_many_that_do_not_fit_no_other_is_tried(filled: Filled) -> None:
 def test_a_commit_that_is_gone_is_shown_only_where_it_is_asked_for(
     store: SqliteStore, filled: Filled, an_item: Make, query: str, expected: list[int]
 ) -> None:
-    with store.write() as writer:
-        writer.put_validity(ANYWHERE, {8: (Validity(reason="elsewhere"),)})
+    stand(store, {8: (Validity(reason="elsewhere"),)})
     sources = filled("one", an_item(2, type="commit", title="login"))
     assert ids(packed(sources, query=query)) == expected
 
@@ -343,9 +343,8 @@ def test_what_took_the_place_of_an_item_stands_before_it(
 ) -> None:
     old, new = a_note(an_item, 1, title="login by cookie"), a_note(an_item, 4000, title="tokens")
     fresh = [a_note(an_item, n, title=f"login {n * 'x'}") for n in range(2, 60)]
-    with store.write() as writer:
-        shown = Validity(reason="superseded", subject=str(new.id), target=new.id)
-        writer.put_validity(ANYWHERE, {old.id: (shown,)})
+    shown = Validity(reason="superseded", subject=str(new.id), target=new.id)
+    stand(store, {old.id: (shown,)})
     order = ids(packed(filled(old, new, *fresh), query=query, budget=9000))
     assert order.index(new.id) < order.index(old.id)
 

@@ -35,8 +35,9 @@ from observer.search.recent_sessions import OLD_MS, STEPS_OLD_MS
 from observer.search.resume_card import CardRequest, resume_card
 from observer.search.token_budget import CardFact
 from observer.spool.spool import Spool
-from observer.store.anchors import ANYWHERE
 from observer.store.sqlite.database import SqliteStore
+
+from .conftest import stand
 
 NOW_MS = 1_800_000_000_000
 HOUR_MS = 3_600_000
@@ -47,6 +48,7 @@ RED = Command(
     output="FAILED tests/test_cart.py::test_total - assert 0 == 5\n1 failed in 0.10s",
     exit_code=1,
 )
+
 GREEN = Command(command="pytest -q", output="3 passed in 0.10s", exit_code=0)
 MYPY = Command(command="mypy .", output="a.py:1: error: no  [misc]\nFound 1 error", exit_code=1)
 BROKEN = Command(command="python serve.py", output="OSError: port taken", exit_code=1)
@@ -116,8 +118,7 @@ class Shop:
 
     def stands(self, item: int, standing: Validity) -> None:
         """Say how an item stands."""
-        with self._store.write() as writer:
-            writer.put_validity(ANYWHERE, {item: (standing,)})
+        stand(self._store, {item: (standing,)})
 
     def used(self, *uses: UsageEvent) -> None:
         """Note uses."""

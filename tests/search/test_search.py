@@ -15,8 +15,9 @@ from observer.search import candidates
 from observer.search.candidates import LEGS, Leg, Sources
 from observer.search.find import MERELY_NEAR, NEWEST_FIRST, SearchHits, search
 from observer.search.rank import HitSignals, fit
-from observer.store.anchors import ANYWHERE
 from observer.store.sqlite.database import SqliteStore
+
+from .conftest import stand
 
 Filled = Callable[..., Sources]
 Make = Callable[..., Item]
@@ -434,8 +435,7 @@ def test_use_decides_between_what_fits_alike_and_nothing_else(
 
 
 def _stand(store: SqliteStore, item: int, *standing: Validity) -> None:
-    with store.write() as writer:
-        writer.put_validity(ANYWHERE, {item: standing})
+    stand(store, {item: standing})
 
 
 def test_what_has_changed_yields_to_what_holds(
@@ -499,8 +499,7 @@ def test_questions_crowd_no_answer_out(filled: Filled, an_item: Make) -> None:
 def superseded(store: SqliteStore, old: Item, new: Item, how: str = "superseded") -> None:
     """Say that an item took the place of another."""
     shown = Validity(reason=how, subject=str(new.id), target=new.id)  # type: ignore[arg-type]
-    with store.write() as writer:
-        writer.put_validity(ANYWHERE, {old.id: (shown,)})
+    stand(store, {old.id: (shown,)})
 
 
 @pytest.mark.parametrize("how", ["superseded", "amended"])
@@ -624,9 +623,8 @@ def test_what_took_the_place_of_a_hit_is_not_weak(
     filled: Filled, store: SqliteStore, an_item: Make
 ) -> None:
     old, new = an_item(1, title="login by cookie"), an_item(40, title="Tokens")
-    with store.write() as writer:
-        shown = Validity(reason="superseded", subject=str(new.id), target=new.id)
-        writer.put_validity(ANYWHERE, {old.id: (shown,)})
+    shown = Validity(reason="superseded", subject=str(new.id), target=new.id)
+    stand(store, {old.id: (shown,)})
     found = run(filled(old, new, an_item(50, title="a cookie")), "login cookie").above_floor()
     assert titles(found)[0] == "Tokens"
 

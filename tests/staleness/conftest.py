@@ -16,7 +16,7 @@ from observer.importers.git import commits
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
-from observer.staleness.sync import sync_worktree, update_supersessions
+from observer.staleness.sync import sync_worktree
 from observer.store.interface import Writer
 from observer.store.sqlite.database import SqliteStore
 
@@ -122,12 +122,6 @@ class Story:
         with self.store.read() as reader:
             projects = [project for project in reader.projects() if project.id > 1]
         return any(sync_worktree(self.store, self._write, project) for project in projects)
-
-    def order(self, known: dict[int, int] | None = None) -> None:
-        with self.store.read() as reader:
-            projects = [project for project in reader.projects() if project.id > 1]
-        for project in projects:
-            update_supersessions(self.store, self._write, project, known)
 
     def said(self, item: int, *, at: Path | None = None) -> list[Validity]:
         """Follow what is new, and return what is said of an item, from a folder."""

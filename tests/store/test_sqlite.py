@@ -116,7 +116,8 @@ def test_a_failed_migration_leaves_the_old_version(path: Path) -> None:
 
 
 BEFORE_TITLE_KEYS = """
-DROP INDEX item_doubtful; DROP TABLE note_file; DROP TABLE note_claim; DROP TABLE note_relation;
+DROP INDEX link_act; DROP INDEX item_doubtful;
+DROP TABLE note_file; DROP TABLE note_claim; DROP TABLE note_relation;
 DROP TABLE note_alias; DROP INDEX item_frontmatter; DROP INDEX event_imported; DROP INDEX item_type;
 ALTER TABLE item DROP COLUMN file;
 ALTER TABLE event DROP COLUMN checksum; ALTER TABLE project DROP COLUMN checksum;

@@ -80,11 +80,11 @@ class StalenessReads(Selecting):
         )
         return [row[0] for row in rows]
 
-    def _anchor_sets(self, where: str, worktree: int, among: Sequence[object]) -> list[AnchorSet]:
+    def _anchor_sets(self, where: str, worktree: int, wanted: Sequence[object]) -> list[AnchorSet]:
         rows = self._rows(
             # The second value may be left unused; SQLite wants to know its number all the same.
             f"SELECT {_ANCHOR_SET} FROM anchor_set {where} AND ?2 <> '' ORDER BY item_id",
-            (worktree, json_text(list(among))),
+            (worktree, json_text(list(wanted))),
         )
         return list(map(_anchor_set, rows))
 

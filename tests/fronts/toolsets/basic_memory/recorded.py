@@ -12,6 +12,7 @@ VOLATILE = re.compile(r"(score|checksum|\w*_id|external_id|generated_at|timefram
 PLACEHOLDERS = (
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?"), "<time>"),
     (re.compile(r"(?<=\| )\d{4}-\d\d-\d\d(?= \||\n|\Z)"), "<day>"),
+    (re.compile(r"(?<=\d of )\d{4}-\d\d-\d\d(?=: | stands)"), "<day>"),
     (re.compile(r"(?<=- score: )\S+"), "<score>"),
     (re.compile(r"(?<=checksum: )\S+"), "<checksum>"),
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "<uuid>"),
