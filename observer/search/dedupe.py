@@ -87,6 +87,8 @@ class _ItemWords:
     def is_like(self, other: _ItemWords) -> bool:
         if self.text == other.text:  # as what a command prints each time; no need to split it
             return True
+        if self.item.kind == "note":  # of two notes that differ nobody has said which one holds
+            return False
         shared = len(self.words & other.words)
         together = len(self.words) + len(other.words) - shared
         return not together or shared / together >= ALIKE

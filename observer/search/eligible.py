@@ -7,7 +7,7 @@ it, and its score is lower.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -15,6 +15,8 @@ from observer.core.model import Item, Reason, Validity
 from observer.observations.prompt_injection import strict_suspicion
 from observer.search.rank import Hit
 from observer.store.interface import StoreReader
+
+Nearness = Callable[[int, int], float]
 
 _AWAY = frozenset({"elsewhere", "reverted"})
 
@@ -129,5 +131,59 @@ def _above(item: Item, offered: Collection[int]) -> list[int]:
     return [target for target in successors([item]) if target in offered]
 
 
+def together(hits: Sequence[Hit], others: Iterable[Hit], nearness: Nearness) -> list[Hit]:
+    """Return hits with notes that are near each other side by side, the newer one first.
+
+    Nobody has said yet which of them holds, so none is left out for the other.
+
+    Args:
+        hits: best first.
+        others: more hits, from which the newer neighbour of a note is taken if it is not in `hits`.
+        nearness: returns the cosine of two items.
+    """
+    left = {hit.item.id: hit for hit in hits}
+    notes = [hit for hit in (*hits, *others) if hit.item.kind == "note" and not _is_void(hit.item)]
+    found: list[Hit] = []
+    for hit in hits:
+        if left.pop(hit.item.id, None) is None:
+            continue
+        newer = _newer_neighbour(hit, notes, nearness) if hit in notes else None
+        is_new = newer is not None and all(newer.item.id != each.item.id for each in found)
+        if newer is None or not is_new:
+            found.append(hit)
+            continue
+        left.pop(newer.item.id, None)
+        beside = msgspec.structs.replace(newer, score=max(newer.score, hit.score))
+        found += [beside, hit] if newer.score >= AS_WELL * hit.score else [hit, beside]
+    return found
+
+
+def _newer_neighbour(hit: Hit, notes: Iterable[Hit], nearness: Nearness) -> Hit | None:
+    """Return the nearest newer note of the same project, None if none is near."""
+    newer = [
+        (nearness(hit.item.id, each.item.id), each.item.id, each)
+        for each in notes
+        if each.item.project_id == hit.item.project_id
+        and (each.item.updated_ms, each.item.id) > (hit.item.updated_ms, hit.item.id)
+    ]
+    near = [each for each in newer if each[0] >= SAME_SUBJECT]
+    return max(near)[2] if near else None
+
+
+def _is_void(item: Item) -> bool:
+    return any(each.reason in OUTRANKED for each in item.validity)
+
+
+SAME_SUBJECT = 0.6
+"""Cosine from which two notes stand side by side.
+
+Source: of 383 statements with a later one that changes them .81 are as near to it.
+"""
+AS_WELL = 0.5
+"""Share of the older note's score from which the newer one stands before it, else behind it.
+
+Of sixteen made-up pairs, no share tells what was replaced (.09 to .99) from members of a series
+(.27 to .98): a query may be in the older one's words.
+"""
 STEP = 0.01
 """The least difference of scores that decides an order."""

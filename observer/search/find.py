@@ -9,16 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
+import numpy as np
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from observer.core.filters import Filters
 from observer.core.value import Value
 from observer.search.candidates import LEGS, SEARCHED, Leg, Sources
 from observer.search.dedupe import Deduplicator
-from observer.search.eligible import outranked
+from observer.search.eligible import Nearness, outranked, together
 from observer.search.lookup import HitLoader, look_up, with_newer
 from observer.search.query import NO_WORD
 from observer.search.rank import Hit, HitSignals, has_signal, order, recency
+from observer.store.interface import StoreReader
 
 FLOOR = 0.4
 """Share of the best hit's fit from which on a hit is worth its tokens.
@@ -29,6 +32,9 @@ points of nDCG@10.
 
 _SPARE = 2
 """Items fetched beside those asked for, in case some say the same."""
+
+_LOOKED_AT = 8
+"""Items, at least, among which a note's newer neighbour is looked for."""
 
 _ECHOES = 3
 """Times as many items are fetched as are shown, where newest are shown, in case some say the same.
@@ -98,13 +104,35 @@ def search(
     loader.fetch([item for ids in lists for item in ids[:step]])
     hits = [hit for ids in lists for hit in _best(loader, ids, limit)]
     hits = [hit for hit in hits if hit.item.kind != "summary" or has_signal(hit.signals)]
-    ordered = sorted(outranked(with_newer(loader, hits)), key=order)[: len(hits)]
+    ordered = sorted(outranked(with_newer(loader, hits)), key=order)
+    others = [hit for ids in lists for hit in loader.hits(ids[: max(step, _LOOKED_AT)])]
+    ordered = together(ordered, others, _nearness(sources.reader, others))[: len(hits)]
     is_merely_near = bool(ordered) and not any(hit.signals.terms for hit in ordered)
     unknown = [] if ordered else _unknown(sources, filters)
     notices = (wanted.notice, MERELY_NEAR if is_merely_near else "", *unknown)
     return SearchHits(
         hits=tuple(ordered), notice="; ".join(filter(None, notices)), degraded=found.degraded
     )
+
+
+def _nearness(reader: StoreReader, hits: Sequence[Hit]) -> Nearness:
+    """Return the function that says how near two of the notes among hits are."""
+    notes = [hit.item.id for hit in hits if hit.item.kind == "note"]
+    packed = reader.vectors_of(notes) if len(notes) > 1 else {}
+    units = {number: _unit(vector) for number, vector in packed.items()}
+
+    def nearness(one: int, other: int) -> float:
+        first, second = units.get(one), units.get(other)
+        if first is None or second is None or len(first) != len(second):
+            return 0.0
+        return float(first @ second)
+
+    return nearness
+
+
+def _unit(vector: bytes) -> NDArray[np.float32]:
+    values = np.frombuffer(vector, np.int8).astype(np.float32)
+    return values / max(float(np.linalg.norm(values)), 1.0)
 
 
 def browse(
