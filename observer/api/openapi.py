@@ -24,7 +24,11 @@ _STATUSES = sorted({500, 507, *STATUS_OF.values(), *CODE_OF})
 
 
 class RememberedBody(Value):
-    """The outcome of storing a note: `updated` if it existed, `similar` are similar notes."""
+    """The outcome of storing a note: `updated` if it existed.
+
+    `similar` are notes that say nearly the same, `near` those that may be about the same and of
+    which nobody has said whether they still hold.
+    """
 
     id: int
     uuid: str
@@ -33,6 +37,7 @@ class RememberedBody(Value):
     approval: str | None
     suspicion: str | None
     similar: tuple[Mapping[str, Any], ...]
+    near: tuple[Mapping[str, Any], ...]
     dangling: tuple[str, ...]
 
 

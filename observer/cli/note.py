@@ -16,8 +16,11 @@ from observer.cli.options import named_project
 from observer.cli.output import emit, json_option, limit_option, note, say
 from observer.cli.session import open_memory, project_here
 from observer.clients.attribution import attribute
+from observer.core.errors import NotFound
 from observer.core.events import Layer, Scope
 from observer.core.paths import home
+from observer.core.text import counted
+from observer.notes.pairs import Pair
 from observer.search.handles import SearchOptions
 from observer.views import note_api, render
 
@@ -174,6 +177,55 @@ def link_command(*, handle: str, target: str, kind: str, remove: bool, as_json: 
     """Link a note to another item, by what it does to it."""
     action = "unlink" if remove else "link"
     _change(handle, action, as_json=as_json, target=target, kind=kind)
+
+
+@note_command.command("review", epilog="Example: observer note review --project shop")
+@named_project("Name, folder or remote; the one around the current folder.")
+@limit_option(20, "Most pairs shown.")
+@json_option
+def review_command(*, project: str | None, limit: int, as_json: bool) -> None:
+    """Settle near notes: which replaces or amends the other, or that both stand."""
+    with open_memory() as memory:
+        chosen = memory.project(project) if project else project_here(memory)
+        if chosen is None:
+            raise NotFound("no project is known here", hint="name one: --project NAME")
+        found = memory.pairs.open(chosen, limit=limit)
+        name = render.project_names(memory.projects())
+    if as_json:
+        emit(
+            [
+                {w: note_api.row(getattr(p, w), name) for w in ("newer", "older")}
+                for p in found.pairs
+            ]
+        )
+        return
+    say(f"{counted(found.total, 'near pair')} of notes in {chosen.name} not settled")
+    if found.degraded:
+        note(found.degraded)
+    for pair in found.pairs:
+        say(note_api.pair_lines(pair))
+        if sys.stdin.isatty() and not _settle(pair):
+            return
+    if found.pairs and not sys.stdin.isatty():
+        note("settle them in a terminal, or with: observer note link NEWER OLDER --kind supersedes")
+
+
+_SETTLED = {"r": "replaces", "a": "amends", "b": "both stand", "m": "merge"}
+
+
+def _settle(pair: Pair) -> bool:
+    """Ask what holds of a pair and store it; False to stop."""
+    asked = "the newer [r]eplaces or [a]mends the older, [b]oth stand, [m]erge, [s]kip, [q]uit"
+    key = click.prompt(asked, type=click.Choice([*_SETTLED, "s", "q"]), show_choices=False)
+    if key not in _SETTLED:
+        return bool(key == "s")
+    both = f"{pair.newer.narrative}\n\n{pair.older.narrative}\n"
+    merged = (click.edit(both) or "").strip() if key == "m" else ""
+    if key == "m" and not merged:
+        return True
+    asked_for = {"how": _SETTLED[key], "other": pair.older.id, "content": merged}
+    _change(str(pair.newer.id), "settle", as_json=False, **asked_for)
+    return True
 
 
 @click.command("forget", epilog="Example: observer forget 142")

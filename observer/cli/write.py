@@ -75,8 +75,10 @@ def _remark(kept: dict[str, Any]) -> None:
         note(f"it waits for a person: observer note approve {kept['id']}")
     if kept["suspicion"]:
         note(f"it reads like an order to a model ({kept['suspicion']}), and is put before none")
-    for near in kept["similar"]:
-        note(f"similar: #{near['id']} {near['title']} ({near['score']:.0%})")
+    for near in kept["near"]:
+        note(near["stands"])
+        command = f"observer note link {kept['id']} {near['id']} --kind supersedes"
+        note(f"  if it no longer holds: {command}")
     if kept["dangling"]:
         note("no note is called so yet: " + ", ".join(kept["dangling"]))
 

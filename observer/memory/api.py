@@ -23,6 +23,7 @@ from observer.note_files import NoteFiles
 from observer.notes.inferences import Inferences
 from observer.notes.note_reader import UUID_CHARS
 from observer.notes.notes import Notes
+from observer.notes.pairs import Pairs
 from observer.notes.signals import Signals
 from observer.notes.similar import Flashback, FlashbackSettings, flashbacks
 from observer.notes.validation import check_owner
@@ -88,6 +89,7 @@ class Memory:
         self.signals = Signals(
             store, owner=owner, now_ms=now_ms, sources=self._sources, writer=writer
         )
+        self.pairs = Pairs(self.notes, owner=owner, sources=self._sources, writer=writer)
         self.inferences = Inferences(store, owner=owner, signals=self.signals, writer=writer)
 
     def at(self, folder: str) -> Memory:

@@ -16,8 +16,8 @@ from observer.core.events import Undo, kind_of
 from observer.core.filters import RECORDED_KINDS, Filters, is_visible
 from observer.core.model import Item, Link, Recorded, item_id
 from observer.core.note_file import Claim
-from observer.notes.similar import NEAR, similar
-from observer.notes.values import Connections, NoteLink, Similar, Version
+from observer.notes.similar import near_notes
+from observer.notes.values import Connections, NoteLink, Similar, Version, signal_id
 from observer.observations import note_reducer, note_syntax
 from observer.search.candidates import Sources
 from observer.search.find import search
@@ -143,33 +143,38 @@ class NoteReader:
         with self._store.read() as reader:
             return self._titled(reader, kept, project_id or 0) or self._titled(reader, kept)
 
-    def similar(
-        self,
-        text: str,
-        *,
-        project_id: int | None,
-        personal: bool = False,
-        limit: int = 3,
-        least: float = NEAR,
-    ) -> tuple[Similar, ...]:
-        """Return the notes of one place that say nearly what a text says, nearest first.
+    def project_of(self, item: Item) -> str | None:
+        """Return the uuid of the project that an item belongs to; None for one of no project."""
+        with self._store.read() as reader:
+            return next((p.uuid for p in reader.projects() if p.id == item.project_id), None)
 
-        Args:
-            text: title and content.
-            project_id: the project; None for notes that belong to none.
-            personal: among the owner's own notes alone.
-            limit: most that are returned.
-            least: the score from which on they count, 0 to 1.
+    def near(self, item: Item) -> tuple[Similar, ...]:
+        """Return standing notes of the same place that may be about the same, nearest first.
+
+        Left out is what was superseded or has expired, and what is linked to the note or was judged
+        to hold beside it: nobody is asked twice.
         """
         place = Filters(
-            project_id=0 if project_id is None else project_id,
-            with_global=project_id is None,
+            project_id=item.project_id or 0,
+            with_global=item.project_id is None,
             kinds=("note",),
             owner=self._owner,
-            scope="personal" if personal else None,
+            scope="personal" if item.scope == "personal" else None,
         )
         with self._sources() as sources:
-            return similar(sources, text, place, limit=limit, least=least)
+            found = near_notes(sources, item, place)
+            judged = sources.reader.triages(self._owner)
+            back = {source for source, _ in sources.reader.linked_to([item.id])}
+        linked = back | {link.leads_to for link in item.links}
+        return tuple(
+            one
+            for one in found
+            if one.item.id not in linked
+            and pair_id(item.id, one.item.id) not in judged
+            and not is_superseded(one.item)
+            and not self._has_expired(one.item)
+            and one.item.narrative != item.narrative
+        )
 
     def rules(self, project_id: int | None, *, most_chars: int) -> tuple[Sequence[Item], int]:
         """Return the approved rules that hold in a project, and how many more there are.
@@ -240,7 +245,10 @@ class NoteReader:
         return NoteLink(kind=link.kind, title=seen.title if seen else link.title, item=seen)
 
     def _called(self, reader: StoreReader, title: str, of: Item) -> Item | None:
-        """Return the note that a title means in a note."""
+        """Return the note that a title means in a note; `#12` means the note of that id."""
+        if number := Link(kind="", title=title).leads_to:
+            named = reader.item(number)
+            return named if named and named.kind == "note" and self._may_see(named) else None
         return self._titled(reader, title, of.project_id or 0)
 
     def _titled(
@@ -267,6 +275,20 @@ class NoteReader:
 
     def _may_see(self, item: Item) -> bool:
         return is_visible(item, self._owner)
+
+
+PAIR = "pair"
+"""The type of the signal that two notes are near."""
+
+
+def pair_id(one: int, other: int) -> int:
+    """Return the id of the signal that two notes are near, whichever is named first."""
+    return signal_id(PAIR, f"{min(one, other)}|{max(one, other)}")
+
+
+def is_superseded(item: Item) -> bool:
+    """Return True if another note took the place of this one by an act."""
+    return any(each.reason == "superseded" for each in item.validity)
 
 
 def versions(history: Sequence[Recorded]) -> tuple[Version, ...]:

@@ -15,12 +15,12 @@ from observer.core.model import Item, Receipt, item_id
 from observer.notes.deletion import Reversible
 from observer.notes.validation import check, check_change, check_rule, metadata_text
 from observer.notes.values import (
+    MOST_NEAR,
     Author,
     Changes,
     Note,
     NoteScope,
     Remembered,
-    Similar,
     is_near,
     project_of,
     scope_of,
@@ -67,14 +67,13 @@ class Notes(Reversible):
             place = project_of(note, chosen, projects, folder)
             self._check_links(reader, body.links, NoteScope(place, body.owner), author)
             self._check_replaced(reader, body, place, author)
-        alike = self._alike(body, place)
         stored = self._writer.write(body, author=author, folder=folder, project_id=chosen)
         if stored.seq is None:
             raise BadInput(
                 f"nothing is recorded of {folder}: the setting exclude names it",
                 hint="remember it from another folder",
             )
-        return self._remembered(stored, alike)
+        return self._remembered(stored)
 
     def edit(self, handle: int | str, changes: Changes, *, author: Author = "agent") -> Item:
         """Change some fields of a note.
@@ -222,21 +221,7 @@ class Notes(Reversible):
             if layer != there.layer or body.title not in {"", there.title}:
                 check_change(there, author)
 
-    def _alike(self, body: Remember, project_id: int | None) -> tuple[Similar, ...]:
-        """Return other notes that say nearly the same; the one whose place it takes is none."""
-        near = self.similar(
-            f"{body.title}\n{body.content}",
-            project_id=project_id,
-            personal=body.scope == "personal",
-        )
-        same = content_hash(body.content)
-        return tuple(
-            one
-            for one in near
-            if one.item.content_hash != same and (not body.key or one.item.key != body.key)
-        )
-
-    def _remembered(self, stored: Receipt, alike: tuple[Similar, ...]) -> Remembered:
+    def _remembered(self, stored: Receipt) -> Remembered:
         with self._store.read() as reader:
             item = reader.item(stored.item or 0)
             if item is None:
@@ -253,6 +238,6 @@ class Notes(Reversible):
             item=item,
             updated=item.id != item_id(stored.seq or 0),
             project=project,
-            similar=alike,
+            near=self.near(item)[:MOST_NEAR],
             dangling=dangling,
         )

@@ -227,8 +227,8 @@ class Corpus:
 
     def target(self, note: NoteHeader, link: Link) -> int | None:
         """Return the note that a link of another one means; None if there is no such note."""
-        if link.target:
-            return link.target
+        if link.leads_to:
+            return link.leads_to
         places = self._titles.get(title_key(link.title), {})
         return places.get(note.project_id) or places.get(None)
 

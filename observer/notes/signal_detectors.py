@@ -5,13 +5,13 @@ Pure and deterministic. Every number is that of the memex seed's own program.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 
 from observer.core.model import NoteHeader, iso, title_key
 from observer.notes.signal_corpus import Corpus, Signal
+from observer.notes.values import signal_id
 
 DAY_MS = 86_400_000
 
@@ -33,9 +33,6 @@ QUIET_MS = 180 * DAY_MS
 
 MOST = 50
 """Notes that one signal rests on."""
-
-_ID_BITS = 48
-"""As many bits of a digest name a signal: few enough for any reader of JSON."""
 
 
 def detect(corpus: Corpus) -> list[Signal]:
@@ -120,12 +117,6 @@ DETECTORS: dict[str, Callable[[Corpus], Iterator[Signal]]] = {
     "tag_burst": tag_bursts,
     "dangling_link": dangling_links,
 }
-
-
-def signal_id(type_: str, identity: str) -> int:
-    """Return the id of a signal: the same for the same thing, in every store."""
-    digest = hashlib.sha256(f"{type_}|{identity}".encode()).digest()
-    return int.from_bytes(digest[: _ID_BITS // 8], "big")
 
 
 def _signal(type_: str, identity: str, text: str, evidence: Sequence[int]) -> Signal:

@@ -17,6 +17,7 @@ from observer.core.events import Triage
 from observer.core.filters import Filters
 from observer.core.model import UNASSIGNED
 from observer.core.value import Value
+from observer.notes.note_reader import PAIR
 from observer.notes.signal_corpus import Corpus, Signal, Status
 from observer.notes.signal_detectors import detect
 from observer.notes.values import EventWriter
@@ -127,7 +128,7 @@ class Signals:
             for signal in found.signals
         }
         for number, triage in judged.items():
-            if number not in known and triage.status != "new":
+            if number not in known and triage.type != PAIR and triage.status != "new":
                 known[number] = _signal(triage)
         return known
 

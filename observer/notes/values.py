@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import uuid
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
@@ -59,32 +60,64 @@ class Changes(Value, forbid_unknown_fields=True):
     metadata: dict[str, Any] | None = None  # Any: the author's own JSON
 
 
+SIMILAR = 0.72
+"""The score from which two notes say nearly the same."""
+
+
 class Similar(Value):
-    """A note that says nearly the same; figures from 0 to 1.
+    """A note that is near another one; figures from 0 to 1.
 
     `meaning` is the cosine of the meanings, 0 without a model; `words` the share of different words
     that both have.
     """
 
     item: Item
-    score: float
     meaning: float
     words: float
+
+    @property
+    def nearness(self) -> float:
+        """How likely both are about the same: meaning counts twice what words do."""
+        return (2 * self.meaning + self.words) / 3
+
+    @property
+    def score(self) -> float:
+        """How nearly both say the same: words that are the same say it surely."""
+        return max(self.words, self.nearness)
+
+
+MOST_NEAR = 3
+"""Notes that whoever writes one is shown."""
 
 
 class Remembered(Value):
     """The note as stored; `updated` if it existed before, under its key or word for word.
 
     `project` is the name of the project it belongs to, empty for personal and team notes.
-    `similar` are other notes that say nearly the same, nearest first; `dangling` titles it links
-    to that no note has yet.
+    `near` are standing notes that may be about the same, nearest first, of which nobody has said
+    yet whether they still hold beside this one; `dangling` titles it links to that no note has yet.
     """
 
     item: Item
     updated: bool
     project: str = ""
-    similar: tuple[Similar, ...] = ()
+    near: tuple[Similar, ...] = ()
     dangling: tuple[str, ...] = ()
+
+    @property
+    def similar(self) -> tuple[Similar, ...]:
+        """Those of the near notes that say nearly the same."""
+        return tuple(one for one in self.near if one.score >= SIMILAR)
+
+
+_ID_BITS = 48
+"""As many bits of a digest name a signal: few enough for any reader of JSON."""
+
+
+def signal_id(type_: str, identity: str) -> int:
+    """Return the id of a signal: the same for the same thing, in every store."""
+    digest = hashlib.sha256(f"{type_}|{identity}".encode()).digest()
+    return int.from_bytes(digest[: _ID_BITS // 8], "big")
 
 
 class Version(Value):

@@ -1,4 +1,4 @@
-"""The core toolset: four tools that read, one that remembers.
+"""The core toolset: four tools that read, one that remembers, one that settles what holds.
 
 Names, parameters, limits and result fields are those that users of such tools know; everything
 beyond is additional and optional. The docstrings of the tools are what models read.
@@ -39,7 +39,8 @@ something that may have been decided already, and when the user says "again", "l
 - get_context: at the start of a session, what matters in this project.
 - search: a list of what fits; then get_observations(ids) for full records, timeline(anchor_id) \
 for what happened before and after.
-- memory: remember a decision, constraint or preference when it is made, with its reason.\
+- memory: remember a decision, constraint or preference when it is made, with its reason. \
+Its answer names standing notes nearby: say what no longer holds by supersedes, or by resolve.\
 """
 
 REMARK = "x" * render.SNIPPET_CHARACTERS
@@ -82,6 +83,7 @@ class Core:
             read(run=self.get_observations, title="Full observations by id"),
             read(run=self.get_context, title="What matters in a project"),
             write(run=self._notes.memory, title="Remember, recall, forget"),
+            write(run=self._notes.resolve, title="Settle which notes hold"),
         )
 
     def search(  # noqa: PLR0913 - the documented parameters of one tool

@@ -12,15 +12,17 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from observer.core.clock import now_ms
-from observer.core.errors import BadInput
+from observer.core.errors import BadInput, ObserverError
 from observer.core.events import Scope
 from observer.core.model import Item, iso
 from observer.memory.api import Memory
+from observer.notes.pairs import How, OpenPairs, Pair, Settlement
 from observer.notes.values import Note, Remembered, Similar
 from observer.search.handles import SearchOptions
 from observer.search.rank import Hit
 from observer.views import render
 from observer.views.labels import labels
+from observer.views.note_api import pair_lines, stands
 from observer.views.parse_filters import parse_filters
 from observer.views.tool import ResultRow, ToolResult
 
@@ -83,8 +85,50 @@ class MemoryToolResult(ResultRow):
     degraded: str | UnsetType = UNSET
 
 
+class Settling(msgspec.Struct, frozen=True):
+    """Note `id` replaces or amends `other`, both stand, or `content` takes the place of both."""
+
+    id: int
+    how: How
+    other: int
+    content: str = ""
+
+
+class OpenPair(ResultRow):
+    """Two near notes, each with its text and date; nobody has said yet what holds."""
+
+    id: int
+    said: str
+    at: str
+    other: int
+    other_said: str
+    other_at: str
+
+
+class Settled(ResultRow):
+    """What was settled: `id` is the note that holds; `problem` says why nothing was."""
+
+    id: int
+    how: How
+    other: int
+    problem: str | UnsetType = UNSET
+
+
+class ResolveResult(ResultRow):
+    """Result of `resolve`: what was settled, and pairs that are still open, of `total`."""
+
+    settled: list[Settled]
+    open: list[OpenPair]
+    total: int
+    degraded: str | UnsetType = UNSET
+
+
+OPEN, SAID = 10, 400
+"""Pairs that an answer lists, and characters of each note in it."""
+
+
 class MemoryTool:
-    """The tool of one memory; `here` returns the folder that the asking client works in."""
+    """The tools of one memory; `here` returns the folder that the asking client works in."""
 
     def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
         self._memory = memory
@@ -151,6 +195,41 @@ class MemoryTool:
                 return self._forget(id)
         raise BadInput(f"Invalid action: {action!r}", hint=f"must be {_one_of(ACTIONS)}")
 
+    def resolve(
+        self,
+        pairs: Annotated[list[Settling], Meta(max_length=50)] = [],  # noqa: B006 - never changed
+        project: str = "",
+    ) -> ToolResult[ResolveResult]:
+        """Settle which of near notes still hold, and list pairs that nobody has settled yet."""
+        settled = [self._settled(one) for one in pairs]
+        here = "" if project else self._here()
+        chosen = self._memory.project_at(here) if here else None
+        if chosen is None and (project or not pairs):
+            chosen = self._memory.project(project)
+        found = self._memory.pairs.open(chosen, limit=OPEN) if chosen else OpenPairs()
+        result = ResolveResult(
+            settled=settled,
+            open=[_open_pair(pair) for pair in found.pairs],
+            total=found.total,
+            degraded=found.degraded or UNSET,
+        )
+        lines = [
+            f"#{one.id} {one.how} #{one.other}" + (f": {one.problem}" if one.problem else "")
+            for one in settled
+        ]
+        lines += [f"{found.total} near pairs are open"] if found.total or not settled else []
+        lines += map(pair_lines, found.pairs)
+        return ToolResult("\n".join(filter(None, (*lines, found.degraded))), result)
+
+    def _settled(self, one: Settling) -> Settled:
+        wanted = msgspec.convert(one, Settlement, from_attributes=True)
+        try:
+            held = self._memory.pairs.settle(wanted)
+        except ObserverError as problem:
+            said = render.error(problem)
+            return Settled(id=one.id, how=one.how, other=one.other, problem=said)
+        return Settled(id=held.id, how=one.how, other=one.other)
+
     def _remember(self, note: Note) -> ToolResult[MemoryToolResult]:
         kept = self._memory.notes.remember(note, folder=self._here())
         message = (
@@ -203,6 +282,15 @@ class MemoryTool:
         )
 
 
+def _open_pair(pair: Pair) -> OpenPair:
+    newer, older = pair.newer, pair.older
+    return OpenPair(
+        id=newer.id, said=render.one_line(newer.narrative, SAID), at=iso(newer.updated_ms),
+        other=older.id, other_said=render.one_line(older.narrative, SAID),
+        other_at=iso(older.updated_ms),
+    )  # fmt: skip
+
+
 def _note(content: str, *, confidence: float, scope: str) -> Note:
     if not content.strip():
         raise BadInput("Missing content: remember requires content", hint="say what to remember")
@@ -232,8 +320,8 @@ def _near(one: Similar) -> SimilarNote:
 
 def _remarks(kept: Remembered) -> list[str]:
     remarks = [
-        f"Similar: #{one.item.id} {render.one_line(one.item.title)} ({one.score:.0%})."
-        for one in kept.similar
+        stands(one.item, how=f"remember this again with supersedes=[{one.item.id}]")
+        for one in kept.near
     ]
     if kept.dangling:
         remarks.append("No note is called so yet: " + render.one_line(", ".join(kept.dangling)))

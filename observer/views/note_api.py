@@ -16,8 +16,10 @@ from observer.core.errors import BadInput, NotFound
 from observer.core.model import Item, iso
 from observer.core.value import decode_json
 from observer.memory.api import Memory
-from observer.notes.values import Author, Changes, Note, NoteLink, Version
+from observer.notes.pairs import How, Pair, Settlement
+from observer.notes.values import Author, Changes, Note, NoteLink, Similar, Version
 from observer.views import moment, render
+from observer.views.labels import with_suspicion
 from observer.views.render import ProjectName, project_names
 from observer.views.tool import ResultRow
 
@@ -77,7 +79,15 @@ class Unlink(NoteRequest, frozen=True, kw_only=True, tag="unlink"):
     kind: str = ""
 
 
-Change = EditRequest | UndoRequest | ApproveRequest | LinkRequest | Unlink
+class SettleRequest(NoteRequest, frozen=True, kw_only=True, tag="settle"):
+    """Say what holds of a pair; see `Settlement`."""
+
+    how: How
+    other: int | str
+    content: str = ""
+
+
+Change = EditRequest | UndoRequest | ApproveRequest | LinkRequest | Unlink | SettleRequest
 """The body of POST /note."""
 
 
@@ -114,10 +124,6 @@ def remember(memory: Memory, body: bytes) -> JsonObject:
     asked = decoded(body, Remembering)
     note = msgspec.convert(asked, Note, from_attributes=True)
     kept = memory.notes.remember(note, project=asked.project, folder=asked.cwd, author=asked.author)
-    near = [
-        {"id": one.item.id, "title": one.item.title, "score": round(one.score, 2)}
-        for one in kept.similar
-    ]
     return {
         "id": kept.item.id,
         "uuid": kept.item.uuid,
@@ -125,9 +131,43 @@ def remember(memory: Memory, body: bytes) -> JsonObject:
         "project": kept.project,
         "approval": kept.item.approval,
         "suspicion": kept.item.suspicion,
-        "similar": near,
+        "similar": [_near(one) for one in kept.similar],
+        "near": [_near(one) | {"stands": stands(one.item)} for one in kept.near],
         "dangling": kept.dangling,
     }
+
+
+def _near(one: Similar) -> JsonObject:
+    return {"id": one.item.id, "title": one.item.title, "score": round(one.score, 2)}
+
+
+SAID_CHARS = 80
+"""Of a standing note, in the line that asks whether it still holds."""
+
+
+def stands(item: Item, *, name: str = "", how: str = "") -> str:
+    """Return the line that shows a standing note to whoever has written a note near it.
+
+    Args:
+        item: the standing note.
+        name: how the reader names it; its id if empty.
+        how: what the reader does if it no longer holds.
+    """
+    said = with_suspicion(item, render.one_line(item.narrative or item.title, SAID_CHARS))
+    line = f"{name or f'#{item.id}'} of {moment.day(item.updated_ms)} stands too: {said}"
+    if item.layer == "rule" and item.approval == "approved":
+        how = "ask the person, who approved it"
+    return f"{line.rstrip('.')}. If it no longer holds: {how}" if how else line
+
+
+def pair_lines(pair: Pair) -> str:
+    """Return two near notes, a dated line each, the newer first."""
+    lines = (
+        f"#{item.id} {moment.day(item.updated_ms)} "
+        + with_suspicion(item, render.one_line(item.narrative or item.title))
+        for item in (pair.newer, pair.older)
+    )
+    return "- " + "\n  ".join(lines)
 
 
 def forget(memory: Memory, body: bytes) -> JsonObject:
@@ -162,6 +202,9 @@ def change(memory: Memory, body: bytes) -> JsonObject:
             do = partial(notes.link, asked.id, asked.target, kind=asked.kind)
         case Unlink():
             do = partial(notes.unlink, asked.id, asked.target, kind=asked.kind)
+        case SettleRequest():
+            settled = msgspec.convert(asked, Settlement, from_attributes=True)
+            do = partial(memory.pairs.settle, settled)
     result: JsonObject = msgspec.to_builtins(
         row(do(author=asked.author), project_names(memory.projects()))
     )

@@ -24,7 +24,7 @@ def test_all_toolsets_are_listed_with_what_each_tool_costs(run: Run) -> None:
 def test_a_table_has_a_line_for_each_toolset_and_tool(run: Run) -> None:
     lines = run("tools", "core").out.splitlines()
     assert lines[0].split("\t") == ["toolset", "tool", "tokens", "what for"]
-    assert lines[1].startswith("core\t(5 in all)\t")
+    assert lines[1].startswith("core\t(6 in all)\t")
     assert lines[2].startswith("core\tsearch\t")
 
 

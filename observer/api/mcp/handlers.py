@@ -117,7 +117,7 @@ class McpHandlers:
     async def list_prompts(
         self, _context: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
-        """List the one prompt."""
+        """List the prompts."""
         project = types.PromptArgument(
             name="project", description="Name or folder; left out: where you are.", required=False
         )
@@ -127,19 +127,30 @@ class McpHandlers:
             description="Go on where the last sessions in this project stopped.",
             arguments=[project],
         )
-        return types.ListPromptsResult(prompts=[prompt])
+        review = types.Prompt(
+            name="review",
+            title="Review notes",
+            description="Settle which of the notes that are near each other still hold.",
+            arguments=[project],
+        )
+        return types.ListPromptsResult(prompts=[prompt, review])
 
     async def get_prompt(
         self, _context: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        """Return the prompt with what is known about the project."""
-        if params.name != "resume_work":
-            raise MCPError(types.INVALID_PARAMS, f"no prompt {params.name!r}")
+        """Return a prompt with what is known about the project."""
+        prompts = {
+            "resume_work": ("Resume work", self._documents.resume),
+            "review": ("Review notes", self._documents.review),
+        }
+        if params.name not in prompts:
+            raise MCPError(types.INVALID_PARAMS, f"no prompt {params.name[:200]!r}")
+        description, write = prompts[params.name]
         project = (params.arguments or {}).get("project") or ""
-        text = await self._text(partial(self._documents.resume, project))
+        text = await self._text(partial(write, project))
         content = types.TextContent(type="text", text=text)
         return types.GetPromptResult(
-            description="Resume work", messages=[types.PromptMessage(role="user", content=content)]
+            description=description, messages=[types.PromptMessage(role="user", content=content)]
         )
 
     async def _text(self, work: Callable[[], str]) -> str:

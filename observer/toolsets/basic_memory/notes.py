@@ -91,7 +91,9 @@ class FileNoteTools:
         head = f"# {result.action.capitalize()} note"
         named = tags_of(tags)
         tagged = ["", "## Tags", f"- {', '.join(named)}"] if named else []
-        return as_answer(_written(vault, head, result, tagged), result, output_format)
+        near = vault.standing_near(kept)
+        more = [*tagged, *(["", *near] if near else [])]
+        return as_answer(_written(vault, head, result, more), result, output_format)
 
     def read_note(
         self,

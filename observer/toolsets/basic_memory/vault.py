@@ -22,6 +22,7 @@ from observer.core.paths import is_inside
 from observer.memory.api import Memory
 from observer.note_files import FileText, NoteFolder, tree, writing
 from observer.note_files.grammar import permalink_of
+from observer.notes.values import MOST_NEAR
 from observer.policy import Policies
 from observer.search.rank import Hit
 from observer.store.note_files import target_key
@@ -32,11 +33,14 @@ from observer.toolsets.basic_memory.memory_url import (
     matcher,
     named_by,
 )
+from observer.views.note_api import stands
 
 CANDIDATES = 5
 FEW_TARGETS = 50
 """Names that are looked up one by one; of more, all notes are read at once."""
 OBSERVATION_CHARS = 200
+
+_NOT_IN_LINKS = frozenset("[]|#")
 
 _POLICIES = Policies()
 
@@ -237,6 +241,15 @@ class Vault:
         inside = [(files[hit.item.id], hit) for hit in found.hits if hit.item.id in files]
         return [pair for pair in inside if pair[0].folder == self.folder.path][:limit]
 
+    def standing_near(self, file: NoteFile) -> list[str]:
+        """Return a line for each standing note that may be about the same as one just written."""
+        item = self.items([file]).get(file.item)
+        near = self._memory.notes.near(item)[:MOST_NEAR] if item else ()
+        return [
+            stands(one.item, how=f"add the line `- supersedes {_link_to(one.item)}` to this note")
+            for one in near
+        ]
+
     def items(self, files: Iterable[NoteFile]) -> Mapping[int, Item]:
         """Return the notes as they are stored, by id."""
         return self.files.items(file.item for file in files)
@@ -319,6 +332,10 @@ class Vault:
         """Delete a note's file and return its path; raises as `NoteFiles.delete`."""
         self.files.delete(self.folder, file.path, expected=self.read(file).checksum)
         return file.path
+
+
+def _link_to(item: Item) -> str:
+    return f"[[{item.title}]]" if _NOT_IN_LINKS.isdisjoint(item.title) else f"#{item.id}"
 
 
 def observation_permalink(file: NoteFile, claim: Claim) -> str:

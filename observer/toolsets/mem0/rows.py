@@ -173,10 +173,10 @@ class PlanStep(msgspec.Struct, frozen=True):
 
 
 class StepOutcome(NamedTuple):
-    """The outcome of a step, and the memories similar to one that it added."""
+    """The outcome of a step, and the standing memories near one that it added."""
 
     event: MemoryEvent
-    similar: tuple[Similar, ...] = ()
+    near: tuple[Similar, ...] = ()
 
 
 def apply_plan(notes: Notes, steps: Sequence[PlanStep], like: Note) -> list[StepOutcome]:
@@ -219,7 +219,7 @@ def _checked(notes: Notes, step: PlanStep, like: Note) -> Item | None:
 
 def _added(notes: Notes, text: str, like: Note) -> StepOutcome:
     kept = notes.remember(msgspec.structs.replace(like, content=text))
-    return StepOutcome(_event(kept.item, "NOOP" if kept.updated else "ADD"), kept.similar)
+    return StepOutcome(_event(kept.item, "NOOP" if kept.updated else "ADD"), kept.near)
 
 
 def _changed(notes: Notes, step: PlanStep, item: Item) -> StepOutcome:

@@ -15,7 +15,7 @@ from msgspec import UNSET, Meta
 from observer.core.errors import BadInput, NotFound
 from observer.core.model import Item
 from observer.memory.api import Memory
-from observer.notes.values import Changes, Note, Similar
+from observer.notes.values import SIMILAR, Changes, Note, Similar
 from observer.search.handles import SearchOptions
 from observer.toolsets.mem0 import rows
 from observer.toolsets.mem0.owners import (
@@ -29,6 +29,7 @@ from observer.toolsets.mem0.owners import (
 )
 from observer.toolsets.mem0.rows import PlanStep, StepOutcome, apply_plan
 from observer.views import render
+from observer.views.note_api import stands
 from observer.views.tool import Tool, ToolResult
 
 GUIDE = """\
@@ -254,9 +255,20 @@ def _added(done: list[StepOutcome], whose: Owner) -> ToolResult[rows.Added]:
     message = f"Added {counts['ADD']} memories for {whose}"
     for name, word in (("UPDATE", "updated"), ("DELETE", "deleted"), ("NOOP", "known already")):
         message += f", {counts[name]} {word}" if counts[name] else ""
-    near = [_near(one) for each in done for one in each.similar if one.item.scope == "personal"]
-    lines = [f"Similar: {one.id} - {_line(one.memory)} ({one.score:.0%})" for one in near]
-    added = rows.Added(message=message, results=events, similar=near or UNSET)
+    new = {event.id for event in events}
+    near = {
+        rows.memory_id(one.item): one
+        for each in done
+        for one in each.near
+        if one.item.scope == "personal"
+    }
+    lines = [
+        stands(one.item, name=name, how="delete_memory, or update_memory with what does")
+        for name, one in near.items()
+        if name not in new
+    ]
+    similar = [_near(one) for one in near.values() if one.score >= SIMILAR]
+    added = rows.Added(message=message, results=events, similar=similar or UNSET)
     return ToolResult("\n".join([message, *lines]), added)
 
 

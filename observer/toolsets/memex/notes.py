@@ -19,6 +19,7 @@ from observer.search.handles import SearchOptions
 from observer.toolsets.memex import rows
 from observer.views import render
 from observer.views.moment import moment_ms
+from observer.views.note_api import stands
 from observer.views.render import ProjectName, project_names
 from observer.views.tool import Tool, ToolResult
 
@@ -298,6 +299,9 @@ def _saved(kept: Remembered) -> str:
         rows.section(
             "⚠️ Similar notes exist; prefer update_note on the most relevant one:",
             (f"- {rows.heading(one.item)} ({one.score:.0%} alike)" for one in kept.similar),
+        ),
+        "\n".join(
+            stands(one.item, how=f"update_note or delete_note {one.item.id}") for one in kept.near
         ),
         waits if item.approval == "provisional" else "",
         rows.section(

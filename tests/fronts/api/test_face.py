@@ -82,10 +82,10 @@ def test_a_toolset_may_speak_json_rpc(memory: Memory, tool: str, message: str) -
     assert unknown.value.code == types.METHOD_NOT_FOUND
 
 
-def test_the_one_prompt_takes_a_project(face: McpHandlers) -> None:
-    (prompt,) = asyncio.run(face.list_prompts(ANY, None)).prompts
-    assert prompt.arguments is not None
-    assert (prompt.name, prompt.arguments[0].name) == ("resume_work", "project")
+def test_each_prompt_takes_a_project(face: McpHandlers) -> None:
+    prompts = asyncio.run(face.list_prompts(ANY, None)).prompts
+    assert [prompt.name for prompt in prompts] == ["resume_work", "review"]
+    assert [(prompt.arguments or [])[0].name for prompt in prompts] == ["project", "project"]
 
 
 def test_an_unknown_prompt_is_a_protocol_error(face: McpHandlers) -> None:

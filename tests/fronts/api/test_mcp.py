@@ -37,12 +37,12 @@ def call(tool: str, **arguments: Any) -> Callable[[Client], Awaitable[Any]]:
     return lambda client: client.call_tool(tool, arguments)
 
 
-def test_the_five_tools_are_listed(ask: Any) -> None:
+def test_the_six_tools_are_listed(ask: Any) -> None:
     listed = ask(lambda client: client.list_tools()).tools
-    names = ["search", "timeline", "get_observations", "get_context", "memory"]
+    names = ["search", "timeline", "get_observations", "get_context", "memory", "resolve"]
     assert [tool.name for tool in listed] == names
     for tool in listed:
-        assert tool.annotations.read_only_hint == (tool.name != "memory")
+        assert tool.annotations.read_only_hint == (tool.name not in {"memory", "resolve"})
         assert len(tool.description.encode()) < LIMIT_BYTES
         assert tool.output_schema["type"] == "object"
 

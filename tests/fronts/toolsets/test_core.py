@@ -135,7 +135,7 @@ def test_the_compact_answer_is_the_smaller_one(tools: dict[str, Tool], tool: str
 
 
 def test_the_tools_cost_few_tokens(tools: dict[str, Tool]) -> None:
-    """1,200 tokens of two real tokenizers are about 5,000 characters of such JSON."""
+    """1,400 tokens of two real tokenizers are about 5,900 characters of such JSON."""
     offered = [
         {
             "name": tool.name,
@@ -145,7 +145,7 @@ def test_the_tools_cost_few_tokens(tools: dict[str, Tool]) -> None:
         }
         for tool in tools.values()
     ]
-    assert len(msgspec.json.encode(offered)) < 5_000
+    assert len(msgspec.json.encode(offered)) < 5_900
 
 
 def test_search_joins_lists_as_documented(tools: dict[str, Tool]) -> None:
@@ -482,8 +482,8 @@ def test_a_note_says_what_is_like_it_and_what_speaks_against_it(tools: dict[str,
         content="The tests all need a running Redis on 6379, see [[CI]]",
         supersedes=[first.result.id],
     )
-    assert [near.id for near in second.result.similar] == [first.result.id]
-    assert f"Similar: #{first.result.id}" in second.text
+    assert second.result.similar is UNSET  # it says itself what became of it
     (said,) = ask(tools, "memory", action="recall", query="redis", tags=["ci"])["memories"]
     assert said["tags"] == ["ci"]
-    assert said["validity"] == [f"superseded by #{second.result.id}"]
+    (label,) = said["validity"]
+    assert label.startswith(f"superseded by #{second.result.id} of ")

@@ -1,0 +1,204 @@
+"""Who writes is shown what stands nearby, and says what holds; what was settled stays so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer.core.config import Settings
+from observer.core.errors import BadInput, NotFound, RuleUserOnly
+from observer.core.model import Item, Project
+from observer.core.paths import Home
+from observer.embed.lazy_model import LazyModel
+from observer.embed.registry import find
+from observer.index import Index
+from observer.memory.api import Memory
+from observer.notes.pairs import OpenPairs, Settlement
+from observer.notes.values import Note, Remembered
+from observer.store.sqlite.database import SqliteStore
+from observer.store.sqlite.stemmer import stemmer
+
+from .conftest import HERE, World
+
+OLD, NEW = "The staging database listens on port 5433", "Staging's database moved to port 6001"
+CROWD = (
+    "Invoices are sent on the first of the month",
+    "The cart sums in Decimal",
+    "Releases are tagged by the bot",
+    "Buttons have rounded corners",
+    "Logs are kept for thirty days",
+)
+
+
+@cache
+def shipped() -> LazyModel:
+    return LazyModel(find(Settings().model, Path("/none")))
+
+
+class Meant(World):
+    """The same with the models that ship."""
+
+    def __init__(self, store: SqliteStore, home: Home) -> None:
+        super().__init__(store, home)
+        self.model = shipped()
+        index = Index(Path("/nowhere"), stem=stemmer(), is_owner=False)
+        index.use(self.model.id, self.model.dimensions)
+        self.memory = Memory(
+            store,
+            owner="ana",
+            now_ms=self.tick,
+            index=index,
+            encode=self.model.encode_patiently,
+            record=self._record,
+        )
+
+    def write(self, content: str, **fields: Any) -> Remembered:
+        """Remember, with the vector that the daemon makes meanwhile."""
+        kept = self.notes.remember(Note(content=content, **fields), project=HERE)
+        with self.store.write() as writer:
+            writer.put_vectors(self.model.id, self.model.made([kept.item]))
+        return kept
+
+    def near(self, content: str, **fields: Any) -> list[int]:
+        return [one.item.id for one in self.write(content, **fields).near]
+
+    def open(self) -> OpenPairs:
+        with self.store.read() as reader:
+            project: Project = next(each for each in reader.projects() if each.name == HERE)
+        return self.memory.pairs.open(project, limit=20)
+
+    def pairs(self) -> list[tuple[int, int]]:
+        return [(pair.newer.id, pair.older.id) for pair in self.open().pairs]
+
+    def settle(self, one: Item, how: Any, other: Item, **fields: Any) -> Item:
+        wanted = Settlement(id=one.id, how=how, other=other.id, **fields)
+        return self.memory.pairs.settle(wanted)
+
+
+@pytest.fixture
+def meant(tmp_path: Path, home: Home) -> Iterator[Meant]:
+    store = SqliteStore(tmp_path / "meant.db")
+    yield Meant(store, home)
+    store.close()
+
+
+@pytest.fixture
+def two(meant: Meant) -> tuple[Item, Item]:
+    """An older and a newer note about the same, among others."""
+    for each in CROWD:
+        meant.write(each)
+    return meant.write(OLD).item, meant.write(NEW).item
+
+
+def test_a_near_note_is_named_to_who_writes(meant: Meant) -> None:
+    for each in CROWD:
+        meant.write(each)
+    old = meant.write(OLD).item
+    assert meant.near(NEW)[:1] == [old.id]
+
+
+def test_nothing_is_named_beside_what_is_about_something_else(meant: Meant) -> None:
+    assert [meant.near(each) for each in CROWD] == [[]] * len(CROWD)
+
+
+def test_at_most_three_are_named(meant: Meant) -> None:
+    for port in range(8):
+        meant.write(f"The staging database of team {port} listens on port {port}")
+    assert len(meant.near(OLD)) == 3
+
+
+@pytest.mark.parametrize("how", ["supersedes", "amends"])
+def test_what_a_note_says_of_another_is_not_asked_again(meant: Meant, how: str) -> None:
+    old = meant.write(OLD).item
+    assert meant.near(NEW, **{how: (old.id,)}) == []
+
+
+def test_the_hint_can_be_followed_by_remembering_again(meant: Meant) -> None:
+    old = meant.write(OLD).item
+    first = meant.write(NEW)
+    again = meant.write(NEW, supersedes=(first.near[0].item.id,))
+    assert (again.item.id, again.near) == (first.item.id, ())
+    assert [each.reason for each in meant.notes.get(old.id).validity] == ["superseded"]
+
+
+def test_what_was_voided_or_is_over_is_not_named(meant: Meant) -> None:
+    old = meant.write(OLD).item
+    mid = meant.write(NEW, supersedes=(old.id,)).item
+    meant.write(f"{OLD} until noon", expires_ms=1)
+    assert meant.near("Staging's database is on port 7000 by now") == [mid.id]
+
+
+def test_near_notes_of_others_and_elsewhere_are_not_named(meant: Meant) -> None:
+    meant.notes.remember(Note(content=OLD), project="other")
+    meant.write(OLD, scope="personal")
+    assert meant.near(NEW) == []
+
+
+def test_a_review_lists_near_pairs_the_newer_first(meant: Meant, two: tuple[Item, Item]) -> None:
+    old, new = two
+    assert (meant.pairs(), meant.open().total) == ([(new.id, old.id)], 1)
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [("replaces", ["superseded"]), ("amends", ["amended"]), ("both stand", [])],
+)
+def test_what_is_settled_holds_and_comes_not_back(
+    meant: Meant, two: tuple[Item, Item], how: str, said: list[str]
+) -> None:
+    old, new = two
+    assert meant.settle(new, how, old).id == new.id
+    assert [each.reason for each in meant.notes.get(old.id).validity] == said
+    assert meant.pairs() == []
+    meant.pipeline.rebuild()
+    assert meant.pairs() == []
+    assert meant.notes.near(meant.notes.get(new.id)) == ()
+
+
+def test_a_merged_note_takes_the_place_of_both(meant: Meant, two: tuple[Item, Item]) -> None:
+    old, new = two
+    both = meant.settle(new, "merge", old, content="Staging: database on 6001, was 5433")
+    assert {link.target for link in both.links} == {new.id, old.id}
+    for each in two:
+        assert [one.target for one in meant.notes.get(each.id).validity] == [both.id]
+    assert meant.pairs() == []
+
+
+@pytest.mark.parametrize(
+    ("how", "content"), [("merge", " "), ("replaces", "words"), ("both stand", "words")]
+)
+def test_only_a_merge_has_words_of_its_own(
+    meant: Meant, two: tuple[Item, Item], how: str, content: str
+) -> None:
+    with pytest.raises(BadInput, match="merge needs content"):
+        meant.settle(two[1], how, two[0], content=content)
+
+
+def test_a_pair_is_of_two_notes_that_are_there(meant: Meant, two: tuple[Item, Item]) -> None:
+    with pytest.raises(BadInput, match="with itself"):
+        meant.settle(two[0], "both stand", two[0])
+    with pytest.raises(NotFound):
+        meant.memory.pairs.settle(Settlement(id=two[0].id, how="amends", other=9_999))
+
+
+def test_an_agent_replaces_no_rule_of_a_person(meant: Meant) -> None:
+    rule = meant.notes.remember(Note(content=OLD, type="rule"), project=HERE, author="person").item
+    new = meant.write(NEW).item
+    with pytest.raises(RuleUserOnly):
+        meant.settle(new, "replaces", rule)
+
+
+def test_notes_without_a_meaning_are_counted(meant: Meant) -> None:
+    meant.notes.remember(Note(content="Not embedded yet"), project=HERE)
+    assert meant.open().degraded == "1 note not compared: no meaning yet"
+
+
+def test_near_notes_stand_together_the_newer_first(meant: Meant, two: tuple[Item, Item]) -> None:
+    old, new = two
+    asked = "which port does the staging database listen on"
+    found = [hit.item.id for hit in meant.memory.recall(asked, project=HERE, limit=2).hits]
+    assert found == [new.id, old.id]
