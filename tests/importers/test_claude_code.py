@@ -143,6 +143,22 @@ def test_a_queued_prompt_counts_if_it_was_given(
     assert ("and this" in texts) == is_prompt
 
 
+@pytest.mark.parametrize(
+    "notice",
+    [
+        '{"task_id":"b1","description":"Run the tests","task_type":"local_bash"}',
+        "<task-notification>\n<task-id>b1</task-id>\n</task-notification>",
+    ],
+)
+def test_a_queued_notice_of_a_task_is_no_prompt(shop: Path, tmp_path: Path, notice: str) -> None:
+    played = Played(shop)
+    played.prompt("first")
+    played.record("queue-operation", operation="enqueue", content=notice)
+    played.record("queue-operation", operation="remove")
+    texts = [one.text for one in bodies(played, tmp_path) if isinstance(one, Prompt)]
+    assert texts == ["first"]
+
+
 def test_a_queued_prompt_that_became_a_turn_counts_once(shop: Path, tmp_path: Path) -> None:
     played = Played(shop)
     played.record("queue-operation", operation="enqueue", content="first")

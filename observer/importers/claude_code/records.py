@@ -36,7 +36,7 @@ _CLIENTS_COMMANDS = frozenset(
 _OWN = re.compile(
     r"\s*(?:<(?:task-notification|agent-notification|system-reminder|local-command-|bash-input"
     r"|bash-stdout|bash-stderr|command-name|command-message|user-prompt-submit-hook)"
-    r"|\[Request interrupted by user|Caveat: )"
+    r"|\[Request interrupted by user|Caveat: |\{\"task_id\":)"
 )
 _NAME = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
 _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
