@@ -20,11 +20,10 @@ from pathlib import Path
 
 import msgspec
 
-from sessions.history import History
+from sessions.history import MAIN, History
 from sessions.transcript import Transcript
 
 _GROUPED = "transcripts"
-_MAIN = ("main", "master", "develop", "trunk")
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,6 +114,6 @@ def _clone(bundle: Path, folder: Path) -> None:
     listed = subprocess.run(
         ["git", "bundle", "list-heads", str(bundle)], capture_output=True, text=True, check=True
     ).stdout.split()
-    main = next(each for each in _MAIN if f"refs/heads/{each}" in listed)
+    main = next(each for each in MAIN if f"refs/heads/{each}" in listed)
     command = ["git", "clone", "-q", "-b", main, str(bundle), str(folder)]
     subprocess.run(command, check=True)

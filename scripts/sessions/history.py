@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 _MERGED = re.compile(r"Merge pull request #\d+ from [^/\s]+/(\S+)|Merge branch '([^']+)'")
-_CHECKPOINTS = "refs/remotes/origin/entire/"
+MAIN = ("main", "master", "develop", "trunk")
+"""Names of main branches, the likeliest first."""
+_HIDDEN = ("--exclude=refs/heads/entire/*", "--exclude=refs/remotes/origin/entire/*")
+"""Options of `git log --all` that leave out the branches of checkpoints."""
 _REMOTE = "refs/remotes/origin/"
 _TRAILER = "%(trailers:key=Entire-Checkpoint,valueonly,separator=%x2C)"
 _FIELDS = f"%H%x1f%at%x1f%ct%x1f%an%x1f%cn%x1f%P%x1f{_TRAILER}%x1f%s"
@@ -60,8 +63,8 @@ class History:
 
     def __init__(self, folder: Path) -> None:
         self.commits = {each.hash: each for each in _commits(folder)}
-        self.main_name = git(folder, "symbolic-ref", "--short", "HEAD").strip()
         tips = self._tips(folder)
+        self.main_name = next(each for each in MAIN if each in tips)
         self._main = self._chain(tips.pop(self.main_name)[0], ())
         on_main = set(self._main)
         for each in self.commits.values():
@@ -115,9 +118,8 @@ class History:
 
 
 def _commits(folder: Path) -> list[Made]:
-    hidden = ("--exclude=refs/heads/entire/*", f"--exclude={_CHECKPOINTS}*")
     made = []
-    for line in git(folder, "log", *hidden, "--all", f"--format={_FIELDS}").splitlines():
+    for line in git(folder, "log", *_HIDDEN, "--all", f"--format={_FIELDS}").splitlines():
         found, at, committed, author, committer, parents, trailer, subject = line.split("\x1f", 7)
         made.append(
             Made(
