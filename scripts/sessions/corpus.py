@@ -7,23 +7,26 @@ either for each session) and `repository.bundle`. A `sessions.json` in it names 
                        "folder": "/Users/ana/shop", "author": "ana"}]}
 
 `folder` (where the sessions worked) and `author` (whose commits were made there) are found where
-they are not named.
+they are not named. Each session's own work tree, of whatever person and machine, becomes the clone.
 """
 
 from __future__ import annotations
 
 import gzip
+import re
 import subprocess
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
-from sessions.history import MAIN, History
+from sessions.history import MAIN, History, paths
 from sessions.transcript import Transcript
 
 _GROUPED = "transcripts"
+_END = r"(?![\w-]|\.\w)"
+"""What follows the name of a folder: nothing that could be the rest of another name."""
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,11 +57,14 @@ class Repository:
     def __init__(self, corpus: Path, source: Source, parent: Path) -> None:
         self.files = _by_session(corpus / source.transcripts)
         read = [Transcript(paths, name) for name, paths in self.files.items()]
-        self.old = source.folder or _common_folder(read)
-        self.name = source.name or Path(self.old).name
+        usual = source.folder or _common_folder(read)
+        self.name = source.name or Path(usual).name
         self.folder = parent / self.name
         if not self.folder.exists():
             _clone(corpus / source.bundle, self.folder)
+        roots = {source.folder, *_roots(read, paths(self.folder))} - {""}
+        listed = map(_in_json, sorted(roots, key=len, reverse=True))
+        self._roots = re.compile(f"(?:{'|'.join(listed)}){_END}")
         for each in read:
             each.relocate = self._relocate
         self.transcripts = sorted(
@@ -76,10 +82,11 @@ class Repository:
         """Return a transcript as it would be if the sessions had worked in the clone."""
         opened = gzip.open if path.suffix == ".gz" else open
         with opened(path, "rb") as file:
-            return file.read().replace(self.old.encode(), bytes(self.folder))
+            text = file.read().decode(errors="surrogateescape")
+        return self._relocate(text).encode(errors="surrogateescape")
 
     def _relocate(self, text: str) -> str:
-        return text.replace(self.old, str(self.folder))
+        return self._roots.sub(lambda _: str(self.folder), text)
 
     def _usual_author(self) -> str:
         made = self.history.commits.values()
@@ -107,6 +114,29 @@ def _by_session(folder: Path) -> dict[str, list[Path]]:
 def _common_folder(read: Sequence[Transcript]) -> str:
     folders = Counter(each.folder for each in read if each.folder)
     return folders.most_common(1)[0][0]
+
+
+def _roots(read: Sequence[Transcript], tracked: Collection[str]) -> Iterator[str]:
+    """Yield the top folder of each session's work tree.
+
+    It is where the session began, or above that if the repository has a folder of such a name; the
+    files that the session names decide between these.
+    """
+    folders = {str(above) for path in tracked for above in Path(path).parents}
+    for each in read:
+        begun = Path(each.folder)
+        above = [one for one in begun.parents if str(begun.relative_to(one)) in folders]
+        files = each.files() if above else []
+
+        def named(root: Path, files: Sequence[str] = files) -> int:
+            return sum(file.removeprefix(f"{root}/") in tracked for file in files)
+
+        if each.folder:
+            yield str(max((*reversed(above), begun), key=named))
+
+
+def _in_json(folder: str) -> str:
+    return re.escape(msgspec.json.encode(folder).decode()[1:-1])
 
 
 def _clone(bundle: Path, folder: Path) -> None:

@@ -58,6 +58,12 @@ def blamed(folder: Path, file: str, *options: str) -> Iterator[tuple[str, int, s
             head = found
 
 
+def paths(folder: Path) -> set[str]:
+    """Return the path of every file that a commit changed."""
+    words = ("-c", "core.quotePath=off", "log", *_HIDDEN, "--all", "--format=", "--name-only")
+    return set(filter(None, git(folder, *words).split("\n")))
+
+
 class History:
     """The commits of a clone, and the branches that they were made on."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from observer.core.model import UNASSIGNED
 from sessions.kept import Kept, call_key
 from sessions.measures import Measure, Scored, count
 from sessions.timeline import Step
@@ -25,6 +26,7 @@ def scored(kept: Kept) -> Scored:
     lost = [step for step in shown if (key := _key(step)) and key not in keys]
     stored = Counter(type(each.event.body).__struct_config__.tag for each in kept.events)
     sent = Counter(_KINDS.get(step.happened.event, "") for step in shown)  # type: ignore[union-attr]
+    nowhere = {each.event.session for each in kept.events if each.project_id == UNASSIGNED}
     differ = [
         count(_GROUP, f"{kind} events sent but not stored", sent[kind] - stored[kind])
         for kind in _KINDS.values()
@@ -37,6 +39,7 @@ def scored(kept: Kept) -> Scored:
         count(_GROUP, "tool calls lost", len(lost)),
         count(_GROUP, "refused as undecodable", counts.bad),
         count(_GROUP, "stored twice", sum(number - 1 for number in keys.values())),
+        count(_GROUP, "sessions in no project", len(nowhere)),
         *differ,
     ]
     return Scored(measures=tuple(measures), wrong=tuple(map(_shown, lost)))

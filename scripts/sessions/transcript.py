@@ -49,8 +49,16 @@ class Transcript:
         """The hook calls."""
         return [
             HookEvent(call.at_ms, call.event, self._relocated(call.payload), call.branch)
-            for call in HookCalls(self._records, self.session, {})
+            for call in self._calls()
         ]
+
+    def files(self) -> list[str]:
+        """Return the files that its calls name, as they name them."""
+        given = (call.payload.get("tool_input") for call in self._calls())
+        return [str(each.get("file_path", "")) for each in given if isinstance(each, dict)]
+
+    def _calls(self) -> HookCalls:
+        return HookCalls(self._records, self.session, {})
 
     def _relocated(self, payload: object) -> Json:
         text = self.relocate(msgspec.json.encode(payload).decode())

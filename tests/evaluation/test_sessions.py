@@ -211,6 +211,7 @@ def test_every_call_is_stored_once_and_at_its_own_time(kept: Kept) -> None:
         "tool calls lost": 0,
         "refused as undecodable": 0,
         "stored twice": 0,
+        "sessions in no project": 0,
     }
     sent = {step.at_ms for step in kept.steps}
     shown = [each.event for each in kept.events if each.event.route.startswith("claude-code/")]
