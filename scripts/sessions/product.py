@@ -228,6 +228,6 @@ def events_of(database: Path) -> list[Recorded]:
 
 
 def items_of(database: Path) -> list[Item]:
-    """Return all living items by id."""
+    """Return all living items by id, each with its validity."""
     with closing(SqliteStore(database, read_only=True)) as store, store.read() as reader:
-        return list(reader.all_items())
+        return reader.items([item.id for item in reader.all_items()])

@@ -25,6 +25,7 @@ from sessions import (
     reminders,
     starts,
     stored,
+    succession,
     symbols,
     whys,
     wording,
@@ -40,7 +41,7 @@ from sessions.transcript import HookEvent
 from sessions.truth import commands, verdict_of
 
 from observer.core.events import Command, Commit, Edit
-from observer.core.model import Recorded, seq_of
+from observer.core.model import Recorded, Validity, seq_of
 
 NAMED = {
     "GIT_AUTHOR_NAME": "Ana",
@@ -319,6 +320,18 @@ def test_a_redaction_is_found(kept: Kept) -> None:
     assert figures(redactions.scored(kept))["marks in the store"] == 0
     planted(kept, "1", with_body(output="--- PASS: [redacted:password]"))
     assert figures(redactions.scored(kept))["marks in the store"] == 1
+
+
+def test_labels_that_name_another_item_are_counted_and_listed(kept: Kept) -> None:
+    assert figures(succession.scored(kept)) == {"labels that name another item": 0}
+    older, newer, *others = kept.items
+    older = replace(older, validity=(Validity(reason="superseded", target=newer.id),))
+    newer = replace(newer, validity=(Validity(reason="changed", subject="total"),))
+    kept.__dict__["items"] = [older, newer, *others]
+    found = succession.scored(kept)
+    assert figures(found) == {"labels that name another item": 1, "labels: superseded": 1}
+    assert f"#{older.id} of " in found.wrong[0]
+    assert f"superseded: #{newer.id} of " in found.wrong[0]
 
 
 def test_faults_of_wording_are_found(kept: Kept) -> None:
