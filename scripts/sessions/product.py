@@ -150,8 +150,7 @@ class Product:
 
     def search(self, query: str, folder: Path, *, limit: int) -> list[Item]:
         """Return what an agent in a folder finds."""
-        found = self._memory.at(str(folder)).search(query, project=str(folder), limit=limit)
-        return [hit.item for hit in found.hits]
+        return _found(self._memory, query, folder, limit)
 
     def remind(self, fields: Fields, payload: bytes) -> str:
         """Return what `hooks/recall` prints."""
@@ -183,18 +182,25 @@ class Product:
 
 
 class Reading:
-    """A kept memory, to be asked; used as a context."""
+    """A kept memory, to be asked; used as a context.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        folder: its home.
+        at_ms: what time it is.
+    """
+
+    def __init__(self, folder: Path, at_ms: int = 0) -> None:
+        clock = Clock()
+        clock.at_ms = at_ms
         self._store = SqliteStore(Home(folder).database, read_only=True)
         settings = Settings()
         model = LazyModel(chosen(settings.model, Home(folder).models))
         self._memory = Memory(
             self._store,
             owner="",
-            now_ms=Clock(),
+            now_ms=clock,
             index=index_for(Home(folder).index, model, is_owner=False),
-            encode=lambda *_: None,
+            encode=model.encode_patiently,
         )
 
     def __enter__(self) -> Self:
@@ -204,6 +210,10 @@ class Reading:
     def __exit__(self, *_: object) -> None:
         """Let go of the store."""
         self._store.close()
+
+    def search(self, query: str, folder: Path, *, limit: int) -> list[Item]:
+        """Return what an agent in a folder finds."""
+        return _found(self._memory, query, folder, limit)
 
     def why(self, target: str, folder: Path) -> list[str]:
         """Return the clients' ids of the sessions behind the newest change of a line.
@@ -216,6 +226,11 @@ class Reading:
             for change in shown.changes[:1]
             for session in (*change.sessions, *change.committers)
         ]
+
+
+def _found(memory: Memory, query: str, folder: Path, limit: int) -> list[Item]:
+    found = memory.at(str(folder)).search(query, project=str(folder), limit=limit)
+    return [hit.item for hit in found.hits]
 
 
 def events_of(database: Path) -> list[Recorded]:

@@ -11,6 +11,7 @@ from sessions import (
     labelled,
     outcomes,
     prompts,
+    questions,
     red,
     redactions,
     reminders,
@@ -33,6 +34,7 @@ SCORERS: Mapping[str, Callable[[Kept], Scored]] = {
     "why": whys.scored,
     "starts": starts.scored,
     "prompts": prompts.scored,
+    "questions": questions.scored,
     "reminders": reminders.scored,
     "redactions": redactions.scored,
     "succession": succession.scored,
@@ -69,4 +71,5 @@ def _value(measure: Measure) -> str:
     if measure.n is None:
         digits = 0 if measure.value == int(measure.value) else 2
         return f"{measure.value:10,.{digits}f}"
-    return f"{100 * measure.value:9.1f}%  of {measure.n:,}"
+    shown = f"{100 * measure.value:9.1f}%" if measure.n else f"{'-':>10}"
+    return f"{shown}  of {measure.n:,}"

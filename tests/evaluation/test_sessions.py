@@ -20,6 +20,7 @@ from sessions import (
     labelled,
     outcomes,
     prompts,
+    questions,
     red,
     redactions,
     reminders,
@@ -375,6 +376,19 @@ def test_a_search_that_finds_nothing_of_the_files_is_found(kept: Kept) -> None:
         return figures(prompts.scored(kept, known_after=1))["hit@5, strict"]
 
     assert (hit(about[0]), hit(other[0])) == (1, 0)
+
+
+def test_a_question_is_answered_by_an_item_that_says_all(
+    corpus: Path, folder: Path, tmp_path: Path
+) -> None:
+    asking = shutil.copytree(corpus, tmp_path / "corpus")
+    assert questions.scored(Kept(folder, asking)).measures == ()
+    asked = {"question": "what does the empty cart cost?", "answer": "nothing"}
+    lines = (json.dumps(asked | {"all_of": each}) for each in (["cart", "nothing"], ["a parrot"]))
+    (asking / "questions.jsonl").write_text("\n".join(lines))
+    found = questions.scored(Kept(folder, asking))
+    assert figures(found)["answered by the first 5"] == 0.5
+    assert found.wrong[0].startswith("what does the empty cart cost? | #")
 
 
 def test_reminders_are_counted_and_can_be_read(kept: Kept) -> None:
