@@ -55,7 +55,7 @@ def score(kept: Kept, names: Sequence[str] = tuple(SCORERS)) -> dict[str, Scored
 def table(found: Mapping[str, Scored]) -> str:
     """Return all figures, a line each: shares in percent with the count they are shares of."""
     measures = [measure for each in found.values() for measure in each.measures]
-    width = max(len(measure.name) for measure in measures)
+    width = max((len(measure.name) for measure in measures), default=0)
     return "\n".join(
         f"{measure.group:19}{measure.name:{width + 2}}{_value(measure)}" for measure in measures
     )
