@@ -56,6 +56,7 @@ FLOORS = {
 }
 HOMES = {
     "apsw": ("observer.store.sqlite",),
+    "git": ("observer.git.command",),
     "numpy": (
         "observer.embed",
         "observer.evaluation",
@@ -294,7 +295,47 @@ def started_by(path: Path) -> Iterator[str]:
 def test_few_modules_start_a_process_and_one_starts_git(path: Path) -> None:
     called = list(started_by(path))
     assert not called or name_of(path) in STARTERS, f"{called} in {name_of(path)}"
-    assert not [name for name in imports_of(path) if name.split(".")[0] in {"git", "pygit2"}]
+
+
+FOLLOWS_CONFIGURATION = re.compile(
+    r"\b(?:Repo|config_(?:reader|writer)|GitConfigParser|is_dirty|remotes?|(?:iter_)?submodules?"
+    r"|(?:update|custom)_environment|refresh|ls_remote|USE_SHELL|(?<=\.)diff)\b"
+)
+"""Parts of GitPython that run what a repository or a variable names, or fill our environment."""
+
+
+def unsafe_parts_of_gitpython(source: str) -> set[str]:
+    """Return which of them a module names or imports; of the package only `git.cmd.Git` is safe."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute | ast.Name):
+            found.update(FOLLOWS_CONFIGURATION.findall(ast.unparse(node)))
+        elif isinstance(node, ast.Import):
+            found.update(one.name for one in node.names if one.name.split(".")[0] == "git")
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "git":
+            found.update(f"{node.module}.{one.name}" for one in node.names)
+    return found - {"git.cmd.Git"}
+
+
+@every_module
+def test_what_gitpython_does_with_a_configuration_is_not_used(path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+    if is_under(name_of(path), ("observer.git",)) or "git.command" in source or "git_at" in source:
+        assert unsafe_parts_of_gitpython(source) == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "part"),
+    [
+        ("from git import Repo", "git.Repo"),
+        ("import git.repo", "git.repo"),
+        ("git.update_environment(GIT_DIR=root)", "update_environment"),
+        ("repository.head.commit.diff('HEAD~1')", "diff"),
+        ("[one.url for one in found.remotes]", "remotes"),
+    ],
+)
+def test_an_unsafe_part_of_gitpython_is_seen(source: str, part: str) -> None:
+    assert part in unsafe_parts_of_gitpython(source)
 
 
 def internal_imports(path: Path) -> Iterator[str]:

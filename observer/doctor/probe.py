@@ -247,15 +247,10 @@ def _commit(probe: Probe) -> None:
 
 
 def _git(probe: Probe, environ: dict[str, str], *words: str) -> None:
-    process = launch(words, environ=environ, folder=str(probe.folder))
-    try:
-        code = process.wait(timeout=WAIT_S)
-    except subprocess.TimeoutExpired as error:
-        process.kill()
-        process.wait()
-        raise ObserverError(f"git {words[0]} did not end within {WAIT_S:.0f} s") from error
-    finally:
-        if process.stdout:
-            process.stdout.close()
+    from observer.git.command import GitProcess  # noqa: PLC0415 - no other command of its tier needs it
+
+    started = launch(words, environ=environ, folder=str(probe.folder))
+    with GitProcess(started, wait_s=WAIT_S, in_all=True) as git:
+        code = git.code()
     if code:
         raise ObserverError(f"git {words[0]} ended with {code} in a new repository")

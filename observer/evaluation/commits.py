@@ -17,10 +17,8 @@ from observer.core.errors import BadInput
 from observer.core.events import Commit, Event
 from observer.core.value import Value
 from observer.evaluation.runner import Advance
-from observer.git.configuration import is_partial_clone
-from observer.git.log import commit_history, count_commits
-from observer.git.process import git_output, repository_at
-from observer.git.repository import repository_settings
+from observer.git.log import commit_history, count_commits, is_partial
+from observer.git.process import git_output
 
 _MOST = 300
 """Characters of a subject that are looked at."""
@@ -190,7 +188,7 @@ def _remarks(folder: str) -> tuple[str, ...]:
     found = []
     if _is_shallow(folder):
         found.append("the clone is shallow: only part of the history was read")
-    if is_partial_clone(repository_settings(repository_at(folder))):
+    if is_partial(folder):
         found.append("the clone is partial: only names of files were read, not what changed")
     return tuple(found)
 

@@ -6,18 +6,18 @@ Anybody can write these: they are claims, and shown as such.
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from itertools import product
 from typing import Literal
 
 from observer.core import json_text
 from observer.core.text import one_line
 from observer.core.value import Value
-from observer.git.ai_notes import REF, AiNote, ai_note, parse_note
+from observer.git.ai_notes import REF, AiNote, parse_note
 from observer.git.blame import BlamedCommit
-from observer.git.objects import refs
-from observer.git.process import git_output, start_git
+from observer.git.objects import BLOB_BYTES, Blobs, refs
+from observer.git.patch import time_ms
+from observer.git.process import git_at, git_output
 
 Link = Literal["commit", "change", "file", "text"]
 Source = Literal["git-ai", "entire", "co-authored-by", "assisted-by"]
@@ -107,33 +107,33 @@ def _of_rewritten(root: str, origin: BlamedCommit) -> list[AgentMark]:
     blob); of a squash only the last one did, and of the others their lines are left. All are known
     by their text.
     """
-    listed = (git_output(root, "notes", f"--ref={REF}", "list") or "").split("\n")
-    noted = [line.partition(" ")[2] for line in listed if " " in line][:MOST_NOTED]
+    rows = (git_output(root, "notes", f"--ref={REF}", "list") or "").splitlines()[:MOST_NOTED]
+    noted = {commit: note for note, _, commit in (row.partition(" ") for row in rows)}
     if not noted or not any(text.strip() for text in origin.texts):
         return []
-    words = ("--no-walk=unsorted", "--ignore-missing", "--format=%H %at", *noted, "--")
-    rows = (line.split(" ") for line in (git_output(root, "log", *words) or "").split("\n") if line)
-    known = [(abs(int(at_s) * 1000 - origin.authored_ms), commit) for commit, at_s in rows]
-    patch, blob = patch_id(root, origin.hash), _blob(root, origin.hash, origin.path)
+    words = ("--no-walk=unsorted", "--ignore-missing", "--format=%at %H", *noted, "--")
+    made = (row.partition(" ") for row in (git_output(root, "log", *words) or "").splitlines())
+    near = sorted((abs(time_ms(at_s) - origin.authored_ms), commit) for at_s, _, commit in made)
+    patch = patch_id(root, origin.hash)
     alike: list[AgentMark] = []
-    for _, commit in sorted(known)[:MOST_ALIKE]:
-        note = ai_note(root, commit)
-        if note is None or origin.path not in {one.path for one in note.lines}:
-            continue
-        is_same_file = bool(blob) and blob == _blob(root, commit, origin.path)
-        is_same_change = not is_same_file and bool(patch) and patch == patch_id(root, commit)
-        of: Link = "file" if is_same_file else "change" if is_same_change else "text"
-        marks = _by_text(root, commit, note, origin, of=of)
-        if marks and of != "text":
-            return marks
-        alike = alike or marks
+    with Blobs(root, most_bytes=BLOB_BYTES) as blobs:
+        own = blobs.get(f"{origin.hash}:{origin.path}")
+        for _, commit in near[:MOST_ALIKE]:
+            file = blobs.get(f"{commit}:{origin.path}")
+            note = parse_note(blobs.text(noted.get(commit, "")))
+            if file is None or origin.path not in {one.path for one in note.lines}:
+                continue
+            is_same_file = own is not None and own.id == file.id
+            is_same_change = not is_same_file and bool(patch) and patch == patch_id(root, commit)
+            of: Link = "file" if is_same_file else "change" if is_same_change else "text"
+            marks = _by_text(file.text, note, origin, of=of)
+            if marks and of != "text":
+                return marks
+            alike = alike or marks
     return alike
 
 
-def _by_text(
-    root: str, commit: str, note: AiNote, origin: BlamedCommit, *, of: Link
-) -> list[AgentMark]:
-    whole = git_output(root, "cat-file", "blob", f"{commit}:{origin.path}") or ""
+def _by_text(whole: str, note: AiNote, origin: BlamedCommit, *, of: Link) -> list[AgentMark]:
     lines = whole.split("\n")
     wanted = [text for text in origin.texts if text.strip()]
     held: dict[str, set[str]] = {}
@@ -152,29 +152,13 @@ def patch_id(root: str, commit: str) -> str:
     Raises:
         NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
     """
-    with tempfile.TemporaryFile() as diff:
-        words = (
-            "diff-tree",
-            "-p",
-            "-U0",
-            "--no-color",
-            "--no-ext-diff",
-            "--no-textconv",
-            commit,
-            "--",
-        )
-        text = git_output(root, *words)
-        if not text:
-            return ""
-        diff.write(text.encode())
-        diff.seek(0)
-        with start_git(root, ("patch-id", "--stable"), reads=diff.fileno()) as running:
-            answer = running.all()
-    return answer.decode("ascii", "replace").partition(" ")[0]
-
-
-def _blob(root: str, commit: str, path: str) -> str:
-    return git_output(root, "rev-parse", "--verify", "--quiet", f"{commit}:{path}") or ""
+    git = git_at(root, in_all=True)
+    words = ("diff-tree", "-p", "-U0", "--no-color", "--no-ext-diff", "--no-textconv", commit, "--")
+    with (
+        git.execute(("git", *words)) as diff,
+        git.execute(("git", "patch-id", "--stable"), diff.output.fileno()) as running,
+    ):
+        return running.all().decode("ascii", "replace").partition(" ")[0]
 
 
 def _of_trailers(root: str, trailers: Sequence[str]) -> Iterator[AgentMark]:
@@ -204,13 +188,9 @@ def _of_trailers(root: str, trailers: Sequence[str]) -> Iterator[AgentMark]:
 def _sessions_of(root: str, checkpoint: str) -> Iterator[tuple[str, str]]:
     """Yield the agent and the id of each session of a checkpoint, as far as the clone has them."""
     folder = f"{checkpoint[:2]}/{checkpoint[2:]}"
-    for ref in refs(root, *_CHECKPOINTS):
-        for number in range(MOST_SESSIONS):
-            said = git_output(root, "cat-file", "blob", f"{ref}:{folder}/{number}/metadata.json")
-            if said is None:
-                break
-            with suppress(ValueError, RecursionError):
-                found = json_text.load(said)
-                if isinstance(found, dict) and isinstance(found.get("session_id"), str):
-                    session = _DATED.sub("", found["session_id"], count=1)
-                    yield one_line(str(found.get("agent") or ""), _CHARS), one_line(session, _CHARS)
+    with Blobs(root) as blobs:
+        for ref, number in product(refs(root, *_CHECKPOINTS), range(MOST_SESSIONS)):
+            said = json_text.object_in(blobs.text(f"{ref}:{folder}/{number}/metadata.json"))
+            if isinstance(said.get("session_id"), str):
+                session = _DATED.sub("", said["session_id"], count=1)
+                yield one_line(str(said.get("agent") or ""), _CHARS), one_line(session, _CHARS)

@@ -86,16 +86,6 @@ def ai_notes(root: str) -> Iterator[tuple[str, AiNote]]:
         yield commit, parse_note((data or b"").decode("utf-8", "replace"))
 
 
-def ai_note(root: str, commit: str) -> AiNote | None:
-    """Return the note of a commit; None without one.
-
-    Raises:
-        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
-    """
-    note = git_output(root, "notes", f"--ref={REF}", "show", commit)
-    return None if note is None else parse_note(note)
-
-
 _PAIR = 2
 """Words of a line of `git notes list`: note and commit."""
 

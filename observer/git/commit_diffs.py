@@ -50,15 +50,6 @@ class CommitDiff(NamedTuple):
     files: tuple[DiffEntry, ...]
 
 
-def head_commit(root: str) -> str:
-    """Return the commit that is checked out, "" without one.
-
-    Raises:
-        NotFound: git is not installed, or `root` cannot be a path.
-    """
-    return resolve_commit(root, "HEAD")
-
-
 def resolve_commit(root: str, rev: str) -> str:
     """Return the full hash of a commit, "" if no commit has that name here.
 

@@ -189,16 +189,9 @@ def run_as_user(
     if words[0] not in _COMMANDS:
         raise ValueError(f"git {words[0]} may run what a repository names")
     kept = {name: environ[name] for name in _KEPT if name in environ}
-    try:
-        process = launch(
-            words,
-            environ=environment(environ) | kept | {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"},
-            folder=folder,
-            errors=subprocess.PIPE,
-        )
-    except OSError as error:
-        raise NotFound(f"cannot run git: {error.strerror}", hint="install git") from error
-    with process:
+    ours = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
+    given = environment(environ) | kept | ours
+    with launch(words, environ=given, folder=folder, errors=subprocess.PIPE) as process:
         try:
             out, err = process.communicate(timeout=wait_s)
         except subprocess.TimeoutExpired as error:

@@ -28,25 +28,28 @@ def launch(
     *,
     environ: Mapping[str, str],
     folder: str = "/",
-    reads: int = subprocess.DEVNULL,
+    reads: int | None = None,
     errors: int | IO[bytes] = subprocess.DEVNULL,
 ) -> subprocess.Popen[bytes]:
     """Start git, found by the PATH in `environ`; whoever starts it ends it, by `kill`.
 
     Raises:
-        NotFound: git is not installed.
-        OSError: it cannot be started, or the folder is gone.
-        ValueError: a word cannot be passed (NUL).
+        NotFound: git is not installed, the folder is gone, or a word cannot be passed (NUL).
     """
-    return subprocess.Popen(  # noqa: S603 - no shell; what is not ours stands behind options
-        [executable(environ.get("PATH")), *words],
-        cwd=folder,
-        env=environ,
-        stdin=reads,
-        stdout=subprocess.PIPE,
-        stderr=errors,
-        start_new_session=True,
-    )
+    try:
+        return subprocess.Popen(  # noqa: S603 - no shell; what is not ours stands behind options
+            [executable(environ.get("PATH")), *words],
+            cwd=folder,
+            env=environ,
+            stdin=subprocess.DEVNULL if reads is None else reads,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise NotFound(f"cannot run git: {error.strerror}", hint="install git") from error
+    except ValueError as error:
+        raise NotFound(f"no such repository or commit: {error}") from error
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
@@ -113,7 +116,11 @@ class TimedPipe(io.RawIOBase):
         left_s = self._wait_s if self._until_s is None else self._until_s - time.monotonic()
         if left_s <= 0 or not self._poll.poll(left_s * 1000):
             raise GitTimeout(f"no answer within {self._wait_s:g} seconds")
-        return os.readv(self._pipe.fileno(), [buffer])
+        return os.readv(self.fileno(), [buffer])
+
+    def fileno(self) -> int:
+        """Return its descriptor, for another program to read from."""
+        return self._pipe.fileno()
 
     def close(self) -> None:
         """Close the pipe."""

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from observer.core.errors import NotFound, ObserverError
 from observer.core.events import Commit
+from observer.git.commit_diffs import resolve_commit
 from observer.git.configuration import is_partial_clone, read_config
 from observer.git.patch import FIELDS, RECORD, CommitParser
 from observer.git.process import git_output, repository_at, stream_lines
@@ -70,7 +71,7 @@ def commit_history(
     wanted = _range(root, since, to)
     if not wanted:
         return iter(())
-    detail = _NAMES if _is_partial(root) else _PATCH
+    detail = _NAMES if is_partial(root) else _PATCH
     limit = () if at_most is None else (f"--max-count={at_most}",)
     return _history(root, (*detail, *limit, "--date-order", "--reverse", wanted))
 
@@ -92,8 +93,8 @@ def commits_between(root: str, revision: str) -> list[str]:
         NotFound: a commit of that name is not here; or there is no repository, or no git.
     """
     since, is_range, to = revision.rpartition("..")
-    ends = [_resolve(root, each or "HEAD") for each in (since, to)] if is_range else []
-    head = ends[1] if ends else _resolve(root, revision)
+    ends = [resolve_commit(root, each or "HEAD") for each in (since, to)] if is_range else []
+    head = ends[1] if ends else resolve_commit(root, revision)
     if not head or (ends and not ends[0]):
         raise NotFound(f"no commit {revision!r} here", hint="name one, or a range A..B")
     if not ends:
@@ -126,20 +127,15 @@ def _stream(root: str, words: tuple[str, ...]) -> Iterator[tuple[int, Commit]]:
 def _range(root: str, since: str, to: str) -> str:
     """Return the commits wanted in git's words, "" if there are none at all."""
     repository_at(root)  # says why, where there is none
-    head = _resolve(root, to)
+    head = resolve_commit(root, to)
     if not head:
         return ""
-    known = _resolve(root, since) if since else ""
+    known = resolve_commit(root, since) if since else ""
     return f"{known}..{head}" if known else head
 
 
-def _resolve(root: str, rev: str) -> str:
-    if rev.startswith("-"):
-        return ""
-    return git_output(root, "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}") or ""
-
-
-def _is_partial(root: str) -> bool:
+def is_partial(root: str) -> bool:
+    """Return True if a clone lacks objects, and fetches them when needed."""
     return is_partial_clone(repository_settings(repository_at(root)))
 
 

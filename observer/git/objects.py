@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from typing import NamedTuple
 
-from observer.git.process import PART_BYTES, git_output, start_git
+from observer.core.errors import NotFound
+from observer.git.process import git_at, git_output
+from observer.git.repository import NoRepository
 
 BLOB_BYTES = 256 << 20
 """A larger object is not read."""
+MOST_BYTES = 1 << 20
+"""Of one file; larger ones are data."""
+MOST_NAME_CHARS = 10_000
+"""Longer than any path; a name that does not fit into a pipe would wait for git to read it."""
+PART_BYTES = 1 << 14
+"""Read past at once."""
 
 _COMMITTED = re.compile(rb"^committer .*> (\d{1,12}) [+-]\d{4}$", re.MULTILINE)
 
@@ -43,6 +51,76 @@ def files_of(root: str, tree: str) -> list[TreeFile]:
     return [TreeFile(path, head.split()[2]) for head, _, path in rows if " blob " in head]
 
 
+class Blob(NamedTuple):
+    """What git keeps under a name; `kind` is ``blob`` for a file's content, ``commit``, ``tree``.
+
+    `data` is None where it is too large.
+    """
+
+    id: str
+    kind: str
+    data: bytes | None
+
+    @property
+    def text(self) -> str:
+        """Its content as text."""
+        return (self.data or b"").decode("utf-8", "replace")
+
+
+class Blobs(AbstractContextManager["Blobs"]):
+    """Reads what is called so in git (a hash, or ``commit:path``) with one process.
+
+    `failure` is why there is nothing (more) to read: no repository or no git, or none that answers.
+
+    Args:
+        root: a folder of the repository.
+        most_bytes: of one object; larger ones are data, and are read past.
+
+    Raises:
+        NotFound: git did not answer here lately.
+    """
+
+    def __init__(self, root: str, *, most_bytes: int = MOST_BYTES) -> None:
+        self.failure: NotFound | None = None
+        self._most_bytes = most_bytes
+        try:
+            self._git = git_at(root)
+        except NoRepository as error:  # nothing is called anything there
+            self.failure = error
+
+    def __exit__(self, *_: object) -> None:
+        """End the process."""
+        self.close()
+
+    def close(self, failure: NotFound | None = None) -> None:
+        """End the process."""
+        if self.failure is None:
+            self.failure = failure or NotFound("closed")
+            self._git.clear_cache()
+
+    def get(self, name: str) -> Blob | None:
+        """Return what is called so; None if there is nothing, or git does not answer."""
+        if self.failure or "\n" in name or "\0" in name or len(name) > MOST_NAME_CHARS:
+            return None
+        try:
+            found, kind, size, stream = self._git.stream_object_data(name)
+            if size <= self._most_bytes:
+                return Blob(found, kind, stream.read())
+            while stream.read(PART_BYTES):
+                pass
+            return Blob(found, kind, None)
+        except (OSError, ValueError):  # missing, ambiguous, the end
+            return None
+        except NotFound as error:  # after that nobody would know what an answer is about
+            self.close(error)
+            return None
+
+    def text(self, name: str) -> str:
+        """Return what is called so as text, "" if there is none."""
+        found = self.get(name)
+        return found.text if found else ""
+
+
 def contents(root: str, ids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
     """Yield objects, by their ids; None for one that is missing, or larger than `BLOB_BYTES`.
 
@@ -51,28 +129,15 @@ def contents(root: str, ids: Iterable[str]) -> Iterator[tuple[str, bytes | None]
         NoRepository: there is none.
         GitTimeout: it does not answer.
     """
-    with start_git(root, ("cat-file", "--batch"), reads=subprocess.PIPE) as git:
+    with Blobs(root, most_bytes=BLOB_BYTES) as blobs:
         for one in ids:
-            git.input.write(f"{one}\n".encode())
-            git.input.flush()
-            head = git.output.readline().split()
-            if len(head) != _HEAD:  # it says `missing`, or has ended
-                yield one, None
-                continue
-            size = int(head[2])
-            parts, left = [], size + 1
-            while left > 0 and (part := git.output.read(min(left, PART_BYTES))):
-                left -= len(part)
-                if size <= BLOB_BYTES:
-                    parts.append(part)
-            yield one, b"".join(parts)[:-1] if size <= BLOB_BYTES else None
+            found = blobs.get(one)
+            if blobs.failure:
+                raise blobs.failure
+            yield one, found and found.data
 
 
 def committed_ms(commit: bytes) -> int | None:
     """Return when a commit was made, from its object; None if that does not say it."""
     found = _COMMITTED.search(commit)
     return 1000 * int(found[1]) if found else None
-
-
-_HEAD = 3
-"""Words of the line before a content: id, type and size."""

@@ -13,15 +13,13 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
 from functools import cache
-from io import BufferedReader
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, TYPE_CHECKING
 
 from observer.core.errors import NotFound, ObserverError
 from observer.git.configuration import is_safe_directory
-from observer.git.launch import WAIT_S, GitTimeout, TimedPipe, environment, kill, launch
+from observer.git.launch import WAIT_S, GitTimeout, environment, launch
 from observer.git.repository import (
     ForeignRepository,
     NoRepository,
@@ -31,16 +29,15 @@ from observer.git.repository import (
     refusal,
 )
 
+if TYPE_CHECKING:
+    from observer.git.command import SafeGit
+
 LINE_BYTES = 8192
 """Longest part of a line of a patch that is looked at."""
 RECORD_BYTES = 4 << 20
 """Longest part of a commit's header and message that is kept."""
 REST_S = 600.0
 """A repository in which git did not answer in time is left alone for so long."""
-ANSWER_BYTES = 256 << 20
-"""Longest answer taken as a whole."""
-PART_BYTES = 1 << 14
-"""Read from a pipe at once."""
 
 _SCRIPT_CONTEXT = (
     r"!^[ \t]*(if|for|while|switch|catch|return|else|do|with|await|throw|new)[^A-Za-z0-9_$]"
@@ -81,66 +78,6 @@ _log = logging.getLogger(__name__)
 _stalled: dict[str, float] = {}
 
 
-class GitProcess(AbstractContextManager["GitProcess"]):
-    """A git that was started; as a context manager, one that ends.
-
-    Args:
-        process: leads a process group of its own.
-        wait_s: longest wait for output.
-        in_all: whether that is for all of it together.
-    """
-
-    def __init__(self, process: subprocess.Popen[bytes], *, wait_s: float, in_all: bool) -> None:
-        self._process = process
-        self._wait_s = wait_s
-        pipe = cast("IO[bytes]", process.stdout)
-        raw = TimedPipe(pipe, wait_s=wait_s, in_all=in_all)
-        self.output = cast("IO[bytes]", BufferedReader(raw, PART_BYTES))
-
-    @property
-    def input(self) -> IO[bytes]:
-        """Where to ask, of a git that was started to be asked."""
-        return cast("IO[bytes]", self._process.stdin)
-
-    def __exit__(self, *_: object) -> None:
-        """End it."""
-        self.end()
-
-    def all(self) -> bytes:
-        """Return all output.
-
-        Raises:
-            TooSlow: it does not come to an end, or is longer than `ANSWER_BYTES`.
-        """
-        answer = bytearray()
-        while part := self.output.read(PART_BYTES):
-            answer += part
-            if len(answer) > ANSWER_BYTES:
-                raise GitTimeout("the answer is too long")
-        return bytes(answer)
-
-    def code(self) -> int:
-        """Wait until it ends by itself, and return its exit code.
-
-        Raises:
-            TooSlow: it does not.
-        """
-        try:
-            return self._process.wait(self._wait_s)
-        except subprocess.TimeoutExpired as error:
-            raise GitTimeout(f"no end within {self._wait_s:g} seconds") from error
-
-    def end(self) -> None:
-        """End it and whatever it started."""
-        if self._process.returncode is None:
-            kill(self._process)
-        for pipe in (self._process.stdin, self.output):
-            if pipe:
-                with suppress(OSError):
-                    pipe.close()
-        self._process.wait()
-
-
 def git_output(root: str, *words: str, wait_s: float = WAIT_S) -> str | None:
     """Return what git printed, without the last newline; None if it failed.
 
@@ -148,7 +85,8 @@ def git_output(root: str, *words: str, wait_s: float = WAIT_S) -> str | None:
         NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
     """
     try:
-        with start_git(root, words, wait_s=wait_s, in_all=True) as running:
+        git = git_at(root, wait_s=wait_s, in_all=True)
+        with git.execute(("git", *words)) as running:
             answer = running.all()
             code = running.code()
     except NoRepository:
@@ -162,15 +100,15 @@ def stream_lines(root: str, words: Sequence[str], *, record: bytes, fields: int)
     """Yield the lines git prints, each cut at `LINE_BYTES`, without holding more than one.
 
     A record is yielded with all its lines, as far as `RECORD_BYTES` reach, and the ends of all its
-    fields: it begins with `record` at the start of
-    a line and ends with the line of the last of its `fields`, each ended by `record`.
+    fields: it begins with `record` at the start of a line and ends with the line of the last of its
+    `fields`, each ended by `record`.
 
     Raises:
         NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
         ObserverError: git failed; what was yielded before is right but not all.
     """
     with tempfile.TemporaryFile() as stderr:
-        with start_git(root, words, errors=stderr) as running:
+        with git_at(root, errors=stderr).execute(("git", *words)) as running:
             try:
                 yield from _lines(running.output, record, fields)
                 code = running.code()
@@ -198,37 +136,33 @@ def _lines(stream: IO[bytes], record: bytes, fields: int) -> Iterator[bytes]:
             pass
 
 
-def start_git(
+def git_at(
     root: str,
-    words: Sequence[str],
     *,
     errors: int | IO[bytes] = subprocess.DEVNULL,
-    reads: int = subprocess.DEVNULL,
     wait_s: float = WAIT_S,
     in_all: bool = False,
-) -> GitProcess:
-    """Start git in a folder of a repository; whoever starts it ends it.
+) -> SafeGit:
+    """Return git for a folder of a repository.
 
     Raises:
         NoRepository: there is none, or none in which git is run.
-        NotFound: git is not installed, did not answer here lately, or `root` cannot be a path.
+        NotFound: git did not answer here lately.
     """
     if _stalled.get(root, 0.0) > time.monotonic():
         raise NotFound(f"git did not answer in {root} lately", hint="try: git status")
     repository = repository_at(root)
+    from observer.git.command import GitProcess, SafeGit  # noqa: PLC0415 - 45 ms, often not needed
+
     settings = [word for pair in _SETTINGS.items() for word in ("-c", "=".join(pair))]
-    try:
-        process = launch(
-            ("--no-pager", *settings, "-C", root, *words),
-            environ=environment(os.environ) | _ENVIRONMENT | _located(repository),
-            reads=reads,
-            errors=errors,
-        )
-    except OSError as error:
-        raise NotFound(f"cannot run git: {error.strerror}", hint="install git") from error
-    except ValueError as error:
-        raise NotFound(f"no such repository or commit: {error}") from error
-    return GitProcess(process, wait_s=wait_s, in_all=in_all)
+    environ = environment(os.environ) | _ENVIRONMENT | _located(repository)
+
+    def start(words: Sequence[str], reads: int | None) -> GitProcess:
+        words = ("--no-pager", *settings, "-C", root, *words)
+        process = launch(words, environ=environ, reads=reads, errors=errors)
+        return GitProcess(process, wait_s=wait_s, in_all=in_all)
+
+    return SafeGit(start)
 
 
 def repository_at(root: str) -> Repository:
@@ -263,7 +197,10 @@ def _note_refusal(root: str, reason: str) -> None:
 
 def _located(repository: Repository) -> dict[str, str]:
     """Return the variables that say where the repository is; it is not looked for again."""
-    found = {"GIT_DIR": repository.git_dir, "GIT_COMMON_DIR": mirror(repository)}
+    try:
+        found = {"GIT_DIR": repository.git_dir, "GIT_COMMON_DIR": mirror(repository)}
+    except OSError as error:
+        raise NotFound(f"git cannot be run safely: {error.strerror}") from error
     return found if repository.is_bare else found | {"GIT_WORK_TREE": repository.root}
 
 

@@ -1,94 +1,19 @@
-"""Files of a work tree as git sees them: uncommitted, untracked, ignored, and text of blobs.
+"""Files of a work tree as git sees them: uncommitted, untracked, ignored.
 
 Paths are relative to the work tree. A path that is not valid UTF-8 has replacement characters, and
-then matches no file. `Blobs` reads any number of files with one process; `uncommitted_paths` asks
-about few files and waits briefly.
+then matches no file. `uncommitted_paths` asks about few files and waits briefly.
 """
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import IO, Literal, NamedTuple
+from typing import Literal
 
 from observer.core.errors import NotFound
 from observer.git.configuration import user_setting
-from observer.git.process import GitProcess, git_output, repository_at, start_git
-from observer.git.repository import NoRepository
-
-MOST_BYTES = 1 << 20
-"""Of one file; larger ones are data, and are read past."""
-MOST_NAME_CHARS = 10_000
-"""Longer than any path; a name that does not fit into a pipe would wait for git to read it."""
-
-
-class Blob(NamedTuple):
-    """What git keeps under a name; `kind` is ``blob`` for a file's content, ``commit``, ``tree``.
-
-    `data` is None where it is larger than `MOST_BYTES`.
-    """
-
-    id: str
-    kind: str
-    data: bytes | None
-
-
-class Blobs(AbstractContextManager["Blobs"]):
-    """Reads what is called so in git (a hash, or ``commit:path``); a context manager.
-
-    Raises:
-        NotFound: git is not installed, or `root` cannot be a path.
-    """
-
-    def __init__(self, root: str) -> None:
-        self._running: GitProcess | None = None
-        with suppress(NoRepository):  # nothing is called anything there
-            self._running = start_git(root, ("cat-file", "--batch"), reads=subprocess.PIPE)
-
-    def __exit__(self, *_: object) -> None:
-        """End the process."""
-        self.close()
-
-    def close(self) -> None:
-        """End the process."""
-        if self._running:
-            self._running.end()
-
-    def get(self, name: str) -> Blob | None:
-        """Return what is called so; None if there is nothing, or git does not answer."""
-        if self._running is None or "\n" in name or "\0" in name or len(name) > MOST_NAME_CHARS:
-            return None
-        try:
-            self._running.input.write(name.encode("utf-8", "surrogateescape") + b"\n")
-            self._running.input.flush()
-            return _answer(self._running.output)
-        except (OSError, ValueError):
-            return None
-        except NotFound:  # after that nobody would know what an answer is about
-            self.close()
-            return None
-
-
-def _answer(output: IO[bytes]) -> Blob | None:
-    words = output.readline().rsplit(b" ", 2)
-    if len(words) != 3 or not words[2].strip().isdigit():  # missing, ambiguous, the end
-        return None
-    size = int(words[2])
-    data = _read(output, size)
-    output.read(1)
-    return Blob(words[0].decode("ascii"), words[1].decode("ascii"), data)
-
-
-def _read(output: IO[bytes], size: int) -> bytes | None:
-    """Return the next bytes, or read past them."""
-    if size <= MOST_BYTES:
-        return output.read(size)
-    while size > 0 and (part := output.read(min(size, MOST_BYTES))):
-        size -= len(part)
-    return None
-
+from observer.git.objects import Blobs
+from observer.git.process import git_output, repository_at
 
 WAIT_S = 1.0
 """As long as git may take; named files cost it 5 to 20 ms even in a large repository."""

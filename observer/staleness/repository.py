@@ -7,7 +7,8 @@ from contextlib import AbstractContextManager
 
 from observer.git import commit_diffs as git
 from observer.git.commit_diffs import CommitDiff, DiffEntry
-from observer.git.status import Blobs, uncommitted_paths
+from observer.git.objects import Blobs
+from observer.git.status import uncommitted_paths
 from observer.staleness.history_walk import FileFingerprints
 
 MOST_NAMED = 100
@@ -25,7 +26,7 @@ class RepositoryView(AbstractContextManager["RepositoryView"]):
 
     def __init__(self, root: str) -> None:
         self.root = root
-        self.head = git.head_commit(root)
+        self.head = git.resolve_commit(root, "HEAD")
         self.branch = git.current_branch(root)
         self._blobs = Blobs(root)
         self.fingerprints = FileFingerprints(self._text)

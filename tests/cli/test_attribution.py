@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from observer.git.ai_notes import ai_note
+from observer.git.ai_notes import ai_notes
 from tests.cli.conftest import Fill, Run
 
 OLD = "first\n"
@@ -76,7 +76,7 @@ def test_a_note_can_be_attached_and_is_read_by_why(
     note = run("attribution", "export", "--format", "git-ai").out
     assert note.startswith("cart.py\n  ")
     git(shop, "notes", "--ref=ai", "add", "-F", "-", stdin=note.encode())
-    known = ai_note(str(shop), git(shop, "rev-parse", "HEAD"))
+    known = dict(ai_notes(str(shop))).get(git(shop, "rev-parse", "HEAD"))
     assert known is not None
     assert [(one.path, one.first, one.last) for one in known.lines] == [("cart.py", 2, 3)]
     assert "testbed opus-4, session s1: 1 line by a git-ai note" in run("why", "cart.py:2").out

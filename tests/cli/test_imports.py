@@ -9,8 +9,8 @@ import sys
 from observer.cli.commands import COMMANDS
 
 HEAVY = (
-    *("apsw", "asyncio", "httpx2", "mcp", "numpy", "onnxruntime", "pydantic", "rich", "starlette"),
-    *("tokenizers", "tomlkit", "tree_sitter", "uvicorn", "watchfiles", "yaml"),
+    *("apsw", "asyncio", "git", "httpx2", "mcp", "numpy", "onnxruntime", "pydantic", "rich"),
+    *("starlette", "tokenizers", "tomlkit", "tree_sitter", "uvicorn", "watchfiles", "yaml"),
 )
 TIERS = (
     (("app", "read", "serve", "policy", "write"), ()),

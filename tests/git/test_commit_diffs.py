@@ -10,7 +10,7 @@ import pytest
 from observer.core.errors import ObserverError
 from observer.git import commit_diffs as git_steps
 from observer.git.commit_diffs import CommitDiff, DiffEntry
-from observer.git.status import MOST_BYTES, Blobs
+from observer.git.objects import MOST_BYTES, Blobs
 
 Git = Callable[..., str]
 
@@ -117,7 +117,7 @@ def test_a_name_that_is_cut_is_passed_over() -> None:
 def test_no_commit_is_no_head(tmp_path: Path, git: Git) -> None:
     git(tmp_path / "new", "init")
     folder = str(tmp_path / "new")
-    assert git_steps.head_commit(folder) == ""
+    assert git_steps.resolve_commit(folder, "HEAD") == ""
     assert git_steps.current_branch(folder) == "main"
     assert git_steps.resolve_commit(folder, "--all") == ""
     assert list(_steps_or_none(folder)) == []

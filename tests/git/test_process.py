@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from observer.core.errors import NotFound
-from observer.git import process
+from observer.git import command, process
 from observer.git.configuration import run_as_user, user_setting
 from observer.git.launch import GitTimeout, absolute_entries, executable
-from observer.git.process import git_output, repository_at, start_git, stream_lines
-from observer.git.status import Blobs
+from observer.git.objects import Blobs
+from observer.git.process import git_at, git_output, repository_at, stream_lines
 
 Git = Callable[..., str]
 Fake = Callable[[str], None]
@@ -42,8 +42,8 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
 
 
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = start_git.__kwdefaults__
-    monkeypatch.setattr(start_git, "__kwdefaults__", {**given, "wait_s": 0.5})
+    given = git_at.__kwdefaults__
+    monkeypatch.setattr(git_at, "__kwdefaults__", {**given, "wait_s": 0.5})
 
 
 def test_git_is_the_first_in_an_absolute_folder(fake: Fake, tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_a_git_that_does_not_end_is_ended(shop: Path, fake: Fake) -> None:
 
 def test_an_endless_answer_ends(shop: Path, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     fake("exec yes")
-    monkeypatch.setattr(process, "ANSWER_BYTES", 100_000)
+    monkeypatch.setattr(command, "ANSWER_BYTES", 100_000)
     with pytest.raises(NotFound, match="too long"):
         git_output(str(shop), "log")
 
@@ -161,4 +161,4 @@ def test_where_there_is_no_repository(tmp_path: Path) -> None:
 
 def test_a_word_that_cannot_be_passed_names_nothing(shop: Path) -> None:
     with pytest.raises(NotFound, match="no such"):
-        start_git(str(shop), ("log", "a\0b"))
+        git_at(str(shop)).execute(("git", "log", "a\0b"))

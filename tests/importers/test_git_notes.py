@@ -13,7 +13,7 @@ import pytest
 from observer.core.config import Settings
 from observer.core.events import Custom, Event, FileWrite, Prompt
 from observer.git import objects
-from observer.git.ai_notes import AiLines, ai_note, parse_note
+from observer.git.ai_notes import AiLines, ai_notes, parse_note
 from observer.importers import checkpoints, git_ai
 from observer.importers.jsonl import Problems
 from observer.importers.registry import SOURCES
@@ -332,8 +332,7 @@ def test_notes_are_read_from_a_repository(memory: Memories, git: Git, shop: Path
     git("notes", "--ref=ai", "add", "-F", "-", head, given=NOTE + json.dumps(SAID))
     gone = git("hash-object", "-w", "--stdin", given="x")
     git("notes", "--ref=ai", "add", "-m", "no note of git-ai", gone)
-    assert ai_note(str(shop), head) == parse_note(NOTE + json.dumps(SAID))
-    assert ai_note(str(shop), "HEAD~9") is None
+    assert dict(ai_notes(str(shop)))[head] == parse_note(NOTE + json.dumps(SAID))
     problems = Problems()
     first, prompt, reply, last = events_in(git_ai.GIT_AI, shop, problems)
     assert (first.client, first.session, first.model) == ("claude-code", "s1", "m1")
