@@ -297,6 +297,14 @@ def test_few_modules_start_a_process_and_one_starts_git(path: Path) -> None:
     assert not called or name_of(path) in STARTERS, f"{called} in {name_of(path)}"
 
 
+@every_module
+def test_gitpython_waits_for_the_first_question_to_git(path: Path) -> None:
+    """Neither the start of the daemon nor a command that needs no git pays for its import."""
+    at_once = ast.iter_child_nodes(nodes_of(path)[0])
+    modules = [node.module for node in at_once if isinstance(node, ast.ImportFrom)]
+    assert "observer.git.command" not in modules
+
+
 FOLLOWS_CONFIGURATION = re.compile(
     r"\b(?:Repo|config_(?:reader|writer)|GitConfigParser|is_dirty|remotes?|(?:iter_)?submodules?"
     r"|(?:update|custom)_environment|refresh|ls_remote|USE_SHELL|(?<=\.)diff)\b"

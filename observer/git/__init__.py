@@ -1,6 +1,6 @@
 """Running git in repositories of any origin, without running any program that they name.
 
 `repository` finds a repository, checks who owns it and keeps from git every setting that could run
-a program; `configuration` reads settings, `launch` and `process` start git. The other modules ask:
-`blame`, `commit_diffs`, `log`, `patch`, `status`.
+a program; `configuration` reads settings; `launch`, `command` and `process` start git. The other
+modules ask: `blame`, `commit_diffs`, `log`, `objects`, `status`.
 """

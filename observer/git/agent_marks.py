@@ -156,7 +156,7 @@ def patch_id(root: str, commit: str) -> str:
     words = ("diff-tree", "-p", "-U0", "--no-color", "--no-ext-diff", "--no-textconv", commit, "--")
     with (
         git.execute(("git", *words)) as diff,
-        git.execute(("git", "patch-id", "--stable"), diff.output.fileno()) as running,
+        git.execute(("git", "patch-id", "--stable"), diff.stdout.fileno()) as running,
     ):
         return running.all().decode("ascii", "replace").partition(" ")[0]
 

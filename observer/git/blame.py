@@ -1,9 +1,9 @@
-"""git blame and file history: the commits that made lines of a file, and those that touched it."""
+"""git blame and file history: commits that made lines of a file or touched it; lines of one."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -23,6 +23,12 @@ _MOST_BEFORE = 12
 """Commits of a file that are looked at for the last one before another."""
 _MOST_MOVES = 300
 _SUBJECT_CHARS = 1_000
+_HUNK = re.compile(r"@@ -\d+(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
+_ADDED = (
+    *("diff-tree", "-r", "-p", "-U0", "--root", "--no-commit-id", "--no-color"),
+    *("--no-ext-diff", "--no-textconv", "--find-renames"),
+    *("--src-prefix=a/", "--dst-prefix=b/"),
+)
 _PLAIN = ("--no-mailmap", "--no-show-signature", "--no-color", "--encoding=UTF-8")
 
 
@@ -238,6 +244,33 @@ def trunk_times(root: str, *, at_most: int) -> list[tuple[int, str]]:
     return [
         (time_ms(made_s), commit) for made_s, _, commit in (line.partition(" ") for line in lines)
     ]
+
+
+def added_lines(root: str, commit: str) -> Mapping[str, Mapping[int, str]]:
+    """Return the lines that a commit has and its parent has not, by path and number.
+
+    None of a merge.
+
+    Raises:
+        NotFound: git is not installed, or does not answer in time.
+    """
+    return _lines_of((git_output(root, *_ADDED, commit, "--") or "").split("\n"))
+
+
+def _lines_of(patch: Iterable[str]) -> dict[str, dict[int, str]]:
+    found: dict[str, dict[int, str]] = {}
+    path, number, old, new = "", 0, 0, 0
+    for line in patch:
+        if old and line.startswith("-"):
+            old -= 1
+        elif new and line.startswith("+"):
+            found.setdefault(path, {})[number] = line[1:]
+            number, new = number + 1, new - 1
+        elif hunk := _HUNK.match(line):
+            old, number, new = int(hunk[1] or 1), int(hunk[2]), int(hunk[3] or 1)
+        elif line.startswith("+++ "):
+            path = unquote_path(line[4:].rstrip("\t").encode()).removeprefix("b/")
+    return found
 
 
 def _log(root: str, *words: str) -> Iterator[BlamedCommit]:

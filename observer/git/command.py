@@ -15,7 +15,7 @@ from importlib.util import find_spec, module_from_spec
 from io import BufferedReader
 from typing import IO, Self, cast
 
-from observer.git.launch import GitTimeout, TimedPipe, kill
+from observer.git.launch import PART_BYTES, GitTimeout, TimedPipe, kill
 
 if "git" not in sys.modules:
     sys.modules["git"] = module_from_spec(cast("ModuleSpec", find_spec("git")))
@@ -23,8 +23,6 @@ from git.cmd import Git
 
 ANSWER_BYTES = 256 << 20
 """Longest answer taken as a whole."""
-PART_BYTES = 1 << 14
-"""Read from a pipe at once."""
 
 
 class GitProcess(Git.AutoInterrupt):
@@ -41,7 +39,8 @@ class GitProcess(Git.AutoInterrupt):
         self._process = process
         self._wait_s = wait_s
         pipe = TimedPipe(cast("IO[bytes]", process.stdout), wait_s=wait_s, in_all=in_all)
-        self.output = process.stdout = cast("IO[bytes]", BufferedReader(pipe, PART_BYTES))
+        self.stdin = process.stdin
+        self.stdout = process.stdout = cast("IO[bytes]", BufferedReader(pipe, PART_BYTES))
 
     def __enter__(self) -> Self:
         return self
@@ -56,7 +55,7 @@ class GitProcess(Git.AutoInterrupt):
             GitTimeout: it does not come to an end, or is longer than `ANSWER_BYTES`.
         """
         answer = bytearray()
-        while part := self.output.read(PART_BYTES):
+        while part := self.stdout.read(PART_BYTES):
             answer += part
             if len(answer) > ANSWER_BYTES:
                 raise GitTimeout("the answer is too long")

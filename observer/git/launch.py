@@ -21,6 +21,8 @@ from observer.core.errors import NotFound
 
 WAIT_S = 30.0
 """Longest wait for an answer, or for the next part of one."""
+PART_BYTES = 1 << 14
+"""Read from a pipe at once."""
 
 
 def launch(

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from observer.core.errors import NotFound
+from observer.git.launch import PART_BYTES
 from observer.git.process import git_at, git_output
 from observer.git.repository import NoRepository
 
@@ -17,8 +18,6 @@ MOST_BYTES = 1 << 20
 """Of one file; larger ones are data."""
 MOST_NAME_CHARS = 10_000
 """Longer than any path; a name that does not fit into a pipe would wait for git to read it."""
-PART_BYTES = 1 << 14
-"""Read past at once."""
 
 _COMMITTED = re.compile(rb"^committer .*> (\d{1,12}) [+-]\d{4}$", re.MULTILINE)
 
@@ -125,9 +124,7 @@ def contents(root: str, ids: Iterable[str]) -> Iterator[tuple[str, bytes | None]
     """Yield objects, by their ids; None for one that is missing, or larger than `BLOB_BYTES`.
 
     Raises:
-        NotFound: git is not installed, or did not answer here lately.
-        NoRepository: there is none.
-        GitTimeout: it does not answer.
+        NotFound: git is not installed or does not answer, or there is no repository.
     """
     with Blobs(root, most_bytes=BLOB_BYTES) as blobs:
         for one in ids:

@@ -11,8 +11,13 @@ from observer.core.events import FileWrite, SessionStart
 from observer.core.model import Session
 from observer.core.text import relative
 from observer.core.value import Value
-from observer.git.added_lines import added_lines
-from observer.git.blame import BlamedCommit, commit_at, local_authors, with_previous_time
+from observer.git.blame import (
+    BlamedCommit,
+    added_lines,
+    commit_at,
+    local_authors,
+    with_previous_time,
+)
 from observer.projects import known_project_at
 from observer.search.change_sessions import SECOND_MS
 from observer.search.code_history import CodeTarget, line_writers

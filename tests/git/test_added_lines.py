@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from observer.git.added_lines import added_lines
+from observer.git.blame import added_lines
 
 Git = Callable[..., str]
 
