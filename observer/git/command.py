@@ -17,9 +17,8 @@ from typing import IO, Self, cast
 
 from observer.git.launch import PART_BYTES, GitTimeout, TimedPipe, kill
 
-if "git" not in sys.modules:
-    sys.modules["git"] = module_from_spec(cast("ModuleSpec", find_spec("git")))
-from git.cmd import Git
+sys.modules.setdefault("git", module_from_spec(cast("ModuleSpec", find_spec("git"))))
+from git.cmd import Git  # noqa: E402 - of a package that is there, and was not run
 
 ANSWER_BYTES = 256 << 20
 """Longest answer taken as a whole."""
