@@ -53,10 +53,14 @@ def block(text: str, limit: int) -> str:
     return shown[: limit - 1].rstrip() + "…" if len(shown) > limit else shown
 
 
+MARKS = "#>*- "
+"""What may stand before the words of a line: of a heading, a quotation, a list."""
+
+
 def first_line(text: str, limit: int) -> str:
     """Return the first line that says anything, shortened; headings lose their marks."""
     for line in text[: limit * 8].lstrip().split("\n", 8)[:8]:
-        if shown := one_line(line, limit).lstrip("#>*- "):
+        if shown := one_line(line, limit).lstrip(MARKS):
             return shown
     return ""
 

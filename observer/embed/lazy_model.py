@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from observer.core.errors import ConfigInvalid
 from observer.core.model import Item
+from observer.core.text import MARKS
 from observer.embed.model import EVEN, Joined, Model
 from observer.embed.registry import ModelInfo, load
 
@@ -32,8 +33,11 @@ def text_of(item: Item) -> str:
     """Return what matters of an item, title first, at most `TEXT_CHARS` characters.
 
     Subtitle, facts, concepts and file names get at most their share; the narrative gets the rest.
+    A title that is but the beginning of the narrative, as that of a note without one of its own is,
+    is left out: a model would take what is said twice for the most of what is meant.
     """
-    title = item.title[:_TITLE_CHARS]
+    repeated = item.narrative.lstrip(MARKS).startswith(item.title.removesuffix("…"))
+    title = "" if repeated else item.title[:_TITLE_CHARS]
     shares = {
         "subtitle": item.subtitle[: _SHARES["subtitle"]],
         "facts": _listed(item.facts, _SHARES["facts"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,6 +62,18 @@ def test_what_a_language_model_wrote_is_read_and_pushes_out_nothing_else() -> No
     assert text.startswith("Title Because of a race.")
     assert "the reason" in text
     assert text.endswith("Added def resume")
+
+
+@pytest.mark.parametrize(
+    ("title", "narrative"),
+    [
+        pytest.param("The key is blue", "The key is blue", id="the whole text"),
+        pytest.param("The key is…", "The key is blue", id="cut"),
+        pytest.param("Keys", "# Keys\nThe key is blue", id="a heading"),
+    ],
+)
+def test_a_title_that_begins_the_text_is_read_once(title: str, narrative: str) -> None:
+    assert text_of(item(title, narrative=narrative)) == narrative
 
 
 def test_an_item_of_nothing_gives_nothing() -> None:
