@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import orjson
-from msgspec import UNSET, Meta, to_builtins
+from msgspec import UNSET, Meta, UnsetType, to_builtins
+from msgspec.structs import replace
 
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound
@@ -13,9 +15,10 @@ from observer.toolsets.basic_memory import rows, selection
 from observer.toolsets.basic_memory.rows import Format, as_answer
 from observer.toolsets.basic_memory.selection import SearchType, Wanted
 from observer.toolsets.basic_memory.timeframe import moment_or_since_ms
-from observer.toolsets.basic_memory.vault import ProjectName, Vaults
+from observer.toolsets.basic_memory.vault import ProjectName, Vault, Vaults
 from observer.views.tool import Tool, ToolResult
 
+OTHERWISE = "no note holds every word; found by words and meaning, as search_type=hybrid does"
 CRITERIA = "query, metadata_filters, tags, status, types, entity_types, categories, after_date"
 SHOWN = 10
 
@@ -54,7 +57,8 @@ class FindTools:
     def search_notes(  # noqa: PLR0913 - the documented parameters
         self,
         query: Annotated[
-            str, Meta(description='Words, all of which must be there; AND, OR, NOT, "phrase".')
+            str,
+            Meta(description='Words that must all be there, if any note has them; AND, OR, "a b".'),
         ] = "",
         *,
         page: Annotated[int, Meta(ge=1, description="Page.")] = 1,
@@ -135,16 +139,16 @@ class FindTools:
             raise BadInput("No search criteria", hint=f"name at least one of: {CRITERIA}")
         number, size = paged
         at_most = number * size
-        if everywhere and not project:
-            vaults = self._vaults.shared()
-            of_each = [selection.found(vault, wanted, at_most=at_most) for vault in vaults]
-            total = sum(count for _, count in of_each)
-            hits = sorted((hit for some, _ in of_each for hit in some), key=lambda hit: -hit.score)
-            name = ", ".join(vault.name for vault in vaults)
-        else:
-            vault = self._vaults.named(project)
-            (hits, total), name = selection.found(vault, wanted, at_most=at_most), vault.name
+        is_wide = everywhere and not project
+        vaults = self._vaults.shared() if is_wide else [self._vaults.named(project)]
+        hits, total = _of_all(vaults, wanted, at_most)
+        notice: str | UnsetType = UNSET
+        if not total and wanted.query and wanted.search_type == "text":
+            hits, total = _of_all(vaults, wanted._replace(search_type="hybrid"), at_most)
+            notice = OTHERWISE if total else UNSET
+        name = ", ".join(vault.name for vault in vaults)
         result = _page(hits, total, first=at_most - size, size=size, number=number)
+        result = replace(result, notice=notice)
         text = _shown(result, wanted.query, name, output_format)
         return as_answer(text, result, output_format)
 
@@ -179,6 +183,17 @@ class FindTools:
         return ToolResult(orjson.dumps(to_builtins(result)).decode(), result, is_json=True)
 
 
+def _of_all(
+    vaults: Sequence[Vault], wanted: Wanted, at_most: int
+) -> tuple[list[rows.FoundRow], int]:
+    """Return the first hits in some note folders, and how many there are."""
+    of_each = [selection.found(vault, wanted, at_most=at_most) for vault in vaults]
+    hits = [hit for some, _ in of_each for hit in some]
+    if len(vaults) > 1:
+        hits.sort(key=lambda hit: -hit.score)
+    return hits, sum(count for _, count in of_each)
+
+
 def _page(
     hits: list[rows.FoundRow], total: int, *, first: int, size: int, number: int
 ) -> rows.FoundRows:
@@ -200,8 +215,11 @@ def _shown(result: rows.FoundRows, query: str, project: str, output_format: Form
             " search_type=hybrid, or recent_activity."
         )
     if output_format in {"ascii", "ansi"}:
-        return _table(result, is_bold=output_format == "ansi")
+        table = _table(result, is_bold=output_format == "ansi")
+        return f"{table}\n{result.notice}" if result.notice else table
     lines = [f"# Search Results{': ' if query else ''}{query}", f"*project: {project}*", ""]
+    if result.notice:
+        lines += [f"*{result.notice}*", ""]
     for hit in result.results:
         lines += [
             f"### {hit.title}",

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 from mcp import Client
+from msgspec import to_builtins
 
 from observer.core.errors import Ambiguous, BadInput, NoteConflict, NotFound
+from observer.toolsets.basic_memory.find import OTHERWISE
 from tests.fronts.toolsets.basic_memory.conftest import Folders
 
 BOX = {"x": 0, "y": 0, "width": 10, "height": 10}
@@ -48,6 +50,20 @@ def test_a_canvas_is_a_file_that_is_replaced(folders: Folders, vault: Path) -> N
 def test_the_product_says_its_own_facts(folders: Folders) -> None:
     assert "There is no cloud" in folders.said("cloud_info")
     assert "CHANGELOG.md" in folders.said("release_notes")
+
+
+@pytest.mark.parametrize("output_format", ["text", "ascii"])
+def test_a_question_that_no_note_holds_every_word_of_is_answered(
+    folders: Folders, vault: Path, output_format: str
+) -> None:
+    assert vault.is_dir()
+    asked = {"query": "why did we decide for SQLite in the end, pray"}
+    hybrid = folders.call("search_notes", search_type="hybrid", **asked).result
+    found = folders.call("search_notes", output_format=output_format, **asked)
+    assert found.result.results == hybrid.results != []
+    assert found.result.notice == OTHERWISE
+    assert OTHERWISE in found.text
+    assert "notice" not in to_builtins(folders.call("search_notes", query="SQLite").result)
 
 
 @pytest.mark.parametrize(
