@@ -367,7 +367,7 @@ def test_no_module_is_in_an_import_cycle() -> None:
 BEHAVIOURS = {
     "observer.outcomes.outcome": 42,
     "observer.observations.fixes": 30,
-    "observer.notes.notes": 65,
+    "observer.notes.notes": 66,
     "observer.search.start": 57,
     "observer.search.find": 40,
 }

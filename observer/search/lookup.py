@@ -1,7 +1,8 @@
 """Looking up a query: its dates restrict it, its typing errors are corrected, ids become hits.
 
 What the store is asked for all candidates is asked once. A word that any item holds is never taken
-for a typing error, nor is a word of an expression; every correction is reported.
+for a typing error, nor one that the model that ships knows, nor a word of an expression; what is
+searched instead stands as it is in an item, and every correction is reported.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ import numpy as np
 from msgspec.structs import replace
 
 from observer.core.filters import Filters
-from observer.core.model import Item
-from observer.index import pieces
+from observer.core.model import Item, columns_of
+from observer.embed.vocabulary import known_words
+from observer.index import View, pieces
 from observer.search.candidates import BY_WORDS, LEGS, Candidates, Leg, Sources, candidates
 from observer.search.dates import Dated, dated
 from observer.search.eligible import EXPIRED, has_expired, staleness_factor, successors
 from observer.search.language import quoted
-from observer.search.query import STOP_WORDS, QueryPlan, plan
+from observer.search.query import STOP_WORDS, QueryPlan, parts, plan
 from observer.search.rank import Hit, fit, recency
 from observer.search.usage import UNKNOWN, usefulness
 
@@ -31,8 +33,8 @@ SHORTEST_REPLACED = 7
 
 MOST_WORDS = 4
 """Words of one query that are looked at: who writes in a language that no item holds makes none."""
-TRIED = 5
-"""Known words, the commonest, of which one must be found among the items asked for."""
+TRIED, LOOKED_AT = 5, 20
+"""Words that may be meant, the commonest, and items that may hold one of them as it is."""
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
@@ -64,31 +66,33 @@ def _is_word(word: str) -> bool:
 
 
 def _unknown(sources: Sources, wanted: QueryPlan) -> list[str]:
-    """Return the words of a plan that no item holds."""
-    view = sources.view
+    """Return the words of a plan that no item holds and no model knows."""
     likely = list(dict.fromkeys(filter(_is_word, wanted.words)))
-    codes = dict(zip(likely, view.codes(likely), strict=True))
-    words = [word for word, of_word in codes.items() if len(of_word) == 1]
-    counts = view.counts(np.array([codes[word][0] for word in words], np.uint32))
-    return [word for word, count in zip(words, counts, strict=True) if not count][:MOST_WORDS]
+    counts = _counts(sources.view, likely)
+    strange = [word for word in likely if counts.get(word) == 0]
+    return [word for word in strange if word.casefold() not in known_words()][:MOST_WORDS]
 
 
 def _known(sources: Sources, word: str, filters: Filters) -> str:
     """Return the commonest word that is one slip away and that an item asked for holds, or none."""
-    view = sources.view
-    near = list(_slips(word))
-    by_code: dict[int, str] = {}
-    for slip, codes in zip(near, view.codes(near), strict=True):
-        for code in codes:
-            by_code.setdefault(code, slip)
-    counts = view.counts(np.array(list(by_code), np.uint32))
-    slips = list(by_code.values())
-    commonest = [slips[place] for place in np.argsort(-counts, kind="stable") if counts[place]]
-    # Two words may share a code, and words of other projects are nobody's business.
-    tried = (each for each in commonest[:TRIED])
-    return next(
-        (each for each in tried if sources.reader.match(quoted(each), filters, limit=1)), ""
-    )
+    counts = _counts(sources.view, list(_slips(word)))
+    commonest = sorted(filter(counts.get, counts), key=lambda slip: -counts[slip])
+    return next((slip for slip in commonest[:TRIED] if _is_held(sources, slip, filters)), "")
+
+
+def _counts(view: View, words: Sequence[str]) -> dict[str, int]:
+    """Return how many items hold the stem of each word that has one; two stems may be as one."""
+    each = zip(words, view.codes(words), strict=True)
+    codes = {word: of_word[0] for word, of_word in each if len(of_word) == 1}
+    counts = view.counts(np.array(list(codes.values()), np.uint32))
+    return dict(zip(codes, counts.tolist(), strict=True))
+
+
+def _is_held(sources: Sources, word: str, filters: Filters) -> bool:
+    """Return True if an item asked for holds a word as it is, not only another of its stem."""
+    ids = sources.reader.match(quoted(word), filters, limit=LOOKED_AT)
+    texts = ("\n".join(columns_of(item)) for item in sources.reader.items(ids))
+    return any(word in map(str.casefold, parts(text)) for text in texts)
 
 
 def _slips(word: str) -> Iterator[str]:

@@ -79,6 +79,27 @@ def test_the_commonest_word_is_meant(filled: Filled) -> None:
     assert "searched 'context" in run(sources, "contexst").notice
 
 
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        pytest.param("planet", "a plane that flies", id="a-word-of-english"),
+        pytest.param("devices", "dedicated to the crew", id="only-the-stem-is-near"),
+        pytest.param("Apple", "the appeal of apples and appals", id="the-stem-is-held"),
+        pytest.param("rationale", "a rational choice", id="a-word-that-the-model-knows"),
+        pytest.param("kubelets", "the kubelex is down", id="two-slips-away"),
+        pytest.param("vitesses", "vitessed twice", id="another-form-of-a-word-near-it"),
+    ],
+)
+def test_a_word_that_is_right_stays(filled: Filled, text: str, held: str) -> None:
+    assert "which nothing holds" not in run(filled(held, "something else"), f"{text} or so").notice
+
+
+def test_a_slip_is_corrected_to_a_word_as_an_item_holds_it(filled: Filled) -> None:
+    found = run(filled("Postgres keeps the orders", "posted gears"), "postgers port")
+    assert found.notice == "searched 'postgres' for 'postgers', which nothing holds"
+    assert found.hits[0].item.title == "Postgres keeps the orders"
+
+
 def test_what_others_hold_is_no_correction(filled: Filled, an_item: Make) -> None:
     sources = filled(an_item(1, title="authentication", project_id=ELSEWHERE), an_item(2))
     assert run(sources, "autentication", project_id=HERE).notice == ""
