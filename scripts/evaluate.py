@@ -1,6 +1,6 @@
 """Measure the quality of search, and of what is derived from events.
 
-    python scripts/evaluate.py recall FOLDER [--model NAME]
+    python scripts/evaluate.py recall [FOLDER] [--model NAME]
     python scripts/evaluate.py labelled [--misses]
     python scripts/evaluate.py sessions FOLDER [--keep DIR | --kept DIR] [--list SCORER] [--json]
     python scripts/evaluate.py secrets [--half tuning|held] [--list] [--peer]
@@ -14,7 +14,9 @@ what is redacted in text that holds none; see `scripts/leaks`.
 `labelled` derives claims from the labelled sets of `tests/data` (changes of
 symbols, outcomes, fixes) and prints precision and recall; `--misses` names each difference.
 
-`recall` runs every set of a folder through the real store and the real recall.
+`recall` runs every set of a folder, or those of `scripts/recall_sets`, through the real store and
+the real recall. It fails where recall is behind one of its legs, or behind words and the deep model
+joined by reciprocal ranks, beyond chance.
 
 A folder holds `<repo>_<set>_docs.jsonl` (`id`, `title`, `narrative`, `facts`, `concepts`, `files`)
 and `<repo>_<set>_q.jsonl` (`q`, and `rel`, the ids of the relevant documents). A set of queries
@@ -35,6 +37,7 @@ from pathlib import Path
 from labelled import SETS
 from labelled.score import score
 from leaks import command as secrets
+from recall_sets import written
 from sessions import command as sessions
 
 from observer.core.config import Settings
@@ -99,11 +102,15 @@ def _shown(figure: Interval) -> str:
     return f"{100 * figure.mean:7.1f} {f'[{low}, {high}]':14}"
 
 
-def conclude(found: list[Finding], model: LazyModel) -> None:
-    """Print the sets on which search is significantly worse than the best single leg."""
-    legs = (*SINGLE_LEGS, *(f"{part.name} alone" for part in model.info.parts))
-    worse = [each.name for each in found if (best := each.best(legs)) and best.is_worse]
-    print(f"\nworse than the best single leg beyond chance on: {', '.join(worse) or 'no set'}")
+def conclude(found: list[Finding], model: LazyModel) -> int:
+    """Print on which sets search is behind its own legs beyond chance; return the exit code."""
+    parts = [part.name for part in model.info.parts]
+    # Words joined with the last part: the slow one, which reads prose best.
+    joined = [f"words + {name}" for name in parts[-1:]] or ["plain RRF"]
+    legs = {*SINGLE_LEGS, *(f"{name} alone" for name in parts), *joined}
+    behind = [f"{each.name} ({system})" for each in found for system in each.behind(legs)]
+    print(f"\nbehind its own legs beyond chance on: {', '.join(behind) or 'no set'}")
+    return int(bool(behind))
 
 
 def labelled(chosen: argparse.Namespace) -> int:
@@ -124,7 +131,7 @@ def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parts = arguments.add_subparsers(required=True)
     asking = parts.add_parser("recall", help="sets of documents and queries")
-    asking.add_argument("folder", type=Path, help="the folder of the sets")
+    asking.add_argument("folder", type=Path, nargs="?", help="the folder of the sets")
     asking.add_argument("--model", default=Settings().model, help="see: observer model list")
     asking.set_defaults(evaluate=recall)
     labelling = parts.add_parser("labelled", help="the labelled sets of tests/data")
@@ -147,7 +154,11 @@ def recall(chosen: argparse.Namespace) -> int:
     samples: list[Sample] = []
     try:
         model = LazyModel(find(chosen.model, home().models))
-        read = [sets.read(questions) for questions in sets.find(chosen.folder)]
+        read = (
+            [sets.read(questions) for questions in sets.find(chosen.folder)]
+            if chosen.folder
+            else written()
+        )
         for source in dict.fromkeys(each.source for each in read):
             alike = [each for each in read if each.source == source]
             for name, measured in evaluate(alike, model):
@@ -158,10 +169,9 @@ def recall(chosen: argparse.Namespace) -> int:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     show(finding("macro average", average(samples), list(_systems(model))), f"{len(samples)} sets")
-    conclude(found, model)
     if model.problem:
         print(f"note: there were no vectors: {model.problem}", file=sys.stderr)
-    return 0
+    return conclude(found, model)
 
 
 if __name__ == "__main__":

@@ -182,10 +182,9 @@ class Finding(Value):
     rows: tuple[SystemFigures, ...]
     against: tuple[Against, ...]
 
-    def best(self, systems: Sequence[str]) -> Against | None:
-        """Return the comparison with the best of these systems; None if there is none."""
-        found = [each for each in self.against if each.system in systems]
-        return min(found, key=lambda each: each.gap.mean, default=None)
+    def behind(self, systems: Collection[str]) -> list[str]:
+        """Return those of some systems that are ahead of the first one beyond chance."""
+        return [e.system for e in self.against if e.system in systems and e.is_worse]
 
 
 def finding(name: str, sample: Sample, systems: Sequence[str]) -> Finding:

@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.evaluation.measures import FIGURES, Numbers, average, gap, interval, measure, redraw
+from observer.evaluation.measures import (
+    FIGURES,
+    Numbers,
+    average,
+    finding,
+    gap,
+    interval,
+    measure,
+    redraw,
+)
 
 ids = st.integers(1, 15)
 answers = st.lists(ids, max_size=12, unique=True)
@@ -150,3 +159,10 @@ def test_the_average_of_sets_is_surer_than_each() -> None:
     single = [interval(sample, 0, 0) for sample in samples]
     narrowest = min(each.high - each.low for each in single)
     assert found.high - found.low == pytest.approx(narrowest / 2, rel=0.2)
+
+
+def test_what_is_ahead_beyond_chance_is_named() -> None:
+    sample = redraw(np.array([[[0.5] * 5, [0.9] * 5, [0.5] * 5, [0.1] * 5]] * 9))
+    found = finding("shop", sample, ["recall", "ahead", "even", "behind"])
+    assert found.behind({"ahead", "even", "behind"}) == ["ahead"]
+    assert found.behind({"even"}) == []
