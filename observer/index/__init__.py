@@ -5,13 +5,13 @@
 
 from observer.index.index import Feed, Index
 from observer.index.masks import ListRequest, Mask, TopK
-from observer.index.segment import Damping
+from observer.index.segment import LENGTH_SHARE
 from observer.index.tokens import WORD_CHARS, Stem, pieces, words_of
 from observer.index.view import View
 
 __all__ = [
+    "LENGTH_SHARE",
     "WORD_CHARS",
-    "Damping",
     "Feed",
     "Index",
     "ListRequest",

@@ -27,18 +27,8 @@ WEIGHTS = (2.0, 1.0, 1.0, 1.5, 1.0, 1.0)
 Source: development sets.
 """
 
-SATURATION = 1.2
-LENGTH_SHARE = 0.75
-
-
-class Damping(NamedTuple):
-    """How BM25 damps: its k1, and its b, the share of a row's length that counts."""
-
-    saturation: float = SATURATION
-    length_share: float = LENGTH_SHARE
-
-
-PROSE = Damping()
+SATURATION, LENGTH_SHARE = 1.2, 0.75
+"""How BM25 damps: its k1, and its b, the share of a row's length that counts."""
 
 HALVES = np.array([int(2 * weight) for weight in WEIGHTS], dtype=np.uint8)
 """The weights in halves, so that a row's weight for a word is a small whole number."""
@@ -207,12 +197,11 @@ def widths(bounds: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def damping(
-    lengths: NDArray[np.int64], mean_length: float, damped: Damping = PROSE
+    lengths: NDArray[np.int64], mean_length: float, share: float = LENGTH_SHARE
 ) -> NDArray[np.float32]:
     """Return, for rows of so many words, what their occurrences are weighed against, in halves."""
-    saturation, share = damped
     shares = 1 - share + share * lengths / max(1.0, mean_length)
-    return (2 * saturation * shares).astype(np.float32)
+    return (2 * SATURATION * shares).astype(np.float32)
 
 
 def halves_of(tokens: NDArray[np.uint32]) -> NDArray[np.uint8]:

@@ -21,7 +21,15 @@ from observer.index import ListRequest, Mask, TopK, View
 from observer.search.language import quoted
 from observer.search.query import QueryPlan
 from observer.search.rank import COMPARED, NEAR, HitSignals, relevance
-from observer.search.signals import Column, QueryWords, Vector, columns, found_share, no_columns
+from observer.search.signals import (
+    Column,
+    Found,
+    QueryWords,
+    Vector,
+    columns,
+    doubt_of,
+    no_columns,
+)
 from observer.store.interface import StoreReader
 
 Leg = Literal["words", "meaning"]
@@ -172,7 +180,7 @@ def candidates(
     ]
     query = QueryWords(sources.reader, sources.view, wanted)
     by_words = view.by_words(query.codes, lists) if "words" in legs else []
-    doubt = 1 - found_share(_best_score(by_words), view.most_relevance(query.codes))
+    doubt = doubt_of(view, query, by_words)
     vector = sources.encode(wanted.text, doubt) if "meaning" in legs else None
     # An expression says what must hold: its matches are ranked by meaning, not found by it.
     by_vector = [] if vector is None or wanted.expression else _by_vector(view, vector, lists, most)
@@ -187,15 +195,11 @@ def candidates(
 
     bare = _bare(view, has_model=vector is not None) if "meaning" in legs else ""
     return Candidates(
-        columns(view, query, vector, lists, by_words=by_words, by_vector=by_vector),
+        columns(view, query, vector, lists, Found(by_words, by_vector, doubt)),
         lists=len(lists),
         degraded="; ".join(filter(None, (cut, late, bare))),
         matching=matching,
     )
-
-
-def _best_score(lists: Sequence[TopK]) -> float:
-    return max((float(best.scores.max(initial=0)) for best in lists), default=0.0)
 
 
 def _by_vector(view: View, vector: Vector, lists: Sequence[ListRequest], most: int) -> list[TopK]:

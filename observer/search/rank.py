@@ -28,12 +28,12 @@ _NEWER: frozenset[Reason] = frozenset({"supersedes", "amends"})
 class HitSignals(Value):
     """Why an item was found.
 
-    `fts5` is BM25 divided by the best of the answer, or by half of what it could be at most where
-    that is more, less for a short text that then holds little of the query, `semantic` the cosine
-    of the meanings (0 for an item without a vector), `close` the share of the query's words that
-    stand together, `phrase` 1 where all of a short query stands as it was written, `exact` the
-    share of its names and quoted phrases that are there word for word, `terms` the words that the
-    item holds at all. A rank is the item's place in the answer of one leg alone, from 1.
+    `fts5` is BM25 divided by the best of the answer, or by a good one where that is more,
+    `semantic` the cosine of the meanings (0 for an item without a vector), `close` the share of the
+    query's words that stand together, `phrase` 1 where all of a short query stands as it was
+    written, `exact` the share of its names and quoted phrases that are there word for word, `terms`
+    the words that the item holds at all. A rank is the item's place in the answer of one leg alone,
+    from 1.
     `usefulness` is no signal but a factor: what became of the item where it was shown, 1 if nothing
     is known (see `usage.usefulness`).
     So is `type_weight`: how seldom such items are answers, 1 for most (see `TYPE_WEIGHTS`), and

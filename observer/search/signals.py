@@ -3,9 +3,8 @@
 BM25 says which item matches the words best, not whether that is any good: the best item may hold
 only one common word of five. So words count by the share of the query that they cover, and what
 they leave open goes to meaning. Where all words of a short query stand together they are a name,
-and what holds it is meant: the larger an item the likelier, so its length counts little, and what
-is merely near in meaning counts little too. A short text is matched by one word by chance: in it
-words that match little count less, and meaning more.
+and what holds it is meant: the larger an item the likelier, so its length does not count, and what
+is merely near in meaning counts little.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from observer.core.filters import Filters
-from observer.index import Damping, ListRequest, TopK, View
+from observer.index import LENGTH_SHARE, ListRequest, TopK, View
 from observer.observations.drafts import QUESTION
 from observer.search.query import QueryPlan
 from observer.search.rank import ASKING, COMPARED, TYPE_WEIGHTS
@@ -34,7 +33,7 @@ MOST_ENDINGS = 20
 """Words that one prefix stands for when it comes to ranking."""
 
 MOST_OF_A_PHRASE = 5
-"""Words of the longest query that is looked for as it was written."""
+"""Words of the longest query that is looked for as it was written, and may be a name."""
 
 CLOSE_DISTANCE = 3
 """Other words that may stand between words which count as close. Source: development sets."""
@@ -64,14 +63,21 @@ def _named(view: View, words: Sequence[str]) -> dict[int, str]:
     return {code: word for word, codes in named for code in codes}
 
 
+class Found(NamedTuple):
+    """What words and meaning found, of each list, and how little of the query its words find."""
+
+    by_words: Sequence[TopK]
+    by_vector: Sequence[TopK]
+    doubt: float
+    """0 for nothing left open to 1; see `doubt_of`."""
+
+
 def columns(
     view: View,
     query: QueryWords,
     vector: Vector | None,
     lists: Sequence[ListRequest],
-    *,
-    by_words: Sequence[TopK],
-    by_vector: Sequence[TopK],
+    found: Found,
 ) -> Mapping[str, Column]:
     """Return the figures of all candidates, a column a signal; see `rank.HitSignals`.
 
@@ -80,25 +86,25 @@ def columns(
         query: its words.
         vector: what it means; None where meaning is not asked.
         lists: which items belong to which list of the answer.
-        by_words: what words found, of each list.
-        by_vector: what meaning found.
+        found: by either leg.
     """
-    places = np.unique(np.concatenate([best.places for best in (_NONE, *by_words, *by_vector)]))
+    places = np.unique(
+        np.concatenate([best.places for best in (_NONE, *found.by_words, *found.by_vector)])
+    )
     if not len(places) or not len(query.codes):
         return no_columns()
     seen = view.occurrences(places, query.codes)
     weights = seen.weights()
     together = seen.together(len(query.codes) + CLOSE_DISTANCE)
     is_named = is_name(together, len(query.codes))
-    damped = OF_NAMES if is_named else OF_PROSE
     trusted = trust(
-        view.relevance(places, query.codes, weights, damped),
-        None if vector is None else view.lengths(places),
-        most=view.most_relevance(query.codes, damped),
+        view.relevance(places, query.codes, weights, 0.0 if is_named else LENGTH_SHARE),
+        good=_good(view, query),
+        doubt=found.doubt,
         is_named=is_named,
     )
     semantic = np.zeros(len(places)) if vector is None else view.cosines(places, vector).clip(0, 1)
-    crowding = _crowding(view, vector, places, by_vector if trusted.doubt else ())
+    crowding = _crowding(view, vector, places, found.by_vector if found.doubt else ())
     most = max(1, len(query.codes) - 1)
     is_short = 1 < len(query.codes) <= MOST_OF_A_PHRASE
     exact = np.zeros(len(places))
@@ -109,15 +115,15 @@ def columns(
         "list": sum(n * each.mask[places] for n, each in enumerate(lists)),
         "fts5": trusted.words,
         "semantic": semantic,
-        "meaning_weight": trusted.meaning * distinctness(semantic, crowding, doubt=trusted.doubt),
+        "meaning_weight": trusted.meaning * distinctness(semantic, crowding, doubt=found.doubt),
         "close": (together - 1).clip(0) / most,
         "phrase": seen.hold(query.codes.tolist()) * float(is_short),
         "exact": exact,
         "weight": _weights(view, places),
         "held": weights > 0,
         "words": np.array(query.words),
-        "words_rank": _ranks(places, by_words),
-        "meaning_rank": _ranks(places, by_vector),
+        "words_rank": _ranks(places, found.by_words),
+        "meaning_rank": _ranks(places, found.by_vector),
     }
 
 
@@ -155,93 +161,84 @@ def _crowding(
     return found
 
 
-Column_trust = NDArray[Any]
+FIRST = 5
+"""Items, the best by words, that are looked at for how much of a query they hold."""
 
-COVERED = 0.5
-"""Share of the highest BM25 there could be that makes the words of a query trusted in full."""
+EXPECTED = 4
+"""Words, the rarest, of a query that what answers it may be expected to hold."""
+
+GOOD = 1.5
+"""By what the rarity of such a word is multiplied: about what BM25 makes of one in title and text,
+which is 2.2 at most."""
 
 OPEN = 1.25
 """By what share meaning counts for more where words find nothing at all."""
 
-SHORT_WORDS = 20
-"""Words that a text has when it counts as short by a share of 1/e."""
-SHORT_OPEN = 5.0
-"""By what share more, beside `OPEN`, the meaning of a text counts the shorter it is."""
-SHORT_DOUBT = 6
-"""Power of what is found by which words count for such a text.
-
-Source: development sets, short notes among them; those of longer texts change by 0.02 points.
-"""
-
-CROWDED = 0.5
+CROWDED = 0.4
 """Share of an item's crowding (see `distinctness`) that is taken off its cosine where words find
 nothing.
 
-Source: development sets. Where much says nearly the same, as reports of one kind do, all of it is
-near to any query: 60 facts among 560 short notes, asked for in other words, have an nDCG@10 of 73
-instead of 59. Where nothing repeats, and where words find what is meant, nothing changes.
+Where much says nearly the same, as reports of one kind do, all of it is near to any query; and what
+stands alone may be about anything, so it gains as much. Where words find what is meant, nothing
+changes.
 """
 
-ALONE = 0.6
-"""Share of that which is put onto the cosine of what stands alone: it may be about anything."""
-
 NAMED = 0.25
-"""What meaning counts for where the words of a query are a name."""
+"""What meaning counts for where the words of a query are a name.
 
-MOST_OF_A_NAME = 5
-"""Words of the longest query that may be a name."""
-
-OF_NAMES = Damping(saturation=0.9, length_share=0.2)
-OF_PROSE = Damping()
-"""Source: development sets, in which `OF_NAMES` for all queries costs prose 0.2 to 0.7 points."""
+Source: of this and all weights above, the sets in docs/benchmarks.md on which weights were chosen.
+"""
 
 _LEAST = 1e-9
 
 
 class Trust(NamedTuple):
-    """What the words of each item count for, 0 to 1, and by what its meaning is multiplied.
+    """What the words of each item count for, 0 to 1, and by what meaning is multiplied."""
 
-    `doubt` says how little of the query its words find, 0 to 1.
-    """
-
-    words: Column_trust
-    meaning: Column_trust
-    doubt: float
+    words: Column
+    meaning: float
 
 
-def is_name(together: Column_trust, count: int) -> bool:
+def is_name(together: Column, count: int) -> bool:
     """Return True if a query of `count` words is a name: somewhere all of them stand together.
 
     `together` are the most of its words that stand together in each item.
     """
-    return 1 < count <= MOST_OF_A_NAME and bool(together.max(initial=0) >= count)
+    return 1 < count <= MOST_OF_A_PHRASE and bool(together.max(initial=0) >= count)
 
 
-def found_share(best: float, most: float) -> float:
-    """Return how much of a query words find, 0 to 1, by the best BM25 and what it stays below."""
-    return min(1.0, best / max(COVERED * most, _LEAST))
+def doubt_of(view: View, query: QueryWords, by_words: Sequence[TopK]) -> float:
+    """Return how little of a query its words find, 0 for nothing left open to 1.
+
+    Words that an item holds by chance are seldom most of a query, so a half counts for a quarter.
+    """
+    best = np.unique(np.concatenate([_NONE.places, *(each.places[:FIRST] for each in by_words)]))
+    if not len(best):
+        return 1.0
+    rarities = view.rarities(query.codes)
+    held = view.occurrences(best, query.codes).weights() > 0
+    return 1 - float((held @ rarities).max() / rarities.sum()) ** 2
 
 
-def trust(
-    bm25: Column_trust, lengths: Column_trust | None, *, most: float, is_named: bool
-) -> Trust:
+def _good(view: View, query: QueryWords) -> float:
+    """Return the BM25 of an item that may well be what is asked for."""
+    return GOOD * float(np.sort(view.rarities(query.codes))[-EXPECTED:].sum())
+
+
+def trust(bm25: Column, *, good: float, doubt: float, is_named: bool) -> Trust:
     """Return how far a query's words and meaning are to be trusted.
 
     Args:
         bm25: of each item.
-        lengths: words of each item; None where no meaning can make up for words in doubt.
-        most: what BM25 stays below in any item, whatever it holds of the query.
+        good: BM25 of an item that may well be what is asked for.
+        doubt: how little of the query its words find, 0 to 1.
         is_named: whether the query is a name; see `is_name`.
     """
-    best, enough = float(bm25.max(initial=0)), COVERED * most
-    found = found_share(best, most)
-    short = np.zeros(len(bm25)) if lengths is None else np.exp(-lengths / SHORT_WORDS)
-    words = bm25 / max(best, enough, _LEAST) * found ** (SHORT_DOUBT * short)
-    meaning = 1 + (OPEN + SHORT_OPEN * short) * (1 - found)
-    return Trust(words, meaning * NAMED if is_named else meaning, 1 - found)
+    words = bm25 / max(float(bm25.max(initial=0)), good, _LEAST)
+    return Trust(words, (1 + OPEN * doubt) * (NAMED if is_named else 1))
 
 
-def distinctness(semantic: Column_trust, crowding: Column_trust, *, doubt: float) -> Column_trust:
+def distinctness(semantic: Column, crowding: Column, *, doubt: float) -> Column:
     """Return by what the meaning of each item is multiplied for what others mean too, 0 or more.
 
     Args:
@@ -250,6 +247,5 @@ def distinctness(semantic: Column_trust, crowding: Column_trust, *, doubt: float
             mean of all; less than 0 for what stands alone.
         doubt: how little of the query its words find, 0 to 1.
     """
-    crowding = np.where(crowding < 0, ALONE * crowding, crowding)
-    factors: Column_trust = 1 - CROWDED * doubt * crowding / np.maximum(semantic, _LEAST)
+    factors: Column = 1 - CROWDED * doubt * crowding / np.maximum(semantic, _LEAST)
     return factors.clip(0)

@@ -7,7 +7,7 @@ import pytest
 
 from observer.core.errors import NotFound
 from observer.embed import registry
-from observer.embed.model import EVEN, FEW_WORDS, LEAST, LITTLE_DOUBT, MOST, Joined, Model
+from observer.embed.model import FEW_WORDS, LEAST, LITTLE_DOUBT, MOST, Joined, Model
 
 NONE = Path("/nonexistent")
 QUERY = "how is money given back"
@@ -27,7 +27,7 @@ def parts() -> list[Model]:
     return [part for part in found if isinstance(part, Model)]
 
 
-@pytest.mark.parametrize(("doubt", "second"), [(0, LEAST), (EVEN, 0.5), (1, MOST)])
+@pytest.mark.parametrize(("doubt", "second"), [(0, LEAST), (0.5, (LEAST + MOST) / 2), (1, MOST)])
 def test_a_cosine_is_the_mean_of_those_of_both_models(
     joined: Joined, parts: list[Model], doubt: float, second: float
 ) -> None:

@@ -77,7 +77,7 @@ def test_knowledge_comes_first_however_old(filled: Filled, an_item: Make) -> Non
 def test_what_fits_the_query_comes_first(filled: Filled) -> None:
     found = packed(filled("one", "two", "login fails"), query="login")
     assert ids(found)[0] == 12
-    assert found.entries[0].hit.signals.fts5 == 1.0
+    assert found.entries[0].hit.signals.terms == ("login",)
 
 
 def test_a_query_that_finds_nothing_still_packs_and_a_bad_one_says_so(filled: Filled) -> None:

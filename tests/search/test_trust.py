@@ -2,59 +2,66 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
+from observer.index import ListRequest
+from observer.search.candidates import Sources
+from observer.search.query import plan
 from observer.search.signals import (
-    ALONE,
     CROWDED,
     NAMED,
     OPEN,
-    SHORT_DOUBT,
-    SHORT_OPEN,
+    QueryWords,
     distinctness,
+    doubt_of,
     is_name,
     trust,
 )
 
-LONG = 10_000
+Filled = Callable[..., Sources]
 
 
 @pytest.mark.parametrize(
-    ("bm25", "words", "meaning"),
+    ("bm25", "words"),
     [
-        pytest.param([8, 4], [1, 0.5], 1, id="most of the query"),
-        pytest.param([4, 2], [1, 0.5], 1, id="half of what is possible"),
-        pytest.param([2, 1], [0.5, 0.25], 1 + OPEN / 2, id="a quarter"),
-        pytest.param([0, 0], [0, 0], 1 + OPEN, id="nothing"),
-        pytest.param([], [], 1 + OPEN, id="no item"),
+        pytest.param([9, 4.5], [1, 0.5], id="better than good"),
+        pytest.param([8, 4], [1, 0.5], id="good"),
+        pytest.param([2, 1], [0.25, 0.125], id="a quarter of it"),
+        pytest.param([0, 0], [0, 0], id="nothing"),
+        pytest.param([], [], id="no item"),
     ],
 )
-def test_weak_words_leave_room_for_meaning(
-    bm25: list[float], words: list[float], meaning: float
-) -> None:
-    found = trust(np.array(bm25), np.full(len(bm25), LONG), most=8, is_named=False)
+def test_words_count_by_how_good_they_are(bm25: list[float], words: list[float]) -> None:
+    found = trust(np.array(bm25), good=8, doubt=0, is_named=False)
     assert found.words.tolist() == pytest.approx(words)
-    assert found.meaning.tolist() == pytest.approx([meaning] * len(words))
 
 
-def test_of_a_short_text_weak_words_count_less_and_meaning_more() -> None:
-    short, long = (
-        trust(np.array([2.0]), np.array([length]), most=8, is_named=False) for length in (0, LONG)
-    )
-    assert short.words[0] == pytest.approx(long.words[0] * 0.5**SHORT_DOUBT)
-    assert short.meaning[0] == pytest.approx(long.meaning[0] + SHORT_OPEN / 2)
+def test_what_words_leave_open_goes_to_meaning() -> None:
+    found = [trust(np.array([8]), good=8, doubt=doubt, is_named=False) for doubt in (0, 0.5, 1)]
+    assert [each.meaning for each in found] == [1, 1 + OPEN / 2, 1 + OPEN]
 
 
-def test_what_words_leave_open_is_doubted() -> None:
-    lengths = np.array([LONG])
-    found = [trust(np.array([best]), lengths, most=8, is_named=False) for best in (8.0, 2.0, 0.0)]
-    assert [each.doubt for each in found] == [0, 0.5, 1]
+@pytest.mark.parametrize(
+    ("text", "doubt"),
+    [
+        pytest.param("ledger", 0, id="all of it"),
+        pytest.param("ledger rome", 0.75, id="a half, and neither is rarer"),
+        pytest.param("basel", 1, id="nothing"),
+    ],
+)
+def test_a_query_is_doubted_by_what_no_item_holds(filled: Filled, text: str, doubt: float) -> None:
+    sources = filled("the ledger", "rome", "oslo")
+    query = QueryWords(sources.reader, sources.view, plan(text))
+    found = sources.view.by_words(query.codes, [ListRequest(np.ones(3, np.bool_), 9)])
+    assert doubt_of(sources.view, query, found) == pytest.approx(doubt)
 
 
 def test_meaning_counts_less_in_a_crowd_and_more_alone() -> None:
     factors = distinctness(np.array([0.5, 0.5, 0.5]), np.array([0.2, 0, -0.2]), doubt=0.5)
-    assert factors.tolist() == pytest.approx([1 - CROWDED / 5, 1, 1 + ALONE * CROWDED / 5])
+    assert factors.tolist() == pytest.approx([1 - CROWDED / 5, 1, 1 + CROWDED / 5])
 
 
 def test_a_crowd_does_not_matter_where_words_find_what_is_meant() -> None:
@@ -65,18 +72,8 @@ def test_a_crowd_leaves_no_less_than_nothing() -> None:
     assert distinctness(np.array([0, 0.01]), np.array([0.4, 0.4]), doubt=1).tolist() == [0, 0]
 
 
-def test_without_a_model_a_short_text_is_not_doubted() -> None:
-    assert trust(np.array([2.0]), None, most=8, is_named=False).words.tolist() == [0.5]
-
-
-def test_words_that_cover_a_query_count_the_same_whatever_the_length() -> None:
-    found = trust(np.array([8.0, 8.0]), np.array([3, LONG]), most=8, is_named=False)
-    assert (found.words.tolist(), found.meaning.tolist()) == ([1, 1], [1, 1])
-
-
 def test_what_is_merely_near_counts_little_for_a_name() -> None:
-    found = trust(np.array([8]), np.array([LONG]), most=8, is_named=True)
-    assert found.meaning.tolist() == [NAMED]
+    assert trust(np.array([8]), good=8, doubt=0, is_named=True).meaning == NAMED
 
 
 @pytest.mark.parametrize(
