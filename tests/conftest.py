@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from real_home import real_home
 
 from observer import client
 from observer.cli import main
@@ -35,7 +36,8 @@ settings.load_profile("suite")
 
 MOST_CPU_S = 30.0
 """What no test needs, and ten of it no test that is marked slow without another `most_s`."""
-REAL_HOME = Path(os.path.expanduser("~"))  # noqa: PTH111 - HOME as it was before any fixture
+REAL_HOME = real_home()
+"""What was home before any fixture."""
 AGENT_VARIABLES = ("CLAUDECODE", "CLAUDE_", "CURSOR_", "KIRO_", "CODEX_", "GEMINI_", "AI_AGENT")
 
 
@@ -93,7 +95,8 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             patch.setenv(variable, "Ana")
         for variable in ("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"):
             patch.setenv(variable, "ana@example.com")
-        yield
+        with REAL_HOME.watched():
+            yield
 
 
 @pytest.fixture(autouse=True)
@@ -103,7 +106,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     No daemon outlives its test, stopped ones included. Fails the test that touched the real
     `~/.observer`.
     """
-    before, priority = _stamp(REAL_HOME / ".observer"), os.getpriority(os.PRIO_PROCESS, 0)
+    before, priority = REAL_HOME.stamp(), os.getpriority(os.PRIO_PROCESS, 0)
     user = tmp_path / "home"
     user.mkdir()
     monkeypatch.setenv("HOME", str(user))
@@ -115,7 +118,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
         os.setpriority(os.PRIO_PROCESS, 0, priority)
     if made.run.parent != made.root:  # the home's path was too long for a socket's name
         shutil.rmtree(made.run, ignore_errors=True)
-    assert _stamp(REAL_HOME / ".observer") == before, "the test touched the real home"
+    assert not (touches := REAL_HOME.taken()), f"the test touched the real home: {touches}"
+    assert REAL_HOME.stamp() == before, "the test touched the real home"
 
 
 @pytest.fixture(autouse=True)
@@ -239,16 +243,3 @@ def _end_daemon(home: Home) -> None:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
         time.sleep(0.01)
-
-
-def _stamp(folder: Path) -> tuple[int, ...]:
-    """Return the times of a home's entries and of what is in its spool: whatever writes moves one.
-
-    Not of all that is below: somebody who uses observer has thousands of files there.
-    """
-    found = []
-    for each in (folder, folder / "spool"):
-        with suppress(FileNotFoundError), os.scandir(each) as entries:
-            found.append(each.stat().st_mtime_ns)
-            found.extend(sorted(entry.stat(follow_symlinks=False).st_mtime_ns for entry in entries))
-    return tuple(found)

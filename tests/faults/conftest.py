@@ -168,11 +168,12 @@ WAYS = (
 
 def _quiet(root: Path, *words: str) -> str:
     """Ask git safely what an attacker would know of the own repository."""
-    safe = {"PATH": os.environ["PATH"], "GIT_CONFIG_NOSYSTEM": "1", "GIT_NO_LAZY_FETCH": "1"}
+    kept = {name: os.environ[name] for name in ("PATH", "HOME")}
+    safe = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_NO_LAZY_FETCH": "1"}
     done = subprocess.run(
         ["/usr/bin/git", "-c", "safe.directory=*", *words],
         cwd=root,
-        env=safe,
+        env=kept | safe,
         capture_output=True,
         check=False,
         text=True,

@@ -104,5 +104,6 @@ def test_no_observer_of_the_folder_is_put_into_configurations(
 
 
 def test_the_traps_work(folder: Path, trap: Trap) -> None:
-    subprocess.run(["sh", "-c", "cat"], cwd=folder, env={"PATH": ".:/bin"}, input=b"", check=False)
+    environ = {**os.environ, "PATH": ".:/bin"}
+    subprocess.run(["sh", "-c", "cat"], cwd=folder, env=environ, input=b"", check=False)
     assert trap.ran() == ["cat"]
