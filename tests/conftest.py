@@ -23,7 +23,7 @@ from observer import client
 from observer.cli import main
 from observer.core.paths import Home
 
-pytest_plugins = ["quick", "measuring"]
+pytest_plugins = ["quick", "measuring", "skips"]
 
 settings.register_profile(
     "suite",

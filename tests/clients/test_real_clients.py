@@ -37,7 +37,7 @@ def command(client: str) -> Path:
     name = PROGRAMS[client].command
     installed = REAL_CACHE / client / "node_modules" / ".bin" / name
     found = installed if installed.exists() else shutil.which(name)
-    return Path(found) if found else pytest.skip(f"{client} is not installed")
+    return Path(found) if found else pytest.skip(f"the client {client} is not installed")
 
 
 @pytest.fixture

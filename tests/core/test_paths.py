@@ -60,7 +60,7 @@ def test_a_private_folder_is_private(tmp_path: Path) -> None:
     assert make_private(made) == made
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="needs root to make a folder of another user")
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give folders away")
 def test_another_users_folder_is_refused(tmp_path: Path) -> None:
     os.chown(tmp_path, 12345, 12345)
     with pytest.raises(PermissionError, match="another user") as refused:

@@ -45,7 +45,7 @@ def small_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home
     disk.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk]
     if os.getuid() != 0 or subprocess.run(command, check=False, capture_output=True).returncode:
-        pytest.skip("a small disk needs the right to mount")
+        pytest.skip("mounting is not allowed here")
     home = Home(disk / "observer")
     monkeypatch.setenv("OBSERVER_HOME", str(home.root))
     yield home

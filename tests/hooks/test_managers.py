@@ -121,7 +121,7 @@ def repository(request: pytest.FixtureRequest, tmp_path: Path, home: Home) -> Re
     if shutil.which(manager.program) is None:
         pytest.skip(f"{manager.program} is not installed")
     if version(current_context(home)) >= CONFIGURED_SINCE:
-        pytest.skip("this git has configured hooks, which no manager touches")
+        pytest.skip("this git has configured hooks")
     return Repository(tmp_path / "shop", home, manager)
 
 

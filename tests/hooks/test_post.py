@@ -199,7 +199,7 @@ def small_disk(home: Home, spool: Spool) -> Iterator[Path]:
     mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(home.root)]
     done = subprocess.run(mount, check=False, capture_output=True, text=True)
     if done.returncode:
-        pytest.skip(f"cannot mount: {done.stderr.strip()}")
+        pytest.skip("mounting is not allowed here")
     try:
         spool.prepare()
         yield home.root

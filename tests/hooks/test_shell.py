@@ -104,7 +104,9 @@ def test_a_script_records_nothing(
 ) -> None:
     script = tmp_path / "script"
     script.write_text(f"source {hooks}/shell/observer.{shell}\necho done\n")
-    assert "done" in terminal([shutil.which(shell) or pytest.skip("not installed"), str(script)])
+    assert "done" in terminal(
+        [shutil.which(shell) or pytest.skip(f"{shell} is not installed"), str(script)]
+    )
     assert not home.spool.exists()
 
 
@@ -146,7 +148,7 @@ def test_a_log_that_was_taken_away_is_followed_by_another(
 def test_a_home_that_cannot_be_written_is_borne_in_silence(
     person: Person, terminal: Terminal, hooks: Path, shell: str
 ) -> None:
-    argv = [shutil.which(shell) or pytest.skip("not installed"), *ARGUMENTS[shell]]
+    argv = [shutil.which(shell) or pytest.skip(f"{shell} is not installed"), *ARGUMENTS[shell]]
     shown = terminal(
         argv,
         f" source {hooks}/shell/observer.{shell}",
@@ -168,7 +170,7 @@ def test_an_installed_recorder_knows_its_home(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("OBSERVER_HOME")
-    argv = [shutil.which(shell) or pytest.skip("not installed"), *ARGUMENTS[shell]]
+    argv = [shutil.which(shell) or pytest.skip(f"{shell} is not installed"), *ARGUMENTS[shell]]
     Spool(tmp_path / "h" / "spool").prepare()
     shutil.copytree(hooks, tmp_path / "h" / "hooks")
     terminal(argv, f" source {tmp_path}/h/hooks/shell/observer.{shell}", "echo one", " exit")
@@ -202,7 +204,7 @@ def test_the_prompt_sees_the_persons_status(terminal: Terminal, hooks: Path, she
         "zsh": ' tell() { echo "<$?,$pipestatus>" }; precmd_functions+=(tell)',
         "fish": ' function fish_prompt; echo "<$status,$pipestatus>"; end',
     }
-    argv = [shutil.which(shell) or pytest.skip("not installed"), *ARGUMENTS[shell]]
+    argv = [shutil.which(shell) or pytest.skip(f"{shell} is not installed"), *ARGUMENTS[shell]]
     source = f" source {hooks}/shell/observer.{shell}"
     shown = terminal(argv, source, prompt[shell], "sh -c 'exit 4' | sh -c 'exit 5'", " exit")
     assert "<5,4 5>" in shown
@@ -247,7 +249,7 @@ def test_red_is_green_again_in_debians_bash(
     rc.write_text(f"{DEBIAN}HISTFILE={kept}\nsource {hooks}/shell/observer.bash\n")
     check.write_text(f"#!/bin/sh\ntest -e {tmp_path}/fixed\n")
     check.chmod(0o755)
-    argv = [shutil.which("bash") or pytest.skip("not installed"), "--rcfile", str(rc), "-i"]
+    argv = [shutil.which("bash") or pytest.skip("bash is not installed"), "--rcfile", str(rc), "-i"]
     lines = (f" touch {tmp_path}/fixed", str(check), f" {check}", "echo 'a", "b'", "echo 'a", "b'")
     terminal(argv, str(check), *lines, 'echo "<$HISTCONTROL>"', "exit")
     said = [
@@ -269,7 +271,7 @@ def test_bash_keeps_the_history_and_its_rules_as_the_person_wants_them(
     terminal: Terminal, hooks: Path, tmp_path: Path, rules: str
 ) -> None:
     """With and without the recorder, the history holds the same lines."""
-    argv = [shutil.which("bash") or pytest.skip("not installed"), *ARGUMENTS["bash"]]
+    argv = [shutil.which("bash") or pytest.skip("bash is not installed"), *ARGUMENTS["bash"]]
     lines = (
         "echo x",
         "echo x",
@@ -290,7 +292,7 @@ def test_bash_keeps_the_history_and_its_rules_as_the_person_wants_them(
 
 
 def test_bash_leaves_a_rule_alone_that_is_read_only(terminal: Terminal, hooks: Path) -> None:
-    argv = [shutil.which("bash") or pytest.skip("not installed"), *ARGUMENTS["bash"]]
+    argv = [shutil.which("bash") or pytest.skip("bash is not installed"), *ARGUMENTS["bash"]]
     source = f" source {hooks}/shell/observer.bash"
     shown = terminal(argv, "readonly HISTCONTROL=ignoreboth", source, "echo x", "echo x", " exit")
     assert "readonly variable" not in shown
@@ -331,7 +333,7 @@ def test_what_an_rc_file_does_at_the_prompt_is_done_once_when_it_is_read_again(
     rc.write_text(
         f"tell() {{ echo shown; }}\nPROMPT_COMMAND=tell\nsource {hooks}/shell/observer.bash\n"
     )
-    argv = [shutil.which("bash") or pytest.skip("not installed"), *ARGUMENTS["bash"]]
+    argv = [shutil.which("bash") or pytest.skip("bash is not installed"), *ARGUMENTS["bash"]]
     lines = (f" {begun}", *[f" source {rc}"] * 3, ' echo "<${PROMPT_COMMAND[@]}>"', " exit")
     shown = terminal(argv, *lines)
     others = " other" * ("other" in begun)
@@ -339,7 +341,7 @@ def test_what_an_rc_file_does_at_the_prompt_is_done_once_when_it_is_read_again(
 
 
 def test_bash_takes_an_unset_variable_for_no_obstacle(terminal: Terminal, hooks: Path) -> None:
-    argv = [shutil.which("bash") or pytest.skip("not installed"), *ARGUMENTS["bash"]]
+    argv = [shutil.which("bash") or pytest.skip("bash is not installed"), *ARGUMENTS["bash"]]
     lines = ("unset PS0 PROMPT_COMMAND", "set -eu", f"source {hooks}/shell/observer.bash")
     shown = terminal(argv, *lines, 'echo "<${OBSERVER_SESSION-}>"', "exit")
     assert "unbound" not in shown
@@ -352,7 +354,7 @@ def test_bash_takes_an_unset_variable_for_no_obstacle(terminal: Terminal, hooks:
 def test_bash_keeps_out_where_it_cannot_hook_in(
     terminal: Terminal, hooks: Path, home: Home, obstacle: str
 ) -> None:
-    argv = [shutil.which("bash") or pytest.skip("not installed"), *ARGUMENTS["bash"]]
+    argv = [shutil.which("bash") or pytest.skip("bash is not installed"), *ARGUMENTS["bash"]]
     shown = terminal(argv, obstacle, f"source {hooks}/shell/observer.bash", "echo one", "exit")
     assert not home.spool.exists()
     assert "__observer" not in shown
@@ -364,7 +366,7 @@ def test_before_bash_5_1_the_prompt_command_is_one_text(
     recorder = tmp_path / "observer.bash"
     text = (hooks / "shell" / "observer.bash").read_text()
     recorder.write_text(text.replace("BASH_VERSINFO[1] >= 1", "BASH_VERSINFO[1] >= 99"))
-    argv = [shutil.which("bash") or pytest.skip("not installed"), *ARGUMENTS["bash"]]
+    argv = [shutil.which("bash") or pytest.skip("bash is not installed"), *ARGUMENTS["bash"]]
     shown = terminal(
         argv, " PROMPT_COMMAND='echo \"<$?>\";'", f" source {recorder}", "sh -c 'exit 7'", " exit"
     )
@@ -387,7 +389,7 @@ def test_fish_does_not_tell_the_status_of_the_command_before(person: Person) -> 
 
 
 def test_fish_in_private_records_nothing(terminal: Terminal, hooks: Path, spool: Spool) -> None:
-    fish = shutil.which("fish") or pytest.skip("not installed")
+    fish = shutil.which("fish") or pytest.skip("fish is not installed")
     source = f" source {hooks}/shell/observer.fish"
     terminal([fish, "--private", "-i"], source, "echo secret", " exit")
     assert spool.claim(at_most=9) == []

@@ -377,7 +377,7 @@ def test_on_a_full_disk_nothing_half_written_is_left(spool: Spool, home: Home) -
     mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(home.spool)]
     done = subprocess.run(mount, check=False, capture_output=True, text=True)
     if done.returncode:
-        pytest.skip(f"cannot mount: {done.stderr.strip()}")
+        pytest.skip("mounting is not allowed here")
     try:
         spool.prepare()
         full(home.spool)

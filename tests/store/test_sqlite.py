@@ -270,7 +270,7 @@ def test_a_read_only_store_reads_beside_the_writer_and_refuses_to_write(path: Pa
     writer.close()
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="needs root to mount a file system")
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can mount a file system")
 def test_a_home_that_cannot_be_written_can_be_read(tmp_path: Path) -> None:
     folder = tmp_path / "mnt"
     folder.mkdir()
@@ -318,7 +318,7 @@ def test_any_name_is_a_good_name(tmp_path: Path, name: str) -> None:
 
 def test_a_folder_of_another_user_is_refused(path: Path) -> None:
     if os.getuid() != 0:
-        pytest.skip("needs root to make a folder of another user")
+        pytest.skip("only root can give folders away")
     path.parent.mkdir()
     os.chown(path.parent, 12345, 12345)
     with pytest.raises(StoreUnavailable):

@@ -150,7 +150,7 @@ def can_namespace() -> bool:
 
 HAS_NAMESPACES = can_namespace()
 needs_namespaces = pytest.mark.skipif(
-    not HAS_NAMESPACES, reason="this machine gives its users no network namespaces"
+    not HAS_NAMESPACES, reason="user namespaces are not allowed here"
 )
 
 

@@ -16,7 +16,7 @@ INSPECTOR = shutil.which("mcp-inspector")
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(INSPECTOR is None, reason="npm package @modelcontextprotocol/inspector")
+@pytest.mark.skipif(INSPECTOR is None, reason="mcp-inspector is not installed")
 @pytest.mark.parametrize(
     ("method", "key"),
     [
