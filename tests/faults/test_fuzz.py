@@ -7,7 +7,7 @@ import random
 import pytest
 from faults.mutation import mutated
 from faults.targets import TARGETS
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 
@@ -16,6 +16,7 @@ def test_any_bytes_are_survived(name: str) -> None:
     target = TARGETS[name]
     seeds, survived = target.seeds(), []
 
+    @settings(max_examples=12)
     @given(st.one_of(st.binary(max_size=400), st.text(max_size=400).map(_encoded), near(seeds)))
     def check(data: bytes) -> None:
         target.run(data)  # it raises what breaks its promise

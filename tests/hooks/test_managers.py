@@ -185,7 +185,6 @@ def test_no_commit_checkout_or_push_fails_without_our_scripts(
 ) -> None:
     repository.set_up()
     repository.observe()
-    repository.commit()
     remove(repository.home)
     assert repository.commit()[0] == ["before", "after"]
     repository.run("git", "checkout", "-q", "-b", "topic")
