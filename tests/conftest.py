@@ -95,6 +95,8 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             patch.setenv(variable, "Ana")
         for variable in ("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"):
             patch.setenv(variable, "ana@example.com")
+        # A shell that runs us in the background has this ignored, as would all that tests start.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         with REAL_HOME.watched():
             yield
 
