@@ -1,6 +1,7 @@
-"""A day with observer in one process: `whole_session.py REPOSITORY`, every way in and out once.
+"""A day with observer: `whole_session.py REPOSITORY`, every way in and out once.
 
-Prints `done` at its end. Set up and watched by tests/supply/test_network.py.
+Prints `done` at its end. Set up and watched by tests/supply/test_network.py. Each command is a
+process of its own, forked from this one, which has imported what takes a command most of its time.
 """
 
 from __future__ import annotations
@@ -11,8 +12,13 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
+import traceback
+from importlib import import_module
 from pathlib import Path
+
+from observer.cli import main as command_line
 
 OBSERVER = [sys.executable, "-m", "observer"]
 COMMANDS = (
@@ -27,6 +33,7 @@ COMMANDS = (
 
 def main(repository: str) -> None:
     """Live through the day."""
+    import_module("observer.memory.api")
     os.chdir(repository)
     observer("install", "claude-code", "bash", "git")
     port = _free_port()
@@ -58,14 +65,36 @@ def main(repository: str) -> None:
     observer("search", "cart")
 
 
-def observer(*words: str, stdin: str = "") -> str:
+def observer(*words: str) -> str:
     """Run a command, which must succeed."""
-    done = subprocess.run(
-        [*OBSERVER, *words], input=stdin, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        sys.exit(f"observer {' '.join(words)}: {done.stdout}{done.stderr}")
-    return done.stdout
+    with tempfile.TemporaryFile() as out, Path(os.devnull).open("rb") as nothing:
+        child = os.fork()
+        if not child:
+            for number, file in enumerate((nothing, out, out)):
+                os.dup2(file.fileno(), number)
+            _end_as(words)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        out.seek(0)
+        said = out.read().decode()
+    if code:
+        sys.exit(f"observer {' '.join(words)}: {said}")
+    return said
+
+
+def _end_as(words: tuple[str, ...]) -> None:
+    """Be a command, from its first import to its exit code."""
+    code = 70
+    try:
+        sys.argv = ["observer", *words]
+        command_line()
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    except BaseException:  # noqa: BLE001 - nothing may return into the parent's work
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
 
 
 def _hook(name: str, event: str, payload: str) -> None:
