@@ -105,13 +105,14 @@ def test_what_a_hook_saw_is_what_an_agent_is_shown(
     repository: Path,
     home: Home,
     observer: Callable[..., Any],
+    within: Callable[..., Any],
     until: Callable[..., None],
 ) -> None:
     an_hour_of_work(tell, repository)  # nobody listens yet: the spool holds it
     assert observer("up").returncode == 0
 
     def status() -> Any:
-        return json.loads(observer("status", "--json").stdout)
+        return json.loads(within("status", "--json").stdout)
 
     until(lambda: status()["events"] == 7)
     assert (status()["spool_depth"], status()["bad_events"], status()["degraded"]) == (0, 0, None)
