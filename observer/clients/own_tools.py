@@ -19,7 +19,8 @@ OWN_QUERIES = frozenset(
 )
 """observer's MCP tools that read: the question is worth keeping, the answer is a copy."""
 OWN_PRIVATE_TOOLS = frozenset(
-    {"memory", "save_note", "update_note", "delete_note", "update_signal_status", "mint_inference"}
+    {"memory", "resolve", "mint_inference", "update_signal_status"}
+    | {"save_note", "update_note", "delete_note"}
     | {"add_memory", "update_memory", "delete_memory", "delete_all_memories"}
     | {"search_memories", "get_memory", "get_all_memories"}
     | {"write_note", "edit_note", "move_note", "canvas", "create_memory_project", "delete_project"}

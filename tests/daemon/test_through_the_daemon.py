@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,11 @@ import pytest
 
 from observer import client
 from observer.cli import main
+from observer.core.config import Settings
 from observer.core.paths import Home
+from observer.embed.registry import find
 from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
 
 pytestmark = pytest.mark.slow
 
@@ -95,11 +98,19 @@ def _read(*words: str, **env: str) -> tuple[int, str, str, bool]:
     return done.returncode, done.stdout, errors, last == "True"
 
 
+def _lengths(home: Home) -> set[int]:
+    """Return how long the vectors of both commits are: the second model completes them."""
+    with closing(SqliteStore(home.database, read_only=True)) as store, store.read() as reader:
+        return {len(vector) for vector in reader.vectors_of([4, 8]).values()}
+
+
 def test_an_answer_is_the_same_from_the_daemon_and_without_it(
-    observer: Observer, app: Path, until: Until, capfd: pytest.CaptureFixture[str]
+    observer: Observer, app: Path, home: Home, until: Until, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert observer("import", "git").returncode == 0
     until(lambda: "stale" in observer("show", "4").stdout)  # both commits are followed by then
+    whole = find(Settings().model, home.models).dimensions
+    until(lambda: _lengths(home) == {whole})
     shown = [_read(*words) for words in ANSWERED]
     assert not any(is_read_here for *_, is_read_here in shown)
     assert observer("down").returncode == 0

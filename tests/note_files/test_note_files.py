@@ -104,11 +104,20 @@ def test_a_folder_that_is_removed_leaves_its_files(vault: Vault) -> None:
         vault.files.folder(vault.folder.name)
 
 
-@pytest.mark.parametrize("kind", ["supersedes", "amends"])
-def test_a_relation_by_title_claims_nothing_about_what_holds(vault: Vault, kind: str) -> None:
-    vault.put("New.md", f"# New\n\n- {kind} [[Old]]\n")
-    vault.put("Old.md", "# Old\n")
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("- supersedes [[Old]]", "superseded"),
+        ("It replaces [[the old one]].", "superseded"),
+        ("- amends [[Old]]", "amended"),
+        ("- relates_to [[Old]]", None),
+    ],
+)
+def test_a_file_says_what_it_does_to_a_note_that_it_names(
+    vault: Vault, said: str, reason: str | None
+) -> None:
+    vault.put("New.md", f"# New\n\n{said}\n")
+    vault.put("Old.md", "---\ntitle: Old\naliases: [The old one]\n---\nAs it was.\n")
     vault.scan()
-    assert [link.kind for link in vault.item("New.md").links] == ["wiki"]
-    assert not vault.item("New.md").validity
-    assert not vault.item("Old.md").validity
+    found = [each.reason for each in vault.item("Old.md").validity]
+    assert found == ([reason] if reason else [])

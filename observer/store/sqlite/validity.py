@@ -65,12 +65,14 @@ _ACTS = f"""
         AND (older.approval <> 'approved' OR newer.author = 'person'
             OR newer.approval = 'approved' OR act.kind = 'amends')
         AND (EXISTS (SELECT 1 FROM link WHERE source = newer.id AND target = older.id AND {_IS_ACT})
-            OR (newer.project_id IS older.project_id AND older.created_ms <= newer.updated_ms))
+            OR (newer.project_id IS older.project_id
+                AND (newer.file <> '' OR older.created_ms <= newer.updated_ms)))
     ORDER BY newer.updated_ms DESC, newer.id DESC
 """
 """What notes do to items by an act, either of them asked for: by id, or by a name that a text says.
 
-A name means a note of the same project that was there. What a person approved yields to no agent.
+A name means a note of the same project that was there; of files nobody knows which came first. What
+a person approved yields to no agent.
 """
 _BELOW = """
     WITH RECURSIVE below (id) AS (
