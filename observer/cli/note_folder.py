@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import click
 
 from observer import client
@@ -10,6 +12,11 @@ from observer.cli.options import named_project
 from observer.cli.output import emit, json_option, note, say, table
 from observer.cli.session import open_memory
 from observer.core.paths import home, working_folder
+from observer.daemon.status import current
+
+FIRST_WITHIN_S = 10.0
+"""How long `add` waits until the files are read: about 4,000 of them."""
+LOOK_S = 0.1
 
 
 @click.group("folder", cls=Group, epilog="Example: observer note folder add ~/vault")
@@ -28,11 +35,29 @@ def add_command(*, path: str, name: str, project: str | None, as_json: bool) -> 
     with open_memory() as memory:
         chosen = memory.project(project).uuid if project else ""
         made = memory.files.add(str(working_folder() / path), name=name, project=chosen)
+    files, unread = _first_scan(made.path)
     if as_json:
-        emit({"name": made.name, "path": made.path, "project": made.project})
+        named = {"name": made.name, "path": made.path, "project": made.project}
+        emit({**named, "files": files, "unread": unread})
         return
     say(f"{made.path} is the note folder {made.name} now")
-    note("it is being read; see how far with: observer note folder list")
+    if files is None or unread:
+        done = f"{files - unread:,} of {files:,} files" if files else "nothing"
+        note(f"{done} read so far; see how far with: observer status")
+
+
+def _first_scan(path: str) -> tuple[int | None, int]:
+    """Return how many files a new note folder has, and how many are not read after some time."""
+    until_s = time.monotonic() + FIRST_WITHIN_S
+    while True:
+        known = {each.path: each for each in current(home()).note_folders}
+        seen = known.get(path)
+        is_read = seen is not None and seen.files is not None and not seen.unread
+        if seen and (is_read or time.monotonic() > until_s):
+            return seen.files, seen.unread
+        if time.monotonic() > until_s:
+            return None, 0
+        time.sleep(LOOK_S)
 
 
 @folder_command.command("list", epilog="Example: observer note folder list --json")

@@ -351,6 +351,18 @@ def title_key(title: str) -> str:
     return normalize("NFKC", normalize("NFKC", title).casefold())
 
 
+_SEPARATORS = lazy_pattern(r"[\s_-]+")
+
+
+def spelling_key(name: str) -> str:
+    """Return what the spellings of a name have in common: see `title_key`; separators are one.
+
+    >>> {spelling_key(name) for name in ("Harbour Plan", "harbour_plan", "HARBOUR-plan")}
+    {'harbour-plan'}
+    """
+    return "-".join(filter(None, _SEPARATORS.split(title_key(name))))
+
+
 @lru_cache(maxsize=4096)  # an answer shows each time twice
 def iso(at_ms: int) -> str:
     """Return ISO 8601 UTC with milliseconds, e.g. ``2026-11-21T09:12:01.120Z``."""

@@ -168,7 +168,7 @@ class Daemon:
                 limit=self._settings.flashback_limit,
             ),
             extract=lambda said: self._llm.extract(said),  # noqa: PLW0108 - made later
-            files=NoteFiles(self._store, self._home, sync=self._notes.sync),
+            files=NoteFiles(self._store, self._home, keeper=self._notes),
         )
 
     def _reading(self, model: LazyModel) -> Memory:

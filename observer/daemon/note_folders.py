@@ -30,8 +30,9 @@ from observer.daemon.watching.inotify import (
 )
 from observer.daemon.writer import WriterThread
 from observer.note_files.folders import NoteFolder, NoteFolders
+from observer.note_files.note_files import SyncReport
 from observer.note_files.places import IGNORE
-from observer.note_files.sync import FolderSync, SyncReport
+from observer.note_files.sync import FolderSync
 from observer.note_files.tree import is_note
 from observer.store.interface import Store, Writer
 
@@ -104,17 +105,30 @@ class NoteFolderWorker:
                 name=each.name,
                 path=each.path,
                 notes=notes.get(each.path, 0),
+                files=known.progress.files if known.progress else None,
+                unread=len(known.progress.left) if known.progress else 0,
                 skipped_files=len(skipped),
                 skipped=tuple(f"{path} ({reason})" for path, reason in skipped[:NAMED]),
             )
-            for each in list(self._syncs)
+            for each, known in list(self._syncs.items())
             for skipped in [self._skipped.get(each.path, ())]
         )
 
     def sync(self, folder: NoteFolder, paths: Sequence[str]) -> None:
-        """Store what is at some paths of a folder, and return after the commit; in any thread."""
-        known = self._syncs.get(folder) or self._sync_of(folder)
-        self._report(folder, known.sync(paths))
+        """See `Keeper.sync`."""
+        self._report(folder, self._followed(folder).sync(paths))
+
+    def catch_up(self, folder: NoteFolder, *, within_s: float) -> SyncReport:
+        """See `Keeper.catch_up`; what is left is read soon after.
+
+        The files are looked at, whatever the kernel has said of them: its word may be on the way,
+        and some file systems say nothing.
+        """
+        done = self._followed(folder).catch_up(within_s=within_s, is_over=self._over.is_set)
+        self._report(folder, done)
+        if done.is_late:
+            self._due.add(folder)
+        return done
 
     async def run(self) -> None:
         """Follow the folders until cancelled."""
@@ -134,8 +148,6 @@ class NoteFolderWorker:
             self._scan_due()
             self._wait()
             self._health.recover("note folders")
-        except _Leaving:
-            return
         except (ConfigInvalid, NotFound, WatchLimitReached) as error:
             self._health.degrade("note folders", str(error))
             self._over.wait(LOOK_S)
@@ -147,18 +159,27 @@ class NoteFolderWorker:
             self._over.wait(RETRY_S)
 
     def _follow_list(self) -> None:
-        listed = self._listed.all()
+        # Known before listed: a folder may be added, and its notes read, meanwhile.
+        known = list(self._syncs)
         if self._is_first:
             with self._store.read() as reader:
-                known = set(reader.noted_folders())
-            gone = [NoteFolder(name="", path=path) for path in known]
-            self._drop([each for each in gone if each.path not in {one.path for one in listed}])
+                stored = [NoteFolder(name="", path=path) for path in reader.noted_folders()]
+        listed = self._listed.all()
+        if self._is_first:
+            paths = {each.path for each in listed}
+            self._drop([each for each in stored if each.path not in paths])
             self._is_first = False
-        self._drop([each for each in self._syncs if each not in listed])
+        self._drop([each for each in known if each not in listed])
         for folder in listed:
-            if folder not in self._syncs:
-                self._syncs[folder] = self._sync_of(folder)
-                self._due.add(folder)
+            self._followed(folder)
+
+    def _followed(self, folder: NoteFolder) -> FolderSync:
+        """Return what keeps a folder, which is scanned soon if it is new; in any thread."""
+        if known := self._syncs.get(folder):
+            return known
+        made = self._syncs.setdefault(folder, self._sync_of(folder))
+        self._due.add(folder)
+        return made
 
     def _drop(self, folders: Iterable[NoteFolder]) -> None:
         for folder in folders:
@@ -170,16 +191,17 @@ class NoteFolderWorker:
 
     def _scan_due(self) -> None:
         if time.monotonic() >= self._next_scan_s:
-            self._due.update(each for each in self._syncs if each not in self._folders)
+            self._due.update(each for each in list(self._syncs) if each not in self._folders)
             self._next_scan_s = time.monotonic() + SCAN_S
         problem: NotFound | None = None
         for folder in list(self._due):
             self._due.discard(folder)
+            known = self._followed(folder)
             try:
                 # Watched before it is scanned, so that nothing changes unseen between them.
-                self._folders[folder] = self._syncs[folder].walk().folders
+                self._folders[folder] = known.walk().folders
                 self._rewatch()
-                self._report(folder, self._syncs[folder].scan(pause=self._pause))
+                self._report(folder, known.scan(go_on=self._rest))
             except NotFound as error:
                 self._folders.pop(folder, None)
                 problem = error
@@ -223,7 +245,7 @@ class NoteFolderWorker:
             self._due.update(self._syncs)
             self._over.wait(1.0)
             return
-        for folder, known in self._syncs.items():
+        for folder, known in list(self._syncs.items()):
             self._take_up(folder, known, changed)
 
     def _take_up(self, folder: NoteFolder, known: FolderSync, changed: Iterable[str]) -> None:
@@ -241,7 +263,7 @@ class NoteFolderWorker:
         if len(paths) > MANY:
             self._due.add(folder)
         elif paths:
-            self._report(folder, known.sync(paths, pause=self._pause))
+            self._report(folder, known.sync(paths, go_on=self._rest))
 
     def _report(self, folder: NoteFolder, report: SyncReport) -> None:
         if report.changed or report.gone:
@@ -258,10 +280,6 @@ class NoteFolderWorker:
         with self._store.write() as writer:
             work(writer)
 
-    def _pause(self, worked_s: float) -> None:
-        if self._over.wait(REST * worked_s):
-            raise _Leaving
-
-
-class _Leaving(Exception):
-    """The daemon stops; the next one goes on."""
+    def _rest(self, worked_s: float) -> bool:
+        """Leave the processor to others; return False if the daemon stops: the next one goes on."""
+        return not self._over.wait(REST * worked_s)

@@ -73,19 +73,27 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NotedFolder(msgspec.Struct, frozen=True, kw_only=True):
-    """A note folder; `skipped` names some of the files that are not stored, with the reasons."""
+    """A note folder; `skipped` names some of the files that are not stored, with the reasons.
+
+    `files` are those that were found on the disk, None before they are looked for; `unread` those
+    that are still to be read.
+    """
 
     name: str
     path: str
     notes: int = 0
+    files: int | None = None
+    unread: int = 0
     skipped_files: int = 0
     skipped: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """Return it as text for a person."""
         left = f"; not stored: {listed(self.skipped)}" if self.skipped else ""
-        more = self.skipped_files - len(self.skipped)
-        return f"{self.path}: {counted(self.notes, 'note')}{left}{f' and {more} more' * (more > 0)}"
+        more = f" and {self.skipped_files - len(self.skipped)} more"
+        waiting = f"; {counted(self.unread, 'file')} to be read" if self.unread else ""
+        left += more * (self.skipped_files > len(self.skipped))
+        return f"{self.path}: {counted(self.notes, 'note')}{waiting}{left}"
 
 
 class Paused(msgspec.Struct, frozen=True, kw_only=True):

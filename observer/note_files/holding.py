@@ -27,7 +27,7 @@ def places_holding(
     for folder in folders:
         place = FolderPlace(folder, exclude=exclude, now_ms=now_ms)
         try:
-            found = tree.walk(folder.path, ignores=place.ignores).files
+            found = tree.walk(folder.path, ignores=place.ignoring()).files
         except NotFound as error:
             yield error.message
             continue

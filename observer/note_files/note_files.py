@@ -1,16 +1,20 @@
 """The API of note folders: which there are, their files, and what the lines of these state.
 
 Reads of text come from the disk, as it is now; what is listed is what the store knows, which
-follows the disk within half a second. A write returns once the note can be found.
+follows the disk within half a second, or after `catch_up`. A write returns once the note can be
+found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Protocol
 
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, DaemonUnavailable
-from observer.core.model import Item
+from observer.core.model import Item, spelling_key
 from observer.core.note_file import Claim, NoteFile, Relation
 from observer.core.paths import Home
 from observer.core.value import Value
@@ -23,8 +27,36 @@ from observer.store.interface import Store, StoreReader
 
 NEW = writing.NEW
 
-Sync = Callable[[NoteFolder, Sequence[str]], None]
-"""Brings the store up to date with the files at some paths, and returns after the commit."""
+
+class SyncReport(Value):
+    """What a sync did. `skipped` are files that are not stored, each with the reason.
+
+    `files` are those on the disk, `left` the paths that were not read in time: of them nothing is
+    known, or what they said before.
+    """
+
+    files: int = 0
+    changed: int = 0
+    gone: int = 0
+    skipped: tuple[tuple[str, str], ...] = ()
+    project_id: int | None = None
+    is_late: bool = False
+    left: tuple[str, ...] = ()
+
+
+class Keeper(Protocol):
+    """Keeps the store like the files of note folders; in any thread."""
+
+    def sync(self, folder: NoteFolder, paths: Sequence[str]) -> None:
+        """Store what is at some paths of a folder, and return after the commit."""
+
+    def catch_up(self, folder: NoteFolder, *, within_s: float) -> SyncReport:
+        """Store what has changed in a folder, as much of it as there is time for.
+
+        Raises:
+            NotFound: the folder is not there. Its notes stay: its disk may not be mounted.
+            StoreUnavailable: the store cannot be written; what was done stays.
+        """
 
 
 class FileText(Value):
@@ -52,13 +84,15 @@ class NoteFiles:
     Args:
         store: what is known of their files.
         home: where the list of them is; None where there are none.
-        sync: None for a process that only reads.
+        keeper: None for a process that only reads.
     """
 
-    def __init__(self, store: Store, home: Home | None = None, *, sync: Sync | None = None) -> None:
+    def __init__(
+        self, store: Store, home: Home | None = None, *, keeper: Keeper | None = None
+    ) -> None:
         self._store = store
         self._folders = NoteFolders(home)
-        self._sync = sync
+        self._keeper = keeper
 
     def folders(self) -> tuple[NoteFolder, ...]:
         """Return the note folders, by name."""
@@ -107,7 +141,7 @@ class NoteFiles:
     def others(self, folder: NoteFolder, *, under: str = "", depth: int = 1) -> Mapping[str, int]:
         """Return the files that are no notes, as they are on the disk; see `tree.other_files`."""
         place = FolderPlace(folder, exclude=(), now_ms=now_ms)
-        return tree.other_files(folder.path, under, depth=depth, ignores=place.ignores)
+        return tree.other_files(folder.path, under, depth=depth, ignores=place.ignoring())
 
     def at(self, folder: NoteFolder, path: str) -> NoteFile | None:
         """Return what is known of the file at a path."""
@@ -133,6 +167,38 @@ class NoteFiles:
         """Return files by permalink, path, title or alias, in this order; nothing that is near."""
         with self._store.read() as reader:
             return reader.note_files_called(name, folder=folder.path if folder else None)
+
+    def spelled(self, folder: NoteFolder, name: str) -> Sequence[NoteFile]:
+        """Return files whose title, alias or file name is spelled alike, by path."""
+        with self._store.read() as reader:
+            return reader.note_files_spelled(name, folder=folder.path)
+
+    def beside(self, folder: NoteFolder, path: str) -> Sequence[str]:
+        """Return the notes on the disk, known or not, that a path names in whatever spelling."""
+        key = name_key(path)
+        above = path.rpartition("/")[0]
+        with (
+            suppress(OSError, ValueError),
+            tree.opened_folder(folder.path, path) as (handle, _),
+            os.scandir(handle) as entries,
+        ):
+            found = sorted(f"{above}/{entry.name}".lstrip("/") for entry in entries)
+            return [each for each in found if tree.is_note(each) and name_key(each) == key]
+        return []
+
+    def catch_up(self, folder: NoteFolder, *, within_s: float) -> SyncReport:
+        """Take up what has changed on the disk; see `Keeper.catch_up`, nothing without one."""
+        if self._keeper is None:
+            return SyncReport()
+        return self._keeper.catch_up(folder, within_s=within_s)
+
+    def sync(self, folder: NoteFolder, paths: Sequence[str]) -> None:
+        """Take up the files at some paths.
+
+        Raises:
+            DaemonUnavailable: this process only reads.
+        """
+        self._writing().sync(folder, paths)
 
     def aliases(self, items: Iterable[int]) -> Mapping[int, Sequence[str]]:
         """Return the other names of notes by id; notes without any are left out."""
@@ -193,9 +259,9 @@ class NoteFiles:
             DaemonUnavailable: this process only reads.
         """
         plain = _note_path(path)
-        sync = self._writing()
+        keeper = self._writing()
         writing.write(folder.path, plain, text.encode(), expected=expected)
-        sync(folder, [plain])
+        keeper.sync(folder, [plain])
         return self._stored(folder, plain)
 
     def move(self, folder: NoteFolder, path: str, target: str) -> NoteFile:
@@ -207,9 +273,9 @@ class NoteFiles:
             DaemonUnavailable: this process only reads.
         """
         plain, new = tree.check_path(path), _note_path(target)
-        sync = self._writing()
+        keeper = self._writing()
         writing.move(folder.path, plain, new)
-        sync(folder, [plain, new])
+        keeper.sync(folder, [plain, new])
         return self._stored(folder, new)
 
     def delete(self, folder: NoteFolder, path: str, *, expected: str) -> None:
@@ -222,14 +288,14 @@ class NoteFiles:
             DaemonUnavailable: this process only reads.
         """
         plain = tree.check_path(path)
-        sync = self._writing()
+        keeper = self._writing()
         writing.remove(folder.path, plain, expected=expected)
-        sync(folder, [plain])
+        keeper.sync(folder, [plain])
 
-    def _writing(self) -> Sync:
-        if self._sync is None:
+    def _writing(self) -> Keeper:
+        if self._keeper is None:
             raise DaemonUnavailable("this process only reads", hint="run: observer up")
-        return self._sync
+        return self._keeper
 
     def _stored(self, folder: NoteFolder, path: str) -> NoteFile:
         if file := self.at(folder, path):
@@ -238,6 +304,11 @@ class NoteFiles:
             f"{path} is written, but nothing of it may be stored",
             hint="see why with: observer note folder list",
         )
+
+
+def name_key(path: str) -> str:
+    """Return what the file names of a note have in common, whatever their spelling."""
+    return spelling_key(path.rpartition("/")[2].rpartition(".")[0])
 
 
 def _note_path(path: str) -> str:

@@ -118,14 +118,22 @@ class FolderPlace:
             self._known_commits = (place.commit, last_commits(place.root, [above or "."]))
         return self._known_commits[1]
 
-    def ignores(self, path: str, *, is_folder: bool) -> bool:
-        """Return True if the folder's own `.gitignore` names a path, or a folder around it."""
-        names = PurePosixPath(path).parts
-        is_ignored = False
-        for is_meant, pattern in self._patterns():
-            if is_ignored != is_meant and pattern.matches(names, is_folder=is_folder):
-                is_ignored = is_meant
-        return is_ignored
+    def ignoring(self) -> Callable[..., bool]:
+        """Return what says, as of now, whether the folder's own `.gitignore` names a path.
+
+        It is called with the path and `is_folder`, and knows the folders around it too.
+        """
+        patterns = self._patterns()
+
+        def ignores(path: str, *, is_folder: bool) -> bool:
+            is_ignored = False
+            names = PurePosixPath(path).parts if patterns else ()
+            for is_meant, pattern in patterns:
+                if is_ignored != is_meant and pattern.matches(names, is_folder=is_folder):
+                    is_ignored = is_meant
+            return is_ignored
+
+        return ignores
 
     def project_id(self, writer: Writer) -> int | None:
         """Return the project of the folder's notes, made if it is new; None for no project."""

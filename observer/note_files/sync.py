@@ -8,18 +8,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from observer.core.errors import BadInput, NotFound
 from observer.core.model import Place
 from observer.core.note_file import NoteFile
-from observer.core.value import Value
 from observer.note_files import tree
 from observer.note_files.folders import NoteFolder
 from observer.note_files.items import ParsedNote, parsed
-from observer.note_files.matching import Batch, ReadFile, put_gone
+from observer.note_files.matching import RACY_NS, Batch, ReadFile, put_gone
+from observer.note_files.note_files import SyncReport
 from observer.note_files.parsing import NoteParser, Text
 from observer.note_files.places import FolderPlace
 from observer.note_files.writing import is_draft, remove_drafts
@@ -36,19 +36,14 @@ Write = Callable[[Callable[[Writer], None]], None]
 """Runs something in a write transaction, and returns after the commit."""
 
 
-def _no_pause(_worked_s: float) -> None:
-    """Go on at once."""
+Stats = dict[str, tree.FileStat | None]
+"""What is known of files by path; None where they have to be read again."""
+GoOn = Callable[[float], bool]
+"""Called after each batch with the seconds that it took; False ends the work there."""
 
 
-class SyncReport(Value):
-    """What a sync did. `skipped` are files that are not stored, each with the reason."""
-
-    files: int = 0
-    changed: int = 0
-    gone: int = 0
-    skipped: tuple[tuple[str, str], ...] = ()
-    project_id: int | None = None
-    took_ms: int = 0
+def _always(_worked_s: float) -> bool:
+    return True
 
 
 class _Batch(NamedTuple):
@@ -93,31 +88,84 @@ class FolderSync:
         self._place = FolderPlace(folder, exclude=exclude, now_ms=now_ms)
         self._now_ms = now_ms
         self._lock = threading.Lock()
+        self._scanning = threading.Lock()
+        self._odd: dict[str, str] = {}
         self._skipped: dict[str, str] = {}
         self._project_id: int | None = None
+        self._seen: Stats = {}
+        self._touched: set[str] = set()
+        self.progress: SyncReport | None = None
+        """What the last scan found, and what of it is left; None before the first one."""
 
-    def scan(self, *, pause: Callable[[float], None] = _no_pause) -> SyncReport:
+    def catch_up(self, *, within_s: float, is_over: Callable[[], bool]) -> SyncReport:
+        """Bring the store up to date with all files, in a time at most; raises as `scan`.
+
+        A walk and a batch may take longer than that. A scan of another thread is waited for. Files
+        that are as they were the last time are not compared with the store.
+        """
+        until_s = time.monotonic() + within_s
+
+        def go_on(worked_s: float) -> bool:  # the next batch takes about as long
+            return not is_over() and time.monotonic() + worked_s < until_s
+
+        if not self._scanning.acquire(timeout=within_s):
+            return replace(self.progress or SyncReport(), is_late=True)
+        try:
+            return self._scanned(go_on, self._seen or self._stored_stats())
+        finally:
+            self._scanning.release()
+
+    def scan(self, *, go_on: GoOn = _always) -> SyncReport:
         """Bring the store up to date with all files.
-
-        `pause` is called after each batch with the seconds that it took.
 
         Raises:
             NotFound: the folder is not there. Its notes stay: its disk may not be mounted.
             StoreUnavailable: the store cannot be written; what was done stays.
         """
-        began_s = time.monotonic()
-        found = self.walk()
-        before_s = self._now_ms() / 1000 - OLD_DRAFT_S
-        remove_drafts(self._root, filter(is_draft, found.hidden), before_s=before_s)
+        with self._scanning:
+            return self._scanned(go_on, self._stored_stats())
+
+    def _stored_stats(self) -> Stats:
+        """Return what the store knows; what it cannot store is looked at anew."""
+        self._skipped = {}
         with self._store.read() as reader:
-            known = {file.path: file for file in reader.note_files(self._root)}
-        changed = [path for path, stat in found.files.items() if _differs(known.get(path), stat)]
-        lost = (path for path in known if path not in found.files)
-        lost = (path for path in lost if not tree.is_below(path, found.unread))
-        self._skipped = {each.path: each.reason for each in found.skipped}
-        done = self.sync([*changed, *lost], pause=pause)
-        took_ms = int((time.monotonic() - began_s) * 1000)
-        return replace(done, files=len(found.files), took_ms=took_ms)
+            files = reader.note_files(self._root)
+        return {
+            file.path: tree.FileStat(file.size_bytes, file.mtime_ns, file.ctime_ns)
+            if file.checksum
+            else None
+            for file in files
+        }
+
+    def _scanned(self, go_on: GoOn, known: Stats) -> SyncReport:
+        """Read the files that are not as they were known."""
+        now_ns = self._now_ms() * 10**6
+        touched = frozenset(self._touched)
+        known = known | dict.fromkeys(touched)
+        found = self.walk()
+        before_s = now_ns / 10**9 - OLD_DRAFT_S
+        remove_drafts(self._root, filter(is_draft, found.hidden), before_s=before_s)
+        changed = [path for path, stat in found.files.items() if known.get(path) != stat]
+        gone = [path for path in known if path not in found.files]
+        unread = [path for path in gone if tree.is_below(path, found.unread)]
+        left = [*changed, *(path for path in gone if path not in unread)]
+        self._odd = {each.path: each.reason for each in found.skipped}
+
+        def noted(worked_s: float) -> bool:
+            del left[:BATCH]
+            self.progress = self._report(files=len(found.files), left=tuple(left))
+            return go_on(worked_s)
+
+        self.progress = self._report(files=len(found.files), left=tuple(left))
+        done = self._synced(tuple(left), noted)
+        # A file that is so young may change once more and look as it does now.
+        old = {path: now_ns - stat.ctime_ns > RACY_NS for path, stat in found.files.items()}
+        self._seen = {path: stat if old[path] else None for path, stat in found.files.items()}
+        self._seen |= dict.fromkeys([*left, *unread])
+        with self._lock:
+            self._touched -= touched
+        self.progress = replace(done, files=len(found.files), is_late=bool(left), left=tuple(left))
+        return self.progress
 
     def walk(self) -> tree.Walk:
         """Return the files and folders that are there.
@@ -125,18 +173,21 @@ class FolderSync:
         Raises:
             NotFound: the folder is not there.
         """
-        return tree.walk(self._root, ignores=self._place.ignores)
+        return tree.walk(self._root, ignores=self._place.ignoring())
 
-    def sync(
-        self, paths: Iterable[str], *, pause: Callable[[float], None] = _no_pause
-    ) -> SyncReport:
+    def sync(self, paths: Iterable[str], *, go_on: GoOn = _always) -> SyncReport:
         """Bring the store up to date with the files at some paths, and return after the commit.
 
         Raises:
             StoreUnavailable: the store cannot be written; what was done stays.
         """
+        waiting = tuple(dict.fromkeys(paths))
+        with self._lock:
+            self._touched.update(waiting)
+        return self._synced(waiting, go_on)
+
+    def _synced(self, waiting: Sequence[str], go_on: GoOn) -> SyncReport:
         changed = gone = 0
-        waiting = list(dict.fromkeys(paths))
         with NoteParser(len(waiting)) as parser:
             began_s = time.monotonic()
             for batch in self._batches(waiting, parser):
@@ -144,14 +195,14 @@ class FolderSync:
                     done = self._stored(batch)
                 changed += done[0]
                 gone += done[1]
-                pause(time.monotonic() - began_s)
+                if not go_on(time.monotonic() - began_s):
+                    break
                 began_s = time.monotonic()
-        return SyncReport(
-            changed=changed,
-            gone=gone,
-            skipped=tuple(sorted(self._skipped.items())),
-            project_id=self._project_id,
-        )
+        return self._report(changed=changed, gone=gone)
+
+    def _report(self, **counts: Any) -> SyncReport:  # noqa: ANN401 - fields of the report
+        skipped = tuple(sorted((self._odd | self._skipped).items()))
+        return SyncReport(skipped=skipped, project_id=self._project_id, **counts)
 
     def drop(self) -> int:
         """Take all notes of the folder out of what is found; return how many. Files stay."""
@@ -236,7 +287,7 @@ class FolderSync:
         """Read a file, with its text if it is another; None if there is none that may be stored."""
         shown = redact_text(path)
         self._skipped.pop(shown, None)
-        if not tree.is_note(path) or self._place.ignores(path, is_folder=False):
+        if not tree.is_note(path) or self._place.ignoring()(path, is_folder=False):
             return None
         # The path is kept, to find the file again.
         secret = "its name holds a secret" if shown != path else ""
@@ -256,9 +307,3 @@ class FolderSync:
         except BadInput as error:
             self._skipped[path] = error.message
         return None
-
-
-def _differs(known: NoteFile | None, stat: tree.FileStat) -> bool:
-    if known is None or not known.checksum:
-        return True
-    return stat != (known.size_bytes, known.mtime_ns, known.ctime_ns)

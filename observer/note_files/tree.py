@@ -20,6 +20,7 @@ ENDS = (".md", ".markdown")
 LARGEST_BYTES = 2 << 20
 """A larger file is no note that somebody reads."""
 PATH_BYTES = 1_000
+NAME_BYTES = 255
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -42,7 +43,7 @@ class Skipped(NamedTuple):
 
 def is_note(path: str) -> bool:
     """Return True if a path inside a folder may be a note: Markdown, and nothing of it hidden."""
-    return path.lower().endswith(ENDS) and not any(name[:1] == "." for name in path.split("/"))
+    return path.lower().endswith(ENDS) and path[0] != "." and "/." not in path
 
 
 def check_path(path: str) -> str:
@@ -58,7 +59,7 @@ def check_path(path: str) -> str:
     if any(name[0] == "." for name in plain):
         raise BadInput(f"{path[:200]!r} is hidden", hint="hidden files are left alone")
     try:
-        is_long = len(os.fsencode(path)) > PATH_BYTES or max(map(_bytes, plain)) > 255
+        is_long = len(os.fsencode(path)) > PATH_BYTES or max(map(_bytes, plain)) > NAME_BYTES
     except UnicodeEncodeError as error:
         raise BadInput(f"{path[:200]!r} is not valid UTF-8") from error
     if is_long or not "".join(plain).isprintable():
@@ -246,6 +247,9 @@ def _take_file(found: Walk, path: str, status: os.stat_result) -> None:
 
 def unusable_name(path: str) -> str:
     """Return why a path that is there cannot be that of a note, or nothing."""
+    is_plain = path.isascii() and path.isprintable() and len(path) < NAME_BYTES
+    if is_plain and path[0] != "." and "/." not in path and "\\" not in path:
+        return ""
     try:
         check_path(path)
     except BadInput as error:

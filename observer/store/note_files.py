@@ -43,6 +43,12 @@ class NoteFileReader(Protocol):
         alias; equals by path. Titles and aliases are compared by `model.title_key`.
         """
 
+    def note_files_spelled(self, name: str, *, folder: str) -> list[NoteFile]:
+        """Return files of a folder whose title or alias is spelled alike, by path.
+
+        Compared by `model.spelling_key`.
+        """
+
     def frontmatter_of(self, items: Iterable[int]) -> Mapping[int, tuple[tuple[str, ...], str]]:
         """Return the tags of notes by id, and their other fields as JSON, empty without any.
 

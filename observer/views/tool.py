@@ -39,13 +39,14 @@ class ToolResult(Generic[Result]):
     """A tool's answer: text for a model to read, and the same as a typed result.
 
     `is_error` marks a refusal whose result says what to do instead; `is_json` marks a text that
-    clients parse.
+    clients parse. `notice` says what the answer does not know.
     """
 
     text: str
     result: Result
     is_error: bool = False
     is_json: bool = False
+    notice: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,8 +39,9 @@ def test_a_folder_is_followed_until_it_is_removed(
         return [hit["title"] for hit in shown["observations"]]
 
     added = observer("note", "folder", "add", str(vault), "--json")
-    assert json.loads(added.stdout)["name"] == "vault", added.stderr
-    until(lambda: found("marmalade") == ["Queue"])
+    made = json.loads(added.stdout)
+    assert (made["name"], made["files"], made["unread"]) == ("vault", 1, 0), added.stderr
+    assert found("marmalade") == ["Queue"]
     (vault / "new/deep").mkdir(parents=True)
     (vault / "new/deep/Zebra.md").write_text("a zebra crossing, see [[Queue]]")
     until(lambda: found("zebra") == ["Zebra"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,9 +12,23 @@ from observer.core.model import Item
 from observer.core.paths import Home
 from observer.note_files import NoteFiles, NoteFolder
 from observer.note_files.folders import NoteFolders
-from observer.note_files.sync import FolderSync, SyncReport
+from observer.note_files.note_files import SyncReport
+from observer.note_files.sync import FolderSync
 from observer.store.interface import Writer
 from observer.store.sqlite.database import SqliteStore
+
+
+class KeeperOf:
+    """Keeps one folder in the thread that asks."""
+
+    def __init__(self, sync: FolderSync) -> None:
+        self._sync = sync
+
+    def sync(self, _: NoteFolder, paths: Sequence[str]) -> None:
+        self._sync.sync(paths)
+
+    def catch_up(self, _: NoteFolder, *, within_s: float) -> SyncReport:
+        return self._sync.catch_up(within_s=within_s, is_over=lambda: False)
 
 
 class Vault:
@@ -34,7 +48,7 @@ class Vault:
             exclude=exclude,
             now_ms=lambda: now_ms() + self.later_ms,
         )
-        self.files = NoteFiles(self.store, home, sync=lambda _, paths: self.sync.sync(paths))
+        self.files = NoteFiles(self.store, home, keeper=KeeperOf(self.sync))
 
     def _write(self, work: Callable[[Writer], None]) -> None:
         with self.store.write() as writer:

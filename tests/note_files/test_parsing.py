@@ -86,7 +86,12 @@ def test_what_changes_while_others_are_stored_is_stored_as_it_is_then(vault: Vau
     names = [f"n{number:03}.md" for number in range(250)]
     for name in names:
         vault.put(name, "before")
-    vault.sync.sync(names, pause=lambda _: vault.put(names[-1], "after"))
+
+    def change(_: float) -> bool:
+        vault.put(names[-1], "after")
+        return True
+
+    vault.sync.sync(names, go_on=change)
     assert vault.item(names[-1]).narrative == "after"
     assert vault.item(names[-2]).narrative == "before"
 
@@ -96,9 +101,10 @@ def test_what_goes_while_others_are_stored_goes_with_the_next_look(vault: Vault)
     for name in names:
         vault.put(name, "before")
 
-    def lose(_: float) -> None:
+    def lose(_: float) -> bool:
         (vault.root / names[-1]).unlink(missing_ok=True)
+        return True
 
-    vault.sync.sync(names, pause=lose)
+    vault.sync.sync(names, go_on=lose)
     assert vault.scan().gone == 1
     assert names[-1] not in vault.paths()

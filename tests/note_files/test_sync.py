@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -200,3 +202,57 @@ def test_a_note_of_a_file_is_changed_by_its_file_alone(vault: Vault) -> None:
     with pytest.raises(BadInput, match="kept as a file") as refused:
         check_kept_here(vault.item("A.md"))
     assert str(vault.root / "A.md") in refused.value.hint
+
+
+def test_a_scan_of_another_thread_is_waited_for(vault: Vault) -> None:
+    """As long as it goes on, what it has left is said."""
+    for number in range(201):
+        vault.put(f"n{number:03}.md", "zebra")
+    at_work, may_go_on = threading.Event(), threading.Event()
+
+    def go_on(_: float) -> bool:
+        at_work.set()
+        return may_go_on.wait(60)
+
+    with ThreadPoolExecutor(1) as others:
+        scan = others.submit(lambda: vault.sync.scan(go_on=go_on))
+        assert at_work.wait(60)
+        seen = vault.sync.catch_up(within_s=0.001, is_over=lambda: False)
+        assert (seen.is_late, seen.files, seen.left) == (True, 201, ("n200.md",))
+        may_go_on.set()
+        assert not vault.sync.catch_up(within_s=60, is_over=lambda: False).is_late
+        assert scan.result().left == ()
+
+
+def test_files_that_are_as_they_were_are_not_compared_again(vault: Vault) -> None:
+    """Only a scan sees what was changed in the store; a young file may change unseen."""
+    vault.put("Zebra.md", "zebra")
+    for later_ms, compared in ((0, 1), (10_000, 0)):
+        vault.later_ms = later_ms
+        vault.sync.catch_up(within_s=60, is_over=lambda: False)
+        vault.sync.drop()
+        assert vault.sync.catch_up(within_s=60, is_over=lambda: False).changed == compared
+    assert vault.sync.scan().changed == 1
+
+
+def test_a_note_that_was_written_and_removed_between_two_looks_is_gone(vault: Vault) -> None:
+    vault.put("Zebra.md", "zebra")
+    vault.later_ms = 10_000
+    vault.sync.catch_up(within_s=60, is_over=lambda: False)
+    vault.put("Horse.md", "horse")
+    vault.sync.sync(["Horse.md"])
+    (vault.root / "Horse.md").unlink()
+    assert vault.sync.catch_up(within_s=60, is_over=lambda: False).gone == 1
+    assert list(vault.paths()) == ["Zebra.md"]
+
+
+def test_what_is_not_stored_stays_named_until_it_is_mended(vault: Vault) -> None:
+    vault.put("Zebra.md", b"\xff")
+    (vault.root / "Link.md").symlink_to(vault.root / "Zebra.md")
+    vault.later_ms = 10_000
+    for _ in range(2):
+        seen = vault.sync.catch_up(within_s=60, is_over=lambda: False)
+        assert [path for path, _ in seen.skipped] == ["Link.md", "Zebra.md"]
+    vault.put("Zebra.md", "zebra")
+    (vault.root / "Link.md").unlink()
+    assert vault.sync.catch_up(within_s=60, is_over=lambda: False).skipped == ()

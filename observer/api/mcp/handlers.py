@@ -176,17 +176,21 @@ class _Answer(NamedTuple):
 
 def _run(tool: Tool, arguments: dict[str, Any]) -> _Answer:
     answer = tool.call(arguments)
-    content = marked_content(msgspec.to_builtins(answer.result))
+    found = msgspec.to_builtins(answer.result)
+    if answer.notice:
+        found["notice"] = "; ".join(filter(None, (found.get("notice"), answer.notice)))
+    content = marked_content(found)
     return _Answer(_marked(answer, content), content, answer.is_error)
 
 
 def _marked(answer: ToolResult[Any], content: Content) -> tuple[str, ...]:
     """Return the texts of an answer, marked as data; a JSON list gets its mark in a second text."""
     if not answer.is_json:
-        return (marked(answer.text),)
+        return (marked("\n\n".join(filter(None, (answer.text, answer.notice)))),)
     if answer.text.startswith("{"):
         return (dump(content).decode(),)
-    return (defused(answer.text), f"{RECORDS} the JSON above.")
+    about = filter(None, (f"{RECORDS} the JSON above.", answer.notice))
+    return (defused(answer.text), "\n".join(about))
 
 
 def _listed(tool: Tool) -> types.Tool:

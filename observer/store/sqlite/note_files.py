@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from observer.core.model import title_key
+from observer.core.model import spelling_key, title_key
 from observer.core.note_file import Claim, NoteFile, NoteFileContent, Relation
 from observer.store.note_files import target_key
 from observer.store.sqlite.queries import Selecting
@@ -36,6 +36,12 @@ WHERE gone_ms IS NULL AND (?3 IS NULL OR folder = ?3)
     AND (permalink = ?1 OR path IN (?1, ?1 || '.md') OR title_key = ?2
         OR item IN (SELECT item FROM note_alias WHERE title_key = ?2))
 ORDER BY rank, folder, path
+"""
+_NAMES = """
+SELECT item, title_key FROM note_file
+WHERE folder = ?1 AND gone_ms IS NULL AND instr(title_key, ?2)
+UNION ALL SELECT item, note_alias.title_key FROM note_alias JOIN note_file USING (item)
+WHERE instr(note_alias.title_key, ?2) AND folder = ?1 AND gone_ms IS NULL
 """
 _LIKE = " UNION ".join(
     f"SELECT item FROM note_file WHERE folder = ?1 AND {column} {AMONG.replace('?', f'?{number}')}"
@@ -70,6 +76,14 @@ class NoteFileReads(Selecting):
         """See `NoteFileReader.note_files_called`."""
         rows = self._rows(_CALLED, (name, title_key(name), folder))
         return [_file(row[:-1]) for row in rows]
+
+    def note_files_spelled(self, name: str, *, folder: str) -> list[NoteFile]:
+        """See `NoteFileReader.note_files_spelled`."""
+        key = spelling_key(name)
+        longest = max(key.split("-"), key=len)
+        rows = self._rows(_NAMES, (folder, longest))
+        named = [item for item, each in rows if spelling_key(each) == key]
+        return self._note_files(f"item {AMONG}", (among(named),))
 
     def note_files_like(
         self,

@@ -40,7 +40,12 @@ class DirectoryTools:
             ),
             Tool(run=self.read_content, title="Read a file", aliases={"path": "identifier"}),
             Tool(run=self.list_directory, title="List a directory"),
-            Tool(run=self.canvas, title="Write a canvas", is_read_only=False),
+            Tool(
+                run=self.canvas,
+                title="Write a canvas",
+                is_read_only=False,
+                aliases={"folder": "directory"},
+            ),
         )
 
     def move_note(

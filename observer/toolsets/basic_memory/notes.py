@@ -73,8 +73,9 @@ class FileNoteTools:
         """
         vault = self._vaults.named(project)
         path = vault.path_of(directory, f"{_file_name(title)}.md")
+        there = vault.there(path, title)
+        path = there.path if there else path
         text = _composed(title, content, tags, note_type, metadata, vault.permalink_for(path))
-        there = vault.at(path)
         if there and not overwrite:
             raise BadInput(
                 f"Note already exists: {there.title!r} (permalink: {there.permalink})",
@@ -171,7 +172,12 @@ class FileNoteTools:
         except NotFound:
             if operation not in edits.CREATING:
                 raise
-            return self._made(vault, identifier, edit, output_format)
+            folder, _, title = named_by(identifier).removesuffix(".md").rpartition("/")
+            path = vault.path_of(folder.removeprefix(f"{vault.name}/"), f"{_file_name(title)}.md")
+            unread = vault.there(path, title)
+            if unread is None:
+                return self._made(vault, path, title, edit, output_format)
+            there = unread
         was = vault.read(there)
         kept = vault.replace(was, edits.apply(was.text, edit))
         result = _edited(kept, edit, is_new=False)
@@ -180,11 +186,9 @@ class FileNoteTools:
         return as_answer(text, result, output_format)
 
     def _made(
-        self, vault: Vault, identifier: str, edit: TextEdit, output_format: Format
+        self, vault: Vault, path: str, title: str, edit: TextEdit, output_format: Format
     ) -> ToolResult[rows.EditedNote]:
         """Create the note that append and prepend did not find."""
-        folder, _, title = named_by(identifier).removesuffix(".md").rpartition("/")
-        path = vault.path_of(folder.removeprefix(f"{vault.name}/"), f"{_file_name(title)}.md")
         text = _composed(title, edit.content, (), "note", {}, vault.permalink_for(path))
         result = _edited(vault.create(path, text), edit, is_new=True)
         lines = ["fileCreated: true", f"operation: Created note with {_lines(edit)} lines"]

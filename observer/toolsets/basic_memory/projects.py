@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from observer import __version__
 from observer.core.errors import BadInput, remedy
@@ -15,12 +16,16 @@ from observer.note_files import NoteFolder
 from observer.note_files.grammar import permalink_of
 from observer.toolsets.basic_memory import rows
 from observer.toolsets.basic_memory.rows import Format, as_answer
-from observer.toolsets.basic_memory.vault import Vaults
+from observer.toolsets.basic_memory.vault import FIRST_WITHIN_S, Vaults
 from observer.views.tool import Tool, ToolResult
 
 CLOUD = """\
 There is no cloud: notes are Markdown files in folders of this machine, and what is remembered of \
 them stays in the home of observer. No account, no subscription, no connection."""
+NO_DEFAULT = (
+    "No default is set: where none is named, the note folder of where you work is meant, or the"
+    " only one."
+)
 RELEASES = "What is new in each version stands in CHANGELOG.md of the project."
 
 
@@ -83,19 +88,25 @@ class ProjectTools:
         project_path: Annotated[
             str, Meta(min_length=1, description="Absolute path; the folder is made if need be.")
         ],
+        *,
+        set_default: Annotated[
+            bool, Meta(description="Not kept: the note folder of where you work is the default.")
+        ] = False,
         output_format: Format = "text",
     ) -> ToolResult[rows.ChangedProject]:
         """Make a note folder of a folder of this machine. Ask the person which."""
         name = permalink_of(project_name.strip().replace("/", "-"))
         known = {each.name: each for each in self._vaults.memory.files.folders()}
-        if there := known.get(name):
-            result = rows.ChangedProject(
-                name=name, path=there.path, created=False, already_exists=True
-            )
-            return as_answer(_about("already exists", there), result, output_format)
-        made = self._vaults.memory.files.add(_made(project_path), name=name)
-        result = rows.ChangedProject(name=name, path=made.path, created=True, already_exists=False)
-        return as_answer(_about("added", made), result, output_format)
+        there = known.get(name)
+        folder = there or self._vaults.memory.files.add(_made(project_path), name=name)
+        self._vaults.opened(folder, within_s=FIRST_WITHIN_S)
+        result = rows.ChangedProject(
+            name=name, path=folder.path, created=not there, already_exists=bool(there)
+        )
+        text = _about("already exists" if there else "added", folder)
+        if set_default:
+            result, text = replace(result, notice=NO_DEFAULT), f"{text}\n\n{NO_DEFAULT}"
+        return as_answer(text, result, output_format)
 
     def delete_project(
         self, project_name: Annotated[str, Meta(description="Exact name.")]

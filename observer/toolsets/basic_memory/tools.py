@@ -30,7 +30,7 @@ def tools(memory: Memory, here: Callable[[], str]) -> tuple[Tool, ...]:
     """Return the 23 tools, in the order of their document."""
     vaults = Vaults(memory, here)
     find, projects = FindTools(vaults), ProjectTools(vaults)
-    return (
+    every = (
         *FileNoteTools(vaults).tools(),
         *DirectoryTools(vaults).tools(),
         *find.tools(),
@@ -41,3 +41,4 @@ def tools(memory: Memory, here: Callable[[], str]) -> tuple[Tool, ...]:
         *projects.own_facts(),
         *find.chat_tools(),
     )
+    return tuple(map(vaults.tool, every))

@@ -1,5 +1,6 @@
 """The notes of one note folder as the toolset names them: by title, permalink, path or memory URL.
 
+What is on the disk is true: a call reads what has changed in a note folder before it answers.
 A note folder is what Basic Memory calls a project. Its name begins the permalinks of notes that
 are written here, and may begin an identifier.
 """
@@ -7,21 +8,26 @@ are written here, and may begin an identifier.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cached_property
+from contextvars import ContextVar
+from dataclasses import replace
+from functools import cached_property, wraps
 from operator import attrgetter
 from typing import Annotated, Any, Literal
 
 import orjson
 from msgspec import Meta
 
-from observer.core.errors import Ambiguous, BadInput, NotFound
-from observer.core.model import Item, Project, title_key
+from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError
+from observer.core.model import Item, Project, spelling_key, title_key
 from observer.core.note_file import Claim, NoteFile, Relation
 from observer.core.paths import is_inside
 from observer.memory.api import Memory
 from observer.note_files import FileText, NoteFolder, tree, writing
 from observer.note_files.grammar import permalink_of
+from observer.note_files.note_files import name_key
+from observer.note_files.tree import is_note
 from observer.notes.values import MOST_NEAR
 from observer.policy import Policies
 from observer.search.rank import Hit
@@ -34,6 +40,7 @@ from observer.toolsets.basic_memory.memory_url import (
     named_by,
 )
 from observer.views.note_api import stands
+from observer.views.tool import Tool, ToolResult
 
 CANDIDATES = 5
 FEW_TARGETS = 50
@@ -44,10 +51,49 @@ _NOT_IN_LINKS = frozenset("[]|#")
 
 _POLICIES = Policies()
 
+WITHIN_S = 2.0
+"""How long a call reads changed files before it answers; it says what is left."""
+FIRST_WITHIN_S = 10.0
+"""The same when a note folder is added: about 4,000 notes are read."""
+
 ProjectName = Annotated[
     str,
     Meta(description="Name of a note folder; that of the current repository, or the only one."),
 ]
+
+
+class _Call:
+    """A call of a tool: the note folders that it uses, and what it could not read of them."""
+
+    def __init__(self) -> None:
+        self.until_s = time.monotonic() + WITHIN_S
+        self.vaults: dict[NoteFolder, Vault] = {}
+        self.notices: list[str] = []
+
+    def opened(self, vault: Vault, *, within_s: float | None = None) -> Vault:
+        """Return a note folder with what has changed in it, as far as there is time."""
+        if known := self.vaults.get(vault.folder):
+            return known
+        self.vaults[vault.folder] = vault
+        try:
+            seen = vault.files.catch_up(
+                vault.folder, within_s=within_s or max(0.0, self.until_s - time.monotonic())
+            )
+        except ObserverError as error:  # what is known answers nevertheless
+            self.notices.append(f"{error}; what was known of its notes may be old")
+            return vault
+        vault.left = seen.left
+        if seen.is_late:
+            read = max(0, seen.files - len(seen.left))
+            many = f"{read:,} of {seen.files:,} files" if seen.files else "nothing"
+            self.notices.append(
+                f"{many} of the note folder {vault.name} read so far, the rest is being read;"
+                " ask again"
+            )
+        return vault
+
+
+_CALL: ContextVar[_Call] = ContextVar("call")
 
 
 class Vaults:
@@ -57,9 +103,29 @@ class Vaults:
         self.memory = memory
         self._here = here
 
+    def tool(self, tool: Tool) -> Tool:
+        """Return a tool that also says what was not read yet of the note folders it uses."""
+
+        @wraps(tool.run)
+        def run(**arguments: Any) -> ToolResult[Any]:  # noqa: ANN401 - each tool has its own
+            call = _Call()
+            _CALL.set(call)
+            try:
+                answer = tool.run(**arguments)
+            except ObserverError as error:
+                error.hint = "; ".join(filter(None, (error.hint, *call.notices)))
+                raise
+            return replace(answer, notice="\n".join(call.notices))
+
+        return replace(tool, run=run)
+
+    def opened(self, folder: NoteFolder, *, within_s: float | None = None) -> Vault:
+        """Return a note folder once what has changed in it is read, or as much as can be."""
+        return _CALL.get().opened(Vault(self.memory, folder), within_s=within_s)
+
     def all(self) -> list[Vault]:
         """Return all, by name."""
-        return [Vault(self.memory, folder) for folder in self.memory.files.folders()]
+        return [self.opened(folder) for folder in self.memory.files.folders()]
 
     def shared(self) -> list[Vault]:
         """Return those that an answer about all note folders may draw on, by name.
@@ -68,8 +134,11 @@ class Vaults:
         """
         projects = self.memory.projects()
         apart = _POLICIES.unshared(projects, self._here())
+        every = (Vault(self.memory, folder) for folder in self.memory.files.folders())
         return [
-            vault for vault in self.all() if vault.project is None or vault.project.id not in apart
+            self.opened(vault.folder)
+            for vault in every
+            if vault.project is None or vault.project.id not in apart
         ]
 
     def named(self, project: str, identifier: str = "") -> Vault:
@@ -82,12 +151,12 @@ class Vaults:
             Ambiguous: there are several, and the client works in none of their projects.
         """
         if project.strip():
-            return Vault(self.memory, self.memory.files.folder(project.strip()))
+            return self.opened(self.memory.files.folder(project.strip()))
         known = self.memory.files.folders()
         first = identifier.strip().removeprefix(SCHEME).partition("/")[0]
         for each in known:
             if each.name == first:
-                return Vault(self.memory, each)
+                return self.opened(each)
         if vault := self.default():
             return vault
         if known:
@@ -107,7 +176,7 @@ class Vaults:
         around = self.memory.project_at(here) if here else None
         near = [each for each in known if _is_near(each, around.uuid if around else "", here)]
         chosen = near if len(near) == 1 else known
-        return Vault(self.memory, chosen[0]) if len(chosen) == 1 else None
+        return self.opened(chosen[0]) if len(chosen) == 1 else None
 
 
 def _is_near(folder: NoteFolder, project: str, here: str) -> bool:
@@ -123,6 +192,8 @@ class Vault:
         self._memory = memory
         self.folder = folder
         self.files = memory.files
+        self.left: Sequence[str] = ()
+        """Paths of files that are not read yet."""
 
     @cached_property
     def project(self) -> Project | None:
@@ -193,10 +264,7 @@ class Vault:
             return same[0]
         shown = identifier.strip()[:200]
         if same:
-            raise Ambiguous(
-                f"'{shown}' matches {len(same)} notes",
-                hint="pass one permalink of: " + ", ".join(file.permalink for file in same),
-            )
+            raise self._several(shown, same)
         near = ", ".join(file.permalink for file in self.suggest(identifier, limit=CANDIDATES))
         raise NotFound(
             f"Entity not found: '{shown}'",
@@ -206,7 +274,10 @@ class Vault:
         )
 
     def called(self, identifier: str) -> Sequence[NoteFile]:
-        """Return the notes of an identifier: by permalink, path, title or alias, nothing near."""
+        """Return the notes of an identifier: by permalink, path, title or alias, nothing near.
+
+        Where there is none, those whose path, title or alias is spelled alike, unread ones too.
+        """
         name = _name(identifier)
         bare = name.removeprefix(f"{self.name}/")
         for each in (name, bare, f"{self.name}/{bare}"):
@@ -216,7 +287,54 @@ class Vault:
         for each in (slug, f"{self.name}/{slug}") if "/" in bare else ():
             if found := self.files.called(each, folder=self.folder):
                 return found
-        return ()
+        whole = bare if is_note(bare) else f"{bare}.md"
+        if unread := [path for path in self.left if name_key(path) == name_key(whole)]:
+            self.files.sync(self.folder, unread)
+        return self.files.spelled(self.folder, bare) or self._spelled(whole)
+
+    def _spelled(self, path: str, *names: str) -> Sequence[NoteFile]:
+        """Return the notes of a path's folder whose file name, or a name, is spelled alike."""
+        above = spelling_key(path.rpartition("/")[0])
+        stem = path.rpartition("/")[2].rpartition(".")[0]
+        found = {
+            file.path: file
+            for key in dict.fromkeys(map(spelling_key, (stem, *names)))
+            for file in self.files.spelled(self.folder, key)
+        }
+        return [
+            file
+            for path, file in sorted(found.items())
+            if spelling_key(path.rpartition("/")[0]) == above
+        ]
+
+    def there(self, path: str, title: str) -> NoteFile | None:
+        """Return the note that is at a path, or has its name or title there in another spelling.
+
+        Raises:
+            Ambiguous: there are several.
+            BadInput: there is such a file, of which nothing may be stored.
+        """
+        beside = self.files.beside(self.folder, path)
+        if unread := [each for each in beside if self.at(each) is None]:
+            self.files.sync(self.folder, unread)
+        for each in unread:
+            if self.at(each) is None:
+                raise BadInput(
+                    f"there is a file {each}, and nothing of it may be stored",
+                    hint="see why with: observer note folder list, or choose another title",
+                )
+        if exact := self.at(path):
+            return exact
+        found = self._spelled(path, title)
+        if len(found) > 1:
+            raise self._several(title, found)
+        return next(iter(found), None)
+
+    def _several(self, shown: str, files: Sequence[NoteFile]) -> Ambiguous:
+        return Ambiguous(
+            f"'{shown}' matches {len(files)} notes",
+            hint="pass one permalink of: " + ", ".join(file.permalink for file in files),
+        )
 
     def matching(self, pattern: str) -> Sequence[NoteFile]:
         """Return the notes whose permalink fits a pattern, by path."""

@@ -15,6 +15,7 @@ from observer.core.paths import Home
 from observer.index import Index
 from observer.memory.api import Memory
 from observer.note_files import NoteFiles, NoteFolder
+from observer.note_files.note_files import SyncReport
 from observer.note_files.sync import FolderSync
 from observer.store.interface import Writer
 from observer.store.sqlite.database import SqliteStore
@@ -32,7 +33,7 @@ class Folders:
 
     def __init__(self, home: Home) -> None:
         self.store = SqliteStore(home.database)
-        self.files = NoteFiles(self.store, home, sync=self._sync)
+        self.files = NoteFiles(self.store, home, keeper=self)
         self.memory = Memory(
             self.store,
             owner="ana",
@@ -42,6 +43,8 @@ class Folders:
             files=self.files,
         )
         self.here = ""
+        self.within_s = 60.0
+        self._keepers: dict[NoteFolder, FolderSync] = {}
         self.tools = {tool.name: tool for tool in tools(self.memory, lambda: self.here)}
 
     def add(self, path: Path, name: str) -> NoteFolder:
@@ -60,15 +63,16 @@ class Folders:
             return f"error: {render.error(error)}"
         return text
 
-    def sync(self, name: str, paths: Sequence[str]) -> None:
-        """Read files that somebody else has changed."""
-        self._sync(self.files.folder(name), paths)
-
-    def _sync(self, folder: NoteFolder, paths: Sequence[str]) -> None:
+    def sync(self, folder: NoteFolder, paths: Sequence[str]) -> None:
         self._keeper(folder).sync(paths)
 
+    def catch_up(self, folder: NoteFolder, *, within_s: float) -> SyncReport:
+        keeper = self._keeper(folder)
+        return keeper.catch_up(within_s=min(within_s, self.within_s), is_over=lambda: False)
+
     def _keeper(self, folder: NoteFolder) -> FolderSync:
-        return FolderSync(self.store, self._write, folder, exclude=(), now_ms=now_ms)
+        made = FolderSync(self.store, self._write, folder, exclude=(), now_ms=now_ms)
+        return self._keepers.setdefault(folder, made)
 
     def _write(self, work: Callable[[Writer], None]) -> None:
         with self.store.write() as writer:

@@ -13,27 +13,26 @@ from mcp import Client, StdioServerParameters
 
 from observer.core.paths import Home
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
-def test_an_agent_and_a_person_work_on_one_note(tmp_path: Path, home: Home) -> None:
+
+@pytest.fixture
+def client(tmp_path: Path) -> Client:
     server = StdioServerParameters(
         command=sys.executable,
         args=["-m", "observer", "mcp", "--tools", "basic-memory"],
         env=dict(os.environ),
         cwd=tmp_path,
     )
+    return Client(server)
 
+
+def test_an_agent_and_a_person_work_on_one_note(tmp_path: Path, home: Home, client: Client) -> None:
     async def work() -> None:
-        async with asyncio.timeout(90), Client(server) as client:
+        async with asyncio.timeout(90), client:
 
             async def said(tool: str, **arguments: Any) -> str:
                 return str(await client.call_tool(tool, arguments))
-
-            async def until(words: str, tool: str, **arguments: Any) -> None:
-                while True:
-                    if words in await said(tool, **arguments):
-                        return
-                    await asyncio.sleep(0.05)
 
             await said(
                 "create_memory_project", project_name="shop", project_path=str(tmp_path / "notes")
@@ -46,14 +45,84 @@ def test_an_agent_and_a_person_work_on_one_note(tmp_path: Path, home: Home) -> N
             draft = file.with_name(".Cart.md.swp")  # as editors save: another file, renamed
             draft.write_text(file.read_text().replace("float", "Decimal"))
             draft.rename(file)
-            await until("shop/design/cart", "search_notes", query="decimal")
+            assert "shop/design/cart" in await said("search_notes", query="decimal")
             appended = await said(
                 "edit_note", identifier="Cart", operation="append", content="- about [[Tax]]"
             )
             assert "is_error=True" not in appended
             assert file.read_text().endswith("- [fact] Sums in Decimal\n- about [[Tax]]")
             file.unlink()
-            await until("Note Not Found", "read_note", identifier="Cart")
+            assert "Note Not Found" in await said("read_note", identifier="Cart")
 
     asyncio.run(work())
     assert home.database.exists()
+
+
+def test_what_is_on_disk_is_not_written_again(tmp_path: Path, client: Client) -> None:
+    """Through the daemon's threads: a folder is added, files come, and each stays one."""
+    port = tmp_path / "port"
+
+    def put(name: str, title: str, text: str) -> None:
+        port.mkdir(exist_ok=True)
+        (port / name).write_text(f"---\ntitle: {title}\n---\n\n{text}\n")
+
+    async def work() -> None:
+        async with asyncio.timeout(90), client:
+
+            async def said(tool: str, **arguments: Any) -> str:
+                return str(await client.call_tool(tool, {**arguments, "project": "port"}))
+
+            put("harbour-plan.md", "Harbour Plan", "kept since May")
+            asked = {"project_name": "port", "project_path": str(port)}
+            await client.call_tool("create_memory_project", asked)
+            assert "harbour-plan" in await said("search_notes", query="kept since May")
+            wrote = await said("write_note", title="Harbour Plan", content="x", directory="")
+            assert "Note already exists" in wrote
+            put("lantern.md", "Lantern", "first line")
+            await said("edit_note", identifier="Lantern", operation="append", content="second")
+
+    asyncio.run(work())
+    assert sorted(path.name for path in port.iterdir()) == ["harbour-plan.md", "lantern.md"]
+    assert (port / "lantern.md").read_text().endswith("first line\nsecond")
+
+
+def test_tools_are_answered_while_a_large_folder_is_read(tmp_path: Path, client: Client) -> None:
+    port = tmp_path / "port"
+    port.mkdir()
+    for number in range(1_000):
+        (port / f"n{number:03}.md").write_text("a zebra crossing")
+
+    async def work() -> str:
+        async with asyncio.timeout(120), client:
+            asked = {"project_name": "port", "project_path": str(port)}
+            making = asyncio.create_task(client.call_tool("create_memory_project", asked))
+            while "port" not in str(await client.call_tool("list_memory_projects", {})):
+                pass
+            asked = [{"title": f"T {n}", "content": "x", "directory": ""} for n in range(8)]
+            wrote = [client.call_tool("write_note", {**each, "project": "port"}) for each in asked]
+            for answer in await asyncio.gather(*wrote):
+                assert "Created note" in str(answer)
+            await making
+            return str(await client.call_tool("list_memory_projects", {}))
+
+    assert "port: 1008 notes" in asyncio.run(work())
+
+
+def test_an_answer_in_any_format_says_what_was_not_read(tmp_path: Path, client: Client) -> None:
+    asked = {"project_name": "port", "project_path": str(tmp_path / "port")}
+
+    async def work() -> list[str]:
+        async with asyncio.timeout(90), client:
+            await client.call_tool("create_memory_project", asked)
+            (tmp_path / "port").rename(tmp_path / "away")
+            searched = {"query": "zebra", "project": "port"}
+            calls = (
+                ("search_notes", searched),
+                ("search_notes", {**searched, "output_format": "json"}),
+                ("recent_activity", {"project": "port", "output_format": "json"}),
+            )
+            answers = [await client.call_tool(name, arguments) for name, arguments in calls]
+            return [" ".join(part.text for part in each.content) for each in answers]
+
+    for text in asyncio.run(work()):
+        assert "port cannot be read: No such file" in text
