@@ -16,6 +16,7 @@ from observer.core.text import one_line, uncoloured
 from observer.outcomes.result import CommandResult
 
 _END_CHARS = 2000
+_INTRODUCED = lazy_pattern(r"\A(?:Exit code \d+\s+|Error: )+")
 _ERROR_TAG = lazy_pattern(r"</?tool_use_error>|</?error>")
 _NEVER = {
     "refused": lazy_pattern(
@@ -25,6 +26,8 @@ _NEVER = {
         r"|This (?:command|tool use|Bash command) requires (?:approval|permission)"
         r"|This Bash command contains multiple operations\. The following parts? requires? approval"
         r"|(?:exec_command failed .{1,400}?|patch )rejected\b|approval policy is "
+        r"|(?:Tool (?:use|call) |Command )?(?:was )?(?:[Rr]ejected|[Dd]enied|[Cc]ancell?ed) by"
+        r" (?:the )?user"
         r"|Tool (?:use|call) (?:was )?(?:rejected|denied)",
         re.DOTALL,
     ),
@@ -65,15 +68,16 @@ _KEYBOARD = lazy_pattern(r"^!{3,} (?:[\w.]+: )?KeyboardInterrupt !{3,}$", re.MUL
 
 def unexecuted_result(command: Command) -> CommandResult | None:
     """Return the result of a call that did not run, or has not ended; None of any other."""
-    if command.exit_code is not None or not command.output:
+    text = _INTRODUCED.sub("", _ERROR_TAG.sub("", command.output[:_END_CHARS]).strip())
+    if not text or command.exit_code == 0:
         return None
-    text = _ERROR_TAG.sub("", command.output[:_END_CHARS]).strip()
-    if _IN_BACKGROUND.match(text):
+    if command.exit_code is None and _IN_BACKGROUND.match(text):
         return CommandResult(said=BACKGROUND)
     if command.failed is False:
         return None
     for reason, pattern in _NEVER.items():
-        if pattern.match(text):
+        # Some clients give an exit code to what nobody has run; who did run may say the rest.
+        if pattern.match(text) and (command.exit_code is None or reason == "refused"):
             return CommandResult(said=f"not run: {reason}", was_run=False)
     return None
 

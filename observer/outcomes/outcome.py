@@ -7,7 +7,7 @@ them, and weighs their word against the exit code.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -18,7 +18,7 @@ from observer.outcomes.exit_codes import (
     ENDINGS,
     EXIT_LINE,
     ended,
-    exit_code_of,
+    own_exit_code,
     reported,
     stopped_by,
 )
@@ -29,11 +29,13 @@ from observer.outcomes.result import (
     CommandResult,
     Diagnostic,
     first_error_line,
+    is_heading,
     line_pattern,
 )
 from observer.outcomes.signature import signature
 from observer.outcomes.visible_output import SAID_NOTHING, VisibleOutput, plain_output
 from observer.shell.command_line import CommandLine
+from observer.shell.exit_status import only_answers
 
 _LAST_CHARS = 2000
 _NOT_THERE = "No such file or directory"
@@ -43,7 +45,6 @@ _SUMMARY = line_pattern(
 )
 _STOPPING = frozenset({124, 137, 143})
 """Exit codes by which somebody else stopped the command, and which it did not bring about."""
-_NO_MATCH_IS_ONE = frozenset({"grep", "egrep", "rg", "ag", "diff", "cmp", "test", "[", "pgrep"})
 
 
 def command_result(command: Command, line: CommandLine, root: str = "") -> CommandResult:
@@ -62,10 +63,9 @@ def _read(command: Command, line: CommandLine) -> CommandResult:
     if never := not_started.unexecuted_result(command):
         return never
     ok = ended(command)
-    if exit_code_of(command) == 1 and line.tool in _NO_MATCH_IS_ONE and ok is False:
-        return CommandResult(
-            ok=True, said="differences found" if "diff" in line.tool else "nothing found"
-        )
+    if ok is False and own_exit_code(command) in {1, None} and only_answers(command.command):
+        is_diff = "diff" in (line.tool, *line.head.split()[1:2])
+        return CommandResult(ok=True, said="differences found" if is_diff else "nothing found")
     text = LINE_START + visible_output.strip_task_prefixes(plain_output(command.output))
     if line.is_routine and ok is not False:
         return _looked(command, line, text)
@@ -138,7 +138,8 @@ def _weighed(found: list[CommandResult], text: str, *, ok: bool | None) -> Comma
 
 def _with_words(result: CommandResult, text: str) -> CommandResult:
     """Return a failure with the line that counts it where no other words of it are left."""
-    if result.first_error or (summary := _SUMMARY.search(text)) is None:
+    summary = None if result.first_error else _SUMMARY.search(text)
+    if summary is None or is_heading(summary.group()):
         return result
     return replace(result, first_error=str(Diagnostic(summary.group().strip())))
 
@@ -163,15 +164,15 @@ def _plain_words(text: str, *, ok: bool | None) -> CommandResult:
     if ok is False and (said := first_error_line(text)):
         diagnostic = Diagnostic(said)
         return CommandResult(ok=False, first_error=str(diagnostic), signature=diagnostic.signature)
-    last = _last_words(text)
     if ok is False:
+        last = _last_words(text, lambda line: not is_heading(line))
         return CommandResult(ok=False, first_error=str(Diagnostic(last)))
-    return CommandResult(ok=ok, said=one_line(last, 160))
+    return CommandResult(ok=ok, said=one_line(_last_words(text), 160))
 
 
-def _last_words(text: str) -> str:
+def _last_words(text: str, says: Callable[[str], bool] = bool) -> str:
     for line in reversed(text[-_LAST_CHARS:].split("\n")):
         is_own = not (EXIT_LINE.match(line) or not_started.TIMED_OUT.match(line))
-        if is_own and line.strip().lower() not in SAID_NOTHING:
+        if is_own and line.strip().lower() not in SAID_NOTHING and says(line):
             return line
     return ""

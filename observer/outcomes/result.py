@@ -49,6 +49,7 @@ _NO_ERROR = re.compile(
 WRAPPER = re.compile(WRAPPED)
 _WARNING = re.compile(r"\W*(?:\w+ )?(?i:warn(?:ing)?)\b")
 _FRAMING = " \t│"
+_LETTERS = re.compile(r"[^\W\d_]{2}")
 
 
 class CommandResult(Value):
@@ -87,8 +88,9 @@ class Diagnostic(NamedTuple):
     test: str = ""
 
     def __str__(self) -> str:
-        """Return ``"TEST - PLACE: WORDS"``, as far as they are known."""
-        said = ": ".join(part for part in (self.place, self.words) if part)
+        """Return ``"TEST - PLACE: WORDS"``, as far as they are known; words without letters not."""
+        words = self.words if self.place or self.test or _LETTERS.search(self.words) else ""
+        said = ": ".join(part for part in (self.place, words) if part)
         return one_line(" - ".join(part for part in (self.test, said) if part), FIRST_ERROR)
 
     @property
@@ -174,6 +176,11 @@ def first_error_line(text: str) -> str:
         warned = warned or (line if is_own else "")
         problem = _PROBLEM.search(text, start + len(line))
     return warned.strip(_FRAMING)
+
+
+def is_heading(line: str) -> bool:
+    """Return True if a line says nothing by itself: a heading, a number, a bracket."""
+    return line.rstrip().endswith(":") or not _LETTERS.search(line)
 
 
 def line_pattern(pattern: str) -> re.Pattern[str]:

@@ -36,6 +36,7 @@ _FRAMES = (
 _LOOKING = word_set(
     """
     cat cd command date df dir du echo env file find grep head history hostname id jobs journalctl
+    awk basename comm cut diff dirname fd jq strings tee tr yq
     less ls man more nl od popd printenv ps pushd pwd readlink realpath rg sleep sort stat tail tree
     true type uname uniq wc which whoami test xxd hexdump [ [[
     Get-ChildItem Get-Content Get-Location Select-Object Select-String
@@ -46,6 +47,8 @@ _FILTERS = word_set("printf jq yq awk sed cut tr paste seq base64 envsubst")
 _GIT_LOOKING = word_set(
     "blame branch describe diff log ls-files remote reflog rev-parse shortlog show status"
 )
+_GIT_WITH_VERBS = word_set("bisect bundle lfs maintenance notes stash submodule worktree")
+_GIT_LOOKING_VERBS = word_set("list log ls-files show status summary verify")
 _GIT_VALUED = word_set("-C -c --git-dir --work-tree --namespace")
 _LOOKING_VERBS = {
     "gh": word_set("view list status diff checks watch api"),
@@ -217,12 +220,13 @@ def git_words(words: list[str]) -> list[str]:
 def _looks(words: list[str]) -> bool:
     tool = program_name(words[0])
     if tool == "git":
-        verb = next(iter(git_words(words)), "")
-        return verb in _GIT_LOOKING and "-D" not in words
+        verb, then = [*git_words(words), "", ""][:2]
+        is_asking = verb in _GIT_WITH_VERBS and then in _GIT_LOOKING_VERBS
+        return is_asking or (verb in _GIT_LOOKING and "-D" not in words)
     if tool == "observer":
         return not _MEMORY_LOOKING.isdisjoint(words[2:3] if words[1:2] == ["note"] else words[1:2])
     if tool == "sed":
-        return "-n" in words and "-i" not in words
+        return not any(word.startswith(("-i", "--in-place")) for word in words)
     if tool in _LOOKING_VERBS:
         is_asking = words[1:2] != ["api"] or _SENDING.isdisjoint(words)
         return is_asking and not _LOOKING_VERBS[tool].isdisjoint(words[1:3])

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from observer.core.text import word_set
 from observer.shell import command_line
 from observer.shell.command_line import SimpleCommand
 from observer.shell.runners import XARGS, program_name
@@ -23,8 +24,18 @@ _PIPEFAIL = re.compile(r"\b(?:set|(?:ba|z|k)?sh)\s[^;&|\n]{0,200}\bpipefail\b")
 _ERREXIT = re.compile(r"\bset\s+-[a-df-z]*e|\b(?:ba|da|z|k)?sh\s+-[a-df-z]*e")
 _LEAVING = frozenset({"exit", "return", "false"})
 _SHOWING = frozenset({"echo", "printf", "Write-Host", "Write-Output"})
-_ANSWERING = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "diff", "cmp", "test", "[", "[["})
-"""Programs whose exit code answers a question: 1 is no failure."""
+_ANSWERING = word_set("grep egrep fgrep rg ag diff cmp test [ [[ pgrep")
+_GIT_ANSWERING = {
+    "merge-base": word_set("--is-ancestor"),
+    "diff": word_set("--quiet --exit-code"),
+    "show-ref": word_set("--verify --exists --quiet -q"),
+    "rev-parse": word_set("--verify"),
+    "ls-files": word_set("--error-unmatch"),
+    "cat-file": word_set("-e"),
+    "config": word_set("--get --get-all --get-regexp"),
+    "check-ignore": word_set("check-ignore"),
+}
+"""Programs, and words of git, whose exit code answers a question: 1 is no failure."""
 
 _OF_FIRST = r"\$\{(?:PIPESTATUS\[0\]|pipestatus\[1\])\}"
 _LAST_CODE = re.compile(rf"\$\?|\$\{{\?\}}|\$LASTEXITCODE\b|\$status\b|{_OF_FIRST}")
@@ -131,15 +142,28 @@ class _Line(NamedTuple):
     def failure(self) -> bool:
         """Whether an exit code other than 0 proves that a command which matters failed."""
         last = self.parts[-1]
-        if self.is_head(last) or last.words[0] in _LEAVING:
+        is_question = _answers(last) and not all(map(_answers, self.heads))
+        if not is_question and (self.is_head(last) or last.words[0] in _LEAVING):
             return True
-        if program_name(last.words[0]) in _ANSWERING:
+        if _answers(last):
             return False
         started = [at for at, part in enumerate(self.parts) if part.sign in {";", "&"}]
         statement = self.parts[0 if self.errexit or not started else started[-1] :]
         if not self.pipefail:
             statement = _before_last_pipe(statement)
         return any(map(self.is_head, statement))
+
+
+def only_answers(command: str) -> bool:
+    """Return True if the exit code of a command line is the answer to a question."""
+    heads = command_line.leading_commands(command_line.simple_commands(command))
+    return bool(heads) and all(map(_answers, heads))
+
+
+def _answers(part: SimpleCommand) -> bool:
+    verb = command_line.git_words(part.words) if program_name(part.words[0]) == "git" else []
+    asking = _GIT_ANSWERING.get(verb[0], frozenset()) if verb else frozenset()
+    return program_name(part.words[0]) in _ANSWERING or not asking.isdisjoint(verb)
 
 
 def _before_last_pipe(statement: Sequence[SimpleCommand]) -> Sequence[SimpleCommand]:

@@ -17,6 +17,9 @@ from observer.shell import command_line
         ("Cancelled", "cancelled"),
         ("The user doesn't want to proceed with this tool use. It was rejected.", "refused"),
         ("User rejected the command", "refused"),
+        ("Error: The user doesn't want to take this action right now.", "refused"),
+        ("Exit code 1\nThe user doesn't want to proceed with this tool use.", "refused"),
+        ("Rejected by user", "refused"),
         ("exec command rejected by user", "refused"),
         ("Permission to use Bash with command make x has been denied.", "refused"),
         ("Claude requested permissions to use Bash, but you haven't granted it yet.", "refused"),
@@ -47,6 +50,12 @@ def test_a_call_that_never_ran_neither_failed_nor_passed(output: str, said: str)
     shown = command_text.run(command, line, verdict, where=Where())
     assert (verdict.ok, verdict.was_run, verdict.first_error) == (None, False, "")
     assert shown.title == f"make test: not run: {said}"
+
+
+def test_a_call_that_the_person_refused_has_not_failed_whatever_code_a_client_gives_it() -> None:
+    refused = Command(command="make test", output="User rejected the command", exit_code=1)
+    verdict = outcome.command_result(refused, command_line.parse_command_line("make test"))
+    assert (verdict.ok, verdict.was_run) == (None, False)
 
 
 @pytest.mark.parametrize(

@@ -718,11 +718,32 @@ def test_a_printed_traceback_is_no_failure_of_a_program_that_ended_well() -> Non
     [
         pytest.param("grep x a", "nothing found", id="grep"),
         pytest.param("diff a b", "differences found", id="diff"),
+        pytest.param("git diff --quiet", "differences found", id="git-diff"),
+        pytest.param("git merge-base --is-ancestor a b", "nothing found", id="git-merge-base"),
+        pytest.param("git fetch -q; git merge-base --is-ancestor a b", "", id="behind-another"),
     ],
 )
 def test_exit_1_of_a_searching_tool_is_an_answer(command: str, said: str) -> None:
     found = judged(command, exit_code=1)
-    assert (found.ok, found.said) == (True, said)
+    assert (found.ok, found.said) == (True if said else None, said)
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("git merge-base --is-ancestor a b; echo $?", "1"),
+        ("git merge-base --is-ancestor a b && echo yes || echo no", "no"),
+        ("git maintenance status | cut -f1", "error: not started"),
+        ("git show HEAD:log | sed 's/a/b/'; ls", "error: handled"),
+    ],
+)
+def test_what_only_asks_has_not_failed_whatever_the_answer(command: str, text: str) -> None:
+    assert judged(command, text, failed=False).ok is True
+
+
+def test_a_question_that_could_not_be_asked_has_failed() -> None:
+    said = "fatal: Not a valid object name b"
+    assert judged("git merge-base --is-ancestor a b", said, exit_code=128).ok is False
 
 
 @pytest.mark.parametrize(
@@ -840,6 +861,23 @@ def test_a_warning_is_no_complaint_where_something_worse_is_said(text: str, said
 
 def test_a_failure_without_a_complaint_names_its_last_line() -> None:
     assert judged("deploy", "step 1\nbye", exit_code=1).first_error == "bye"
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "said"),
+    [
+        ("node list.js", "34.\n35.", ""),
+        ("node list.js", "[\n  1,\n]", ""),
+        ("deploy", "cart is empty\n}", "cart is empty"),
+        ("deploy", "cart is empty\nResults:", "cart is empty"),
+        ("golangci-lint run", "1 issues:\n* errcheck: 1", ""),
+    ],
+)
+def test_a_number_a_bracket_or_a_heading_is_no_first_error(
+    command: str, text: str, said: str
+) -> None:
+    found = judged(command, text, exit_code=1)
+    assert (found.ok, found.first_error) == (False, said)
 
 
 def test_what_a_routine_command_printed_is_not_read() -> None:
