@@ -2,8 +2,9 @@
 
 One list for a project, over all sessions, clients and work trees: a green run of one client clears
 what another left red on the same branch. A failure is dropped when a green run covers it, when
-each failing test has passed, or when the files that it names are deleted; it is no longer shown
-once it is old, or much was changed since. Each `after_...` function returns the list anew.
+each failing test has passed, when the files that it names are deleted, or when it was not seen for
+long. What was changed since, and a later run whose end is unknown, are said: they prove nothing.
+Each `after_...` function returns the list anew.
 """
 
 from __future__ import annotations
@@ -26,12 +27,8 @@ from observer.shell.check import CheckIdentity
 MOST = 24
 CHANGED = 24
 SESSIONS = 8
-FORGOTTEN_MS = 14 * 86_400_000
+FORGOTTEN_MS = 7 * 86_400_000
 """A failure that was not seen for so long is dropped."""
-SHOWN_MS = 3 * 86_400_000
-"""An older failure is not shown: one of Friday still is on Monday, but not on Tuesday."""
-SHOWN_CHANGES = 8
-"""With as many files changed since, whether it still fails is unknown."""
 _SAME_SIZE = 0.8
 """Share of a failing run's tests that a run of unknown scope must pass to count as covering it."""
 _PLACE = lazy_pattern(r"([^\s:()]+\.\w{1,10})(?::|\()\d+")
@@ -47,8 +44,10 @@ class OpenFailure(Value):
     A pass of any of its `checks` clears it: the command's own, and those that its task ran. `tests`
     are the failing tests that have not passed since, if all are known; `failing` those that the
     output named; `total` is the number of tests run, `place` the file of the only error. `item` is
-    its observation, `changed` are the files changed since its last run. `is_rewritten` if a
-    formatter or fixer has since rewritten what it checks: only its next run shows what is left.
+    its observation, `changed` are the files changed since its last run. `chosen` are the words by
+    which a search chose what was shown of its output, `is_unread` holds if it was run since and
+    nothing shows how that ended, `is_rewritten` if a formatter or fixer has since rewritten what
+    it checks: only its next run shows what is left.
     """
 
     checks: tuple[CheckIdentity, ...]
@@ -69,11 +68,16 @@ class OpenFailure(Value):
     total: int = 0
     place: str = ""
     changed: tuple[str, ...] = ()
+    chosen: tuple[str, ...] = ()
+    is_unread: bool = False
     is_rewritten: bool = False
 
 
 class CommandOutcome(NamedTuple):
-    """How a command ended, where and when; `item` is its observation."""
+    """How a command ended, where and when; `item` is its observation.
+
+    `chosen` are the words by which a search chose what was shown of its output.
+    """
 
     runs: CheckResults
     result: CommandResult
@@ -84,6 +88,7 @@ class CommandOutcome(NamedTuple):
     item: int
     session: int | None
     client: str
+    chosen: tuple[str, ...] = ()
 
 
 OpenFailures = tuple[OpenFailure, ...]
@@ -94,6 +99,12 @@ def after_run(known: OpenFailures, ended: CommandOutcome) -> OpenFailures:
     left = [kept for one in known if (kept := _after_passes(one, ended)) is not None]
     if ended.runs.failed:
         left = _with_failure(left, ended)
+    left = [
+        replace(one, changed=(), is_unread=True)
+        if one.branch == ended.branch and is_run_by(one, ended.runs.unread)
+        else one
+        for one in left
+    ]
     fresh = [one for one in left if ended.at_ms - one.last_ms <= FORGOTTEN_MS]
     return tuple(fresh[-MOST:])
 
@@ -144,6 +155,11 @@ def without_work(known: OpenFailures, root: str, branch: str) -> OpenFailures:
     return tuple(one for one in known if (one.root, one.branch) != (root, branch))
 
 
+def is_run_by(one: OpenFailure, ran: Iterable[CheckIdentity]) -> bool:
+    """Return True if one of some runs looks at all that a failing check looked at."""
+    return any(check.covers(again, red) for again in ran for red in one.checks)
+
+
 def worth_showing(
     known: OpenFailures, *, now_ms: int, shown: Mapping[str, str]
 ) -> list[OpenFailure]:
@@ -158,8 +174,7 @@ def worth_showing(
     found: list[OpenFailure] = []
     for one in sorted(known, key=lambda one: -one.last_ms):
         is_here = not shown or one.branch in shown.values()
-        is_fresh = now_ms - one.last_ms <= SHOWN_MS and len(one.changed) <= SHOWN_CHANGES
-        is_known = is_fresh and not one.is_rewritten
+        is_known = now_ms - one.last_ms <= FORGOTTEN_MS and not one.is_rewritten
         if is_here and is_known and not any(_overlap(one, other) for other in found):
             found.append(one)
     return found
@@ -297,6 +312,7 @@ def _new_failure(ended: CommandOutcome) -> OpenFailure:
         failing=result.failing,
         total=(result.passed or 0) + (result.failed or 0) if result.passed is not None else 0,
         place=place_in(result.first_error) if result.failed == 1 else "",
+        chosen=ended.chosen,
     )
 
 

@@ -41,16 +41,14 @@ from observer.observations import (
     open_failures,
     project_state,
 )
-from observer.observations.analysis import analysis_of
-from observer.observations.drafts import (
-    order_of,
-    where_of,
-)
+from observer.observations.analysis import analysis_of, with_silence
+from observer.observations.drafts import order_of, where_of
 from observer.observations.failure_records import TrackedEdit
 from observer.observations.inverse_edits import Reversal
 from observer.observations.open_failures import CommandOutcome
 from observer.observations.project_state import Items, ProjectState, Step, TrackedCommit
 from observer.outcomes.check_runs import check_results_of
+from observer.outcomes.visible_output import visible_output_of
 
 TASKS = 40
 _DELETING = frozenset({"-d", "-D", "--delete"})
@@ -103,7 +101,7 @@ def _with_command(
     if project_state.is_stashed(known, root, recorded.event.at_ms):
         return known
     runs = check_results_of(body, result, root=root, cwd=recorded.event.cwd, tasks=known.tasks)
-    if not (runs.passed or runs.failed or runs.learned):
+    if not any(runs):
         return known
     ended = CommandOutcome(
         runs=runs,
@@ -115,6 +113,7 @@ def _with_command(
         item=made.id,
         session=recorded.session_id,
         client=recorded.event.client,
+        chosen=visible_output_of(body.command).patterns or (),
     )
     tasks = {**known.tasks, **runs.learned}
     return replace(
@@ -193,6 +192,7 @@ class ProjectReducer:
         if step is None or not made:
             return ()
         known = _with_first_branch(self._then, recorded)
+        recorded = with_silence(recorded, known.failures, known.shown_branches)
         known = _with_failures(known, recorded, made[0])
         after, items = step(known, recorded, event.body, made[0])
         after, items = _keep_links(after, made[0], items)

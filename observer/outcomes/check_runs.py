@@ -22,8 +22,10 @@ from observer.outcomes.check_tasks import (
     is_hook,
     task_key,
 )
-from observer.outcomes.exit_codes import ended, exit_code_of
+from observer.outcomes.exit_codes import ended, exit_code_of, reported
+from observer.outcomes.not_started import is_interrupted
 from observer.outcomes.result import CommandResult
+from observer.outcomes.visible_output import commands_printed, visible_output_of
 from observer.shell import command_line
 from observer.shell.check import CheckIdentity
 from observer.shell.check_tables import LIFECYCLE, OUTPUT_NAMES, Kind
@@ -56,6 +58,10 @@ _ASIDE = word_set(
 _SETTING_ASIDE = word_set("stash worktree bisect")
 
 
+SILENT = CommandResult(ok=True, said="printed nothing")
+"""The result of a check that would have printed what it found before."""
+
+
 class _Line(NamedTuple):
     """A command line that ended: its commands, its checks, and the checkers in its output."""
 
@@ -79,10 +85,12 @@ def check_results_of(
         tasks: what is known of the project's tasks.
     """
     parts = command_line.simple_commands(body.command)
-    if result.ok is None or result.is_cut_off or not root or sets_work_aside(parts):
+    if not root or not result.was_run or sets_work_aside(parts):
         return CheckResults()
-    reported = check_tasks.reported_checkers(result)
     ran = check_tasks.checks_of(body.command, root, cwd)
+    if result.ok is None or result.is_cut_off:
+        return CheckResults(unread=tuple(one.check for one in ran))
+    reported = check_tasks.reported_checkers(result)
     learned = check_tasks.learn_tasks(ran, body.output, root, reported=reported, known=tasks)
     known = {**tasks, **learned}
     inner = [one._replace(inner=known.get(task_key(one.check), ())) for one in ran]
@@ -91,6 +99,21 @@ def check_results_of(
         return _failed(line)._replace(learned=learned)
     is_empty = result.passed == 0 and bool(result.tool)
     return CheckResults(passed=() if is_empty else tuple(_passed(line)), learned=learned)
+
+
+def is_silent(body: Command, result: CommandResult) -> bool:
+    """Return True if a command ended well, as far as is known, and nothing of its output is seen.
+
+    That proves nothing by itself: it is for who knows what the command would have printed.
+    """
+    return (
+        result.ok is None
+        and result.was_run
+        and reported(body) is True
+        and visible_output_of(body.command).shows_silence
+        and not is_interrupted(body)
+        and commands_printed(body.output) is not None
+    )
 
 
 def did_not_run(body: Command, result: CommandResult) -> bool:
@@ -112,7 +135,8 @@ def _passed(line: _Line) -> Iterator[CheckIdentity]:
     for one in line.ran:
         if is_hook(one.check) and not _got_through(line.body.output):
             continue
-        if _signed(one, line) or _is_proven(one, line) or _led_on(one, line):
+        is_seen = line.result == SILENT or _signed(one, line)
+        if is_seen or _is_proven(one, line) or _led_on(one, line):
             yield from _all_of(one, line)
 
 

@@ -53,13 +53,14 @@ class CheckResults(NamedTuple):
 
     The pass of any of `failed` clears the failure: of several, one failed and it is unknown which,
     or a task failed in what it runs. `head` is the command that failed, as it works here;
-    `learned` is what tasks turned out to run.
+    `learned` is what tasks turned out to run, `unread` the checks that ran to an unknown end.
     """
 
     passed: tuple[CheckIdentity, ...] = ()
     failed: tuple[CheckIdentity, ...] = ()
     head: str = ""
     learned: Tasks = MappingProxyType({})
+    unread: tuple[CheckIdentity, ...] = ()
 
 
 class TaskCheck(NamedTuple):

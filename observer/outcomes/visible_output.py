@@ -22,6 +22,7 @@ from observer.core.text import one_line, uncoloured, word_set
 from observer.outcomes.result import CommandResult
 from observer.shell import command_line
 from observer.shell.command_line import CommandLine, SimpleCommand
+from observer.shell.exit_status import is_in_background
 from observer.shell.runners import program_name
 
 _PREFIX = re.compile(
@@ -109,6 +110,15 @@ class VisibleOutput(NamedTuple):
             return False
         return self.patterns is None or any(word in line for word in self.patterns)
 
+    @property
+    def shows_silence(self) -> bool:
+        """Whether nothing at all means that nothing was printed, blank lines aside."""
+        return not self.is_lost and (self.lines is None or self.lines > _BLANK)
+
+    def chooses(self, words: Sequence[str]) -> bool:
+        """Return True if lines with each of some words are sure to be let through."""
+        return bool(words) and not self.is_opaque and set(words) <= set(self.patterns or ())
+
 
 @lru_cache(maxsize=2048)
 def visible_output_of(command: str) -> VisibleOutput:
@@ -118,7 +128,8 @@ def visible_output_of(command: str) -> VisibleOutput:
     if not heads:
         return VisibleOutput()
     start = next(at for at, part in enumerate(parts) if part is heads[0])
-    found = VisibleOutput(is_lost=_LOST.search(_unquoted(command)) is not None)
+    is_lost = _LOST.search(_unquoted(command)) is not None or is_in_background(command)
+    found = VisibleOutput(is_lost=is_lost)
     for part in parts[start + 1 :]:
         if not any(part is head for head in heads):
             found = _through(part, found)
@@ -190,16 +201,22 @@ def read_silence(text: str, line: CommandLine, seen: VisibleOutput) -> CommandRe
     """Return a success if nothing was printed by tools that print what is wrong; None else."""
     if seen.is_lost or not seen.shows_end(text):
         return None
-    run: list[str] = []
-    for said in filter(None, map(str.strip, text.split("\n"))):
-        banner = _BANNER.fullmatch(said)
-        if banner is None:
-            return None
-        run += filter(None, (banner["run"], banner["npm"]))
-    if not run and not seen.is_whole(text):
+    run = commands_printed(text)
+    if run is None or (not run and not seen.is_whole(text)):
         return None
     tools = _quiet_tools(" && ".join(run) or line.head)
     return CommandResult(tool=tools, ok=True, said="no errors") if tools else None
+
+
+def commands_printed(text: str) -> list[str] | None:
+    """Return the commands that runners printed where nothing else was; None where it was."""
+    run: list[str] = []
+    for said in filter(None, map(str.strip, text.split("\n"))):
+        banner = _BANNER.fullmatch(said)
+        if banner is None and said.lower() not in SAID_NOTHING:
+            return None
+        run += filter(None, (banner["run"], banner["npm"])) if banner else ()
+    return run
 
 
 def _quiet_tools(command: str) -> str:

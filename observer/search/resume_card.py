@@ -125,6 +125,8 @@ def _red(red: FailingCheck, last: PastSession) -> CardFact:
     tests = tuple(filter(clean, failure.tests or failure.failing))
     named = [test for test in tests if test not in failure.error]
     parts = [clean(failure.said), listed(named, NAMES_SAID), clean(failure.error)]
+    if failure.is_unread:
+        parts.append("run again since, and nothing shows how that ended")
     if failure.changed:
         parts.append(f"changed since and not run again: {listed(failure.changed, NAMES_SAID)}")
     is_here = failure.branch == last.session.branch

@@ -90,14 +90,14 @@ def exit_status_of(command: str) -> ExitStatus:
         return ExitStatus()
     line = _Line(parts, heads, bool(_PIPEFAIL.search(command)), bool(_ERREXIT.search(command)))
     first_words = {simple.words[0] for simple in split(command)}
-    if "!" in first_words or _is_in_background(command):
+    if "!" in first_words or is_in_background(command):
         return ExitStatus(success=False, failure=False)
     if not _LOOPS.isdisjoint(first_words):
         return ExitStatus(success=False, failure=line.failure)
     return _shown(command, line, _worded(line))
 
 
-def _is_in_background(command: str) -> bool:
+def is_in_background(command: str) -> bool:
     """Return True if a command line ends in `&`, or a subshell at its end does."""
     end = command.rstrip().removesuffix(")").rstrip()
     return end.endswith("&") and not end.endswith(("&&", ">&"))

@@ -29,7 +29,7 @@ from observer.core.events import (
 )
 from observer.core.model import Link, UsageEvent, Validity, item_id
 from observer.ingest.pipeline import Pipeline
-from observer.observations.open_failures import SHOWN_CHANGES, SHOWN_MS
+from observer.observations.open_failures import FORGOTTEN_MS
 from observer.projects import PlaceCache
 from observer.search.recent_sessions import OLD_MS, STEPS_OLD_MS
 from observer.search.resume_card import CardRequest, resume_card
@@ -233,18 +233,24 @@ def test_a_red_line_of_another_branch_than_the_last_sessions_names_it(
 
 
 def test_a_red_line_is_shown_no_more_once_it_is_old(shop: Shop) -> None:
-    shop.tell(RED, ago_h=SHOWN_MS / HOUR_MS - 1)
+    shop.tell(RED, ago_h=FORGOTTEN_MS / HOUR_MS - 1)
     assert shop.said("red") != []
-    shop.tell(replace(RED, command="pytest old"), ago_h=SHOWN_MS / HOUR_MS + 1)
+    shop.tell(replace(RED, command="pytest old"), ago_h=FORGOTTEN_MS / HOUR_MS + 1)
     assert len(shop.said("red")) == 1
 
 
-def test_a_red_line_is_shown_no_more_after_many_changes(shop: Shop) -> None:
+def test_a_red_line_is_shown_until_a_pass_however_much_was_changed(shop: Shop) -> None:
     shop.tell(RED, ago_h=2)
-    shop.save(*(f"f{n}.py" for n in range(SHOWN_CHANGES)))
-    assert shop.said("red") != []
-    shop.save("last.py", ago_h=0.5)
-    assert shop.said("red") == []
+    shop.save(*(f"f{n}.py" for n in range(20)))
+    assert "changed since and not run again: f19.py" in shop.said("red")[0]
+
+
+def test_a_red_line_says_that_its_check_was_run_again_to_an_unknown_end(shop: Shop) -> None:
+    shop.tell(RED, ago_h=2)
+    shop.save("cart.py")
+    shop.tell(Command(command="pytest -q | head -2", output="cart.py\n", failed=False), ago_h=0.5)
+    assert "run again since, and nothing shows how that ended" in shop.said("red")[0]
+    assert "not run again" not in shop.said("red")[0]
 
 
 PLAN = Reply(text="Next steps:\n- round the total\n")
