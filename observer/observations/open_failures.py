@@ -211,12 +211,12 @@ def _clears(
     is_vague = green.is_guess or green.is_task or red.is_guess or green.folder != red.folder
     if not (is_counted and is_vague):
         return check.clears(green, red)
-    return (
+    is_alike = check.covers(green, red) or (
         check.is_same_checker(green, red)
-        and (passed or 0) >= _SAME_SIZE * one.total
         and set(green.filters) <= set(red.filters)
         and (red.is_guess or check.is_within_scope(green, red))
     )
+    return is_alike and (passed or 0) >= _SAME_SIZE * one.total
 
 
 def _is_rewritten(one: OpenFailure, green: CheckIdentity) -> bool:

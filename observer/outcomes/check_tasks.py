@@ -72,8 +72,9 @@ class TaskCheck(NamedTuple):
 
 
 def task_key(check: CheckIdentity) -> str:
-    """Return the key of a task: its folder, its name, and whether it fixes files."""
-    return f"{check.folder}|{check.base}{' (fixer)' if check.is_fixer else ''}"
+    """Return the key of a task: its folder, name and filters, and whether it fixes files."""
+    name = " ".join((check.base, *check.filters))
+    return f"{check.folder}|{name}{' (fixer)' if check.is_fixer else ''}"
 
 
 def is_hook(check: CheckIdentity) -> bool:
@@ -117,7 +118,7 @@ def inferred_check(task: CheckIdentity, kind: Kind, base: str) -> CheckIdentity:
         folder=task.folder,
         paths=task.paths,
         filters=task.filters,
-        is_guess=True,
+        task=task.base.partition(" ")[2] or task.base,
         is_fixer=task.is_fixer,
     )
 

@@ -12,6 +12,8 @@ import posixpath
 import re
 from collections.abc import Iterable, Sequence
 
+import msgspec
+
 from observer.core.text import distinct, one_line, relative, word_set
 from observer.core.value import Value
 from observer.shell.check_tables import (
@@ -40,6 +42,7 @@ _NARROWING = re.compile(
     r"|only-failures|failed|rerun-failed|ignore|deselect|exclude|skip[\w-]*|fast|staged|cached)(?:=|\Z)"
     r"|-o\Z|-short\Z"
 )
+_NAME_END = re.compile(r"[:._-]")
 _FROM_FILE = re.compile(r"\d?<.")
 _AT = word_set(
     "-C --prefix --cwd --directory --dir --project-dir --working-directory --package-path"
@@ -52,13 +55,19 @@ _LAST_FAILED = word_set("--lf --last-failed --onlyFailures --only-failures --fai
 """With these a run looks at what failed last, and at nothing else."""
 
 
+_PACKAGE = word_set("filter F w workspace p package")
+_WITH_PACKAGES = ("script ", "cargo ")
+"""Checkers whose filters of these names choose a package: for others `-p` is something else."""
+
+
 class CheckIdentity(Value):
     """What a command checks. `base` is the same for equal checks, `tool` the program.
 
     `paths` are folders and files relative to the project, "" for all of it; a Go package without
     those below it ends in `*`. `filters` choose among what is there, `strict` make it harder to
     pass. `is_given` holds where the paths stand in the command, `is_task` for what the project
-    itself defines, `is_guess` where only the output names the checker, and nothing its scope.
+    itself defines. `task` is the name of the task that ran it where only the output names the
+    checker, and nothing its scope.
     `is_fixer` holds for a formatter or linter that rewrites what it finds: it may fail, but its
     success is not a pass.
     """
@@ -72,8 +81,13 @@ class CheckIdentity(Value):
     strict: tuple[str, ...] = ()
     is_given: bool = False
     is_task: bool = False
-    is_guess: bool = False
+    task: str = ""
     is_fixer: bool = False
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether only the output of a task names the checker."""
+        return bool(self.task)
 
     @property
     def is_of_last_failed(self) -> bool:
@@ -113,14 +127,52 @@ def distinct_paths(paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def covers(green: CheckIdentity, red: CheckIdentity) -> bool:
-    """Return True if all that the red run looked at was looked at by the green one."""
-    is_unfiltered = set(green.filters) <= set(red.filters)
-    return is_comparable(green, red) and is_unfiltered and is_within_scope(green, red)
+    """Return True if all that the red run looked at was looked at by the green one.
+
+    A package may be chosen by its name, or by the folder of that name in which a run is.
+    """
+    pairs = [(green, red)]
+    if _package(green) != _package(red):
+        pairs.append((_in_package(green), _in_package(red)))
+    return any(
+        is_comparable(one, other)
+        and set(one.filters) <= set(other.filters)
+        and is_within_scope(one, other)
+        for one, other in pairs
+    )
+
+
+def _package(check: CheckIdentity) -> str:
+    """Return the name of the one package that a filter chooses, without its scope; "" if none."""
+    named = [one.partition("=") for one in check.filters]
+    chosen = [value for name, _, value in named if name in _PACKAGE]
+    is_sure = len(chosen) == 1 and check.base.startswith(_WITH_PACKAGES) and not check.folder
+    return chosen[0].strip("{}./").rpartition("/")[2] if is_sure else ""
+
+
+def _in_package(check: CheckIdentity) -> CheckIdentity:
+    """Return a check of one package as if it had run in a folder of the package's bare name."""
+    name = _package(check)
+    if name:
+        left = tuple(one for one in check.filters if one.partition("=")[0] not in _PACKAGE)
+        return msgspec.structs.replace(check, folder=name, paths=(name,), filters=left)
+    folder = check.folder.rpartition("/")[2]
+    is_whole = check.paths == (check.folder,) and bool(folder)
+    return msgspec.structs.replace(check, folder=folder, paths=(folder,)) if is_whole else check
 
 
 def clears(green: CheckIdentity, red: CheckIdentity) -> bool:
-    """Return True if the pass of one run proves that the other would pass now."""
-    return covers(green, red) and (red.is_fixer or not green.is_fixer)
+    """Return True if the pass of one run proves that the other would pass now.
+
+    Of what the tasks `lint` and `lint:all` ran, both of unknown scope, neither says anything about
+    the other.
+    """
+    is_variant = green.task != red.task and _stem(green.task) == _stem(red.task) != ""
+    return covers(green, red) and (red.is_fixer or not green.is_fixer) and not is_variant
+
+
+def _stem(task: str) -> str:
+    return _NAME_END.split(task)[0]
 
 
 def is_comparable(green: CheckIdentity, red: CheckIdentity) -> bool:
@@ -221,6 +273,9 @@ class _Scope:
 
     def _enter(self, place: str, *, is_file: bool) -> None:
         folder = posixpath.dirname(place) if is_file else place
+        if folder.startswith("/") and self._root:
+            folder = relative(folder, self._root) if folder != self._root else "."
+            self.folder = ""
         entered = posixpath.normpath(posixpath.join(self.folder, folder))
         self.folder = "" if entered == "." else entered
 

@@ -427,3 +427,29 @@ def test_what_was_not_up_has_no_other_form(play: Play) -> None:
         failed, up, replace(failed, output="OK (2 tests, 2 assertions)", exit_code=0)
     ).fixes
     assert "docker compose up -d app" in fix.narrative
+
+
+@pytest.mark.parametrize(
+    ("failing", "passing"),
+    [
+        ("task lint:all", "task lint"),
+        ("task lint", "task lint:all"),
+        ("npm run lint:full", "npm run lint"),
+        ("just lint-all", "just lint"),
+    ],
+)
+def test_a_fix_needs_the_same_task_to_pass_its_whole_name_included(
+    play: Play, failing: str, passing: str
+) -> None:
+    failed = red(failing, "cart.go:1:1: unused x (unused)\n1 issues:\n* unused: 1")
+    changes = edit("cart.go"), green("task fmt")
+    assert play(failed, *changes, green(passing, "0 issues.")).fixes == []
+    assert play(failed, *changes, green(failing, "0 issues.")).fixes != []
+
+
+def test_a_pass_that_printed_nothing_completes_a_fix(play: Play) -> None:
+    checked = "npx tsc --noEmit 2>&1 | tail -30"
+    said = "cart.ts(3,5): error TS2322: Type 'x' is no 'y'."
+    failed = Command(command=checked, output=said, failed=False)
+    passed = Command(command=checked, output="", failed=False)
+    assert play(failed, edit("cart.ts"), passed).fixes != []

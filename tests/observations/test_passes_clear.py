@@ -39,7 +39,6 @@ CHAINS = (
     "{} 2>&1 | head -20",
     "{} 2>&1 | tee log",
     "{}; git status --short",
-    "git pull -q; {}",
     "{} || true",
     "{} > log 2>&1",
     "{} 2>&1 | grep -v '^$'",
