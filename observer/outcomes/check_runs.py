@@ -23,7 +23,7 @@ from observer.outcomes.check_tasks import (
     task_key,
 )
 from observer.outcomes.exit_codes import ended, exit_code_of, reported
-from observer.outcomes.not_started import is_interrupted
+from observer.outcomes.not_started import is_interrupted, start_failure
 from observer.outcomes.result import CommandResult
 from observer.outcomes.visible_output import commands_printed, visible_output_of
 from observer.shell import command_line
@@ -36,16 +36,6 @@ _HEAD_CHARS = 120
 _LAST_CHARS = 400
 _SHORT_CHARS = 200
 _DONE_BY_GIT = re.compile(r"^\[[^\]\n]{1,200} [0-9a-f]{7,40}\]| -> |^ok \W", re.MULTILINE)
-_NOT_RUN = re.compile(
-    r"command not found|: not found\b|[Nn]o such file or directory|is not recognized as"
-    r"|[Ss]cript not found|[Mm]issing script|unrecognized (?:sub)?command|No rule to make target"
-    r"|(?i:unknown|no such|invalid) (?:command|target|task|recipe|script)|not found in PATH"
-    r"|unexpected argument|executable file not found|could not find a? ?task"
-    r"|(?:[Tt]ask|[Rr]ecipe|[Cc]ommand|Session) .{1,60} (?:not found|does not exist|is not defined)"
-    r"|No module named|does not contain recipe|no Makefile found|Permission denied|not installed"
-    r"|[Cc]annot find (?:project|configuration for task)|(?:environments|[Ss]essions) not found"
-    r"|does not contain a scheme|[Uu]sage: |npx canceled|could not determine executable"
-)
 _NOTHING = re.compile(
     r"file or directory not found|\bdeselected in |[Nn]o tests? (?:files? )?(?:found|were found)"
     r"|no test files|[Nn]o tests to run|[Nn]o tests executed"
@@ -116,11 +106,15 @@ def is_silent(body: Command, result: CommandResult) -> bool:
     )
 
 
-def did_not_run(body: Command, result: CommandResult) -> bool:
-    """Return True if a failure says that the program, or what it was to run, was not there."""
+def _did_not_start(body: Command, result: CommandResult) -> bool:
+    """Return True if a program, or what it was to run, was not there, or somebody stopped it."""
+    if result.passed is not None or result.failed or result.failing:
+        return False
+    code = exit_code_of(body)
     text = f"{result.first_error}\n{body.output[-_LAST_CHARS:]}"
-    is_stopped = exit_code_of(body) in _ENDED_FROM_OUTSIDE
-    return is_stopped or _NOT_RUN.search(text) is not None
+    return code in _ENDED_FROM_OUTSIDE or any(
+        start_failure(said, code=code).reason for said in (text, body.output)
+    )
 
 
 def sets_work_aside(parts: Sequence[SimpleCommand]) -> bool:
@@ -193,6 +187,8 @@ def _failed(line: _Line) -> CheckResults:
     signed = [one for one in line.ran if _signed(one, line)] or _alike(line)
     if (line.reported and not signed) or _ran_nothing(line):
         return CheckResults()
+    if _did_not_start(line.body, line.result):
+        return CheckResults()
     if line.result.passed and not line.result.failed and len(line.ran) > len(signed) > 0:
         # Its tests are well, so what failed is what was run behind them.
         start = signed[-1].place + 1
@@ -249,7 +245,7 @@ def _unsigned(line: _Line) -> CheckResults:
         if part.sign != "|" and not part.looks and not _is_aside(part)
     ]
     is_all = bool(line.ran) and [one.place for one in line.ran] == able
-    if not is_all or did_not_run(line.body, line.result):
+    if not is_all:
         return CheckResults()
     inner = line.ran[0].inner if len(line.ran) == 1 and len(line.ran[0].inner) == 1 else ()
     checks = tuple(one.check for one in line.ran)

@@ -136,7 +136,7 @@ _PATTERNS: tuple[tuple[Reason, re.Pattern[str]], ...] = (
             r"\bspawn " + _named(9) + r" ENOENT",
             r"^(?:/usr/bin/)?env: " + _named(10) + r": no such file or directory",
             r"^(?:\S*/)?python[\d.]*: no module named " + _named(11),
-            r"could not determine executable to run",
+            r"could not determine executable to run|\bnpx canceled\b",
             r"^executable file not found in \$PATH",
         ),
     ),
@@ -210,7 +210,7 @@ _SPEAKS = lazy_pattern(
     r"|no rule|no task|don't know|could not|cannot find|can't open|not recogni[sz]ed|no module"
     r"|not defined|requires? |required|spawn|exec|does not|there is no|MSB1003|no script"
     r"|permission denied|is not running|no container|cannot connect|unsupported"
-    r"|no makefile|no configuration"
+    r"|no makefile|no configuration|no package\.json"
 )
 _RAISED = lazy_pattern(r"[\w.]+(?:Error|Exception)\b: ")
 """How a program's own exceptions begin, which quote anything."""

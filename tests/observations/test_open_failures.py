@@ -375,6 +375,13 @@ def test_who_left_work_in_the_stash_has_gone_on(project: Project, place: Place) 
 
 
 NO_CHECKS = [
+    red(
+        "cargo check", "error: could not find `Cargo.toml` in `/home/ana/shop` or any parent folder"
+    ),
+    red("go vet ./...", "go: go.mod file not found in current directory or any parent directory"),
+    red("pnpm lint", 'ERR_PNPM_NO_IMPORTER_MANIFEST_FOUND No package.json was found in "/home"'),
+    red("npx tsc --noEmit", "sh: 1: tsc: not found"),
+    red("docker compose exec app pytest", 'service "app" is not running'),
     red('go build -o /tmp/x . && (cd /tmp && ./x; echo "Exit: $?")', "Exit: 1"),
     red("python -c 'import shop; shop.total()'", "Traceback (most recent call last):\nKeyError: 1"),
     red("node -e 'total()'", "ReferenceError: total is not defined\n    at x (a.js:1:1)"),
