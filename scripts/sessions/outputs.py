@@ -26,6 +26,7 @@ _SUMMARIES = (
     ("test", re.compile(r"^Tests run: \d+, Failures: (\d+)", re.MULTILINE)),
     ("test", re.compile(r"^\d+ examples?, (\d+) failures?", re.MULTILINE)),
     ("test", re.compile(r"^\s*(\d+) failing$", re.MULTILINE)),  # mocha
+    ("test", re.compile(r"^\s+(\d+) failed$", re.MULTILINE)),  # Playwright
     ("lint", re.compile(r"^Found (\d+) errors?\.?", re.MULTILINE)),
     ("lint", re.compile(r"✖ \d+ problems? \((\d+) errors?", re.MULTILINE)),
     ("lint", re.compile(r"^(\d+) issues[:.]", re.MULTILINE)),
