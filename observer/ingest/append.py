@@ -138,11 +138,11 @@ class EventAppender:
         if not isinstance(body, SessionEnd) or session_id in (None, self._seq) or not place.root:
             return event
         is_past = self._stored_ms - event.at_ms > JUST_NOW_MS
-        dirty = () if is_past else sorted(self._projection.dirty(session_id))
-        changed = uncommitted_paths(place.root, dirty, wait_s=WAIT_S) if dirty else None
+        written = () if is_past else sorted(self._projection.written(session_id))
+        changed = uncommitted_paths(place.root, written, wait_s=WAIT_S) if written else None
         if changed is None:
             return event
-        left = tuple(path for path in dirty if path in changed)
+        left = tuple(path for path in written if path in changed)
         return msgspec.structs.replace(event, body=msgspec.structs.replace(body, uncommitted=left))
 
     def _project_id(self, place: Place, at_ms: int) -> int:

@@ -232,7 +232,7 @@ def _in(folds: Folds, project_id: int) -> Iterator[OpenWork]:
 
 
 def _left(session: Session, known: SessionState) -> OpenWork:
-    return OpenWork(session, session_commits.uncommitted_files(known), known.plan)
+    return OpenWork(session, frozenset(session_commits.open_files(known)), known.plan)
 
 
 class NoteProjection:

@@ -115,9 +115,9 @@ class Projection:
             if one.project_id == project_id and one.last_ms >= since_ms
         ]
 
-    def dirty(self, session_id: int) -> frozenset[str]:
-        """Return the files of a session that no commit has taken in, so far as events say."""
-        return session_commits.uncommitted_files(self._fold_of(session_id).state())
+    def written(self, session_id: int) -> tuple[str, ...]:
+        """Return the files of the project that a session wrote."""
+        return session_commits.written_files(self._fold_of(session_id).state())
 
     def finish(self) -> None:
         """Put what was derived."""

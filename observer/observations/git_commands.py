@@ -1,7 +1,7 @@
-"""What git commands, and `rm`, do to the work tree: discard, stash, stage or commit changes.
+"""What git commands, and `rm`, do to the work tree: discard, stash or switch.
 
-Our git hooks report commits, rewrites and checkouts; this reads the commands that no hook reports,
-or whose words say more than the hook does.
+Commits, rewrites and checkouts are reported by our git hooks or found in the reflog; this reads the
+commands that nothing else reports, or whose words say more.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from observer.shell.runners import program_name
 
 OperationKind = Literal[
     "restore", "reset", "uncommit", "stash", "unstash", "drop", "clean", "switch", "branch",
-    "stage", "update", "commit",
 ]  # fmt: skip
 
 Scope = Literal["", "new", "staged", "unstaged"]
@@ -32,7 +31,6 @@ _WITH_VALUE = word_set("-s --source -b -B -c -C --orphan -m --message")
 _HEAD_NOW = re.compile(r"HEAD is now at ([0-9a-f]{7,64})")
 _BACK = re.compile(r"(?:HEAD|@)(?:\^{1,9}|~\d{0,3}|\^)?\Z")
 _HASH = re.compile(r"[0-9a-f]{7,64}\Z")
-_IN_PART = word_set("-n --dry-run -p --patch -i --interactive -e --edit -N --intent-to-add")
 _UNSTASHED = re.compile(r"^Dropped (?:refs/)?stash@\{|^CONFLICT \(", re.MULTILINE)
 _NOT_UNSTASHED = re.compile(r"stash entry is kept|No stash entries found|is not a valid reference")
 _ENTRY = re.compile(r"(?:stash@\{)?(\d{1,3})\}?\Z")
@@ -41,9 +39,6 @@ _SCOPES: tuple[tuple[frozenset[str], Scope], ...] = (
     (word_set("-S --staged"), "staged"),
     (word_set("-k --keep-index"), "unstaged"),
 )
-_ALL = re.compile(r"--all\Z|-[^-mFCct]*a")
-_MESSAGE = re.compile(r"--(?:message|file|template)\b|-[^-]*[mFt]")
-"""The option whose value is a message: the words of it are not options."""
 
 
 class GitOperation(Value):
@@ -56,8 +51,7 @@ class GitOperation(Value):
     - `uncommit`: drop the commits after `target`, and keep their changes in the files;
     - `stash`, `unstash`, `drop`: push to, apply from or drop from git's stash;
     - `clean`: delete untracked files;
-    - `switch`: check out the branch or commit `target`; `branch`: create it at HEAD;
-    - `stage`: add `paths` to the index; `update`: add only tracked files; `commit`: the index.
+    - `switch`: check out the branch or commit `target`; `branch`: create it at HEAD.
 
     `target` may be a number of commits (`~2`) or the beginning of a hash; with `restore`, the
     commit to restore from; with `unstash` and `drop`, the number of the entry (default: the
@@ -94,14 +88,6 @@ def operations_of(
     ]
 
 
-def index_operations_of(recorded: Recorded, body: Command, *, is_ok: bool) -> list[GitOperation]:
-    """Return what a command line added to the index and to commits, in order."""
-    if "git" not in body.command:
-        return []
-    folder, parts = _folder(recorded, body), completed_parts(body, is_ok=is_ok)
-    return [_placed(operation, folder) for part in parts for operation in parse_index(part)]
-
-
 def completed_parts(body: Command, *, is_ok: bool) -> Sequence[SimpleCommand]:
     """Return the simple commands of a line that were carried out.
 
@@ -121,13 +107,6 @@ def _is_unstashed(part: SimpleCommand, output: str) -> bool:
 def _folder(recorded: Recorded, body: Command) -> str:
     """Return the folder in which a command line ends."""
     return folder_of(simple_commands(body.command), recorded.root, recorded.event.cwd)
-
-
-def parse_index(part: SimpleCommand) -> tuple[GitOperation, ...]:
-    """Return what a simple command adds to the index or commits."""
-    words = words_of(part)
-    parser = _INDEX_PARSERS.get(words[0]) if words else None
-    return parser(words[1:]) if parser else ()
 
 
 def _placed(operation: GitOperation, folder: str) -> GitOperation:
@@ -151,6 +130,12 @@ def parse(part: SimpleCommand, output: str = "") -> GitOperation | None:
     words = words_of(part)
     parser = _PARSERS.get(words[0]) if words else None
     return parser(words[1:], output) if parser else None
+
+
+def commits(part: SimpleCommand) -> bool:
+    """Return True if a simple command asks git to commit, whether or not that came about."""
+    words = words_of(part)
+    return words[:1] == ["commit"] and "--dry-run" not in words
 
 
 def switches_back(part: SimpleCommand) -> bool:
@@ -279,25 +264,6 @@ def _clean(words: list[str], _output: str) -> GitOperation | None:
     return GitOperation(kind="clean", paths=_paths(paths or plain)) if forced and not dry else None
 
 
-def _add(words: list[str]) -> tuple[GitOperation, ...]:
-    options, plain, paths = _split_words(words)
-    named = [*plain, *(paths or [])]
-    is_update = not options.isdisjoint({"-u", "--update"})
-    is_all = is_update or not options.isdisjoint({"-A", "--all"})
-    if not (named or is_all) or not options.isdisjoint(_IN_PART):
-        return ()
-    return (GitOperation(kind="update" if is_update else "stage", paths=_paths(named)),)
-
-
-def _commit(words: list[str]) -> tuple[GitOperation, ...]:
-    text = next((at for at, word in enumerate(words) if _MESSAGE.match(word)), len(words))
-    options = words[: text + 1]
-    if "--dry-run" in options:
-        return ()
-    takes_all = any(map(_ALL.match, options))
-    return (*((GitOperation(kind="update"),) if takes_all else ()), GitOperation(kind="commit"))
-
-
 def _paths(paths: list[str]) -> tuple[str, ...]:
     """Return the paths without quotes; none if they name all files."""
     named = [path.strip("'\"").removeprefix("./").rstrip("/") for path in paths]
@@ -317,4 +283,3 @@ _PARSERS = {
     "stash": _stash,
     "clean": _clean,
 }
-_INDEX_PARSERS = {"add": _add, "stage": _add, "commit": _commit}

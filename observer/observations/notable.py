@@ -168,7 +168,7 @@ def _is_news(
     script = inline_script(body.command)
     if script:
         return not script.only_looks
-    left = [part for part in parts if not _is_commit(part) or not _is_known(body, known)]
+    left = [part for part in parts if not git_commands.commits(part) or not _is_known(body, known)]
     judges = [checker_of(part.words) for part in left]
     if any(judge and judge.kind in ("test", "all") for judge in judges):
         return result.ok is True
@@ -200,10 +200,6 @@ def _moves_work(part: SimpleCommand) -> bool:
     operation = git_commands.parse(part)
     is_moved = operation is not None and operation.kind in _CARRYING
     return is_moved or git_commands.switches_back(part)
-
-
-def _is_commit(part: SimpleCommand) -> bool:
-    return git_commands.words_of(part)[:1] == ["commit"]
 
 
 def _is_known(body: Command, known: SessionState) -> bool:

@@ -1,4 +1,7 @@
-"""Which of a session's changes are committed, staged or stashed, and its commits as text.
+"""A session's commits as text, and which of its changes no commit is known to have.
+
+That a change is committed is what git says: by a commit that was reported, or where it is asked, as
+at the end of a session. What a command line asked for may not have come about.
 
 A commit is kept as the text of `commit_text`, which the summary shows; commits that git replaced
 or dropped are removed.
@@ -81,41 +84,25 @@ def with_later_commit(state: SessionState, saying: str, paths: Iterable[str]) ->
     )
 
 
-def uncommitted_files(state: SessionState) -> frozenset[str]:
-    """Return the files of the project with uncommitted changes of the session."""
-    return frozenset(
-        path
-        for path, touched in state.files.items()
-        if touched.is_dirty and not path.startswith("/")
-    )
+def written_files(state: SessionState) -> tuple[str, ...]:
+    """Return the files of the project that the session wrote, newest first."""
+    files = reversed(state.files.items())
+    return tuple(path for path, touched in files if touched.writes and not path.startswith("/"))
+
+
+def open_files(state: SessionState) -> tuple[str, ...]:
+    """Return those of the written files whose changes no commit is known to have, newest first."""
+    return tuple(path for path in written_files(state) if state.files[path].is_dirty)
 
 
 def with_uncommitted(state: SessionState, uncommitted: Collection[str]) -> SessionState:
-    """Return the state after `git status`.
-
-    Files that it did not list as `uncommitted` are clean.
-    """
-    files = {
-        path: replace(touched, is_dirty=False, is_staged=False)
-        if touched.is_dirty and path not in uncommitted and not touched.is_stashed
-        else touched
-        for path, touched in state.files.items()
-    }
-    return replace(state, files=files)
-
-
-def with_staged(state: SessionState, paths: Collection[str], *, with_new: bool) -> SessionState:
-    """Return the state after paths were added to git's index; no paths mean all files.
-
-    `with_new` adds untracked files too.
-    """
-    files = {
-        path: replace(touched, is_staged=True)
-        if touched.is_dirty and (with_new or not _is_new(touched)) and is_within(path, paths)
-        else touched
-        for path, touched in state.files.items()
-    }
-    return replace(state, files=files)
+    """Return the state after `git status` listed those of the written files as `uncommitted`."""
+    files = dict(state.files)
+    for path in written_files(state):
+        is_there = path in uncommitted
+        is_aside = files[path].is_stashed and not is_there
+        files[path] = replace(files[path], is_dirty=is_there or is_aside, is_stashed=is_aside)
+    return replace(state, files=files, is_told=True)
 
 
 def with_git_commands(
@@ -128,11 +115,6 @@ def with_git_commands(
     for operation, _ in git_commands.operations_of(recorded, replace(body, output=""), is_ok=is_ok):
         if operation.kind in ("reset", "uncommit"):
             state = replace(state, commits=without_undone(state.commits, operation.target))
-    for operation in git_commands.index_operations_of(recorded, body, is_ok=is_ok):
-        if operation.kind == "commit":
-            state = with_index_committed(state)
-        else:
-            state = with_staged(state, operation.paths, with_new=operation.kind == "stage")
     return state
 
 
@@ -162,7 +144,7 @@ def _with_stash(state: SessionState, operation: GitOperation) -> SessionState:
         for path, touched in state.files.items()
         if is_within(path, operation.paths) and _is_in_stash(touched, operation.scope)
     ]
-    moved = {path: replace(state.files[path], is_stashed=True, is_staged=False) for path in entry}
+    moved = {path: replace(state.files[path], is_stashed=True) for path in entry}
     return replace(
         state,
         files=state.files | moved,
@@ -172,12 +154,9 @@ def _with_stash(state: SessionState, operation: GitOperation) -> SessionState:
 
 
 def _is_in_stash(touched: FileState, scope: Scope) -> bool:
-    """Return True if `git stash` takes a file's changes; of new files only if git tracks them."""
-    if not touched.is_dirty or touched.is_stashed:
-        return False
-    if scope in ("staged", "unstaged"):
-        return touched.is_staged == (scope == "staged")
-    return scope == "new" or touched.is_staged or not _is_new(touched)
+    """Return True if `git stash` takes a file's changes, as far as that is known."""
+    is_there = touched.is_dirty and not touched.is_stashed
+    return is_there and (scope == "new" or (not scope and not _is_new(touched)))
 
 
 def _without_stash(state: SessionState, operation: GitOperation) -> SessionState:
@@ -203,17 +182,8 @@ def _without_stash(state: SessionState, operation: GitOperation) -> SessionState
     return replace(state, files=state.files | moved, stash=left, is_stashed=is_stashed)
 
 
-def with_index_committed(state: SessionState) -> SessionState:
-    """Return the state after a commit of git's index."""
-    files = {
-        path: _committed_file(touched) if touched.is_staged else touched
-        for path, touched in state.files.items()
-    }
-    return replace(state, files=files)
-
-
 def _committed_file(touched: FileState) -> FileState:
-    clean = replace(touched, is_dirty=False, is_staged=False, is_stashed=False, committed=None)
+    clean = replace(touched, is_dirty=False, is_stashed=False, committed=None)
     return replace(clean, committed=clean)
 
 

@@ -116,12 +116,14 @@ REQUEST_CHARS = 160
 class Unfinished(Value):
     """What a session left open; every field may be empty.
 
-    `request` is what was asked, `dirty` the uncommitted files, newest first; `steps` are what the
-    agent said or listed as still to do, `rejected` what was tried and did not help. `is_trivial`
-    if the session was only a question or a greeting. Failing checks are in the project's state.
+    `request` is what was asked; `written` are the files that it wrote, newest first, and `dirty`
+    those of them that no commit is known to have; `steps` are what the agent said or listed as
+    still to do, `rejected` what was tried and did not help. `is_trivial` if the session was only a
+    question or a greeting. Failing checks are in the project's state.
     """
 
     request: str = ""
+    written: tuple[str, ...] = ()
     dirty: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
@@ -141,7 +143,8 @@ def unfinished(session: Session) -> Unfinished:
     known = session_state.decode(session.state)
     return Unfinished(
         request=request_of(session, known, first_chars=REQUEST_CHARS),
-        dirty=tuple(path for path, file in reversed(known.files.items()) if file.is_dirty),
+        written=session_commits.written_files(known),
+        dirty=session_commits.open_files(known),
         steps=planning.steps_of(known),
         rejected=known.rejected,
         is_trivial=_is_trivial(known),

@@ -71,10 +71,10 @@ class PendingTool(Value):
 
 
 class FileState(Value):
-    """What a session did to one file; `is_dirty` until its changes are committed.
+    """What a session did to one file; `is_dirty` until git says that its changes are committed.
 
-    `is_staged` if the index holds it as it is, `is_stashed` if git's stash does, `is_undone` if
-    nothing of its changes is left. `committed` is the state as of the last commit.
+    `is_stashed` if git's stash holds them, `is_undone` if nothing of them is left. `committed` is
+    the state as of the last commit.
     """
 
     reads: int = 0
@@ -84,7 +84,6 @@ class FileState(Value):
     symbols: tuple[str, ...] = ()
     fate: str = ""
     is_dirty: bool = False
-    is_staged: bool = False
     is_stashed: bool = False
     is_undone: bool = False
     committed: FileState | None = None
@@ -135,7 +134,8 @@ class SessionState(Value):
     the changes that the agent reported since the last commit; `later_commits` were made outside of
     the session and hold its changes; `failing` are the checks that failed in it and are red.
     `stash` are the session's files in each entry of git's stash, newest last; `is_stashed` while
-    changes are there and no file was written since: checks then run without them.
+    changes are there and no file was written since: checks then run without them. `is_told` after
+    git said which files are not committed, until the next write.
     """
 
     groups: tuple[OpenGroup, ...] = ()
@@ -144,6 +144,7 @@ class SessionState(Value):
     commands: dict[str, CommandState] = msgspec.field(default_factory=dict)
     stash: tuple[tuple[str, ...], ...] = ()
     is_stashed: bool = False
+    is_told: bool = False
     asks: tuple[Ask, ...] = ()
     answering: AnsweredPrompt = AnsweredPrompt()
     last_reply: str = ""
@@ -269,7 +270,6 @@ def with_write(
         symbols=distinct((*touched.symbols, *change.symbols), SYMBOLS_OF_FILE),
         fate="created" if is_born else "deleted" if operation == "delete" else touched.fate,
         is_dirty=True,
-        is_staged=False,
         is_stashed=False,
         is_undone=False,
     )
@@ -279,7 +279,13 @@ def with_write(
         if with_command.ok is False and path not in with_command.since
     }
     commands = {**state.commands, **unaware} if unaware else state.commands
-    return replace(state, files=newest(files, FILES), commands=commands, is_stashed=False)
+    return replace(
+        state,
+        files=newest(files, FILES),
+        commands=commands,
+        is_stashed=False,
+        is_told=False,
+    )
 
 
 def with_command(

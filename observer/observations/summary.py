@@ -238,12 +238,11 @@ def _uncommitted(session: Session, known: SessionState) -> list[str]:
     """Return the files that are not committed, and those in git's stash."""
     if not session.branch and not known.commits:
         return []
-    dirty = sorted(
-        session_commits.uncommitted_files(known), key=list(known.files).index, reverse=True
-    )
+    dirty = session_commits.open_files(known)
     aside = [path for path in dirty if known.files[path].is_stashed]
     there = [path for path in dirty if path not in aside]
-    said = [f"Not committed {_as_of(session)}: {listed(there, 8)}"] if there else []
+    what = "Not committed" if known.is_told else "No commit known"
+    said = [f"{what} {_as_of(session)}: {listed(there, 8)}"] if there else []
     return [*said, f"In git's stash: {listed(aside, 8)}"] if aside else said
 
 

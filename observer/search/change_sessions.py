@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator
 
 from observer.core.events import Command, FileWrite
 from observer.core.filters import Filters
 from observer.core.model import UNASSIGNED, Item, Session
 from observer.git.blame import BlamedCommit
-from observer.observations.git_commands import parse_index
+from observer.observations import git_commands
 from observer.shell.command_line import simple_commands
 from observer.store.interface import StoreReader
 
@@ -122,12 +122,7 @@ def _has_begun(body: Command, ended_ms: int, at_ms: int) -> bool:
 
 
 def _commits(command: str) -> bool:
-    if "git" not in command:
-        return False
-    done: Sequence[str] = [
-        operation.kind for part in simple_commands(command) for operation in parse_index(part)
-    ]
-    return "commit" in done
+    return "git" in command and any(map(git_commands.commits, simple_commands(command)))
 
 
 def prompt(reader: StoreReader, session: Session, before_ms: int) -> list[Item]:

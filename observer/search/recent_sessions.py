@@ -26,6 +26,8 @@ STEPS_OLD_MS = 7 * 86_400_000
 """What another session planned so long before the last is not what comes next."""
 MOST_EVENTS = 200
 """Of one session, searched for the item that describes an edit."""
+ASKED = 100
+"""Files that git is asked about: it answers as soon as for ten; for 200 it takes twice as long."""
 COMMITS = 100
 """The newest, looked through for files that somebody committed since."""
 
@@ -53,11 +55,15 @@ class FailingCheck(NamedTuple):
 
 
 class UncommittedFile(NamedTuple):
-    """A file that no commit took in, the session that wrote it last, the item that describes it."""
+    """A file that no commit took in, the session that wrote it last, the item that describes it.
+
+    Where git could not be asked it `is_certain` of none: no commit of it is known.
+    """
 
     past: PastSession
     path: str
     item: Item
+    is_certain: bool
 
 
 class RecentSessions:
@@ -111,22 +117,29 @@ class RecentSessions:
     def dirty(
         self, last: PastSession, uncommitted: Uncommitted | None
     ) -> Iterator[UncommittedFile]:
-        """Yield files that are not committed, those of the session to resume first."""
-        left: dict[str, PastSession] = {}
+        """Yield files that are not committed, those of the session to resume first.
+
+        git is asked about the newest `ASKED` that sessions wrote: what they saw of commits may have
+        been taken back. Where it does not answer, what is known is that no commit was seen.
+        """
+        written: dict[str, PastSession] = {}
         for past in self._recent(last):
-            for path in past.left.dirty:
-                if not path.startswith("/"):
-                    left.setdefault(path, past)
-        if not left:
-            return
-        differ = uncommitted(tuple(left)) if uncommitted else None
-        if differ is None:
+            for path in past.left.written:
+                written.setdefault(path, past)
+        asked = tuple(written)[:ASKED]
+        differ = uncommitted(asked) if uncommitted and asked else None
+        found = differ
+        if found is None:
             # Outside git nothing is ever committed, and every file would be listed for ever.
-            left = {path: past for path, past in left.items() if past.session.branch}
-            differ = frozenset(left) - self._committed(left)
-        for path, past in sorted(left.items(), key=lambda pair: pair[1] is not last):
-            if path in differ:
-                yield UncommittedFile(past, path, self._writing(past, path))
+            left = {
+                path: past
+                for path, past in written.items()
+                if past.session.branch and path in past.left.dirty
+            }
+            found = frozenset(left) - self._committed(left)
+        for path, past in sorted(written.items(), key=lambda pair: pair[1] is not last):
+            if path in found:
+                yield UncommittedFile(past, path, self._writing(past, path), differ is not None)
 
     def steps(self, last: PastSession) -> Iterator[tuple[PastSession, str]]:
         """Yield what is still to do, that of the session to resume first.

@@ -142,14 +142,15 @@ def _red(red: FailingCheck, last: PastSession) -> CardFact:
 
 
 def _uncommitted(dirty: Sequence[UncommittedFile], last: PastSession) -> Iterator[CardFact]:
+    why = "not committed" if all(each.is_certain for each in dirty) else "no commit known"
     for path, past, item in ((each.path, each.past, each.item) for each in dirty[:MOST_DIRTY]):
         changed = ", ".join(item.facts[1:NAMES_SAID]) if item.facts[:1] == (path,) else ""
         who = "" if past is last else f", changed by {past.session.client}"
         text = f"{path} ({changed})" if changed else path
-        yield CardFact(item=item.id, why=f"not committed{who}", text=text)
+        yield CardFact(item=item.id, why=f"{why}{who}", text=text)
     if more := dirty[MOST_DIRTY:]:
         text = f"{len(more)} more: {listed([each.path for each in more], 2 * NAMES_SAID)}"
-        yield CardFact(item=more[0].past.summary.id, why="not committed", text=text)
+        yield CardFact(item=more[0].past.summary.id, why=why, text=text)
 
 
 def _step(past: PastSession, step: str, last: PastSession) -> CardFact:

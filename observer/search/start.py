@@ -154,7 +154,7 @@ def _joined(lines: Sequence[CardFact]) -> Iterator[CardFact]:
     """Yield the lines of a card with all files that are not committed in one of them."""
     for why, group in groupby(lines, key=lambda line: line.why):
         same = list(group)
-        if why.startswith("not committed") and len(same) > 1:
+        if why.startswith(("not committed", "no commit known")) and len(same) > 1:
             first, *others = same
             text = "; ".join([first.text, *(f"#{line.item} {line.text}" for line in others)])
             yield CardFact(item=first.item, why=why, text=text)

@@ -97,7 +97,7 @@ def taken(*names: str, subject: str = "Round totals") -> Commit:
 def test_a_session_says_when_its_files_were_not_committed(shop: Shop) -> None:
     shop.edit("cart.py", "price.py")
     assert shop.summary().next_steps == (
-        "Not committed at 2026-09-21 14:13 UTC: price.py and cart.py."
+        "No commit known at 2026-09-21 14:13 UTC: price.py and cart.py."
     )
     shop.tell(SessionEnd())
     assert shop.summary().next_steps == f"Not committed {AT}: price.py and cart.py."
@@ -183,11 +183,11 @@ def test_an_end_that_begins_a_session_asks_nothing(
     assert asked == []
 
 
-def test_where_git_cannot_be_asked_the_session_is_believed(shop: Shop) -> None:
+def test_where_git_cannot_be_asked_no_commit_is_known(shop: Shop) -> None:
     shop.edit("cart.py")
     (shop.root / ".git" / "HEAD").write_text("broken")
     shop.tell(SessionEnd(), branch="main")
-    assert "cart.py" in shop.summary().next_steps
+    assert shop.summary().next_steps == f"No commit known {AT}: cart.py."
 
 
 @pytest.mark.parametrize(
@@ -271,7 +271,7 @@ def test_what_the_session_wrote_back_itself_is_not_left(shop: Shop) -> None:
     shop.save("cart.py", "a = 1\n")
     back = FileWrite(path=str(shop.root / "cart.py"), edits=(Edit(old="a = 2", new="a = 1"),))
     shop.tell(back)
-    assert shop.summary().next_steps == "Not committed at 2026-09-21 14:13 UTC: price.py."
+    assert shop.summary().next_steps == "No commit known at 2026-09-21 14:13 UTC: price.py."
 
 
 def test_what_another_editor_wrote_back_is_not_left(shop: Shop) -> None:

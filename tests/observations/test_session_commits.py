@@ -97,11 +97,6 @@ OTHER = FileWrite(path="b.py", edits=(Edit(old="a", new="b"),))
         pytest.param((WRITE, "git stash", "git stash drop 3"), "", "a.py", id="another's"),
         pytest.param((NEW, "git stash"), "new.py", "", id="git does not know it"),
         pytest.param((NEW, "git stash -u"), "", "new.py", id="new files too"),
-        pytest.param((NEW, "git add new.py", "git stash"), "", "new.py", id="git knows it"),
-        pytest.param(
-            (WRITE, "git add .", OTHER, "git stash -S"), "b.py", "a.py", id="what is staged"
-        ),
-        pytest.param((WRITE, "git add .", OTHER, "git stash -k"), "a.py", "b.py", id="what is not"),
         pytest.param((WRITE, "git stash save 'Try it'"), "", "a.py", id="in old words"),
         pytest.param((WRITE, "git stash", "git stash branch x"), "a.py", "", id="branch"),
     ],

@@ -84,28 +84,17 @@ def test_what_git_took_back_is_not_left(feed: Feed, command: str, dirty: tuple[s
     assert unfinished(fed.session).dirty == dirty
 
 
-@pytest.mark.parametrize(
-    ("command", "dirty"),
-    [
-        pytest.param("git add -A && git commit -m x", (), id="all"),
-        pytest.param("git commit -am x", ("new.py",), id="what git knows"),
-        pytest.param("git add new.py && git commit -m x", ("src/b.py", "a.py"), id="a file"),
-        pytest.param("cd src && git add b.py && git commit -m x", ("new.py", "a.py"), id="below"),
-        pytest.param("git commit -m x", ("new.py", "src/b.py", "a.py"), id="nothing"),
-        pytest.param("git add -A", ("new.py", "src/b.py", "a.py"), id="not yet"),
-    ],
-)
-def test_what_a_session_commits_is_not_left_though_no_hook_of_git_reports(
-    feed: Feed, command: str, dirty: tuple[str, ...]
-) -> None:
-    new = FileWrite(path="new.py", operation="create", content="x")
-    fed = feed(save("a.py"), save("src/b.py"), new, Command(command=command, exit_code=0))
-    assert unfinished(fed.session).dirty == dirty
+@pytest.mark.parametrize("code", [0, 1])
+def test_that_a_command_committed_is_for_git_to_say(feed: Feed, code: int) -> None:
+    asked = Command(command="git add -A && git commit -m x && git push", exit_code=code)
+    assert unfinished(feed(save("a.py"), asked).session).dirty == ("a.py",)
 
 
-def test_a_commit_that_was_refused_took_nothing_in(feed: Feed) -> None:
-    refused = Command(command="git add -A && git commit -m x", exit_code=1)
-    assert unfinished(feed(save("a.py"), refused).session).dirty == ("a.py",)
+@pytest.mark.parametrize("left", [(), ("a.py",), ("b.py",), ("a.py", "b.py")])
+def test_what_git_says_at_the_end_holds_both_ways(feed: Feed, left: tuple[str, ...]) -> None:
+    taken = Commit(hash="a" * 40, subject="Say it", files=(FileChange(path="a.py"),))
+    fed = feed(save("a.py"), save("b.py"), taken, SessionEnd(uncommitted=left))
+    assert sorted(unfinished(fed.session).dirty) == list(left)
 
 
 def test_a_file_that_changed_after_it_was_added_is_left(feed: Feed) -> None:

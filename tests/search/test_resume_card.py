@@ -143,7 +143,7 @@ def test_the_most_urgent_comes_first(shop: Shop) -> None:
     assert [line.why for line in shop.lines()] == [
         "last session",
         "red when it ran last",
-        "not committed",
+        "no commit known",
         "next step",
         "standing decision",
         "done",
@@ -320,37 +320,37 @@ def test_what_was_left_long_ago_is_nobodys_next_step(shop: Shop) -> None:
 
 def test_a_dirty_file_has_the_id_of_its_last_edit(shop: Shop) -> None:
     edited = shop.save("src/cart.py", "prices.py")
-    dirty = [line for line in shop.lines() if line.why == "not committed"]
+    dirty = [line for line in shop.lines() if line.why == "no commit known"]
     assert [line.text for line in dirty] == ["prices.py (+1 -1 lines)", "src/cart.py (+1 -1 lines)"]
     assert dirty[0].item == edited
 
 
 def test_of_many_dirty_files_the_last_stand_in_one_line(shop: Shop) -> None:
     shop.save(*(f"f{n}.py" for n in range(12)))
-    dirty = shop.said("not committed")
+    dirty = shop.said("no commit known")
     assert len(dirty) == 9
     assert dirty[-1] == "4 more: f3.py, f2.py, f1.py and f0.py"
 
 
 def test_a_file_outside_the_project_is_not_called_dirty(shop: Shop) -> None:
     shop.tell(FileWrite(path="/etc/hosts", content="x"))
-    assert shop.said("not committed") == []
+    assert shop.said("no commit known") == []
 
 
 def test_another_session_is_named_with_what_it_left_dirty(shop: Shop) -> None:
     shop.save("cart.py", session="old", client="cursor", ago_h=5)
     shop.save("prices.py", session="new", ago_h=2)
-    whys = [line.why for line in shop.lines() if line.why.startswith("not")]
-    assert whys == ["not committed", "not committed, changed by cursor"]
+    whys = [line.why for line in shop.lines() if line.why.startswith("no commit")]
+    assert whys == ["no commit known", "no commit known, changed by cursor"]
 
 
 def test_a_commit_by_anybody_makes_files_clean(shop: Shop) -> None:
     shop.save("cart.py", "prices.py", ago_h=3)
     taken = (FileChange(path="cart.py"),)
     shop.tell(Commit(hash="a" * 40, subject="Round", files=taken), session="", client="git")
-    assert shop.said("not committed") == ["prices.py (+1 -1 lines)"]
+    assert shop.said("no commit known") == ["prices.py (+1 -1 lines)"]
     shop.save("cart.py", ago_h=0.5)
-    assert len(shop.said("not committed")) == 2
+    assert len(shop.said("no commit known")) == 2
 
 
 def test_git_knows_better_than_the_sessions(shop: Shop) -> None:
@@ -363,7 +363,19 @@ def test_git_knows_better_than_the_sessions(shop: Shop) -> None:
 
     assert shop.said("not committed", uncommitted=uncommitted) == ["cart.py (+1 -1 lines)"]
     assert asked == ["prices.py", "cart.py"]
-    assert len(shop.said("not committed", uncommitted=lambda _: None)) == 2
+
+
+def test_where_git_does_not_answer_nothing_is_called_uncommitted(shop: Shop) -> None:
+    shop.save("cart.py", "prices.py")
+    assert shop.said("not committed", uncommitted=lambda _: None) == []
+    assert len(shop.said("no commit known", uncommitted=lambda _: None)) == 2
+
+
+def test_a_commit_that_was_seen_and_taken_back_is_none(shop: Shop) -> None:
+    shop.save("cart.py", ago_h=3)
+    shop.tell(Commit(hash="a" * 40, subject="Round", files=(FileChange(path="cart.py"),)))
+    assert shop.said("no commit known") == []
+    assert shop.said("not committed", uncommitted=frozenset) == ["cart.py (+1 -1 lines)"]
 
 
 def test_outside_git_nothing_is_called_dirty(tmp_path: Path) -> None:
@@ -372,7 +384,7 @@ def test_outside_git_nothing_is_called_dirty(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "store" / "observer.db")
     plain = Shop(store, tmp_path / "plain", tmp_path / "spool")
     plain.save("cart.py")
-    assert plain.said("not committed") == []
+    assert plain.said("no commit known") == []
     store.close()
 
 
