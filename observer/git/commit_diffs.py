@@ -13,7 +13,7 @@ from observer.git.patch import RECORD, time_ms, unquote_path
 from observer.git.process import git_output, stream_lines
 from observer.redaction.redact import redact_text
 
-FIELDS = ("H", "P", "ct", "B")
+FIELDS = ("H", "P", "ct", "at", "B")
 """git's letters of the fields that a header holds."""
 MESSAGE_CHARS = 2_000
 
@@ -46,6 +46,7 @@ class CommitDiff(NamedTuple):
     commit: str
     parents: tuple[str, ...]
     committed_ms: int
+    authored_ms: int
     message: str
     files: tuple[DiffEntry, ...]
 
@@ -160,11 +161,14 @@ def _listed(root: str, *words: str) -> list[str]:
 
 def _step(header: bytes, files: Iterable[DiffEntry]) -> CommitDiff:
     fields = header.split(RECORD)[1 : 1 + len(FIELDS)]
-    commit, parents, committed, message = (field.decode("utf-8", "replace") for field in fields)
+    commit, parents, committed, authored, message = (
+        field.decode("utf-8", "replace") for field in fields
+    )
     return CommitDiff(
         commit=commit,
         parents=tuple(parents.split()),
         committed_ms=time_ms(committed),
+        authored_ms=time_ms(authored),
         message=message.strip()[:MESSAGE_CHARS],
         files=tuple(files),
     )

@@ -98,7 +98,7 @@ def reverts(step: CommitDiff) -> list[str]:
     return _REVERTS.findall(step.message)
 
 
-NO_COMMIT = CommitDiff(commit="", parents=(), committed_ms=0, message="", files=())
+NO_COMMIT = CommitDiff(commit="", parents=(), committed_ms=0, authored_ms=0, message="", files=())
 """Stands for the unknown commit of a change."""
 
 
@@ -221,7 +221,7 @@ class HistoryWalk:
         current = fingerprint_of(now, anchor.symbol)
         path = moved.path if anchor.path == moved.old else anchor.path
         if anchor.fingerprint is None:
-            is_gone = anchor_set.is_discarded and step.committed_ms > anchor_set.reverted_ms
+            is_gone = anchor_set.is_discarded and _is_new_work(step, anchor_set)
             if is_gone or step.committed_ms + SECOND_MS <= anchor_set.at_ms:
                 return replace(anchor, path=path)
             return replace(anchor, path=path, fingerprint=current, blob=moved.blob)
@@ -266,6 +266,16 @@ class HistoryWalk:
         self._reverted[anchor_set.reverted].add(anchor_set.item)
         for anchor in anchor_set.anchors:
             self._in_file[anchor.path].add(anchor_set.item)
+
+
+def _is_new_work(step: CommitDiff, anchor_set: AnchorSet) -> bool:
+    """Return True if a commit cannot have what was discarded before it.
+
+    One that was made of a commit from between has it: a pick or a rebase keeps the author's time.
+    """
+    is_rewritten = step.committed_ms > step.authored_ms + 2 * SECOND_MS
+    is_of_then = anchor_set.at_ms - SECOND_MS < step.authored_ms <= anchor_set.reverted_ms
+    return step.committed_ms > anchor_set.reverted_ms and not (is_rewritten and is_of_then)
 
 
 def _reason(anchor: Anchor, current: str, path: str, *, is_there: bool) -> str:

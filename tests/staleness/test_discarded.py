@@ -96,3 +96,22 @@ def test_a_rebuild_says_the_same(story: Story) -> None:
     before: list[Validity] = story.said(written)
     story.rebuild()
     assert story.said(written) == before != []
+
+
+@pytest.mark.parametrize("is_seen", [True, False], ids=["seen before", "seen after"])
+@pytest.mark.parametrize("is_shown", [True, False], ids=["reported", "not reported"])
+@pytest.mark.parametrize("is_back", [True, False], ids=["picked back", "gone"])
+def test_what_is_picked_back_is_not_reverted(
+    story: Story, *, is_seen: bool, is_shown: bool, is_back: bool
+) -> None:
+    base = story.commit(auth__py=LOGIN)
+    story.shown_commit(base)
+    written = story.wrote("auth.py", OTHER)
+    topic = story.commit("Check twice")
+    assert not is_shown or story.shown_commit(topic)
+    assert not is_seen or story.said(written) == []
+    ran(story, f"reset --hard {base}")
+    story.commit("Say more", readme__md="x\n")
+    if is_back:
+        ran(story, f"cherry-pick {topic}")
+    assert bool(story.said(written)) != is_back
