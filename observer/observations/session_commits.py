@@ -102,7 +102,7 @@ def with_uncommitted(state: SessionState, uncommitted: Collection[str]) -> Sessi
         is_there = path in uncommitted
         is_aside = files[path].is_stashed and not is_there
         files[path] = replace(files[path], is_dirty=is_there or is_aside, is_stashed=is_aside)
-    return replace(state, files=files, is_told=True)
+    return replace(state, files=files, is_git_asked=True)
 
 
 def with_git_commands(

@@ -134,8 +134,8 @@ class SessionState(Value):
     the changes that the agent reported since the last commit; `later_commits` were made outside of
     the session and hold its changes; `failing` are the checks that failed in it and are red.
     `stash` are the session's files in each entry of git's stash, newest last; `is_stashed` while
-    changes are there and no file was written since: checks then run without them. `is_told` after
-    git said which files are not committed, until the next write.
+    changes are there and no file was written since: checks then run without them.
+    `is_git_asked` after git said which files are not committed, until the next write.
     """
 
     groups: tuple[OpenGroup, ...] = ()
@@ -144,7 +144,7 @@ class SessionState(Value):
     commands: dict[str, CommandState] = msgspec.field(default_factory=dict)
     stash: tuple[tuple[str, ...], ...] = ()
     is_stashed: bool = False
-    is_told: bool = False
+    is_git_asked: bool = False
     asks: tuple[Ask, ...] = ()
     answering: AnsweredPrompt = AnsweredPrompt()
     last_reply: str = ""
@@ -284,7 +284,7 @@ def with_write(
         files=newest(files, FILES),
         commands=commands,
         is_stashed=False,
-        is_told=False,
+        is_git_asked=False,
     )
 
 

@@ -241,7 +241,7 @@ def _uncommitted(session: Session, known: SessionState) -> list[str]:
     dirty = session_commits.open_files(known)
     aside = [path for path in dirty if known.files[path].is_stashed]
     there = [path for path in dirty if path not in aside]
-    what = "Not committed" if known.is_told else "No commit known"
+    what = "Not committed" if known.is_git_asked else "No commit known"
     said = [f"{what} {_as_of(session)}: {listed(there, 8)}"] if there else []
     return [*said, f"In git's stash: {listed(aside, 8)}"] if aside else said
 
