@@ -23,6 +23,9 @@ _MOST_BEFORE = 12
 """Commits of a file that are looked at for the last one before another."""
 _MOST_MOVES = 300
 _SUBJECT_CHARS = 1_000
+_REWRITTEN_MS = 2_000
+"""git commits within this time of when it takes down the author's, unless it rewrites."""
+_WORD = re.compile(r"\w{2}")
 _HUNK = re.compile(r"@@ -\d+(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _ADDED = (
     *("diff-tree", "-r", "-p", "-U0", "--root", "--no-commit-id", "--no-color"),
@@ -41,7 +44,8 @@ class BlamedCommit(Value):
     `similar` counts lines that it did not make but that look like those it made, as after a move or
     with another indentation.
     `before_ms` is when the file was committed last before it, 0 for never: what made this commit
-    happened since then.
+    happened since then. `forms` are commits beside HEAD's history that had some of its lines, the
+    oldest first; `brought` is all that it added to the file.
     """
 
     hash: str
@@ -56,11 +60,22 @@ class BlamedCommit(Value):
     similar: int = 0
     texts: tuple[str, ...] = ()
     numbers: tuple[int, ...] = ()
+    forms: tuple[BlamedCommit, ...] = ()
+    brought: tuple[str, ...] = ()
 
     @property
     def paths(self) -> frozenset[str]:
         """What the file was called while the commit was worked on, as far as it is known."""
         return frozenset(filter(None, (self.path, self.earlier_path)))
+
+    @property
+    def is_rewritten(self) -> bool:
+        """Whether git made it of an older commit, such as by a rebase: its order is not of work."""
+        return bool(self.forms) or self.committed_ms > self.authored_ms + _REWRITTEN_MS
+
+    def is_form_of(self, other: BlamedCommit) -> bool:
+        """Return True if one of the two was made of the other, which keeps its author and time."""
+        return (self.author, self.authored_ms) == (other.author, other.authored_ms)
 
 
 class _Line(NamedTuple):
@@ -160,9 +175,11 @@ def with_previous_time(root: str, origin: BlamedCommit, own: Collection[str] = (
     own = {*own, origin.author}
     times = [
         # A rebase commits anew, but keeps when something was written.
-        min(one.authored_ms, one.committed_ms)
+        time
         for one in commits
         if one.hash != origin.hash and (one.author in own or not origin.hash)
+        # What stands before it now may have been written later.
+        if (time := min(one.authored_ms, one.committed_ms)) <= origin.authored_ms or not origin.hash
     ]
     earlier = next((one.earlier_path for one in commits if one.hash == origin.hash), "")
     return replace(origin, before_ms=times[0] if times else 0, earlier_path=earlier)
@@ -182,16 +199,15 @@ def local_authors(root: str) -> frozenset[str]:
 def file_commits(root: str, path: str, *, limit: int) -> list[BlamedCommit]:
     """Return the last commits that touched a file, under earlier names too, newest first.
 
-    Each has the name that the file had then.
+    Each has the name that the file had then; as of `blame_lines`, no `before_ms`.
 
     Raises:
         NotFound: no commit knows it; or there is no git.
     """
-    found = _followed(root, f"-{limit + 1}", "HEAD", "--", path)
+    found = _followed(root, f"-{limit}", "HEAD", "--", path)
     if not found:
         raise NotFound(f"git knows no file {path}", hint="name a committed file")
-    since = [each.committed_ms for each in found[1:]] + [0]
-    return [replace(one, before_ms=then) for one, then in zip(found, since, strict=True)][:limit]
+    return found[:limit]
 
 
 def commit_at(root: str, commit: str) -> BlamedCommit:
@@ -254,10 +270,16 @@ def added_lines(root: str, commit: str) -> Mapping[str, Mapping[int, str]]:
     Raises:
         NotFound: git is not installed, or does not answer in time.
     """
-    return _lines_of((git_output(root, *_ADDED, commit, "--") or "").split("\n"))
+    return lines_of((git_output(root, *_ADDED, commit, "--") or "").split("\n"))
 
 
-def _lines_of(patch: Iterable[str]) -> dict[str, dict[int, str]]:
+def has_words(text: str) -> bool:
+    """Return True unless a line is only brackets and the like, which anybody writes."""
+    return _WORD.search(text) is not None
+
+
+def lines_of(patch: Iterable[str]) -> dict[str, dict[int, str]]:
+    """Return the lines that a patch without context adds, by path and number."""
     found: dict[str, dict[int, str]] = {}
     path, number, old, new = "", 0, 0, 0
     for line in patch:
@@ -275,7 +297,7 @@ def _lines_of(patch: Iterable[str]) -> dict[str, dict[int, str]]:
 
 def _log(root: str, *words: str) -> Iterator[BlamedCommit]:
     answer = git_output(root, "--literal-pathspecs", "log", _FORMAT, *_PLAIN, *words)
-    return map(_read, answer.split("\n") if answer else ())
+    return map(commit_of, answer.split("\n") if answer else ())
 
 
 def _followed(root: str, *words: str) -> list[BlamedCommit]:
@@ -286,14 +308,15 @@ def _followed(root: str, *words: str) -> list[BlamedCommit]:
     found: list[BlamedCommit] = []
     for line in answer.split("\n") if answer else ():
         if "\0" in line:
-            found.append(_read(line))
+            found.append(commit_of(line))
         elif line and found:
             *earlier, path = (unquote_path(name.encode()) for name in line.split("\t")[1:])
             found[-1] = replace(found[-1], path=path, earlier_path="".join(earlier))
     return found
 
 
-def _read(line: str) -> BlamedCommit:
+def commit_of(line: str) -> BlamedCommit:
+    """Return the commit of a line of git's log, its fields parted by NUL."""
     commit, author, authored_s, committed_s, subject = line.split("\0", 4)
     return BlamedCommit(
         hash=commit,

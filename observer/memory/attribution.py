@@ -16,8 +16,8 @@ from observer.git.blame import (
     added_lines,
     commit_at,
     local_authors,
-    with_previous_time,
 )
+from observer.git.earlier_forms import with_earlier_forms
 from observer.projects import known_project_at
 from observer.search.change_sessions import SECOND_MS
 from observer.search.code_history import CodeTarget, line_writers
@@ -69,7 +69,7 @@ def commit_shares(reader: StoreReader, root: str, commit: str, *, owner: str) ->
             numbers=tuple(lines),
         )
         piece = CodeTarget(project_id=project.id, path=path, owner=owner, authors=own)
-        origin = with_previous_time(root, origin, own)
+        (origin,) = with_earlier_forms(root, [origin], own)
         writers = line_writers(reader, piece, origin)
         for session in {each.id: each for each in writers.values()}.values():
             numbers = [number for number, each in writers.items() if each.id == session.id]

@@ -17,7 +17,8 @@ from observer.core.filters import Filters
 from observer.core.model import Item
 from observer.core.value import Value
 from observer.git.agent_marks import agent_marks
-from observer.git.blame import blame_lines, file_commits, local_authors, with_previous_time
+from observer.git.blame import blame_lines, file_commits, local_authors
+from observer.git.earlier_forms import with_earlier_forms
 from observer.git.process import repository_at
 from observer.git.repository import ForeignRepository
 from observer.projects import detect_place, known_project_at
@@ -55,9 +56,9 @@ def why(reader: StoreReader, target: str, folder: str, *, owner: str) -> CodeAns
     own = local_authors(at.root)
     if at.first:
         origins = blame_lines(at.root, at.path, first=at.first, last=at.last)
-        commits = [with_previous_time(at.root, origin, own) for origin in origins[:COMMITS]]
     else:
-        origins = commits = file_commits(at.root, at.path, limit=COMMITS)
+        origins = file_commits(at.root, at.path, limit=COMMITS)
+    commits = with_earlier_forms(at.root, origins[:COMMITS], own)
     project = known_project_at(at.root, reader.projects())
     project_id = project.id if project else _NO_PROJECT
     piece = CodeTarget(

@@ -7,14 +7,13 @@ Independent of any query.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Container, Iterable, Iterator
 
 from observer.core.events import Command, FileWrite
 from observer.core.filters import Filters
 from observer.core.model import UNASSIGNED, Item, Session
-from observer.git.blame import BlamedCommit
+from observer.git.blame import BlamedCommit, has_words
 from observer.observations import git_commands
 from observer.shell.command_line import simple_commands
 from observer.store.interface import StoreReader
@@ -30,7 +29,6 @@ HASH_CHARS = 7
 MOMENTS = 400
 """Newest items of a session around its edits that are looked at."""
 ATTEMPTS = ("fix", "rejected")
-_WORD = re.compile(r"\w{2}")
 
 
 def last_writers(
@@ -55,7 +53,7 @@ def last_writers(
         known: ids of sessions that are known to have to do with the commit.
     """
     last: dict[str, tuple[bool, int, int]] = {}
-    wanted = {text.strip() for text in origin.texts if _WORD.search(text)}
+    wanted = {text.strip() for text in origin.texts if has_words(text)}
     for session in sessions if wanted else ():
         events = reader.recorded_near(
             session.id, from_ms=origin.before_ms, to_ms=until_ms or sys.maxsize

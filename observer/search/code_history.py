@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
+
+from msgspec.structs import replace
 
 from observer.core.filters import Filters, touches
 from observer.core.model import Item, Session
 from observer.core.value import Value
 from observer.git.agent_marks import AgentMark
-from observer.git.blame import UNCOMMITTED, BlamedCommit
+from observer.git.blame import UNCOMMITTED, BlamedCommit, has_words
 from observer.search.change_sessions import (
     ATTEMPTS,
     SECOND_MS,
@@ -99,9 +101,9 @@ def code_changes(
 def _change(
     reader: StoreReader, piece: CodeTarget, origin: BlamedCommit, marks: tuple[AgentMark, ...]
 ) -> CodeChange:
-    commit = _commit(reader, piece, origin)
-    until_ms = _end(origin, commit)
-    made = _made_by(reader, piece, origin, marks, commit, until_ms=until_ms)
+    commit, work = _commit(reader, piece, origin), _first_form(origin)
+    until_ms = _end(work, _commit(reader, piece, work))
+    made = _made_by(reader, piece, origin, marks, commit)
     sessions = made.sessions[:SESSIONS]
     ids = {None, *(each.id for each in sessions)}
     edits = [each for each in made.edits if each.session_id in ids]
@@ -148,30 +150,25 @@ def _made_by(
     origin: BlamedCommit,
     marks: tuple[AgentMark, ...],
     commit: Item | None,
-    *,
-    until_ms: int | None,
 ) -> _MadeBy:
     named = _named(reader, marks)
-    if _is_foreign(piece, origin, commit):
+    work = _first_form(origin)
+    begun = commit if work is origin else _commit(reader, piece, work)
+    if _is_foreign(piece, work, begun):
         return _MadeBy((), named, *_sureness((), named, None, marks, sessions=named))
-    edits = _edits(reader, piece, origin, until_ms=until_ms)
+    edits = _edits(reader, piece, work, until_ms=_end(work, begun))
     is_named = any(mark.session for mark in marks)
-    made = None if is_named else _maker(reader, piece, origin, commit)
-    written = _written(
-        reader,
-        _sessions(reader, edits, commit),
-        piece,
-        origin,
-        until_ms,
-        made=(*named, *([made] if made else ())),
-    )
+    made = None if is_named else _maker(reader, piece, work, begun)
+    last = _writers(reader, piece, origin, made=(*named, *([made] if made else ())))
+    written = [session for session, _ in Counter(last.values()).most_common()]
     about = [each for each in edits if piece.symbol and _names(each, piece.symbol)] or edits
     sessions = written or named
-    if not written and not is_named:
-        found = _sessions(reader, about)
+    # What a rewriting put together may be anybody's: who carried it out says nothing.
+    if not written and not is_named and not work.is_rewritten:
+        found = _taken_in(reader, piece.path, work, _sessions(reader, about), _end(work, begun))
         sessions = [made, *(each for each in found if each != made)] if made else found
     others = (made,) if made and made not in sessions else ()
-    sure = _sureness(written, named, made, marks, sessions=sessions)
+    sure = _sureness(written, named, made if made in sessions else None, marks, sessions=sessions)
     return _MadeBy(about, sessions, *sure, committers=others)
 
 
@@ -229,40 +226,72 @@ def _is_foreign(piece: CodeTarget, origin: BlamedCommit, commit: Item | None) ->
     return bool(piece.authors) and origin.author not in piece.authors
 
 
-def _written(
-    reader: StoreReader,
-    sessions: Sequence[Session],
-    piece: CodeTarget,
-    origin: BlamedCommit,
-    until_ms: int | None,
-    *,
-    made: Iterable[Session],
-) -> list[Session]:
-    """Return the sessions that wrote the lines asked about as they stand, the one of most first.
+def _first_form(origin: BlamedCommit) -> BlamedCommit:
+    """Return the oldest commit that a commit was made of and that has the lines, with its texts."""
+    texts = {text.strip() for text in origin.texts if has_words(text)}
+    forms = [one for one in origin.forms if one.is_form_of(origin)]
+    having = (one for one in forms if not texts or texts & {text.strip() for text in one.texts})
+    first = next(having, None)
+    return replace(first, texts=origin.texts, brought=first.texts) if first else origin
 
-    None if no edit shows the lines, as where a formatter or a command wrote them.
+
+def _writers(
+    reader: StoreReader, piece: CodeTarget, origin: BlamedCommit, *, made: Sequence[Session] = ()
+) -> dict[str, Session]:
+    """Return the sessions that wrote the lines asked about as they stand, by their text.
+
+    A line was written before the first commit that has it was made. Where that may be one of
+    several, as after a squash, and sessions wrote it for more than one, nobody is named.
     """
-    ids = frozenset(each.id for each in made)
-    last = last_writers(reader, sessions, piece.path, origin, until_ms, known=ids)
-    known = {session.id: session for session in sessions}
-    return [known[session_id] for session_id, _ in Counter(last.values()).most_common()]
+    found: dict[str, dict[int, Session]] = {}
+    known = {session.id for session in made}
+    for work in (*origin.forms, origin):
+        until_ms = _end(work, commit := _commit(reader, piece, work))
+        if until_ms and origin.forms:  # what an amended commit had not yet
+            until_ms = max(until_ms, work.committed_ms + SECOND_MS)
+        edits = _edits(reader, piece, work, until_ms=until_ms)
+        near = {each.id: each for each in _sessions(reader, edits, commit)}
+        asked = replace(work, texts=tuple(_first_in(origin, work)))
+        last = last_writers(reader, near.values(), piece.path, asked, until_ms, known=known)
+        for text, session_id in last.items():
+            found.setdefault(text, {})[session_id] = near[session_id]
+    sure = {
+        text: {one: session for one, session in by.items() if one in known} or by
+        for text, by in found.items()
+    }
+    return {text: next(iter(by.values())) for text, by in sure.items() if len(by) == 1}
+
+
+def _taken_in(
+    reader: StoreReader, path: str, origin: BlamedCommit, sessions: list[Session], end: int | None
+) -> list[Session]:
+    """Return those of the sessions of which a commit has any line: others worked beside it."""
+    if not any(map(has_words, origin.brought)):
+        return sessions
+    whole = replace(origin, texts=origin.brought)
+    last = last_writers(reader, sessions, path, whole, end).values()
+    return [one for one in sessions if one.id in last]
+
+
+def _first_in(origin: BlamedCommit, work: BlamedCommit) -> Iterator[str]:
+    """Yield the lines of a commit that may have been written for one of its forms, or for it."""
+    texts = {one.hash: {text.strip() for text in one.texts} for one in (*origin.forms, origin)}
+    for text in texts[origin.hash]:
+        having = [one for one in origin.forms if text in texts[one.hash]]
+        first = next((one for one in having if one.is_form_of(origin)), None)
+        if (first is None or first is work) and text in texts[work.hash]:
+            yield text
 
 
 def line_writers(
     reader: StoreReader, piece: CodeTarget, origin: BlamedCommit
 ) -> dict[int, Session]:
     """Return the session whose recorded edits hold each line of a commit, by line number."""
-    commit = _commit(reader, piece, origin)
-    if _is_foreign(piece, origin, commit):
+    if _is_foreign(piece, origin, _commit(reader, piece, origin)):
         return {}
-    until_ms = _end(origin, commit)
-    edits = _edits(reader, piece, origin, until_ms=until_ms)
-    sessions = {each.id: each for each in _sessions(reader, edits, commit)}
-    last = last_writers(reader, sessions.values(), piece.path, origin, until_ms)
+    last = _writers(reader, piece, origin)
     numbered = zip(origin.numbers, origin.texts, strict=True)
-    return {
-        number: sessions[last[key]] for number, text in numbered if (key := text.strip()) in last
-    }
+    return {number: last[key] for number, text in numbered if (key := text.strip()) in last}
 
 
 def _end(origin: BlamedCommit, commit: Item | None) -> int | None:
