@@ -164,7 +164,7 @@ def _made_by(
     about = [each for each in edits if piece.symbol and _names(each, piece.symbol)] or edits
     sessions = written or named
     # What a rewriting put together may be anybody's: who carried it out says nothing.
-    if not written and not is_named and not work.is_rewritten:
+    if not (written or is_named or work.is_rewritten or origin.forms):
         found = _taken_in(reader, piece.path, work, _sessions(reader, about), _end(work, begun))
         sessions = [made, *(each for each in found if each != made)] if made else found
     others = (made,) if made and made not in sessions else ()
@@ -259,7 +259,13 @@ def _writers(
         text: {one: session for one, session in by.items() if one in known} or by
         for text, by in found.items()
     }
-    return {text: next(iter(by.values())) for text, by in sure.items() if len(by) == 1}
+    # Of lines that are alike nobody knows which came from where, once they were put together.
+    alike = Counter(text.strip() for text in origin.brought) if origin.forms else Counter[str]()
+    return {
+        text: next(iter(by.values()))
+        for text, by in sure.items()
+        if len(by) == 1 and alike[text] < 2
+    }
 
 
 def _taken_in(

@@ -165,7 +165,7 @@ TYPED = st.builds(
 )
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     before=st.lists(TYPED, min_size=1, max_size=5),
     between=st.lists(TYPED, max_size=2),
