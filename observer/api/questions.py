@@ -152,8 +152,7 @@ def _recall(
     limit: int,
     **filters: Any,  # noqa: ANN401 - as `parse_filters` takes them
 ) -> CommandReply:
-    here = memory.project_at(asked.folder)
-    chosen = project or (here.uuid if here else None)
+    chosen = project or memory.place_of(asked.folder)
     wanted = parse_filters(**filters, now_ms=now_ms())
     found = memory.recall(query, limit=limit, project=chosen, narrow=wanted)
     name = _names(memory)

@@ -18,7 +18,7 @@ from observer.cli.options import named_project
 from observer.cli.output import F, emit, json_option, say
 from observer.cli.terminal import progress
 from observer.core.clock import now_ms
-from observer.core.errors import DaemonUnavailable
+from observer.core.errors import BadInput, DaemonUnavailable
 from observer.core.events import Event, kind_of
 from observer.core.paths import home, working_folder
 from observer.core.text import counted
@@ -88,11 +88,16 @@ def import_command(
         import_sessions(home(), tuple(SOURCES.values()), _choice(since, project), how)
 
 
+def is_source(path: Path) -> bool:
+    """Return True if a path that is not there names another source."""
+    return str(path) in SOURCES and not path.exists()
+
+
 def _source_command(source: SessionSource) -> click.Command:
     """Return the command that imports the sessions of one source."""
 
     @click.command(source.name, epilog=f"Example: observer import {source.name} --since 30d")
-    @click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
+    @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
     @choice_options
     def command(
         *,
@@ -101,7 +106,11 @@ def _source_command(source: SessionSource) -> click.Command:
         project: str | None,
         **options: Any,  # noqa: ANN401 - the options above
     ) -> None:
-        import_sessions(home(), [source], _choice(since, project, paths), Manner(**options))
+        others = [SOURCES[str(path)] for path in paths if is_source(path)]
+        if others and len(others) < len(paths):
+            raise BadInput("sources and paths at once", hint="import each in its own call")
+        chosen = _choice(since, project, () if others else paths)
+        import_sessions(home(), [source, *others], chosen, Manner(**options))
 
     else_from = f", or from {places}" if (places := source.places()) else ""
     what = "sessions" if source.is_of_sessions else f"what {source.name} has kept"

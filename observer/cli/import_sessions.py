@@ -22,6 +22,7 @@ from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput
 from observer.core.paths import Home
+from observer.core.routes import LIVE_MS
 from observer.core.text import counted
 from observer.importers.finished import FinishedImports
 from observer.importers.follow import LOOK_EVERY_S, Follower
@@ -98,7 +99,7 @@ def _leave(plans: Sequence[Plan], how: Manner) -> None:
         say("nothing new to import" if plans else "nothing was found")
 
 
-def _import(home: Home, plans: Iterable[Plan], finished: FinishedImports, how: Manner) -> None:
+def _import(home: Home, plans: Sequence[Plan], finished: FinishedImports, how: Manner) -> None:
     outcomes = []
     for plan in plans:
         with progress(plan.source.name, len(plan.new)) as advance:
@@ -111,6 +112,9 @@ def _import(home: Home, plans: Iterable[Plan], finished: FinishedImports, how: M
     for plan, counts in outcomes:
         if plan.new or plan.problems.counts:
             _report(plan, counts)
+    recent = [one for plan in plans if plan.source.is_of_sessions for one in plan.new]
+    if left := sum(now_ms() - one.last_ms < LIVE_MS for one in recent):
+        note(f"the last minute of {counted(left, 'session')} is left to a later import")
 
 
 def _hand_over(home: Home, plans: Sequence[Plan], choice: Choice, how: Manner) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from observer.core.paths import Home
 from observer.importers.source import FoundSession
 from observer.projects import detect_place
+from observer.projects.gone import local_spelling
 from observer.store.sqlite.database import SqliteStore
 
 
@@ -37,7 +38,8 @@ def _around(folder: str) -> str:
 
 def placed(found: FoundSession, roots: Iterable[str]) -> FoundSession:
     """Return what a project's name stands for with the root of that name, if there is just one."""
-    if not found.folder or found.folder.startswith("/"):
-        return found
+    folder = local_spelling(found.folder)
+    if not folder or folder.startswith("/"):
+        return found._replace(folder=folder)
     called = [root for root in roots if Path(root).name == found.folder]
     return found._replace(folder=called[0] if len(called) == 1 else "")

@@ -285,6 +285,11 @@ class Memory:
         projects = self.projects()
         return around(projects, folder) or known_project_at(folder, projects)
 
+    def place_of(self, folder: str) -> str:
+        """Return the uuid of the project around a folder, else of the one of what is in none."""
+        found = self.project_at(folder) if folder else None
+        return found.uuid if found else self.projects()[0].uuid
+
     def projects(self) -> list[Project]:
         """Return all projects, by id."""
         with self._store.read() as reader:

@@ -21,6 +21,7 @@ from observer.notes.values import (
     Note,
     NoteScope,
     Remembered,
+    is_known,
     is_near,
     project_of,
     scope_of,
@@ -63,6 +64,8 @@ class Notes(Reversible):
         body = self._body(note)
         with self._store.read() as reader:
             projects = reader.projects()
+            if project and not is_known(projects, project):
+                folder, project = project, None
             chosen = named(projects, project).id if project else None
             place = project_of(note, chosen, projects, folder)
             self._check_links(reader, body.links, NoteScope(place, body.owner), author)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from observer.core.errors import DaemonUnavailable
@@ -204,6 +205,12 @@ def scope_of(item: Item) -> NoteScope:
 def is_near(item: Item, place: NoteScope) -> bool:
     """Return True if a note of that scope may refer to an item."""
     return place.project_id is None or item.project_id in {None, place.project_id}
+
+
+def is_known(projects: Sequence[Project], folder: str) -> bool:
+    """Return True unless a folder is there, and a note in it is the first that is heard of it."""
+    is_there = Path(folder).is_absolute() and Path(folder).is_dir()
+    return not is_there or around(projects, folder) is not None
 
 
 def project_of(

@@ -28,6 +28,8 @@ from observer.views.tool import ResultRow, ToolResult
 
 ACTIONS = ("remember", "recall", "forget")
 SCOPES: tuple[str, ...] = get_args(Scope)
+ALL = "all"
+"""The scope of which the notes of every project are recalled."""
 FACT_TYPES = {
     "general": "fact",
     "preference": "preference",
@@ -156,7 +158,7 @@ class MemoryTool:
         ] = 0.5,
         scope: Annotated[
             str,
-            Meta(extra_json_schema={"enum": list(SCOPES)}),
+            Meta(extra_json_schema={"enum": [*SCOPES, ALL]}),
         ] = "project",
         tags: list[str] = [],  # noqa: B006 - never changed
         supersedes: Annotated[
@@ -174,7 +176,8 @@ class MemoryTool:
 
         remember (content, key to scope, tags, supersedes) when something is decided, ruled out,
         required, preferred, or was tried and dropped (rejected). recall (query, limit, filters)
-        finds such notes alone; search covers everything. forget needs the exact id.
+        finds such notes alone, with scope=all of all projects; search covers everything. forget
+        needs the exact id.
         """
         match action:
             case "remember":
@@ -190,7 +193,7 @@ class MemoryTool:
                     until=until, session=session, branch=branch, now_ms=now_ms(),
                 )  # fmt: skip
                 wanted = msgspec.structs.replace(wanted, tags=tuple(tags))
-                return self._recall(query, wanted, limit=limit)
+                return self._recall(query, wanted, limit=limit, is_everywhere=scope == ALL)
             case "forget":
                 return self._forget(id)
         raise BadInput(f"Invalid action: {action!r}", hint=f"must be {_one_of(ACTIONS)}")
@@ -248,17 +251,15 @@ class MemoryTool:
         return ToolResult("\n".join([message, *_remarks(kept)]), outcome)
 
     def _recall(
-        self, query: str, wanted: SearchOptions, *, limit: int
+        self, query: str, wanted: SearchOptions, *, limit: int, is_everywhere: bool
     ) -> ToolResult[MemoryToolResult]:
         if not query.strip():
             raise BadInput("Missing query: recall requires query", hint="say what to look for")
-        folder = self._here()
-        around = self._memory.project_at(folder) if folder else None
-        found = self._memory.at(self._here()).recall(
-            query, limit=limit, project=around.uuid if around else None, narrow=wanted
-        )
-        # Without a project here, notes of all projects are found: each says whose it is.
-        name = render.project_names(() if around else self._memory.projects())
+        here = self._here()
+        project = None if is_everywhere else self._memory.place_of(here)
+        found = self._memory.at(here).recall(query, limit=limit, project=project, narrow=wanted)
+        # Of notes of all projects each says whose it is.
+        name = render.project_names(self._memory.projects() if is_everywhere else ())
         memories = [_recalled(hit, name(hit.item.project_id)) for hit in found.hits]
         outcome = MemoryToolResult(
             action="recall",

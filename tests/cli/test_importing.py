@@ -108,6 +108,27 @@ def test_some_sessions_are_chosen(
     assert [plan["to_read"] for plan in found] == ([] if count is None else [count])
 
 
+def test_several_clients_are_named_in_one_command(
+    run: Run, sessions: Callable[[int], Path]
+) -> None:
+    home = sessions(1).parent
+    meta = {"id": "c1", "timestamp": "2026-05-28T09:00:00.000Z", "cwd": str(home / "shop")}
+    row = {"timestamp": meta["timestamp"], "type": "session_meta", "payload": meta}
+    rollout = home / ".codex/sessions/2026/rollout-c1.jsonl"
+    rollout.parent.mkdir(parents=True)
+    rollout.write_text(json.dumps(row) + "\n")
+    found = run("import", "claude-code", "codex", "--dry-run", "--json").json
+    assert [plan["source"] for plan in found] == ["claude-code", "codex"]
+    refused = run("import", "claude-code", "codex", str(home), "--dry-run")
+    assert "import each in its own call" in refused.err
+
+
+def test_an_import_says_what_it_leaves_for_later(run: Run, sessions: Callable[[int], Path]) -> None:
+    shop = sessions(1)
+    fixed_bug(shop, "new", begun_ms=now_ms() - 80_000).write(shop.parent / ".claude/projects/-shop")
+    assert "the last minute of 1 session is left" in run("import", "claude-code").err
+
+
 def test_what_is_no_session_is_named(run: Run, sessions: Callable[[int], Path]) -> None:
     """Histories and notes are neither counted as sessions nor said to be some."""
     home = sessions(2).parent

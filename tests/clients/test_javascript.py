@@ -233,6 +233,19 @@ def test_the_context_is_in_the_system_prompt_of_a_main_session(run: Run) -> None
     ]
 
 
+def test_the_context_is_asked_for_before_the_first_prompt_is_reported(
+    run: Run, context: InstallContext
+) -> None:
+    spooled = f"cat '{context.home.spool}'/new/* 2>/dev/null | grep -c 'mend the mill'; true\n"
+    (context.home.hooks / "context").write_text(f"#!/bin/sh\n{spooled}")
+    answers = run(
+        bus("session.created", info={"id": "s1"}),
+        message("s1", "mend the mill"),
+        ("experimental.chat.system.transform", {"sessionID": "s1"}, {"system": []}),
+    )
+    assert answers[-1]["system"] == ["0\n"]
+
+
 def test_a_shell_knows_its_session(run: Run) -> None:
     answers = run(
         ("shell.env", {"sessionID": "s1"}, {"env": {"A": "1"}}), ("shell.env", {}, {"env": {}})

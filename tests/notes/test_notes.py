@@ -164,6 +164,14 @@ def test_an_excluded_folder_is_named(world: Any, tmp_path: Path) -> None:
         world.notes.remember(Note(content="Use JWT"), folder=str(tmp_path))
 
 
+def test_a_folder_that_nobody_knows_may_be_named(notes: Notes, tmp_path: Path) -> None:
+    mill = tmp_path / "mill"
+    mill.mkdir()
+    assert notes.remember(Note(content="oil it nightly"), project=str(mill)).project == "mill"
+    with pytest.raises(NotFound):
+        notes.remember(Note(content="oil it"), project=str(tmp_path / "nowhere"))
+
+
 def test_links_to_nothing_are_named(keep: Keep, notes: Notes) -> None:
     keep("x", title="Known")
     said = notes.remember(Note(content="see [[known]] and [[Unknown]]"), project="app")

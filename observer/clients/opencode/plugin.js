@@ -29,12 +29,19 @@ export const Observer = async ({ directory }) => {
     }
     return usage
   }
+  // Asked once a session, before its first prompt is reported, of which it would tell as of an
+  // earlier session's; another text would void what the provider caches of the prompt.
+  const contextOf = (session) => {
+    if (!session.parent) session.context ??= context(directory)
+    return session.context
+  }
   const report = (event, payload) => post(event, { ...payload, directory }, directory)
 
   const onEvent = {
     "session.created": (event) => {
       const { id, parentID } = event.properties.info
       sessionOf(id).parent = parentID ?? ""
+      contextOf(sessionOf(id))
       report(event.type, event)
     },
     "session.idle": (event) => {
@@ -64,6 +71,7 @@ export const Observer = async ({ directory }) => {
       const id = input.sessionID
       if (!sessions.has(id)) report("session.resumed", { input })
       const { parent } = sessionOf(id)
+      await contextOf(sessionOf(id))
       const payload = { input, output, parentID: parent, directory }
       report("chat.message", payload)
       const text = parent ? "" : await recall("chat.message", payload, directory)
@@ -91,10 +99,7 @@ export const Observer = async ({ directory }) => {
       const isTitle = output.system[0]?.startsWith("You are a title generator")
       if (!input.sessionID || isTitle) return
       const session = sessionOf(input.sessionID)
-      if (session.parent) return
-      // Asked once a session: another text would void what the provider caches of the prompt.
-      session.context ??= context(directory)
-      const text = await session.context
+      const text = await contextOf(session)
       if (text) output.system.push(text)
     }),
 

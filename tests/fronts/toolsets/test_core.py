@@ -402,12 +402,25 @@ def test_a_note_says_whose_it_is_where_no_project_is_known(
     tools: dict[str, Tool], folder: list[str], tmp_path: Any
 ) -> None:
     def recall() -> Any:
-        return ask(tools, "memory", action="recall", query="JWT")["memories"][0]
+        return ask(tools, "memory", action="recall", query="JWT", scope="all")["memories"][0]
 
     folder[0] = str(tmp_path / "nowhere")
     assert recall()["project"] == "my-api"
+
+
+def test_a_folder_that_nobody_knows_recalls_nothing_of_other_projects(
+    tools: dict[str, Tool], folder: list[str], tmp_path: Any
+) -> None:
+    def recalled() -> list[str]:
+        found = ask(tools, "memory", action="recall", query="JWT secret")["memories"]
+        return [note["content"] for note in found]
+
     folder[0] = str(tmp_path / "my-api")
-    assert "project" not in recall()
+    ask(tools, "memory", action="remember", content="JWT in a cookie")
+    ask(tools, "memory", action="remember", content="JWT for the team", scope="team")
+    assert len(recalled()) > 1
+    folder[0] = str(tmp_path / "nowhere")
+    assert recalled() == ["JWT for the team"]
 
 
 def test_a_general_note_is_recalled_as_general(tools: dict[str, Tool]) -> None:
