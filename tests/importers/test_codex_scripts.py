@@ -202,3 +202,24 @@ def test_changes_of_files_are_a_patch() -> None:
         "+b",
         "*** End Patch",
     ]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'const r = await tools.mcp__notes__find({query: "mill"}); text(r);',
+        "const r = await tools[name](given); text(r);",
+    ],
+)
+def test_a_tool_that_a_script_calls_is_the_call_that_hooks_report(
+    shop: Path, tmp_path: Path, source: str
+) -> None:
+    made = Scripted(shop)
+    found = {"content": [{"type": "text", "text": "the mill"}]}
+    asked = {"server": "notes", "tool": "find", "arguments": {"query": "mill"}, "result": found}
+    made.item(type="McpToolCall", id="exec-1", status="completed", **asked)
+    made.script(source, HEAD, "the mill")
+    (event,) = events_in(made.write(tmp_path))[1:-1]
+    assert isinstance(event.body, ToolUse)
+    assert event.body.tool == "mcp__notes__find"
+    assert "exec-1" in event.dedup

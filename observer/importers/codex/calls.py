@@ -175,6 +175,9 @@ class RolloutCalls:
             yield from self._completed(at_ms, text(said, "last_agent_message"))
         elif kind == "CommandExecution":
             yield from self._executed(at_ms, said)
+        elif kind == "McpToolCall":
+            if text(said, "id") not in self._known:
+                yield self._scripts.asked(at_ms, said)
         elif kind in {"context_compacted", "ContextCompaction"}:
             yield self._call(at_ms, "PostCompact", {}, f"{at_ms}")
         else:

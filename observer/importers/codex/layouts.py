@@ -30,6 +30,7 @@ _MARKS = {
     "end": (b'"task_complete"',),
     "commands": (b'"CommandExecution"',),
     "changes": (b'"FileChange"', b'"patch_apply_end"'),
+    "tools": (b'"McpToolCall"',),
 }
 
 
@@ -62,7 +63,7 @@ def steps(path: Path, problems: Problems) -> Iterator[Step]:
 def events_in(path: Path) -> frozenset[str]:
     """Return what a rollout has events of, beside messages and calls.
 
-    "prompt", "end" (of a turn), "commands" and "changes" (of files).
+    "prompt", "end" (of a turn), "commands", "changes" (of files) and "tools" (of servers).
     """
     found: set[str] = set()
     for line in lines(path, Problems()):

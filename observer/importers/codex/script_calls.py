@@ -41,6 +41,7 @@ class ScriptCalls:
         self._done = done
         self._has = has
         self._cells: dict[str, _Script] = {}
+        self._has_items = False
 
     def is_of(self, name: str, given: Object) -> bool:
         """Return True if a call runs a script, or waits for one that is known to go on."""
@@ -66,7 +67,8 @@ class ScriptCalls:
 
     def _ended(self, at_ms: int, script: _Script, end: ScriptEnd) -> Iterator[HookCall]:
         found = scripts.calls_in(script.source)
-        if not found:
+        is_reported, self._has_items = self._has_items, False
+        if not found and not is_reported:
             answer: Json = {"output": script.printed, **_failed(end)}
             yield self._done(at_ms, script.call, "exec", {"command": script.source}, answer)
         alone = script._replace(printed=script.printed if len(found) == 1 else "")
@@ -78,7 +80,9 @@ class ScriptCalls:
     def _is_an_item(self, one: ScriptCall) -> bool:
         if one.name in SHELLS or one.name == STDIN:
             return "commands" in self._has or one.name == STDIN
-        return one.name == _PATCH and "changes" in self._has
+        if one.name == _PATCH:
+            return "changes" in self._has
+        return "tools" in self._has and "__" in one.name
 
     def _said(
         self, at_ms: int, call: str, one: ScriptCall, script: _Script, end: ScriptEnd
@@ -96,8 +100,16 @@ class ScriptCalls:
         said: Json = {"content": script.printed, **_failed(end)}
         return self._done(at_ms, call, one.name, one.given, said)
 
+    def asked(self, at_ms: int, item: Object) -> HookCall:
+        """Return the call of a server's tool of an item, whose id hooks report too."""
+        self._has_items = True
+        name = f"mcp__{text(item, 'server')}__{text(item, 'tool')}"
+        answer: Json = item.get("result") or {"isError": True, "content": item.get("error")}
+        return self._done(at_ms, text(item, "id"), name, inner(item, "arguments"), answer)
+
     def executed(self, at_ms: int, item: Object) -> HookCall:
         """Return the command of an item."""
+        self._has_items = True
         cwd = unquote(text(item, "cwd").removeprefix(_ADDRESS))
         given: Object = {"command": command_of(item), "cwd": cwd}
         answer: dict[str, Json] = {"output": text(item, "aggregated_output", "stdout")}
@@ -108,6 +120,7 @@ class ScriptCalls:
 
     def changed(self, at_ms: int, item: Object, *, success: bool) -> HookCall:
         """Return the patch of an item, or of an event."""
+        self._has_items = True
         patch = scripts.patch_of_changes(inner(item, "changes"))
         said = text(item, "stdout") if success else text(item, "stderr", "stdout")
         call, code = text(item, "id", "call_id"), int(not success)
