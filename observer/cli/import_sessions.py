@@ -22,7 +22,6 @@ from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput
 from observer.core.paths import Home
-from observer.core.routes import LIVE_MS
 from observer.core.text import counted
 from observer.importers.finished import FinishedImports
 from observer.importers.follow import LOOK_EVERY_S, Follower
@@ -30,6 +29,7 @@ from observer.importers.plan import Choice, Plan, plan_import, size_of
 from observer.importers.queued import QueuedImport, QueuedSource, queue, queued
 from observer.importers.source import FoundSession, SessionSource
 from observer.importers.transfer import FATES, Counts, end_import, import_planned, to_daemon
+from observer.ingest.duplicates import LIVE_MS
 from observer.views.moment import day
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from observer.core.paths import Home
 from observer.importers.source import FoundSession
 from observer.projects import detect_place
-from observer.projects.gone import local_spelling
 from observer.store.sqlite.database import SqliteStore
 
 
@@ -38,8 +37,7 @@ def _around(folder: str) -> str:
 
 def placed(found: FoundSession, roots: Iterable[str]) -> FoundSession:
     """Return what a project's name stands for with the root of that name, if there is just one."""
-    folder = local_spelling(found.folder)
-    if not folder or folder.startswith("/"):
-        return found._replace(folder=folder)
+    if not found.folder or found.folder.startswith("/"):
+        return found
     called = [root for root in roots if Path(root).name == found.folder]
     return found._replace(folder=called[0] if len(called) == 1 else "")

@@ -118,6 +118,7 @@ class Work:
         span = "side..main" if how == "amend" else "main..side"
         if self.git("rev-list", "--count", span) == "0":
             return
+        known = self.git("rev-list", "--all").split()
         if how in ("rebase", "rebase+squash"):
             self.git("rebase", "-q", "main", "side")
         self.git("checkout", "-q", "main")
@@ -130,7 +131,8 @@ class Work:
             self.git("commit", "-qm", "Squash")
         elif how == "amend":
             self.commit(Typed("main", "s7", is_shown=False, is_same=False), "--amend")
-        self.show(by)
+        if self.git("rev-parse", "HEAD") not in known:  # else nothing was made, and no hook ran
+            self.show(by)
 
     def named(self) -> Iterator[tuple[str, list[str]]]:
         """Yield who typed each line of main, and which sessions are named for it."""
