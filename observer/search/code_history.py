@@ -272,11 +272,10 @@ def _taken_in(
     reader: StoreReader, path: str, origin: BlamedCommit, sessions: list[Session], end: int | None
 ) -> list[Session]:
     """Return those of the sessions of which a commit has any line: others worked beside it."""
-    if not any(map(has_words, origin.brought)):
-        return sessions
     whole = replace(origin, texts=origin.brought)
     last = last_writers(reader, sessions, path, whole, end).values()
-    return [one for one in sessions if one.id in last]
+    has_lines = any(map(has_words, origin.brought))  # else it may be anybody's
+    return [one for one in sessions if one.id in last or not has_lines]
 
 
 def _first_in(origin: BlamedCommit, work: BlamedCommit) -> Iterator[str]:
