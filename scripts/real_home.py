@@ -95,14 +95,14 @@ class RealHome:
     def _start(self, args: Sequence[object]) -> str:
         """Return how a child, by the arguments of its audit event, gets to a home; or nothing."""
         *words, given = args if isinstance(args[-1], Mapping) else (*args, None)
-        told = " ".join(map(_text, words))
-        if self._named.search(told):
-            return told
+        shown = " ".join(map(_text, words))
+        if self._named.search(shown):
+            return shown
         environ = given if isinstance(given, Mapping) else os.environ
         user, root = (_text(environ.get(name, "")) for name in ("HOME", ENV_HOME))
         if user in self._users or self._named.match(root):
-            return f"{told} with HOME={user} {ENV_HOME}={root}"
-        return "" if user or root else f"{told} without a home of its own"
+            return f"{shown} with HOME={user} {ENV_HOME}={root}"
+        return "" if user or root else f"{shown} without a home of its own"
 
 
 def real_home() -> RealHome:

@@ -142,12 +142,12 @@ def together(hits: Sequence[Hit], others: Iterable[Hit], nearness: Nearness) -> 
         nearness: returns the cosine of two items.
     """
     left = {hit.item.id: hit for hit in hits}
-    notes = [hit for hit in (*hits, *others) if hit.item.kind == "note" and not _is_void(hit.item)]
+    notes = [hit for hit in (*hits, *others) if _is_open(hit.item)]
     found: list[Hit] = []
     for hit in hits:
         if left.pop(hit.item.id, None) is None:
             continue
-        newer = _newer_neighbour(hit, notes, nearness) if hit in notes else None
+        newer = _newer_neighbour(hit, notes, nearness) if _is_open(hit.item) else None
         is_new = newer is not None and all(newer.item.id != each.item.id for each in found)
         if newer is None or not is_new:
             found.append(hit)
@@ -170,8 +170,9 @@ def _newer_neighbour(hit: Hit, notes: Iterable[Hit], nearness: Nearness) -> Hit 
     return max(near)[2] if near else None
 
 
-def _is_void(item: Item) -> bool:
-    return any(each.reason in OUTRANKED for each in item.validity)
+def _is_open(item: Item) -> bool:
+    """Return True if an item is a note of which no act says that another one stands above it."""
+    return item.kind == "note" and not any(each.reason in OUTRANKED for each in item.validity)
 
 
 SAME_SUBJECT = 0.6

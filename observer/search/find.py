@@ -105,8 +105,10 @@ def search(
     hits = [hit for ids in lists for hit in _best(loader, ids, limit)]
     hits = [hit for hit in hits if hit.item.kind != "summary" or has_signal(hit.signals)]
     ordered = sorted(outranked(with_newer(loader, hits)), key=order)
-    others = [hit for ids in lists for hit in loader.hits(ids[: max(step, _LOOKED_AT)])]
-    ordered = together(ordered, others, _nearness(sources.reader, others))[: len(hits)]
+    if any(hit.item.kind == "note" for hit in ordered):
+        others = [hit for ids in lists for hit in loader.hits(ids[: max(step, _LOOKED_AT)])]
+        ordered = together(ordered, others, _nearness(sources.reader, others))
+    ordered = ordered[: len(hits)]
     is_merely_near = bool(ordered) and not any(hit.signals.terms for hit in ordered)
     unknown = [] if ordered else _unknown(sources, filters)
     notices = (wanted.notice, MERELY_NEAR if is_merely_near else "", *unknown)

@@ -29,8 +29,8 @@ export const Observer = async ({ directory }) => {
     }
     return usage
   }
-  // Asked once a session, before its first prompt is reported, of which it would tell as of an
-  // earlier session's; another text would void what the provider caches of the prompt.
+  // Asked once a session, before its first prompt is reported: it would name this session as an
+  // earlier one. Another text would void what the provider caches of the prompt.
   const contextOf = (session) => {
     if (!session.parent) session.context ??= context(directory)
     return session.context
