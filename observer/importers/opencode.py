@@ -30,8 +30,7 @@ def _find(client: str, paths: Sequence[Path], problems: Problems) -> list[FoundS
         file
         for path in paths
         for file in files_below(path, (_ENDING,))
-        if (file == path and file.suffix != opencode_files.ENDING)
-        or file.name == f"{client}{_ENDING}"
+        if (file == path and not opencode_files.is_text(file)) or file.name == f"{client}{_ENDING}"
     )
     found = {one.id: one for file in databases for one in _sessions(file, problems)}
     for file in (each for path in paths for each in opencode_files.files(path)):
@@ -79,7 +78,7 @@ class _Calls(RecordCalls):
         self._begun_ms = found.first_ms
 
     def records(self, path: Path, problems: Problems) -> Iterator[Object]:
-        if path.suffix == opencode_files.ENDING:
+        if opencode_files.is_text(path):
             self._parent = text(opencode_files.session(path, problems), "parent_id")
             for said, parts in opencode_files.messages(path, problems):
                 at: Json = inner(said, "time").get("created")

@@ -22,11 +22,26 @@ _SESSIONS = ("storage/session/*/*.json", "session/*/*.json")
 
 
 def files(path: Path) -> Iterator[Path]:
-    """Yield a file of a session, or those below the client's folder or its `storage`."""
-    if path.is_file() and path.suffix == ENDING:
+    """Yield a file of a session, or those below the client's folder or its `storage`.
+
+    Exported sessions lie in whatever folder, under whatever name.
+    """
+    if is_text(path):
         yield path
+    for file in sorted(path.glob(f"*{ENDING}")):
+        whole = read_object(file, Problems()) or {}
+        if "info" in whole and "messages" in whole:
+            yield file
     for pattern in _SESSIONS:
         yield from sorted(path.glob(pattern))
+
+
+def is_text(path: Path) -> bool:
+    """Return True for a file of JSON, not a database."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(64).lstrip().startswith(b"{")
 
 
 def session(path: Path, problems: Problems) -> dict[str, Json]:

@@ -6,7 +6,6 @@ import msgspec
 
 from observer.core.events import Event, SessionEnd, kind_of
 from observer.core.model import UNASSIGNED, Place, Receipt, Recorded, Session
-from observer.core.paths import is_inside
 from observer.core.routes import is_imported
 from observer.git.status import uncommitted_paths
 from observer.ingest.commit_sessions import WORKING_MS, lacks_session, with_session_at_work
@@ -27,6 +26,7 @@ from observer.ingest.projection import Embedder, Projection
 from observer.observations.event_record import EventRecord
 from observer.observations.session_lifecycle import continues
 from observer.projects import match_project, missing_roots, new_project, update_project
+from observer.projects.gone import gone_root, is_same_or_inside, local_spelling
 from observer.store.interface import Writer
 from observer.store.tombstones import Tombstones, places_of
 
@@ -102,25 +102,26 @@ class EventAppender:
     def _with_gone_place(self, prepared: EventRecord) -> EventRecord:
         """Return an imported event whose folder is gone with the repository or project it was in.
 
-        Its client may have kept the repository's remote; else the folder may be a project's.
+        Its client may have kept the repository's remote; else the folder may be a project's, or
+        stands for one.
         """
         event = prepared.event
         if prepared.place.root or not is_imported(event) or not event.cwd:
             return prepared
+        folder = local_spelling(event.cwd)
         around = [
             root
             for project in self._projects.values()
             for root in project.roots
-            if is_inside(event.cwd, root)
+            if is_same_or_inside(folder, local_spelling(root))
         ]
-        root = max(around, key=len, default="")
-        if event.remote:
-            gone = Place(root=root or event.cwd, remotes=(event.remote,))
-        elif root:
-            gone = Place(root=root)
-        else:
+        root = max(around, key=len, default="") or gone_root(
+            folder, [local_spelling(one) for one in event.roots]
+        )
+        if not root and not event.remote:
             return prepared
-        return msgspec.structs.replace(prepared, place=gone)
+        remotes = (event.remote,) if event.remote else ()
+        return msgspec.structs.replace(prepared, place=Place(root=root or folder, remotes=remotes))
 
     def finish(self) -> None:
         """Put the items and sessions derived from what was taken."""

@@ -31,7 +31,9 @@ _CLIENT_TEXT = lazy_pattern(
     r"\b[^>]*>.*?(?:</\1>|\Z)",
     re.DOTALL,
 )
-_WRAPPER = lazy_pattern(r"</?(?:user_query|user_request|userRequest|user_message|task|prompt)>")
+_WRAPPER = lazy_pattern(
+    r"</?(?:user_query|user_request|userRequest|user_message|task|prompt|channel)>|<channel\s[^>]*>"
+)
 _COMMAND = lazy_pattern(
     r"<command-name>\s*/?(?P<name>.*?)</command-name>"
     r"(?:.*?<command-args>(?P<args>.*?)</command-args>)?",

@@ -172,7 +172,9 @@ def text_of(content: object) -> str:
 
 def prompt_of(record: Record) -> str | None:
     """Return what the person typed, or None if the record is not a prompt."""
-    if record.get("isMeta") or record.get("isCompactSummary") or record.get("isSidechain"):
+    # A turn that came through a channel is marked as the client's own, but for where it is from.
+    is_own = bool(record.get("isMeta")) and not text(inner(record, "origin"), "kind")
+    if is_own or record.get("isCompactSummary") or record.get("isSidechain"):
         return None
     parts = blocks(record)
     if any(part.get("type") == "tool_result" for part in parts):

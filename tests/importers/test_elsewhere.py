@@ -1,0 +1,80 @@
+"""Sessions of folders that are not here: gone, or of another system."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from observer.importers.jsonl import Problems
+from observer.importers.registry import SOURCES
+from tests.importers.conftest import Filled, Memories
+from tests.importers.played import Played
+
+
+def projects(memory: Filled) -> list[tuple[str, int]]:
+    """Return the projects by name, each with how many sessions it has."""
+    with memory.store.read() as reader:
+        found = [(one.name, len(reader.sessions(project_id=one.id))) for one in reader.projects()]
+    return [pair for pair in found if pair[0] != "unassigned" or pair[1]]
+
+
+def talk(folder: str, session: str, where: Path) -> Path:
+    played = Played(Path(folder), session)
+    played.cwd = folder
+    played.prompt("oil the wheel")
+    played.say("It is oiled.")
+    return played.write(where)
+
+
+@pytest.mark.parametrize(
+    "folders",
+    [
+        (r"C:\Users\ana\mill", "/mnt/c/Users/ana/mill", r"c:\users\Ana\mill\src"),
+        ("/home/nobody/mill", "/home/nobody/mill/src"),
+    ],
+)
+def test_a_missing_folder_is_a_project_in_all_its_spellings(
+    memory: Memories, tmp_path: Path, folders: tuple[str, ...]
+) -> None:
+    here = memory("here")
+    for number, folder in enumerate(folders):
+        here.imported(talk(folder, f"s{number}", tmp_path / "files"))
+    assert projects(here) == [("mill", len(folders))]
+
+
+def test_a_turn_of_a_channel_is_a_prompt(memory: Memories, shop: Path, tmp_path: Path) -> None:
+    played, here = Played(shop), memory("here")
+    said = '<channel source="chat">Turn the wheel the other way</channel>'
+    played.prompt(said, isMeta=True, origin={"kind": "channel"})
+    played.prompt("a note of the client's own", isMeta=True)
+    here.imported(played.write(tmp_path))
+    assert [one.title for one in here.items() if one.type == "prompt"] == [
+        "Turn the wheel the other way"
+    ]
+
+
+@pytest.fixture
+def exported(tmp_path: Path, shop: Path) -> dict[str, object]:
+    def message(name: str, role: str, text: str) -> dict[str, object]:
+        info = {"id": name, "role": role, "time": {"created": 1_780_000_000_000}}
+        return {"info": info, "parts": [{"id": f"p{name}", "type": "text", "text": text}]}
+
+    info = {"id": "ses_1", "directory": str(shop), "time": {"created": 1_780_000_000_000}}
+    said = [message("m1", "user", "oil the wheel"), message("m2", "assistant", "It is oiled.")]
+    return {"info": info, "messages": said}
+
+
+@pytest.mark.parametrize("name", ["session.json", "exported"])
+def test_an_exported_session_of_opencode_is_read(
+    memory: Memories, tmp_path: Path, exported: dict[str, object], name: str
+) -> None:
+    here, path = memory("here"), tmp_path / "out" / name
+    path.parent.mkdir()
+    path.write_text(json.dumps(exported))
+    (path.parent / "other.json").write_text('{"name": "other"}')
+    asked = path.parent if path.suffix else path
+    assert len(SOURCES["opencode"].find([asked], Problems())) == 1
+    here.imported(path, source="opencode")
+    assert "prompt" in here.kinds()

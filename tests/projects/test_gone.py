@@ -1,0 +1,52 @@
+"""What a folder stands for that is not on this disk."""
+
+from __future__ import annotations
+
+import pytest
+
+from observer.projects.gone import gone_root, is_same_or_inside, local_spelling
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        r"C:\Users\ana\mill",
+        "c:/Users/ana/mill/",
+        "/mnt/c/Users/ana/mill",
+        "/c/Users/ana/mill",
+        "/cygdrive/c/Users/ana/mill",
+    ],
+)
+def test_a_folder_of_windows_has_one_spelling(folder: str) -> None:
+    assert local_spelling(folder) == "/mnt/c/Users/ana/mill"
+
+
+@pytest.mark.parametrize(
+    "folder", [r"\\wsl$\Ubuntu\home\ana\mill", r"\\wsl.localhost\Debian\home\ana\mill"]
+)
+def test_a_folder_of_wsl_that_windows_names_is_spelled_as_there(folder: str) -> None:
+    assert local_spelling(folder.replace("\\", "/")) == "/home/ana/mill"
+    assert local_spelling(folder) == "/home/ana/mill"
+
+
+def test_windows_knows_no_case() -> None:
+    assert is_same_or_inside("/mnt/c/users/Ana/MILL/src", "/mnt/c/Users/ana/mill")
+    assert not is_same_or_inside("/home/ana/MILL", "/home/ana/mill")
+
+
+@pytest.mark.parametrize(
+    ("folder", "roots", "root"),
+    [
+        ("/home/bo/mill", (), "/home/bo/mill"),
+        ("/home/bo/mill/src", ("/home/bo/mill",), "/home/bo/mill"),
+        ("/home/bo/mill/.claude/worktrees/oil", (), "/home/bo/mill"),
+        ("/home/bo/.cache/mill", (), ""),
+        ("/mnt/c/Users/bo", (), ""),
+        ("/Users/bo", (), ""),
+        ("mill", (), ""),
+    ],
+)
+def test_a_missing_folder_stands_for_its_project(
+    folder: str, roots: tuple[str, ...], root: str
+) -> None:
+    assert gone_root(folder, roots) == root
