@@ -20,6 +20,7 @@ from observer.core.paths import Home
 from observer.importers.finished import FinishedImports
 from observer.importers.plan import Plan
 from observer.importers.source import FoundSession, events_of, groups
+from observer.importers.work_trees import known_roots, with_repositories
 
 BATCH = 200
 BATCH_BYTES = 8 << 20
@@ -84,6 +85,7 @@ def import_planned(
     # A session that may go on is read again, whether or not its files change.
     over_ms = now_ms() - settings.session_idle_minutes * 60_000
     counts: Counts = Counter()
+    roots = known_roots(home)
 
     def sent(group: list[FoundSession], events: list[Event], marks: Mapping[str, str]) -> None:
         for batch in _batches(events):
@@ -100,7 +102,8 @@ def import_planned(
                 for one in group
                 if one.last_ms < over_ms or not plan.source.is_of_sessions
             }
-            events = events_of(plan.source, group, settings, plan.problems)
+            read = events_of(plan.source, group, settings, plan.problems)
+            events = with_repositories(read, roots)
             if waiting:
                 waiting.result()
             else:

@@ -8,7 +8,12 @@ from observer.core.events import Event, SessionEnd, kind_of
 from observer.core.model import UNASSIGNED, Place, Receipt, Recorded, Session
 from observer.core.routes import is_imported
 from observer.git.status import uncommitted_paths
-from observer.ingest.commit_sessions import WORKING_MS, lacks_session, with_session_at_work
+from observer.ingest.commit_sessions import (
+    WORKING_MS,
+    lacks_session,
+    project_of_commits,
+    with_session_at_work,
+)
 from observer.ingest.duplicates import (
     LONGEST_MS,
     SHELLS,
@@ -27,6 +32,7 @@ from observer.observations.event_record import EventRecord
 from observer.observations.session_lifecycle import continues
 from observer.projects import match_project, missing_roots, new_project, update_project
 from observer.projects.gone import gone_root, is_same_or_inside, local_spelling
+from observer.projects.identity import place_name
 from observer.store.interface import Writer
 from observer.store.tombstones import Tombstones, places_of
 
@@ -100,13 +106,13 @@ class EventAppender:
         return Receipt(seq=recorded.seq, item=item, project_id=recorded.project_id)
 
     def _with_gone_place(self, prepared: EventRecord) -> EventRecord:
-        """Return an imported event whose folder is gone with the repository or project it was in.
+        """Return an event whose folder is gone with the repository or project it was in.
 
         Its client may have kept the repository's remote; else the folder may be a project's, or
         stands for one.
         """
         event = prepared.event
-        if prepared.place.root or not is_imported(event) or not event.cwd:
+        if prepared.place.root or not event.cwd:
             return prepared
         folder = local_spelling(event.cwd)
         around = [
@@ -158,6 +164,9 @@ class EventAppender:
         known = list(self._projects.values())
         gone = missing_roots(place, known)
         project = match_project(place, known, gone=gone)
+        if not project and (project := project_of_commits(self._writer, place, known)):
+            # The folder that is here gives the name.
+            place = msgspec.structs.replace(place, name=place_name(place))
         current = (
             update_project(project, place, gone=gone)
             if project

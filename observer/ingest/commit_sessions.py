@@ -1,25 +1,32 @@
-"""Whose commit it is, where the shell that it was made in does not name a session.
+"""Whose commit it is, where nothing names a session, or no folder the repository.
 
 Some agents mark their shells without naming the session (Cline), others do not mark them (Droid).
 What the sessions of the project were doing at that moment decides, and where that leaves a choice,
-nothing does.
+nothing does. A project whose folder is gone is that of the repository with the commits it made.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
+from observer.core.errors import NotFound
 from observer.core.events import Command, Commit, Event, Intent
-from observer.core.model import Recorded, Session
+from observer.core.model import Place, Project, Recorded, Session
 from observer.core.text import is_within
+from observer.git.process import git_output
+from observer.projects.gone import printed_commits
+from observer.store.interface import StoreReader
 
 WORKING_MS = 60 * 60_000
 """As long after its last event a session may still be at work on one command."""
 CALL_MS = 5 * 60_000
 """As long a call of git may take, with the hooks that it runs."""
+COMMITS = 100
+"""Newest commits of a repository that are looked for in what sessions of missing folders saw."""
 _MADE = frozenset({"commit", "cherry-pick", "revert"})
 _GIT = re.compile(r"\bgit\b")
 
@@ -50,6 +57,42 @@ def with_session_at_work(
     if len(found) != 1:
         return event
     return replace(event, client=found[0].client, session=found[0].external, author="agent")
+
+
+def project_of_commits(
+    reader: StoreReader, place: Place, projects: Iterable[Project]
+) -> Project | None:
+    """Return the project of missing folders where commits of a repository were made.
+
+    That is where git printed one's hash when it was made; None if it was in none of them.
+    """
+    gone = {
+        one.id: one for one in projects if one.roots and not any(map(os.path.lexists, one.roots))
+    }
+    for commit, at_ms in _commits(place.root) if place.git and gone else ():
+        for number in reader.sessions_between(at_ms, at_ms + CALL_MS):
+            session = reader.session(number)
+            if not session or session.project_id not in gone:
+                continue
+            for one in reader.recorded_near(
+                number, from_ms=at_ms, to_ms=at_ms + CALL_MS, kind="command"
+            ):
+                body = one.event.body
+                if isinstance(body, Command) and any(
+                    map(commit.startswith, printed_commits(body.output))
+                ):
+                    return gone[session.project_id]
+    return None
+
+
+def _commits(root: str) -> list[tuple[str, int]]:
+    """Return the newest commits of a repository, each with when it was written, in ms."""
+    try:
+        said = git_output(root, "log", "--all", f"-{COMMITS}", "--format=%H %at")
+    except NotFound:
+        return []
+    pairs = map(str.split, (said or "").splitlines())
+    return [(commit, int(at_s) * 1000) for commit, at_s in pairs]
 
 
 def _is_at_work(session: Session, at_ms: int) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Iterator
 
 from observer.core.events import Command, FileWrite
 from observer.core.filters import Filters
-from observer.core.model import UNASSIGNED, Item, Session
+from observer.core.model import Item, Session
 from observer.git.blame import BlamedCommit, has_words
 from observer.observations import git_commands
 from observer.shell.command_line import simple_commands
@@ -86,24 +86,22 @@ def _lines_added(write: FileWrite) -> set[str]:
 def committer(reader: StoreReader, project_id: int, origin: BlamedCommit) -> Session | None:
     """Return the session that ran git when a commit was made, as an imported history cannot say.
 
-    Of several, it is the one that git printed the hash to; None if that leaves a choice. One of no
-    known project, as of a folder that is gone, has to have printed it.
+    Of several, it is the one that git printed the hash to; None if that leaves a choice. One of
+    another project, as of a folder that is gone, has to have printed it.
     """
-    calls = list(_commit_calls(reader, project_id, origin))
+    calls = list(_commit_calls(reader, origin))
     printed = [session for session, output in calls if origin.hash[:HASH_CHARS] in output]
     here = [session for session, _ in calls if session.project_id == project_id]
     found = {one.id: one for one in printed or here}
     return next(iter(found.values())) if len(found) == 1 else None
 
 
-def _commit_calls(
-    reader: StoreReader, project_id: int, origin: BlamedCommit
-) -> Iterator[tuple[Session, str]]:
+def _commit_calls(reader: StoreReader, origin: BlamedCommit) -> Iterator[tuple[Session, str]]:
     """Yield the calls of `git commit` during which a commit was made, with what they printed."""
     for at_ms in {origin.authored_ms, origin.committed_ms}:
         for number in reader.sessions_between(at_ms, at_ms + CALL_MS):
             session = reader.session(number)
-            if session is None or session.project_id not in {project_id, UNASSIGNED}:
+            if session is None:
                 continue
             for one in reader.recorded_near(
                 number, from_ms=at_ms, to_ms=at_ms + CALL_MS, kind="command"

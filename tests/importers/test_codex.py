@@ -615,15 +615,15 @@ def test_a_reply_has_the_tokens_of_its_turn(shop: Path, tmp_path: Path) -> None:
         pytest.param("git@github.com:ana/shop.git", "shop", id="another clone"),
         pytest.param("https://t:secret@github.com/Ana/Shop", "shop", id="another spelling"),
         pytest.param("https://github.com/ana/other", "gone", id="an unknown repository"),
-        pytest.param("ext::sh -c true", "", id="a command"),
-        pytest.param("\0", "", id="no remote"),
-        pytest.param("", "", id="none"),
+        pytest.param("ext::sh -c true", "gone", id="a command"),
+        pytest.param("\0", "gone", id="no remote"),
+        pytest.param("", "gone", id="none"),
     ],
 )
 def test_a_session_whose_folder_is_gone_belongs_to_its_repository(
     memory: Memories, git: Callable[..., str], tmp_path: Path, url: str, name: str
 ) -> None:
-    """What was never recorded of any project stays without one."""
+    """What was never recorded of any project is a project of its own."""
     here, shop = memory("one"), tmp_path / "home" / "shop"
     git(shop, "init", "-q")
     git(shop, "remote", "add", "origin", "https://github.com/ana/shop")
@@ -636,7 +636,7 @@ def test_a_session_whose_folder_is_gone_belongs_to_its_repository(
     receipts = here.imported(gone.write(tmp_path), source="codex")
     with here.store.read() as reader:
         names = {project.id: project.name for project in reader.projects()}
-    assert {names[one.project_id or 0] for one in receipts if one.seq} == {name or names[1]}
+    assert {names[one.project_id or 0] for one in receipts if one.seq} == {name}
 
 
 def test_a_session_in_a_folder_that_a_project_had_belongs_to_it(

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from observer.core.config import Settings
 from observer.importers.jsonl import Problems
 from observer.importers.registry import SOURCES
+from observer.importers.source import events_of
+from observer.importers.work_trees import with_repositories
 from tests.importers.conftest import Filled, Memories
 from tests.importers.played import Played
 
@@ -42,6 +47,42 @@ def test_a_missing_folder_is_a_project_in_all_its_spellings(
     for number, folder in enumerate(folders):
         here.imported(talk(folder, f"s{number}", tmp_path / "files"))
     assert projects(here) == [("mill", len(folders))]
+
+
+@pytest.fixture
+def moved(tmp_path: Path, git: Callable[..., str]) -> tuple[Path, Path]:
+    """A repository, and a session that made its commit in a folder that is gone."""
+    mill = tmp_path / "mill"
+    git(tmp_path, "init", "-q", "mill")
+    played = Played(Path("/home/nobody/old-mill"))
+    played.prompt("oil the wheel")
+    made = datetime.fromtimestamp(played.at_ms / 1000 + 10, UTC).isoformat()
+    env = {"GIT_AUTHOR_DATE": made, "GIT_COMMITTER_DATE": made}
+    git(mill, "commit", "-q", "--allow-empty", "-m", "Oil the wheel", **env)
+    short = git(mill, "rev-parse", "--short", "HEAD").strip()
+    said = {"stdout": f"[main {short}] Oil the wheel\n 1 file changed", "stderr": ""}
+    played.call("Bash", {"command": "git commit -m 'Oil the wheel'"}, said)
+    return mill, played.write(tmp_path / "files")
+
+
+def test_a_repository_that_turns_up_joins_the_sessions_that_made_its_commits(
+    memory: Memories, moved: tuple[Path, Path], tmp_path: Path
+) -> None:
+    (mill, file), here = moved, memory("here")
+    here.imported(file)
+    here.imported(talk(str(mill), "s2", tmp_path / "new"))
+    assert projects(here) == [("mill", 2)]
+
+
+def test_a_session_joins_the_repository_that_has_its_commits(
+    memory: Memories, moved: tuple[Path, Path], tmp_path: Path
+) -> None:
+    (mill, file), here = moved, memory("here")
+    here.imported(talk(str(mill), "s2", tmp_path / "new"))
+    found = SOURCES["claude-code"].find([file], Problems())
+    events = events_of(SOURCES["claude-code"], found, Settings(), Problems())
+    here.pipeline.ingest(with_repositories(events, [str(tmp_path), str(mill)]))
+    assert projects(here) == [("mill", 2)]
 
 
 def test_a_turn_of_a_channel_is_a_prompt(memory: Memories, shop: Path, tmp_path: Path) -> None:

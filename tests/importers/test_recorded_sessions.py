@@ -56,7 +56,11 @@ def play(filled: Filled, client: str, first: int = 0, last: int | None = None) -
 
 def said(filled: Filled, client: str) -> list[tuple[str, str, str]]:
     """Return what items say of what hooks and files both know: of a run not how long it took."""
-    unsure = re.compile(r", took \d[\d.]* m?s| \(took \d[\d.]* m?s\)|(?<=commands) in \d[\d.]* m?s")
+    unsure = re.compile(
+        r", took \d[\d.]* m?s| \(took \d[\d.]* m?s\)|(?<=commands) in \d[\d.]* m?s"
+        # Of a folder that is gone only the transcript says which branch was checked out.
+        r"|\nNext: No commit known .*"
+    )
     codes = re.compile(r" \((?:exit \d+|failed)\)" if client == "codex" else r"(?!)")
     found = (
         (kind, title, codes.sub("", unsure.sub("", text))) for kind, title, text in filled.said()

@@ -219,8 +219,11 @@ def test_of_a_commit_excluded_files_are_left_out(
         assert "private" not in msgspec.json.encode(reader.log()[0].event).decode()
 
 
-def test_an_unknown_folder_is_unassigned(pipeline: Pipeline, store: Store) -> None:
-    pipeline.ingest([an_event(cwd="/nowhere/at/all")])
+@pytest.mark.parametrize("folder", ["", "all", "/", "/home/nobody", "C:\\Users\\nobody"])
+def test_what_is_no_folder_of_a_project_is_unassigned(
+    pipeline: Pipeline, store: Store, folder: str
+) -> None:
+    pipeline.ingest([an_event(cwd=folder)])
     assert items(store)[0].project_id == UNASSIGNED
 
 
