@@ -11,13 +11,16 @@ from contextlib import closing
 from pathlib import Path
 from typing import Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from observer.core.config import Settings
 from observer.core.events import Event
 from observer.core.model import UNASSIGNED, Item, Recorded, item_id
 from observer.core.paths import Home
 from observer.daemon.requests import RemindedSessions, remind
 from observer.embed.lazy_model import LazyModel
-from observer.embed.registry import chosen
+from observer.embed.registry import chosen, load
 from observer.git.status import uncommitted_paths
 from observer.importers.git import commits
 from observer.importers.jsonl import Problems
@@ -193,8 +196,8 @@ class Reading:
         clock = Clock()
         clock.at_ms = at_ms
         self._store = SqliteStore(Home(folder).database, read_only=True)
-        settings = Settings()
-        model = LazyModel(chosen(settings.model, Home(folder).models))
+        self._info = chosen(Settings().model, Home(folder).models)
+        model = LazyModel(self._info)
         self._memory = Memory(
             self._store,
             owner="",
@@ -214,6 +217,10 @@ class Reading:
     def search(self, query: str, folder: Path, *, limit: int) -> list[Item]:
         """Return what an agent in a folder finds."""
         return _found(self._memory, query, folder, limit)
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return what texts mean to the model in use, float32 (texts, dimensions)."""
+        return load(self._info).embed(texts)
 
     def why(self, target: str, folder: Path) -> list[str]:
         """Return the clients' ids of the sessions behind the newest change of a line.

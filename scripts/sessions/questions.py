@@ -1,7 +1,8 @@
 """What search finds, after all sessions, for questions about what happened in them.
 
 The `questions.jsonl` of a corpus holds `question`, `answer`, and `all_of`: patterns that must all
-match the text of an item that answers.
+match the text of an item that answers. The baseline asks turns and commits, as they were written,
+by reciprocal ranks of plain words and of meaning.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from pathlib import Path
 
 import msgspec
 
-from observer.core.model import Item, columns_of
+from observer.core.model import columns_of
 from observer.core.value import Value
 from sessions.kept import Kept
 from sessions.measures import Scored, line, share
 from sessions.product import Reading
+from sessions.turns import Words, fused, units
 
 _GROUP = "questions"
 _DEPTHS = (1, 3, 5)
@@ -36,12 +38,18 @@ def scored(kept: Kept) -> Scored:
     folder, most = kept.repositories[0].folder, _DEPTHS[-1]
     with Reading(kept.home, at_ms) as memory:
         found = [memory.search(one.question, folder, limit=most)[:most] for one in questions]
-    places = list(map(_place, questions, found))
+        texts = _baseline(kept, memory, questions)
+    places = [
+        _place(one, [" ".join(columns_of(item)) for item in hits])
+        for one, hits in zip(questions, found, strict=True)
+    ]
+    ranked = {"": places, ", turns and commits": list(map(_place, questions, texts))}
     return Scored(
         measures=tuple(
-            share(_GROUP, f"answered by the first {depth}", good, len(questions))
+            share(_GROUP, f"answered by the first {depth}{by}", good, len(questions))
+            for by, each in ranked.items()
             for depth in _DEPTHS
-            for good in [sum(place < depth for place in places)]
+            for good in [sum(place < depth for place in each)]
         ),
         wrong=tuple(
             f"{one.question} | {', '.join(f'#{item.id} {line(item.title, 60)}' for item in hits)}"
@@ -56,10 +64,23 @@ def _read(file: Path) -> Sequence[_Question]:
     return [msgspec.json.decode(each, type=_Question) for each in lines]
 
 
-def _place(asked: _Question, hits: Sequence[Item]) -> int:
-    """Return how many hits stand before the first that answers; all of the most if none does."""
-    for place, item in enumerate(hits):
-        text = " ".join(columns_of(item))
+def _baseline(kept: Kept, memory: Reading, questions: Sequence[_Question]) -> list[Sequence[str]]:
+    """Return for each question the texts of the turns and commits that the baseline finds first."""
+    texts = [unit.text for unit in units(kept.repositories)]
+    words = Words(dict(enumerate(texts)))
+    vectors = memory.vectors([*texts, *(one.question for one in questions)])
+    meant = vectors[len(texts) :] @ vectors[: len(texts)].T
+    found = []
+    for one, scores in zip(questions, meant, strict=True):
+        worded = words.search(one.question, before=len(texts), limit=len(texts))
+        near = [int(number) for number in (-scores).argsort()]
+        found.append([texts[number] for number in fused(worded, near)[: _DEPTHS[-1]]])
+    return found
+
+
+def _place(asked: _Question, texts: Sequence[str]) -> int:
+    """Return how many texts stand before the first that answers; all of the most if none does."""
+    for place, text in enumerate(texts):
         if all(re.search(pattern, text) for pattern in asked.all_of):
             return place
     return _DEPTHS[-1]

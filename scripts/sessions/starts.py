@@ -1,7 +1,7 @@
 """How much of what a session touches first its start context names, and at what cost.
 
-Baselines know the same past: the last files of `git log`, and the files that earlier sessions
-touched most, younger sessions weighing more.
+Baselines know the same past: the last files of `git log`, and the files that earlier turns and
+commits touched most, younger ones weighing more.
 """
 
 from __future__ import annotations
@@ -14,29 +14,26 @@ from typing import NamedTuple
 
 from sessions.corpus import Repository
 from sessions.history import git
-from sessions.kept import Kept, Start
+from sessions.kept import Kept
 from sessions.measures import Measure, Scored, count, line, mean
 from sessions.transcript import HookEvent, Json, Transcript
+from sessions.turns import likely_files, units
 
 FIRST_CALLS = 20
 KNOWN_AFTER = 10
 """Sessions of a repository after which there is something to know."""
 _GROUP = "start"
-_DECAY = 0.8
-_EDITED_WEIGHT = 2.0
-_LOGGED, _FREQUENT = 20, 60
+_LOGGED, _LIKELY = 20, (10, 20, 40)
 _TOKEN_CHARS = 4
 _TOOLS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Read", "Write"})
-_EDITING = frozenset({"Edit", "MultiEdit", "Write"})
 _ENDED = frozenset({"PostToolUse", "PostToolUseFailure"})
 
 
 class _Work(NamedTuple):
-    """What a session touched: by its first calls, by all calls in order, and what it edited."""
+    """What a session touched: by its first calls, and by all calls in order."""
 
     first: Sequence[str]
     files: Sequence[str]
-    edited: Sequence[str]
 
 
 def scored(kept: Kept, *, known_after: int = KNOWN_AFTER) -> Scored:
@@ -46,17 +43,27 @@ def scored(kept: Kept, *, known_after: int = KNOWN_AFTER) -> Scored:
     for repository in kept.repositories:
         twice = _ambiguous(repository)
         works = {each.session: _work(repository, each) for each in repository.transcripts}
-        past: list[_Work] = []
+        past: set[str] = set()
+        touched = units([repository])
         for start in kept.log.starts:
             if start.repository != repository.name:
                 continue
             work = works[start.session]
             if start.number > known_after and work.first:
                 named = _named(start.context, work.first, twice)
-                _add(shares, start, work, named, past)
+                before = [unit for unit in touched if unit.at_ms < start.at_ms]
+                answers: dict[str, Collection[str]] = {
+                    "named by the context": named,
+                    f"by {_LOGGED} files of git log": start.recent[:_LOGGED],
+                    **{f"by {n} likely files": likely_files(before, n) for n in _LIKELY},
+                    "known from earlier sessions": past,
+                }
+                for name, files in answers.items():
+                    found = sum(file in files for file in work.first)
+                    shares[name].append(found / len(work.first))
                 missed = [file for file in work.first if file not in named]
                 wrong.append(line(f"{start.number} {start.session[:8]} {missed}", 300))
-            past.append(work)
+            past |= set(work.files)
     contexts = [start.context for start in kept.log.starts if start.number > known_after]
     measures: list[Measure] = [mean(_GROUP, name, values) for name, values in shares.items()]
     tokens = [len(text) / _TOKEN_CHARS for text in contexts] or [0.0]
@@ -69,47 +76,18 @@ def scored(kept: Kept, *, known_after: int = KNOWN_AFTER) -> Scored:
     return Scored(measures=tuple(measures), wrong=tuple(wrong))
 
 
-def _add(
-    shares: dict[str, list[float]],
-    start: Start,
-    work: _Work,
-    named: Collection[str],
-    past: Sequence[_Work],
-) -> None:
-    weights: dict[str, float] = defaultdict(float)
-    for age, each in enumerate(reversed(past)):
-        for file in set(each.files):
-            weights[file] += _DECAY**age
-        for file in set(each.edited):
-            weights[file] += _EDITED_WEIGHT * _DECAY**age
-    frequent = sorted(weights, key=lambda file: -weights[file])[:_FREQUENT]
-    answers: dict[str, Collection[str]] = {
-        "named by the context": named,
-        f"by {_LOGGED} files of git log": start.recent[:_LOGGED],
-        f"by {_LOGGED} frequent files": frequent[:_LOGGED],
-        f"by {_FREQUENT} frequent files": frequent,
-        "known from earlier sessions": set(weights),
-    }
-    for name, files in answers.items():
-        shares[name].append(sum(file in files for file in work.first) / len(work.first))
-
-
 def _work(repository: Repository, transcript: Transcript) -> _Work:
     calls = list(_calls(repository, transcript.events))
-    files = [file for _, file in calls if file]
-    return _Work(
-        first=list(dict.fromkeys(file for _, file in calls[:FIRST_CALLS] if file)),
-        files=files,
-        edited=[file for tool, file in calls if file and tool in _EDITING],
-    )
+    first = dict.fromkeys(filter(None, calls[:FIRST_CALLS]))
+    return _Work(first=list(first), files=list(filter(None, calls)))
 
 
-def _calls(repository: Repository, events: Sequence[HookEvent]) -> Iterator[tuple[str, str]]:
-    """Yield the tool and the file of each call of the agent itself; "" without a file."""
+def _calls(repository: Repository, events: Sequence[HookEvent]) -> Iterator[str]:
+    """Yield the file of each call of the agent itself; "" without one."""
     for event in events:
         payload = event.payload
         if event.event in _ENDED and not payload.get("agent_id"):
-            yield payload["tool_name"], _file(repository, payload)
+            yield _file(repository, payload)
 
 
 def _file(repository: Repository, payload: Json) -> str:
