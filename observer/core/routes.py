@@ -29,3 +29,12 @@ def plugin_route(route: str) -> str:
 def is_same_hook(route: str, other: str) -> bool:
     """Return True if two routes lead from one hook of a client, perhaps by its plugin."""
     return route.removesuffix(_PLUGIN) == other.removesuffix(_PLUGIN)
+
+
+COPIED = "@project-"
+"""Stands in the id of a copy between the id of the event and the project that it was copied to."""
+
+
+def first_id(event_id: str) -> str:
+    """Return the id of the event that another one is a copy of; its own if it is none."""
+    return event_id.partition(COPIED)[0]

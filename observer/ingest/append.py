@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from observer.core.events import Event, SessionEnd, kind_of
@@ -28,6 +30,7 @@ from observer.ingest.duplicates import (
     window_ms,
 )
 from observer.ingest.projection import Embedder, Projection
+from observer.ingest.shared_turns import copy_of, ended_in, may_share, said_before, said_for
 from observer.observations.event_record import EventRecord
 from observer.observations.session_lifecycle import continues
 from observer.projects import match_project, missing_roots, new_project, update_project
@@ -50,17 +53,19 @@ class EventAppender:
         self,
         writer: Writer,
         *,
+        prepare: Callable[[Event, int], EventRecord | None],
         stored_ms: int,
         embedder: Embedder | None = None,
         tombstones: Tombstones | None = None,
     ) -> None:
         self._writer = writer
+        self._prepare = prepare
         self._stored_ms = stored_ms
         self._tombstones = tombstones
         self._projection = Projection(writer, embedder)
         self._projects = {project.id: project for project in writer.projects()}
         self._recognised: dict[Place, int] = {}
-        self._latest: dict[tuple[str, str, int], int] = {}
+        self._latest: dict[tuple[str, str], dict[int, int]] = {}
         self._seq = writer.next_seq()
         self.touched: set[int] = set()
 
@@ -76,6 +81,7 @@ class EventAppender:
         if lacks_session(event):
             sessions = self._projection.sessions_since(project_id, event.at_ms - WORKING_MS)
             event = with_session_at_work(event, prepared.place.root, sessions, self._newest)
+        self._bring(event, project_id, prepared.place.root)
         session = self._session(event, project_id)
         session_id = self._session_id(event, session)
         if is_covered(event, session, is_late=is_late(event, now_ms=self._stored_ms)):
@@ -100,10 +106,46 @@ class EventAppender:
             return Receipt(known=self._writer.known(recorded))
         self._seq += 1
         if session_id is not None:
-            self._latest[event.client, event.session, project_id] = session_id
+            self._latest[event.client, event.session][project_id] = session_id
         self.touched.add(project_id)
         item = self._projection.add(recorded)
+        self._spread(recorded)
         return Receipt(seq=recorded.seq, item=item, project_id=recorded.project_id)
+
+    def _bring(self, event: Event, project_id: int, root: str) -> None:
+        """Append what was said in the turn of an act, where its project has nothing of it."""
+        runs = self._runs(event, project_id)
+        for said in said_before(event, (project_id, root), runs, self._writer):
+            self._copy(said, project_id, root)
+
+    def _spread(self, recorded: Recorded) -> None:
+        """Append what an event says of its session for the other projects that it is in."""
+        event, body = recorded.event, recorded.event.body
+        runs = self._runs(event, recorded.project_id)
+        for project_id, root, said in list(said_for(event, runs, self._writer)):
+            self._copy(said, project_id, root)
+        if isinstance(body, SessionEnd) and body.reason != "idle":
+            for project_id, root in list(ended_in(recorded.project_id, runs, self._writer)):
+                self._copy(event, project_id, root)
+
+    def _copy(self, said: Event, project_id: int, root: str) -> None:
+        copied = copy_of(said, self._projects[project_id], root)
+        if prepared := self._prepare(copied, project_id):
+            self.append(prepared)
+
+    def _runs(self, event: Event, project_id: int) -> dict[int, Session]:
+        """Return what a session is in each project, as it stands; nothing if it is only in one."""
+        found = self._known_runs(event) if may_share(event) else {}
+        if not found.keys() - {project_id}:
+            return {}
+        sessions = {each: self._projection.session(number) for each, number in found.items()}
+        return {each: session for each, session in sessions.items() if session}
+
+    def _known_runs(self, event: Event) -> dict[int, int]:
+        run = event.client, event.session
+        if run not in self._latest:
+            self._latest[run] = self._writer.runs(*run)
+        return self._latest[run]
 
     def _with_gone_place(self, prepared: EventRecord) -> EventRecord:
         """Return an event whose folder is gone with the repository or project it was in.
@@ -189,10 +231,8 @@ class EventAppender:
         """Return the newest session with the event's session id, as it stands; None without."""
         if not event.session:
             return None
-        session_id = self._latest.get((event.client, event.session, project_id))
-        if session_id is not None:
-            return self._projection.session(session_id)
-        return self._writer.latest_session(event.client, event.session, project_id)
+        session_id = self._known_runs(event).get(project_id)
+        return None if session_id is None else self._projection.session(session_id)
 
     def _newest(self, session: Session) -> list[Recorded]:
         return self._writer.recorded_near(

@@ -290,6 +290,9 @@ class Pipeline:
     def _appender(self, writer: Writer) -> EventAppender:
         return EventAppender(
             writer,
+            prepare=lambda event, project_id: self._preparer.prepare_reported(
+                event, project_id=project_id
+            ),
             stored_ms=self._now_ms(),
             embedder=self._embedder,
             tombstones=self._tombstones,

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from observer.core.errors import BadInput
 from observer.core.events import AnyBody, Forget, Undo
 from observer.core.filters import RECORDED_KINDS, Filters
-from observer.core.model import UNASSIGNED, Item
+from observer.core.model import UNASSIGNED, Item, item_id, seq_of
 from observer.notes.note_reader import NoteReader
 from observer.notes.validation import check_change, check_forget, check_kept_here, check_rule
 from observer.notes.values import Author, EventWriter, Record
@@ -64,9 +64,7 @@ class Reversible(NoteReader):
             return False
         check_kept_here(item)
         check_forget(item, author)
-        self._writer.write(
-            Forget(item=item.id), author=author, project_id=item.project_id or UNASSIGNED
-        )
+        self._write_of_all(item, Forget, author)
         return True
 
     def forget_own(self, *, tags: Sequence[str] = (), author: Author = "agent") -> int:
@@ -127,10 +125,19 @@ class Reversible(NoteReader):
         check_forget(item, author)
         if item.deleted_ms is None:
             raise BadInput(f"{item.id} is not deleted", hint="nothing else of it can be undone")
-        self._writer.write(
-            Undo(item=item.id), author=author, project_id=item.project_id or UNASSIGNED
-        )
+        self._write_of_all(item, Undo, author)
         return replace(item, deleted_ms=None)
+
+    def _write_of_all(self, item: Item, act: type[Forget | Undo], author: Author) -> None:
+        """Write an act on an item, and on what tells the same event in other projects."""
+        with self._store.read() as reader:
+            seqs = reader.copies(seq_of(item.id)) if item.kind == "observation" else []
+            slot = item.id - item_id(seq_of(item.id))
+            copied = (reader.item(item_id(seq) + slot, deleted=True) for seq in seqs)
+            found = {one.id: one for one in (item, *filter(None, copied))}
+        for one in found.values():
+            home = one.project_id or UNASSIGNED
+            self._writer.write(act(item=one.id), author=author, project_id=home)
 
     def _changed(self, item: Item, body: AnyBody, author: Author) -> Item:
         check_kept_here(item)

@@ -172,9 +172,9 @@ def _entered(folder: str, words: Sequence[str], root: str) -> str:
         return ""
     if target == "-" or any(sign in target for sign in "$`~"):
         return _UNKNOWN
-    if target.startswith("/"):
-        return _folder(root, target)
     path = posixpath.normpath(posixpath.join(folder, target))
+    if path.startswith("/"):
+        return _folder(root, path)
     if path.startswith(".."):
         return _UNKNOWN
     return "" if path == "." else path

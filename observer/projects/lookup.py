@@ -8,13 +8,14 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from observer.core.events import AnyBody, Event, FileRead, FileWrite, Intent
+from observer.core.events import AnyBody, Command, Event, FileRead, FileWrite, Intent
 from observer.core.model import Place, Project
 from observer.core.paths import is_inside
 from observer.projects.detect import detect_place, probe_place
 from observer.projects.fs_probe import ProbedPlace, non_project_dirs, stamp_of
 from observer.projects.identity import match_project
 from observer.redaction.redact import redact
+from observer.shell.command_line import entered_folder
 
 FRESH_S = 30.0
 """Longest time for which a place is believed without looking at more than its watched files."""
@@ -78,12 +79,16 @@ def work_tree_of(path: str, cwd: str) -> str:
 def event_folder(event: Event, work_tree_of: Callable[[str, str], str] = work_tree_of) -> str:
     """Return the folder that an event belongs to, "" if it names none.
 
-    A file that was written or read counts where its work tree is, whatever the client's folder; a
-    file outside any work tree, and all else, counts where the client is. Whoever has many events
-    gives a `work_tree_of` that remembers.
+    A file that was written or read counts where its work tree is, whatever the client's folder, and
+    a command in the work tree below that folder which it enters first; a file outside any work
+    tree, and all else, counts where the client is. Whoever has many events gives a `work_tree_of`
+    that remembers.
     """
-    here = _client_folder(event)
-    path = _path(event.body)
+    here, body = _client_folder(event), event.body
+    if isinstance(body, Command) and (entered := entered_folder(body.command)):
+        below = work_tree_of(os.path.join(os.path.expanduser(entered), ".git"), here)
+        return below if is_inside(below, os.path.realpath(here)) else here
+    path = _path(body)
     return (work_tree_of(path, here) if path else "") or here
 
 

@@ -208,7 +208,8 @@ def _of_items(reader: PurgeReader, asked: Criteria) -> set[int] | None:
                 f"note {item} is kept as a file, and comes from there",
                 hint=f"delete {known.file}, or: observer note folder remove",
             )
-    seqs = origins(reader, asked.ids) if asked.ids else None
+    named = origins(reader, asked.ids) if asked.ids else ()
+    seqs = {copy for seq in named for copy in reader.copies(seq)} if asked.ids else None
     if asked.query:
         found = origins(reader, _found(reader, asked))
         seqs = found if seqs is None else seqs & found

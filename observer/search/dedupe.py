@@ -1,6 +1,7 @@
 """Removal of duplicates: of items in one list, and of sentences in one context pack; pure.
 
-Items are duplicates if they have one title and project and nearly the same words, numbers left out.
+Items are duplicates if they have one title and project and nearly the same words, numbers left out,
+or if they tell one event in several projects: word for word, of the same moment.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ ALIKE = 0.8
 NEVER_DUPLICATES = frozenset({"commit"})
 """Types of which each is a place of its own, however alike: what was picked to another branch."""
 
-_Title = tuple[int | None, str, str]
+_Title = tuple[str, str]
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ASCII_WORDS = "".join(each if each.isalpha() else " " for each in map(chr, range(128)))
@@ -85,9 +86,11 @@ class _ItemWords:
         )
 
     def is_like(self, other: _ItemWords) -> bool:
+        is_here = self.item.project_id == other.item.project_id
         if self.text == other.text:  # as what a command prints each time; no need to split it
-            return True
-        if self.item.kind == "note":  # of two notes that differ nobody has said which one holds
+            return is_here or self.item.created_ms == other.item.created_ms
+        # Of two notes that differ nobody has said which one holds.
+        if not is_here or self.item.kind == "note":
             return False
         shared = len(self.words & other.words)
         together = len(self.words) + len(other.words) - shared
@@ -95,7 +98,7 @@ class _ItemWords:
 
 
 def _title(item: Item) -> _Title:
-    return item.project_id, item.type, item.title.casefold()
+    return item.type, item.title.casefold()
 
 
 SHORT = 4

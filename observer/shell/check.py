@@ -98,10 +98,10 @@ class CheckIdentity(Value):
 def check_of(part: SimpleCommand, folder: str, root: str = "") -> CheckIdentity | None:
     """Return what a simple command checks in a folder of the project; None if nothing of it."""
     checker = checker_of(part.words)
-    if checker is None or folder.startswith("/"):
+    if checker is None:
         return None
     scope = _Scope(checker, folder, root)
-    if not scope.paths:
+    if not scope.paths or scope.folder.startswith("/"):
         return None
     filters = [*scope.filters, *([part.wrapping] if XARGS in part.wrapping.split() else [])]
     if checker.is_task and (partial := _PARTIAL.search(checker.base)):
@@ -273,10 +273,9 @@ class _Scope:
 
     def _enter(self, place: str, *, is_file: bool) -> None:
         folder = posixpath.dirname(place) if is_file else place
-        if folder.startswith("/") and self._root:
-            folder = relative(folder, self._root) if folder != self._root else "."
-            self.folder = ""
         entered = posixpath.normpath(posixpath.join(self.folder, folder))
+        if entered.startswith("/") and self._root:
+            entered = relative(entered, self._root) if entered != self._root else "."
         self.folder = "" if entered == "." else entered
 
     def _placed(self) -> list[str]:

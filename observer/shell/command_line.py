@@ -9,9 +9,11 @@ files that it writes are read from its calls.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from observer.core.text import distinct, one_line, word_set
@@ -29,6 +31,9 @@ _SUBSTITUTED = re.compile(r"\w+=(\"?)\$\((.*)\)\1", re.DOTALL)
 _NESTED = 3
 """How deep command lines inside command lines are read: `bash -c "bash -c …"`."""
 
+_ENTERING = word_set("cd pushd Set-Location")
+_PLACED = word_set("git make npm pnpm go")
+"""Programs that take from `-C`, or from `--prefix`, where to work."""
 _SETTING_UP = word_set("cd export set source . echo unset pushd umask Set-Location")
 _FRAMES = (
     word_set("for done fi esac case select function begin end { } ! then do else") | FRAME_WORDS
@@ -163,6 +168,25 @@ def _directed(words: list[str]) -> tuple[list[str], str]:
         else:
             plain.append(word)
     return (plain, into) if plain else (words, "")
+
+
+@lru_cache(maxsize=2048)
+def entered_folder(command: str) -> str:
+    """Return the folder in which a command line does what it is about, "" if that is not said.
+
+    It may be relative to where the shell is: `cd api && npm test`, `git -C api commit`.
+    """
+    folder = ""
+    for part in simple_commands(command):
+        words = part.words
+        if words[0] in _ENTERING and len(words) > 1:
+            folder = posixpath.join(folder, unquoted(words[1]))
+        elif words[0] not in _SETTING_UP:
+            given = pairwise(words) if words[0] in _PLACED else ()
+            inner = (unquoted(value) for name, value in given if name in {"-C", "--prefix"})
+            folder = posixpath.join(folder, next(inner, ""))
+            break
+    return "" if any(sign in folder for sign in "$`") else folder.rstrip("/")
 
 
 @lru_cache(maxsize=2048)

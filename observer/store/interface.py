@@ -189,6 +189,9 @@ class StoreReader(LogReader, StalenessReader, NoteFileReader, Protocol):
     def latest_session(self, client: str, external: str, project_id: int) -> Session | None:
         """Return the newest session under a client's own id in a project."""
 
+    def runs(self, client: str, external: str) -> dict[int, int]:
+        """Return the newest session under a client's own id in each project, by that project."""
+
     def session_called(self, external: str) -> Session | None:
         """Return the newest session under a client's own id, in whatever client and project."""
 

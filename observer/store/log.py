@@ -27,6 +27,12 @@ class LogReader(Protocol):
         The newest are those that happened last.
         """
 
+    def copies(self, seq: int) -> list[int]:
+        """Return the `seq` of an event, of what it is a copy of, and of all other copies of that.
+
+        None where there is no such event.
+        """
+
     def has_imported(self, session_id: int, *, from_ms: int, to_ms: int) -> bool:
         """Return True if an import brought an event of a session of that time."""
 

@@ -152,6 +152,38 @@ def test_all_else_counts_where_the_client_is(body: AnyBody, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
+    ("command", "below"),
+    [
+        ("cd shop && pytest -q", True),
+        ("set -e; cd ./shop/deep/er; make test", True),
+        ("export CI=1 && cd {home} && cd shop && pytest", True),
+        ("(cd shop && pytest) | tail -3", True),
+        ("git -C shop commit -m 'Add x'", True),
+        ("npm --prefix shop test", True),
+        ("cd {home}/shop/ && pytest", True),
+        ("pytest shop/tests", False),
+        ("pytest; cd shop", False),
+        ("cd $DIR && pytest", False),
+        ("cd elsewhere && pytest", False),
+        ("cd ../.. && pytest", False),
+        ("cd", False),
+    ],
+)
+def test_a_command_counts_in_the_work_tree_that_it_enters(
+    shop: Path, command: str, *, below: bool
+) -> None:
+    line = Command(command=command.format(home=shop.parent))
+    folder = event_folder(event(line, cwd=str(shop.parent)))
+    assert folder == str(shop if below else shop.parent)
+
+
+def test_a_command_beside_the_client_counts_where_that_is(shop: Path) -> None:
+    (shop.parent / "other").mkdir()
+    here = str(shop.parent / "other")
+    assert event_folder(event(Command(command="cd ../shop && make"), cwd=here)) == here
+
+
+@pytest.mark.parametrize(
     ("client", "cwd", "roots", "folder"),
     [
         ("claude-code", "/a", ("/r",), "/a"),

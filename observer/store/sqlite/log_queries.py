@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from observer.core.errors import StoreUnavailable
 from observer.core.model import Recorded
+from observer.core.routes import COPIED, first_id
 from observer.store.sqlite.queries import Selecting
 from observer.store.sqlite.rows import RECORDED_COLUMNS, readable, to_recorded
 from observer.store.sqlite.validity import AMONG, among
@@ -46,6 +47,17 @@ class LogReads(Selecting):
             (session_id, from_ms, to_ms, kind, newest),
         )
         return readable(sorted(rows, key=itemgetter(1)))
+
+    def copies(self, seq: int) -> list[int]:
+        """See `LogReader.copies`."""
+        row = self._row("SELECT id FROM event WHERE seq = ?", (seq,))
+        first = first_id(row[0]) if row else ""
+        rows = self._rows(
+            # What begins with the separator, as a range, so that the index of ids serves.
+            "SELECT seq FROM event WHERE id = ?1 OR id BETWEEN ?2 AND ?3 ORDER BY seq",
+            (first, f"{first}{COPIED}", f"{first}{COPIED}\x7f"),
+        )
+        return [each for (each,) in rows]
 
     def has_imported(self, session_id: int, *, from_ms: int, to_ms: int) -> bool:
         """See `LogReader.has_imported`."""

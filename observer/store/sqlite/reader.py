@@ -209,6 +209,14 @@ class SqliteReader(
         )
         return to_session(row) if row else None
 
+    def runs(self, client: str, external: str) -> dict[int, int]:
+        """See `StoreReader.runs`."""
+        rows = self._rows(
+            "SELECT project_id, max(id) FROM session WHERE external = ? AND client = ? GROUP BY 1",
+            (external, client),
+        )
+        return dict(rows)
+
     def session_called(self, external: str) -> Session | None:
         """See `StoreReader.session_called`."""
         row = self._row(

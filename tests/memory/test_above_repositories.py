@@ -1,0 +1,334 @@
+"""A session started in a folder above several repositories belongs to each that it worked on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer.core.config import Settings
+from observer.core.events import Event, Reply
+from observer.core.model import Item, Session
+from observer.core.paths import Home
+from observer.core.value import TokenUsage
+from observer.index import Index
+from observer.ingest.pipeline import Pipeline
+from observer.memory.api import Memory
+from observer.observations import project_state
+from observer.projects import PlaceCache
+from observer.purge.choose import Criteria, chosen
+from observer.search.handles import SearchOptions
+from observer.search.token_budget import TokenCosts
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
+from observer.store.sqlite.stemmer import stemmer
+
+START_MS = 1_790_000_000_000
+RED = "FAILED test_tapir.py::test_legs - assert 3 == 4\n1 failed in 0.1s"
+GREEN = "1 passed in 0.1s"
+CAUSE = "The cause was an off-by-one in the tapir's legs."
+ASKED = "mend the tapir's legs in api"
+Git = Callable[..., str]
+
+
+class Above:
+    """A folder with the repositories api, web and idle, and hooks of a client started in it."""
+
+    def __init__(self, folder: Path, home: Home, git: Git, client: str = "claude-code") -> None:
+        self.folder, self.now_ms, self.git, self.client = folder, START_MS, git, client
+        for name in ("api", "web", "idle"):
+            git(folder / name, "init", "-q")
+            (folder / name / "app.py").write_text("legs = 3\n")
+            git(folder / name, "add", "-A")
+            git(folder / name, "commit", "-qm", "Begin")
+        self.store = SqliteStore(folder.parent / "observer.db")
+        self.spool = Spool(home.spool)
+        self.spool.prepare()
+        self.pipeline = Pipeline(
+            self.store, self.spool, settings=Settings(), places=PlaceCache(),
+            now_ms=lambda: self.now_ms,
+        )  # fmt: skip
+        self.memory = Memory(
+            self.store, owner="ana", now_ms=lambda: self.now_ms, encode=lambda *_: None,
+            index=Index(home.index, stem=stemmer(), is_owner=False), record=self.pipeline.ingest,
+        )  # fmt: skip
+
+    def tell(self, event: str, cwd: str = "", **payload: Any) -> None:
+        self.now_ms += 10_000
+        here = str(self.folder / cwd)
+        whole = {"session_id": "s1", "cwd": here, "hook_event_name": event, **payload}
+        fields = {"client": self.client, "event": event, "cwd": here, "at": str(self.now_ms)}
+        self.spool.append(fields, json.dumps(whole).encode())
+        self.pipeline.drain()
+
+    def ask(self, prompt: str, **more: str) -> None:
+        self.tell("UserPromptSubmit", prompt=prompt, **more)
+
+    def reply(self, said: str, **more: str) -> None:
+        self.tell("Stop", last_assistant_message=said, **more)
+
+    def write(self, path: str, text: str) -> None:
+        (self.folder / path).write_text(text)
+        tool: dict[str, Any]
+        if self.client == "codex":
+            patch = f"*** Begin Patch\n*** Add File: {path}\n+{text.rstrip()}\n*** End Patch"
+            tool = {"tool_name": "apply_patch", "tool_input": {"command": patch}}
+            answer: Any = "Exit code: 0\nOutput:\nSuccess. Updated the following files:\n"
+        else:
+            given = {"file_path": str(self.folder / path), "content": text}
+            tool, answer = {"tool_name": "Write", "tool_input": given}, {"type": "create"}
+        self.tell("PostToolUse", **tool, tool_use_id=f"t{self.now_ms}", tool_response=answer)
+
+    def run(self, command: str, output: str, *, failed: bool = False, cwd: str = "") -> None:
+        tool = {"tool_name": "Bash", "tool_input": {"command": command}}
+        tool["tool_use_id"] = f"t{self.now_ms}"
+        answer: Any = {"stdout": output, "stderr": "", "interrupted": False}
+        if self.client == "codex":
+            self.tell("PostToolUse", cwd, **tool, tool_response=output)
+        elif failed:
+            self.tell("PostToolUseFailure", cwd, **tool, error=f"Exit code 1\n{output}")
+        else:
+            self.tell("PostToolUse", cwd, **tool, tool_response=answer)
+
+    def found(self, query: str, name: str | None, *types: str) -> list[Item]:
+        project = str(self.folder / name) if name is not None else None
+        known = {root for one in self.memory.projects() for root in one.roots}
+        if project and project not in known:
+            return []
+        hits = self.memory.search(query, project=project, narrow=SearchOptions(types=types))
+        return [hit.item for hit in hits.hits]
+
+    def sessions(self, name: str) -> list[Session]:
+        roots = [root for one in self.memory.projects() for root in one.roots]
+        here = str(self.folder / name)
+        return self.memory.sessions(project=here) if here in roots else []
+
+    def prompts(self, name: str) -> list[str]:
+        return [item.title for item in self.found("", name, "prompt")]
+
+
+@pytest.fixture
+def make(tmp_path: Path, home: Home, git: Git) -> Iterator[Callable[..., Above]]:
+    made: list[Above] = []
+
+    def begin(client: str = "claude-code") -> Above:
+        made.append(Above(tmp_path / "src", home, git, client))
+        return made[-1]
+
+    yield begin
+    for one in made:
+        one.store.close()
+
+
+@pytest.fixture(params=["claude-code", "codex"])
+def worked(make: Callable[..., Above], request: pytest.FixtureRequest) -> Above:
+    """Two turns: of the first the work is in api, with a red and a green check, then in web."""
+    above = make(request.param)
+    above.tell("SessionStart", source="startup")
+    above.ask(ASKED)
+    above.write("api/tapir.py", "legs = 3\n")
+    above.run("cd api && pytest -q test_tapir.py", RED, failed=True)
+    above.write("api/more.py", "legs = 4\n")
+    above.run("cd api && pytest -q test_tapir.py", GREEN)
+    above.reply(CAUSE)
+    above.ask("show the okapi in web")
+    above.write("web/okapi.py", "shown = True\n")
+    above.reply("The okapi is shown now.")
+    above.tell("SessionEnd", reason="other")
+    return above
+
+
+def test_its_prompts_are_found_where_they_were_worked_on(worked: Above) -> None:
+    assert worked.prompts("api") == [ASKED]
+    assert worked.prompts("web") == ["show the okapi in web"]
+
+
+def test_its_checks_are_found_where_they_ran(worked: Above) -> None:
+    found = [item for item in worked.found("pytest tapir", "api") if "pytest" in item.title]
+    assert found
+    assert worked.found("pytest", "") == worked.found("pytest", "web") == []
+
+
+def test_its_findings_are_found_where_they_were_made(worked: Above) -> None:
+    assert [item.title for item in worked.found("off-by-one", "api", "finding")] == [CAUSE]
+    assert worked.found("off-by-one", "web", "finding") == []
+
+
+def test_it_has_ended_where_it_worked(worked: Above) -> None:
+    states = {
+        name: [(one.external, one.status, one.prompts) for one in worked.sessions(name)]
+        for name in ("", "api", "web", "idle")
+    }
+    assert states == {
+        "": [("s1", "ended", 2)],
+        "api": [("s1", "ended", 1)],
+        "web": [("s1", "ended", 1)],
+        "idle": [],
+    }
+
+
+def test_where_nothing_was_done_nothing_is_found(worked: Above) -> None:
+    assert worked.found("tapir okapi", "idle") == []
+
+
+def test_its_context_names_what_was_asked(worked: Above) -> None:
+    costs = TokenCosts(lambda _: 1, lambda _: 1, lambda _: 1, 0)
+    said = str(worked.memory.context(str(worked.folder / "api"), costs=costs))
+    assert "tapir's legs" in said
+    assert "okapi" not in said
+
+
+def test_its_prompt_stands_before_its_work(worked: Above) -> None:
+    (fix,) = worked.found("", "api", "fix")
+    line = worked.memory.timeline(fix.id, before=9, after=9)
+    titles = [entry.item.title for entry in line.entries]
+    assert titles[0] == ASKED
+    assert CAUSE in titles[-2:]
+
+
+def test_why_names_what_was_asked_there(worked: Above) -> None:
+    at = f"@{worked.now_ms // 1000} +0000"
+    when = {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at}
+    worked.git(worked.folder / "web", "add", "-A")
+    worked.git(worked.folder / "web", "commit", "-qm", "Show the okapi", **when)
+    answer = worked.memory.why("okapi.py", str(worked.folder / "web"))
+    assert [one.external for one in answer.changes[0].sessions] == ["s1"]
+    assert [item.title for item in answer.changes[0].asked] == ["show the okapi in web"]
+
+
+def test_in_all_projects_nothing_is_found_twice(worked: Above) -> None:
+    titles = [item.title for item in worked.found("tapir legs", None)]
+    assert titles.count(ASKED) == titles.count(CAUSE) == 1
+    assert [item.title for item in worked.found("", None, "prompt")].count(ASKED) == 1
+
+
+def test_a_rebuild_gives_the_same(worked: Above) -> None:
+    def items() -> list[Item]:
+        with worked.store.read() as reader:
+            return list(reader.all_items())
+
+    before = items()
+    worked.pipeline.rebuild()
+    assert items() == before
+
+
+def test_a_forgotten_prompt_is_forgotten_everywhere(worked: Above) -> None:
+    (asked,) = worked.found("", "api", "prompt")
+    worked.memory.notes.forget(asked.id, author="person")
+    assert [worked.prompts(name) for name in ("", "api")] == [["show the okapi in web"], []]
+    worked.memory.notes.undo(asked.id, author="person")
+    assert worked.prompts("api") == [ASKED]
+    assert ASKED in worked.prompts("")
+
+
+def test_a_purge_takes_what_is_named_and_its_copies(worked: Above) -> None:
+    with worked.store.read() as reader:
+        prompts = {one.seq: one for one in reader.log() if one.event.session == "s1"}
+        (asked,) = worked.found("", "api", "prompt")
+        gone = chosen(reader, Criteria(ids=(asked.id,)))
+        of_session = chosen(reader, Criteria(session="s1"))
+    assert {prompts[seq].event.body.text for seq in gone} == {ASKED}  # type: ignore[union-attr]
+    assert {prompts[seq].project_id for seq in gone} == {2, 3}
+    assert of_session == frozenset(prompts)
+
+
+def test_a_purge_of_one_project_leaves_the_others_theirs(worked: Above) -> None:
+    api = worked.memory.project(str(worked.folder / "api"))
+    with worked.store.read() as reader:
+        gone = chosen(reader, Criteria(project_id=api.id))
+        assert {one.project_id for one in reader.log() if one.seq in gone} == {api.id}
+
+
+def test_a_turn_is_counted_once(make: Callable[..., Above]) -> None:
+    above = make()
+    above.ask(ASKED)
+    above.write("api/tapir.py", "legs = 3\n")
+    used = TokenUsage(input=5, output=7)
+    reply = Event(
+        id="r1", at_ms=above.now_ms, client="claude-code", session="s1", cwd=str(above.folder),
+        body=Reply(text=CAUSE, usage=used),
+    )  # fmt: skip
+    above.pipeline.ingest([reply])
+    with above.store.read() as reader:
+        bodies = [one.event.body for one in reader.log_of_kind("reply", after_seq=0, until_seq=99)]
+    assert [body.usage for body in bodies if isinstance(body, Reply)] == [used, None]
+
+
+@pytest.mark.parametrize("command", ["cd api && make test", "make -C api test", "git -C api push"])
+def test_a_check_is_one_of_the_repository_that_the_line_names(
+    make: Callable[..., Above], command: str
+) -> None:
+    above = make()
+    above.ask(ASKED)
+    above.run(command, "1 failed in 0.1s", failed=True)
+    with above.store.read() as reader:
+        api = above.memory.project(str(above.folder / "api"))
+        (red,) = project_state.decode(reader.project_state(api.id)).failures
+    assert {one.folder for one in red.checks} == {""}
+
+
+def test_what_only_reads_is_no_work(make: Callable[..., Above]) -> None:
+    above = make()
+    above.ask(ASKED)
+    above.run("cd api && git log --oneline | head -3", "1234567 Begin")
+    assert above.prompts("api") == []
+
+
+def test_a_prompt_that_comes_after_its_work_is_found_there_too(make: Callable[..., Above]) -> None:
+    """As of an import, or of a hook that was slow."""
+    above = make()
+    above.tell("SessionStart", source="startup")
+    above.now_ms += 60_000
+    above.write("api/tapir.py", "legs = 3\n")
+    above.now_ms -= 60_000
+    above.ask(ASKED)
+    assert above.prompts("api") == [ASKED]
+
+
+def test_a_folder_entered_on_the_way_is_still_below(make: Callable[..., Above]) -> None:
+    """Claude Code's folder follows `cd`: the next prompt is reported from there."""
+    above = make()
+    above.tell("SessionStart", source="startup")
+    above.ask("mend the tapir first", cwd="api")
+    above.ask("now show the okapi", cwd="api")
+    above.write("web/okapi.py", "shown = True\n")
+    above.reply("It is shown.", cwd="api")
+    above.tell("SessionEnd", cwd="api", reason="other")
+    assert above.prompts("web") == ["now show the okapi"]
+    assert [one.status for name in ("", "api", "web") for one in above.sessions(name)] == [
+        "ended"
+    ] * 3
+
+
+def test_a_neighbour_is_not_told(make: Callable[..., Above]) -> None:
+    """A session that began in one repository and edits a file of another is not above that."""
+    above = make()
+    above.tell("SessionStart", cwd="api", source="startup")
+    above.ask(ASKED, cwd="api")
+    above.write("web/okapi.py", "shown = True\n")
+    assert above.prompts("web") == []
+
+
+def test_a_session_goes_idle_by_itself(make: Callable[..., Above]) -> None:
+    above = make()
+    above.ask(ASKED)
+    above.write("api/tapir.py", "legs = 3\n")
+    above.now_ms += 20 * 60_000
+    above.run("cd api && pytest -q", GREEN)
+    above.now_ms += 15 * 60_000
+    above.pipeline.close_idle()
+    assert [above.sessions(name)[0].status for name in ("", "api")] == ["idle", "active"]
+
+
+def test_a_policy_of_the_repository_holds_for_what_is_told_there(
+    make: Callable[..., Above],
+) -> None:
+    above = make()
+    (above.folder / "api/.observer.toml").write_text('never = ["prompt"]\n')
+    above.ask(ASKED)
+    above.write("api/tapir.py", "legs = 3\n")
+    assert above.prompts("api") == []
+    assert above.prompts("") == [ASKED]
