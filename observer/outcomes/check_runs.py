@@ -29,6 +29,7 @@ from observer.outcomes.visible_output import commands_printed, visible_output_of
 from observer.shell import command_line
 from observer.shell.check import CheckIdentity
 from observer.shell.check_tables import LIFECYCLE, OUTPUT_NAMES, Kind
+from observer.shell.check_targets import base_task_name
 from observer.shell.command_line import SimpleCommand
 from observer.shell.runners import program_name
 
@@ -45,6 +46,19 @@ _ASIDE = word_set(
     "git gh cd export source . set unset pushd popd echo printf exit true sleep rm mkdir cp mv"
     " touch"
 )
+_NAME = r"([\w:./@-]{1,80})"
+_BLAMED = re.compile(
+    rf"ifecycle script `{_NAME}` failed|^npm ERR! \S{{1,200}} {_NAME}: `"
+    rf"|^error: script \"{_NAME}\" exited with code|^error: [Rr]ecipe `{_NAME}` failed"
+    rf"|^g?make(?:\[\d+\])?: \*\*\* \[(?:[^\]\n]{{1,200}}: )?{_NAME}\] Error"
+    rf"|ailed to run task \"{_NAME}\"|^Execution failed for task '{_NAME}'"
+    rf"|^Script \S[^\n]{{0,300}} handling the {_NAME} event returned with error code"
+    rf"|^\[{_NAME}\] ERROR task failed",
+    re.MULTILINE,
+)
+"""How runners name the task that failed."""
+_RUNNER_FAILED = {"pnpm": "ELIFECYCLE", "yarn": "error Command failed with exit code"}
+"""How runners end whose task failed, without its name."""
 _SETTING_ASIDE = word_set("stash worktree bisect")
 
 
@@ -184,7 +198,7 @@ def _is_chain(parts: Sequence[SimpleCommand]) -> bool:
 def _failed(line: _Line) -> CheckResults:
     """Return the check that failed, what its task ran of it, and what had passed before it."""
     line = line._replace(reported=check_tasks.deciding_checkers(line.result))
-    signed = [one for one in line.ran if _signed(one, line)] or _alike(line)
+    signed = _blamed(line) or [one for one in line.ran if _signed(one, line)] or _alike(line)
     if (line.reported and not signed) or _ran_nothing(line):
         return CheckResults()
     if _did_not_start(line.body, line.result):
@@ -195,6 +209,20 @@ def _failed(line: _Line) -> CheckResults:
         behind = [one._replace(place=one.place - start) for one in line.ran if one.place >= start]
         return _unsigned(line._replace(parts=line.parts[start:], ran=behind))
     return _by(signed[0], line) if signed else _unsigned(line)
+
+
+def _blamed(line: _Line) -> list[TaskCheck]:
+    """Return the check that failed, if a runner says that it was its task."""
+    names = {
+        base_task_name(name.rpartition(":")[2] if name[0] == ":" else name)
+        for found in _BLAMED.findall(line.body.output)
+        for name in filter(None, found)
+    }
+    ended = {tool for tool, said in _RUNNER_FAILED.items() if said in line.body.output}
+    of_task = [one for one in line.ran if one.check.base.rpartition(" ")[2] in names]
+    of_runner = [one for one in line.ran if one.check.is_task and one.check.tool in ended]
+    found = of_task or of_runner
+    return found if len(found) == 1 else []
 
 
 def _alike(line: _Line) -> list[TaskCheck]:
@@ -244,12 +272,19 @@ def _unsigned(line: _Line) -> CheckResults:
         for place, part in enumerate(line.parts)
         if part.sign != "|" and not part.looks and not _is_aside(part)
     ]
-    is_all = bool(line.ran) and [one.place for one in line.ran] == able
-    if not is_all:
+    # The exit code is that of what was run last: what stands before a `;` has no part in it.
+    starts = [place for place, part in enumerate(line.parts) if part.sign in {";", "&"}]
+    ran = list(line.ran)
+    for start in [0, *starts[-1:]] if reported(line.body) is False else [0]:
+        last = [one for one in line.ran if one.place >= start]
+        if last and [one.place for one in last] == [place for place in able if place >= start]:
+            ran = last
+            break
+    else:
         return CheckResults()
-    inner = line.ran[0].inner if len(line.ran) == 1 and len(line.ran[0].inner) == 1 else ()
-    checks = tuple(one.check for one in line.ran)
-    return CheckResults(failed=(*checks, *inner), head=_head(line.ran, line))
+    inner = ran[0].inner if len(ran) == 1 and len(ran[0].inner) == 1 else ()
+    checks = tuple(one.check for one in ran)
+    return CheckResults(failed=(*checks, *inner), head=_head(ran, line))
 
 
 def _head(ran: Sequence[TaskCheck], line: _Line) -> str:

@@ -38,7 +38,8 @@ WRAPPED = (
     r"| *ERROR +run failed: command[^\n]*|lerna ERR! [^\n]*|exit status [1-9]\d*"
     r"|(?:##\[error\]|Error: )?Process completed with exit code [1-9][^\n]*|FAILED: \S[^\n]*"
     r"|(?:\[ERROR\] )?BUILD FAIL(?:ED|URE)[^\n]*|ninja: build stopped[^\n]*"
-    r"|g?make(?:\[\d+\])?: \*\*\* [^\n]+|\S+ exited with code [1-9]\d*)\.?$)"
+    r"|g?make(?:\[\d+\])?: \*\*\* [^\n]+|\S+ exited with code [1-9]\d*"
+    r"|Script \S[^\n]* returned with error code \d+)\.?$)"
 )
 """Lines of what started a tool, saying that it failed."""
 _NO_ERROR = re.compile(

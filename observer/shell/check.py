@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -31,7 +31,7 @@ from observer.shell.check_targets import Checker
 from observer.shell.check_tools import checker_of
 from observer.shell.command_line import SimpleCommand
 from observer.shell.fixers import rewrites
-from observer.shell.runners import XARGS
+from observer.shell.runners import XARGS, chosen_package
 from observer.shell.words import unquoted
 
 _MOST = 20
@@ -55,7 +55,9 @@ _LAST_FAILED = word_set("--lf --last-failed --onlyFailures --only-failures --fai
 """With these a run looks at what failed last, and at nothing else."""
 
 
-_PACKAGE = word_set("filter F w workspace p package")
+_CHOSEN = "in package"
+"""The name of a filter by which what runs a checker chooses a package."""
+_PACKAGE = word_set("filter F w workspace p package") | {_CHOSEN}
 _WITH_PACKAGES = ("script ", "cargo ")
 """Checkers whose filters of these names choose a package: for others `-p` is something else."""
 
@@ -100,7 +102,7 @@ def check_of(part: SimpleCommand, folder: str, root: str = "") -> CheckIdentity 
     checker = checker_of(part.words)
     if checker is None:
         return None
-    scope = _Scope(checker, folder, root)
+    scope = _Scope(checker, folder, root, chosen_package(part.wrapping))
     if not scope.paths or scope.folder.startswith("/"):
         return None
     filters = [*scope.filters, *([part.wrapping] if XARGS in part.wrapping.split() else [])]
@@ -132,7 +134,7 @@ def covers(green: CheckIdentity, red: CheckIdentity) -> bool:
     A package may be chosen by its name, or by the folder of that name in which a run is.
     """
     pairs = [(green, red)]
-    if _package(green) != _package(red):
+    if _package(green) or _package(red):
         pairs.append((_in_package(green), _in_package(red)))
     return any(
         is_comparable(one, other)
@@ -144,9 +146,10 @@ def covers(green: CheckIdentity, red: CheckIdentity) -> bool:
 
 def _package(check: CheckIdentity) -> str:
     """Return the name of the one package that a filter chooses, without its scope; "" if none."""
+    names = _PACKAGE if check.base.startswith(_WITH_PACKAGES) else {_CHOSEN}
     named = [one.partition("=") for one in check.filters]
-    chosen = [value for name, _, value in named if name in _PACKAGE]
-    is_sure = len(chosen) == 1 and check.base.startswith(_WITH_PACKAGES) and not check.folder
+    chosen = [value for name, _, value in named if name in names]
+    is_sure = len(chosen) == 1 and not check.folder
     return chosen[0].strip("{}./").rpartition("/")[2] if is_sure else ""
 
 
@@ -221,13 +224,18 @@ def _inside(path: str, place: str) -> bool:
 class _Scope:
     """Reads the words behind a checker: where, what, through which filter, how strictly."""
 
-    def __init__(self, checker: Checker, folder: str, root: str) -> None:
+    def __init__(self, checker: Checker, folder: str, root: str, around: Mapping[str, str]) -> None:
         self._checker = checker
         self._root = root
         self.folder = folder
         self.filters: list[str] = []
         self.strict: list[str] = []
         self._targets: list[str] = []
+        for name, value in around.items():
+            if name in _AT:
+                self._enter(unquoted(value), is_file=False)
+            else:
+                self.filters.append(f"{_CHOSEN}={unquoted(value)}")
         self._read(checker.rest)
         self.is_given = bool(self._targets) and not checker.is_task
         self.paths = self._placed()

@@ -33,6 +33,8 @@ from observer.shell.runners import program_name
 _ASKING = word_set("--help --version -h --list --collect-only --co --listTests --init --showConfig"
                    " --show-config --print-config --dry-run --watch --watchAll --ui")  # fmt: skip
 """With these words nothing is judged, or no end of it is waited for."""
+_VALUED = word_set("-C --manifest-path --color")
+"""Options that may stand before a verb, with their value in the next word."""
 _PRINTING = word_set("-n --just-print --recon -q --question")
 """With these `make` only says what it would run."""
 _MASKED = word_set("--dry-run --list")
@@ -67,11 +69,14 @@ def _known(name: str, rest: list[str]) -> Checker | None:
         return _built(name, rest)
     if (name, next((one for one in rest if (name, one) in BY_OPTION), "")) in BY_OPTION:
         return _by_option(name, rest)
-    verb = next((word for word in rest if word[0] not in "-+"), "")
+    before = ["", *rest]
+    place = next(
+        (at for at, word in enumerate(rest) if word[0] not in "-+" and before[at] not in _VALUED), 0
+    )
+    verb = "".join(rest[place : place + 1])
     kind, base = VERBS.get(name, {}).get(verb, ("", ""))
     if not kind:
         return None
-    place = rest.index(verb)
     after = rest[place + 1 :]
     if name == "cargo" and verb == "nextest":
         after = after[1:]

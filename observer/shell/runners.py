@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from observer.core.text import one_line, word_set
@@ -30,8 +31,9 @@ _SHELL_SCRIPT = re.compile(r"-\w*c|/c|-Command", re.IGNORECASE)
 class _Launcher(NamedTuple):
     """`verbs` stand behind the program, then options, then `skipped` words, then the command.
 
-    `valued` options have their value in the next word. `until` is the word that the command
-    stands behind, `is_picky` says that only programs known to check code are meant as programs.
+    Of the verbs `*` is any word, such as the name of a package. `valued` options have their value
+    in the next word. `until` is the word that the command stands behind, `is_picky` says that only
+    programs known to check code are meant as programs.
     """
 
     verbs: tuple[str, ...] = ()
@@ -99,10 +101,16 @@ _LAUNCHERS: dict[str, list[_Launcher]] = {
     "rye": _picky("run"),
     "pixi": _picky("run", valued="-e --environment"),
     "bundle": _verbs("exec"),
-    "npm": _verbs("exec", "x", valued="-w --workspace -p --package"),
-    "pnpm": [*_verbs("exec", "dlx"), *_picky("", "run", valued="-C --dir --filter -F")],
-    "yarn": [*_verbs("exec", "dlx"), *_picky("", "run", valued="--cwd")],
-    "bun": [*_verbs("x"), *_picky("run", valued="--cwd")],
+    "npm": _verbs("exec", "x", valued="-w --workspace -p --package --prefix"),
+    "pnpm": [
+        *_verbs("exec", "dlx", valued="--filter -F"),
+        *_picky("", "run", valued="-C --dir --filter -F"),
+    ],
+    "yarn": [
+        *_verbs("exec", "dlx", "workspace * exec", valued="--cwd"),
+        *_picky("", "run", "workspace *", "workspace * run", valued="--cwd"),
+    ],
+    "bun": [*_verbs("x"), *_picky("run", valued="--cwd --filter")],
     "composer": _verbs("exec"),
     "mise": _behind("exec", "x"),
     "dotenv": _behind("", valued="-e -c -v"),
@@ -122,6 +130,15 @@ _LAUNCHERS: dict[str, list[_Launcher]] = {
     "ddev": _verbs("exec"),
     "php": _picky("", valued="-d -c"),
 }
+_CHOOSING = {
+    "npm": word_set("--prefix -C -w --workspace"),
+    "pnpm": word_set("-C --dir --filter -F"),
+    "yarn": word_set("--cwd workspace"),
+    "bun": word_set("--cwd --filter"),
+    "uv": word_set("--directory --package"),
+    "poetry": word_set("-C --directory"),
+}
+"""Options by which programs that run others say where, or for which package."""
 _GLOBAL_VALUED = word_set("-f --file -p --project-name --profile --project --directory -C --dir")
 """Options between a launcher and its verb whose next word is their value."""
 _REPORTING = word_set("test lint err proxy summary")
@@ -156,6 +173,19 @@ def wrapper_length(words: Sequence[str], known: frozenset[str]) -> int:
     return next((start for start in starts if start), 0)
 
 
+def chosen_package(wrapping: str) -> dict[str, str]:
+    """Return the options by which a wrapping chooses a package, or a folder, with their values."""
+    words = wrapping.split()
+    found: dict[str, str] = {}
+    program = ""
+    for word, following in pairwise([*words, ""]):
+        name, _, value = word.partition("=")
+        program = word if word in _CHOOSING else program
+        if name in _CHOOSING.get(program, ()):
+            found[name] = value or following
+    return found
+
+
 def nested_script(words: Sequence[str]) -> str:
     """Return the command line that a shell is given as a word: `bash -lc "make test"`; or ""."""
     if len(words) < 3 or program_name(words[0]).lower() not in _SHELLS:
@@ -169,8 +199,8 @@ def nested_script(words: Sequence[str]) -> str:
 def _start(words: Sequence[str], launcher: _Launcher, known: frozenset[str]) -> int:
     at = 1
     for verb in launcher.verbs:
-        at = _options_end(words, at, _GLOBAL_VALUED)
-        if at >= len(words) or words[at] != verb:
+        at = _options_end(words, at, _GLOBAL_VALUED | launcher.valued)
+        if at >= len(words) or verb not in {"*", words[at]}:
             return 0
         at += 1
     if launcher.until:

@@ -77,6 +77,7 @@ PARSERS = (
             *("exited with code", "xit code ", "ELIFECYCLE", "ifecycle script", "husky - "),
             *("ecipe `", "ailed to run task", "task failed", "run failed: ", "lerna ERR!"),
             *("exit status ", "FAILED: ", "BUILD FAIL", "build stopped", ": *** "),
+            "returned with error code",
         ),
         is_raised=True,
     ),
