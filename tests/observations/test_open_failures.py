@@ -468,6 +468,15 @@ def test_what_ran_well_before_the_failure_is_cleared(project: Project) -> None:
     assert project.heads == ["npx vitest run"]
 
 
+def test_what_failed_where_it_has_no_manifest_and_passed_in_its_folder_is_not_red(
+    project: Project,
+) -> None:
+    project.feed(red("cargo check", "error: could not find `Cargo.toml` in `/shop`"))
+    project.feed(red("cd core/cart && cargo check", "error[E0425]: no `x`\n --> src/lib.rs:1:1"))
+    project.feed(green("cd core/cart && cargo check", "    Finished `dev` profile in 0.1s"))
+    assert project.fed == []
+
+
 def test_a_failing_run_covers_all_narrower_ones(project: Project) -> None:
     project.feed(red("pytest tests/test_cart.py", PYTEST), red("pytest -q", PYTEST))
     (one,) = project.feed(red("pytest -q", PYTEST)).open
