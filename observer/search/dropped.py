@@ -44,7 +44,8 @@ def dropped(reader: StoreReader, event: Event, here: Filters) -> tuple[int, str]
     The item of the compaction, and a line each. None where the client has not compacted its
     context, did not show what it kept, or kept all.
     """
-    session = reader.latest_session(event.client, event.session, here.project_id or 0)
+    runs = reader.runs(event.client, event.session)
+    session = reader.session(runs.get(here.project_id or 0, 0))
     found = _last(reader, session, here) if session else None
     if session is None or found is None:
         return None

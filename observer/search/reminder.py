@@ -107,16 +107,18 @@ def _dropped(reader: StoreReader, event: Event, here: Filters) -> Reminder:
     return Reminder(sort="dropped", item=found[0], instead=found[1]) if found else NOTHING
 
 
+def _session_id(reader: StoreReader, event: Event, here: Filters) -> int | None:
+    return reader.runs(event.client, event.session).get(here.project_id or 0)
+
+
 def before(reader: StoreReader, event: Event, here: Filters) -> Reminder:
     """Return what is known of a command or edit that is about to be made, in its project."""
     known, root = _known(reader, event, here)
     if isinstance(event.body, Command):
         return _form(known, event.body.command, root, event.cwd)
     if isinstance(event.body, FileWrite):
-        session = reader.latest_session(event.client, event.session, here.project_id or 0)
-        found = known_fixes.find_reverted_edit(
-            known, event.body, Where(root=root, cwd=event.cwd), session.id if session else None
-        )
+        where, session_id = Where(root=root, cwd=event.cwd), _session_id(reader, event, here)
+        found = known_fixes.find_reverted_edit(known, event.body, where, session_id)
         if found:
             return Reminder(
                 sort="returned", instead=found.how, failed=found.edit.path, item=found.edit.item
@@ -134,10 +136,8 @@ def after(reader: StoreReader, event: Event, here: Filters) -> Reminder:
         return NOTHING
     if not_started.start_failure(event.body.output).reason:
         return _form(known, event.body.command, root, event.cwd)
-    session = reader.latest_session(event.client, event.session, here.project_id or 0)
-    found = known_fixes.find_fix(
-        reader, known, result.signature, here, session_id=session.id if session else None
-    )
+    session_id = _session_id(reader, event, here)
+    found = known_fixes.find_fix(reader, known, result.signature, here, session_id=session_id)
     if found is None:
         return NOTHING
     return Reminder(

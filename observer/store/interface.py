@@ -186,9 +186,6 @@ class StoreReader(LogReader, StalenessReader, NoteFileReader, Protocol):
     def session_names(self, ids: Sequence[int]) -> dict[int, str]:
         """Return the clients' own ids of sessions, by ours; unknown ones are left out."""
 
-    def latest_session(self, client: str, external: str, project_id: int) -> Session | None:
-        """Return the newest session under a client's own id in a project."""
-
     def runs(self, client: str, external: str) -> dict[int, int]:
         """Return the newest session under a client's own id in each project, by that project."""
 

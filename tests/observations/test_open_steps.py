@@ -71,8 +71,8 @@ def test_a_step_that_is_done_is_not_open(feed: Feed, bodies: tuple[AnyBody, ...]
     "said", ["Card saved and pull request opened", "Branch pushed, draft filed"]
 )
 def test_what_a_reply_reports_as_done_is_no_step(feed: Feed, said: str) -> None:
-    told = Reply(text=f"{said}: https://example.test/pull/9")
-    assert unfinished(feed(Prompt(text="open it"), WRITE, told).session).steps == ()
+    reported = Reply(text=f"{said}: https://example.test/pull/9")
+    assert unfinished(feed(Prompt(text="open it"), WRITE, reported).session).steps == ()
 
 
 def test_a_newer_word_on_the_same_takes_its_place(feed: Feed) -> None:

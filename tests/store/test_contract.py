@@ -476,8 +476,8 @@ def test_sessions_are_found_by_id_by_name_and_by_idleness(store: Store) -> None:
         for session in (old, new, ended):
             writer.put_session(session)
         assert writer.session(1) == old
-        assert writer.latest_session("x", "s", UNASSIGNED) == new
-        assert writer.latest_session("y", "s", UNASSIGNED) is None
+        assert writer.runs("x", "s") == {UNASSIGNED: new.id}
+        assert writer.runs("y", "s") == {}
         assert writer.sessions() == [new, old, ended]
         assert writer.sessions(active=True, limit=1) == [new]
         assert writer.sessions(project_id=9) == []

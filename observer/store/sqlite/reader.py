@@ -200,15 +200,6 @@ class SqliteReader(
         rows = self._rows(f"SELECT id, external FROM session WHERE id {AMONG}", (among(ids),))
         return dict(rows)
 
-    def latest_session(self, client: str, external: str, project_id: int) -> Session | None:
-        """See `StoreReader.latest_session`."""
-        row = self._row(
-            f"SELECT {_SESSION} FROM session WHERE external = ? AND client = ? AND project_id = ?"
-            " ORDER BY id DESC LIMIT 1",
-            (external, client, project_id),
-        )
-        return to_session(row) if row else None
-
     def runs(self, client: str, external: str) -> dict[int, int]:
         """See `StoreReader.runs`."""
         rows = self._rows(
