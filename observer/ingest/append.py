@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from observer.core.events import Event, SessionEnd, kind_of
+from observer.core.events import Event, Outcome, SessionEnd, kind_of
 from observer.core.model import UNASSIGNED, Place, Receipt, Recorded, Session
 from observer.core.routes import is_imported
 from observer.git.status import uncommitted_paths
@@ -71,7 +71,7 @@ class EventAppender:
 
     def append(self, prepared: EventRecord) -> Receipt:
         """Append one event; one that is known, a duplicate, purged or too old changes nothing."""
-        prepared = self._with_gone_place(prepared)
+        prepared = self._beside_call(self._with_gone_place(prepared))
         event = prepared.event
         if prepared.is_expired:
             return Receipt(is_expired=True)
@@ -170,6 +170,21 @@ class EventAppender:
             return prepared
         remotes = (event.remote,) if event.remote else ()
         return msgspec.structs.replace(prepared, place=Place(root=root or folder, remotes=remotes))
+
+    def _beside_call(self, prepared: EventRecord) -> EventRecord:
+        """Return a tool's result as of the project in which its call waits for it."""
+        body = prepared.event.body
+        runs = self._runs(prepared.event, UNASSIGNED) if isinstance(body, Outcome) else {}
+        if not isinstance(body, Outcome) or len(runs) < 2:
+            return prepared
+        calls = {each: self._projection.call_of(one.id, body) for each, one in runs.items()}
+        waiting = [(call.origin.seq, each) for each, call in calls.items() if call]
+        if not waiting:
+            return prepared
+        _, project_id = min(waiting)
+        (last,) = self._newest(runs[project_id])
+        place = msgspec.structs.replace(prepared.place, root=last.root)
+        return msgspec.structs.replace(prepared, project_id=project_id, place=place)
 
     def finish(self) -> None:
         """Put the items and sessions derived from what was taken."""

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from observer.core.events import Enriched, Forget, Remember, Triage, Undo
+from observer.core.events import Enriched, Forget, Outcome, Remember, Triage, Undo
 from observer.core.model import Enrichment, Item, Recorded, Session
 from observer.ingest.derived import LaterWork, NoteProjection, ProjectHistory, discarding
 from observer.observations import session_commits
@@ -22,7 +22,9 @@ from observer.observations.note_reducer import OnNote, forgotten
 from observer.observations.prompt_injection import suspicion, with_suspicion
 from observer.observations.session_lifecycle import begin
 from observer.observations.session_reducer import Items, SessionReducer
+from observer.observations.session_state import PendingTool
 from observer.observations.summary import summarize
+from observer.observations.tool_pairing import result_of
 from observer.store.interface import Writer
 from observer.store.maintenance import PurgeWriter
 
@@ -114,6 +116,10 @@ class Projection:
             for one in known.values()
             if one.project_id == project_id and one.last_ms >= since_ms
         ]
+
+    def call_of(self, session_id: int, outcome: Outcome) -> PendingTool | None:
+        """Return the call in a session that waits for a tool's result, None if there is none."""
+        return result_of(self._fold_of(session_id).state(), outcome)
 
     def written(self, session_id: int) -> tuple[str, ...]:
         """Return the files of the project that a session wrote."""

@@ -85,6 +85,7 @@ def event_folder(event: Event, work_tree_of: Callable[[str, str], str] = work_tr
     that remembers.
     """
     here, body = _client_folder(event), event.body
+    body = body.of if isinstance(body, Intent) else body
     if isinstance(body, Command) and (entered := entered_folder(body.command)):
         below = work_tree_of(os.path.join(os.path.expanduser(entered), ".git"), here)
         return below if is_inside(below, os.path.realpath(here)) else here
@@ -101,12 +102,9 @@ def _client_folder(event: Event) -> str:
 
 
 def _path(body: AnyBody) -> str:
-    action = body.of if isinstance(body, Intent) else body
-    if isinstance(action, FileWrite):
-        return action.path
-    if isinstance(action, FileRead):
-        return next(iter(action.paths), "")
-    return ""
+    if isinstance(body, FileWrite):
+        return body.path
+    return next(iter(body.paths), "") if isinstance(body, FileRead) else ""
 
 
 def _work_tree_around(path: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from observer.core.config import Settings
-from observer.core.events import Event, Reply
+from observer.core.events import Command, Event, FileWrite, Intent, Outcome, Reply
 from observer.core.model import Item, Session
 from observer.core.paths import Home
 from observer.core.value import TokenUsage
@@ -18,6 +18,7 @@ from observer.index import Index
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.observations import project_state
+from observer.observations.tool_pairing import ToolCall
 from observer.projects import PlaceCache
 from observer.purge.choose import Criteria, chosen
 from observer.search.handles import SearchOptions
@@ -332,3 +333,24 @@ def test_a_policy_of_the_repository_holds_for_what_is_told_there(
     above.write("api/tapir.py", "legs = 3\n")
     assert above.prompts("api") == []
     assert above.prompts("") == [ASKED]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [Command(command="cd api && pytest -q"), FileWrite(path="api/tapir.py", content="legs = 3\n")],
+)
+def test_a_result_goes_where_its_call_waits(make: Callable[..., Above], call: ToolCall) -> None:
+    """As of clients whose result names no command and no file."""
+    above = make()
+    above.ask(ASKED)
+    for number, body in enumerate((Intent(tool="x", of=call), Outcome(tool="x", output=GREEN))):
+        event = Event(
+            id=f"x{number}", at_ms=above.now_ms + number, client="claude-code", session="s1",
+            cwd=str(above.folder), body=body,
+        )  # fmt: skip
+        above.pipeline.ingest([event])
+    above.tell("SessionEnd", reason="other")
+    assert above.prompts("api") == [ASKED]
+    types = {name: {item.type for item in above.found("", name)} for name in ("", "api")}
+    kind = "command" if isinstance(call, Command) else "file-write"
+    assert types == {"": {"prompt", "summary"}, "api": {"prompt", "summary", kind}}
