@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from observer.core.config import Settings
-from observer.core.events import Command, Event, FileWrite, Intent, Outcome, Reply
+from observer.core.events import (
+    AnyBody,
+    Command,
+    Event,
+    FileWrite,
+    Intent,
+    Outcome,
+    Prompt,
+    Reply,
+    SessionEnd,
+    kind_of,
+)
 from observer.core.model import Item, Session
 from observer.core.paths import Home
+from observer.core.routes import import_route
 from observer.core.value import TokenUsage
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
@@ -33,6 +50,14 @@ GREEN = "1 passed in 0.1s"
 CAUSE = "The cause was an off-by-one in the tapir's legs."
 ASKED = "mend the tapir's legs in api"
 Git = Callable[..., str]
+
+
+def in_git(folder: Path, *words: str) -> str:
+    """Run git as the fixture does, which a property cannot have."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return subprocess.run(
+        ["git", *words], cwd=folder, text=True, capture_output=True, check=True
+    ).stdout
 
 
 class Above:
@@ -101,6 +126,20 @@ class Above:
             return []
         hits = self.memory.search(query, project=project, narrow=SearchOptions(types=types))
         return [hit.item for hit in hits.hits]
+
+    def report(self, bodies: list[AnyBody], at_once: int, *, imported: bool = False) -> None:
+        """Report events from the folder above, so many in one transaction."""
+        route = import_route("claude-code") if imported else "claude-code/x"
+        events = [
+            Event(
+                id=f"{'import-' * imported}e{number}", at_ms=START_MS + 10_000 * number,
+                client="claude-code", session="s1", cwd=str(self.folder), body=body, route=route,
+            )
+            for number, body in enumerate(bodies)
+        ]  # fmt: skip
+        self.now_ms = START_MS + 3_600_000
+        for start in range(0, len(events), at_once):
+            self.pipeline.ingest(events[start : start + at_once])
 
     def sessions(self, name: str) -> list[Session]:
         roots = [root for one in self.memory.projects() for root in one.roots]
@@ -354,3 +393,43 @@ def test_a_result_goes_where_its_call_waits(make: Callable[..., Above], call: To
     types = {name: {item.type for item in above.found("", name)} for name in ("", "api")}
     kind = "command" if isinstance(call, Command) else "file-write"
     assert types == {"": {"prompt", "summary"}, "api": {"prompt", "summary", kind}}
+
+
+@pytest.mark.parametrize("first", [(True,), (False,), (False, True), (True, False)])
+def test_an_import_tells_the_same_and_nothing_twice(
+    make: Callable[..., Above], first: tuple[bool, ...]
+) -> None:
+    above = make()
+    write = FileWrite(path="api/tapir.py", content="legs = 4\n")
+    bodies = [Prompt(text=ASKED), write, Reply(text=CAUSE), SessionEnd(reason="other")]
+    for imported in first:
+        above.report(bodies, 9, imported=imported)
+    with above.store.read() as reader:
+        told = Counter((one.project_id, kind_of(one.event.body)) for one in reader.log())
+    kinds = ("prompt", "reply", "session-end")
+    assert told == {(3, "file-write"): 1} | {(at, kind): 1 for at in (2, 3) for kind in kinds}
+
+
+TURNS = st.lists(st.lists(st.sampled_from(("api", "web", "look")), max_size=3), max_size=4)
+
+
+@settings(max_examples=12, deadline=None)
+@given(turns=TURNS, at_once=st.integers(1, 9))
+def test_a_repository_has_the_turns_that_worked_in_it_and_no_other(
+    turns: list[list[str]], at_once: int
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        above = Above(Path(folder) / "src", Home(Path(folder) / "home"), in_git)
+        bodies: list[AnyBody] = []
+        for number, acts in enumerate(turns):
+            bodies.append(Prompt(text=f"turn {number}"))
+            for name in acts:
+                look = Command(command="cd api && git status", output="clean")
+                write = FileWrite(path=f"{name}/n{number}.py", content="x = 1\n")
+                bodies.append(look if name == "look" else write)
+            bodies.append(Reply(text=f"Reply {number}."))
+        above.report([*bodies, SessionEnd(reason="other")], at_once)
+        for name in ("api", "web"):
+            worked = [f"turn {number}" for number, acts in enumerate(turns) if name in acts]
+            assert sorted(above.prompts(name)) == worked
+        above.store.close()
