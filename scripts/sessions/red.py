@@ -7,15 +7,16 @@ passed before the session began.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from observer.core.model import seq_of
 from sessions.checks import Check, checks
 from sessions.kept import Kept, Start
 from sessions.measures import Measure, Scored, count, line, share
+from sessions.outputs import failed, plain
 from sessions.shell import parts
-from sessions.truth import Ran, commands
+from sessions.truth import HOOKED, Ran, commands, commits
 
 _GROUP = "red lines"
 _FRESH_MS = 7 * 86_400_000
@@ -52,6 +53,7 @@ def scored(kept: Kept) -> Scored:
         count(_GROUP, "false", len(false)),
         count(_GROUP, "undecided", len(judged) - len(known)),
         share(_GROUP, "open failures shown", *_open_failures(kept, judged)),
+        share(_GROUP, "open failures shown, of the branch", *_open_failures(kept, judged, _here)),
     ]
     return Scored(measures=tuple(measures), wrong=tuple(map(_shown, false)))
 
@@ -132,26 +134,47 @@ def _clearing(check: Check, later: Sequence[Ran], *, by_mending: bool = False) -
     return None
 
 
-def _open_failures(kept: Kept, judged: Sequence[Judged]) -> tuple[int, int]:
+def _all_before(_start: Start, before: Sequence[Ran]) -> Sequence[Ran]:
+    return before
+
+
+def _here(start: Start, before: Sequence[Ran]) -> Sequence[Ran]:
+    """Return what ran on the branch of a start: what fails on another one does not fail here."""
+    return [run for run in before if run.step.happened.branch in {"", start.branch}]
+
+
+def _open_failures(
+    kept: Kept,
+    judged: Sequence[Judged],
+    chosen: Callable[[Start, Sequence[Ran]], Sequence[Ran]] = _all_before,
+) -> tuple[int, int]:
     """Return how many open failures red lines tell, and how many there are."""
     ran = commands(kept)
     shown = open_ones = 0
     for start in kept.log.starts:
-        kinds = _open(_before(ran, start), start.at_ms - _FRESH_MS)
+        kinds = still_open(chosen(start, _before(ran, start)), start.at_ms - _FRESH_MS)
         said = " ".join(each.red.text for each in judged if each.red.start is start)
         open_ones += len(kinds)
         shown += sum(name in said for name in kinds)
     return shown, open_ones
 
 
-def _open(before: Sequence[Ran], since_ms: int) -> list[str]:
-    """Return the names of checks that failed when one of their kind ran last."""
+def still_open(before: Sequence[Ran], since_ms: int) -> list[str]:
+    """Return the names of checks that failed when one of their kind ran last.
+
+    A commit that gets through git's hooks passes the kinds that these were seen to fail in.
+    """
     last: dict[tuple[str, str], tuple[str, str]] = {}
+    hooked: set[str] = set()
     for run in before:
         if run.step.at_ms >= since_ms:
             for check, verdict in run.results():
                 if verdict in {"passed", "failed"}:
                     last[check.kind, check.folder] = check.name, verdict
+        if any(map(commits, run.parts)) and run.verdict == "failed":
+            hooked |= {kind for kind in HOOKED if failed(plain(run.output), {kind}, filtered=True)}
+        elif any(map(commits, run.parts)) and run.verdict == "passed":
+            last = {key: said for key, said in last.items() if key[0] not in hooked}
     return [name for name, verdict in last.values() if verdict == "failed"]
 
 

@@ -49,7 +49,7 @@ _NEVER_CHECKED = re.compile(
     re.MULTILINE,
 )
 """How a command ends that does not get as far as its check."""
-_HOOKED = ("test", "lint")
+HOOKED = ("test", "lint")
 _SETTING = "Shell cwd was reset to"
 _LINE_FILTERS = frozenset({"grep", "rg", "awk", "sed", "cut", "sort", "uniq", "wc", "jq", "egrep"})
 _NAMES_OF_LOOKING = (
@@ -93,8 +93,8 @@ class Ran(NamedTuple):
                 yield check, self._result(check, found)
             else:
                 yield check, self.verdict
-        if self.verdict == "passed" and any(map(_commits, self.parts)):
-            for kind in _HOOKED:
+        if self.verdict == "passed" and any(map(commits, self.parts)):
+            for kind in HOOKED:
                 if failed(text, {kind}, filtered=True) is False:
                     yield Check(kind, "git commit"), "passed"
 
@@ -148,8 +148,10 @@ def _has_failed(command: str, output: str) -> bool | None:
     return failed(plain(output), set(judged), filtered=is_filtered)
 
 
-def _commits(part: Part) -> bool:
-    return part.program == "git" and part.is_proven and "commit" in part.words
+def commits(part: Part) -> bool:
+    """Return True if a part commits through git's hooks, and the line ends as it does."""
+    is_hooked = {"--no-verify", "-n"}.isdisjoint(part.words)
+    return part.program == "git" and part.is_proven and "commit" in part.words and is_hooked
 
 
 def _only_looks(part: Part) -> bool:

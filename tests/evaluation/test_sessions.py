@@ -310,6 +310,19 @@ def test_a_red_line_that_a_later_run_clears_is_false(kept: Kept) -> None:
     assert "passed since: pytest -q 2>&1 | tail -3" in found.wrong[0]
 
 
+@pytest.mark.parametrize(
+    ("said", "bypass", "left"),
+    [("Found 2 errors.", "", []), ("Found 2 errors.", " -n", ["lint"]), ("no user", "", ["lint"])],
+)
+def test_a_commit_passes_what_its_hooks_were_seen_to_fail_in(
+    kept: Kept, said: str, bypass: str, left: list[str]
+) -> None:
+    lint, commit = [run for run in commands(kept) if run.command.startswith(("npm", "git"))]
+    commit = commit._replace(parts=parts(f"git commit -qam x{bypass}"), verdict="passed")
+    refused = commit._replace(parts=parts("git commit -m x"), verdict="failed", output=said)
+    assert red.still_open([lint, refused, commit], 0) == left
+
+
 def test_a_wrong_symbol_and_a_missed_one_are_found(kept: Kept) -> None:
     elsewhere = Edit(old="def count(prices):", new="def count(prices, *, twice=False):")
     planted(kept, "2", with_body(edits=(elsewhere,), symbols=None))
