@@ -433,3 +433,11 @@ def test_a_repository_has_the_turns_that_worked_in_it_and_no_other(
             worked = [f"turn {number}" for number, acts in enumerate(turns) if name in acts]
             assert sorted(above.prompts(name)) == worked
         above.store.close()
+
+
+def test_a_result_of_no_known_call_stays_where_it_was_reported(make: Callable[..., Above]) -> None:
+    above = make()
+    above.report([Prompt(text=ASKED), FileWrite(path="api/x.py"), Outcome(tool="x")], 9)
+    with above.store.read() as reader:
+        (found,) = reader.log_of_kind("outcome", after_seq=0, until_seq=99)
+    assert found.project_id == 2
