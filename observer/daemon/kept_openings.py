@@ -38,6 +38,7 @@ class Asked(msgspec.Struct, frozen=True):
 
     folder: str = msgspec.field(name="cwd")
     tools: str
+    variables: tuple[str, ...] = ()
 
 
 class KeptOpenings(Worker):
@@ -58,7 +59,7 @@ class KeptOpenings(Worker):
     def greeted(self, greeting: Hello) -> None:
         """Note that a client connected; called in the event loop's thread."""
         if greeting.version == __version__:
-            asked = Asked(greeting.cwd, greeting.tools)
+            asked = Asked(greeting.cwd, greeting.tools, greeting.variables)
             self._asked[asked] = self._asked.pop(asked, None)
             self.wake()
 
@@ -80,13 +81,14 @@ class KeptOpenings(Worker):
         for asked in list(self._asked)[:-MOST]:
             self._forget(asked)
         for asked, written in list(self._asked.items()):
+            client = (asked.folder, asked.tools, asked.variables)
             try:
-                rules = await asyncio.to_thread(front.beside_guides, asked.folder, asked.tools)
+                rules = await asyncio.to_thread(front.beside_guides, *client)
             except BadInput:  # a toolset of a package that is gone
                 self._forget(asked)
                 continue
             if rules != written:
-                self._write(asked, await front.opening(asked.folder, asked.tools))
+                self._write(asked, await front.opening(*client))
                 self._asked[asked] = rules
 
     def _kept_before(self) -> list[Asked]:
@@ -102,7 +104,7 @@ class KeptOpenings(Worker):
         path = self._path(asked)
         make_private(path.parent)
         fresh = path.with_suffix(".new")
-        fresh.write_bytes(hello(asked.tools, asked.folder) + orjson.dumps(answers))
+        fresh.write_bytes(_hello(asked) + orjson.dumps(answers))
         fresh.replace(path)
 
     def _forget(self, asked: Asked) -> None:
@@ -110,4 +112,8 @@ class KeptOpenings(Worker):
         self._path(asked).unlink(missing_ok=True)
 
     def _path(self, asked: Asked) -> Path:
-        return Path(path_of(str(self._root), hello(asked.tools, asked.folder)))
+        return Path(path_of(str(self._root), _hello(asked)))
+
+
+def _hello(asked: Asked) -> bytes:
+    return hello(asked.tools, asked.folder, asked.variables)

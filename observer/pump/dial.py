@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 PROTOCOL = 1
 """Number in the hello line; a daemon that speaks another one refuses the connection."""
+PASSED_ON = ("BASIC_MEMORY_MCP_PROJECT", "BASIC_MEMORY_DEFAULT_PROJECT")
+"""Variables of the client's environment that toolsets of the daemon heed."""
+VALUE_CHARS = 1_000
+"""Longest value of one that is passed on."""
 SOCKET_NAME_BYTES = 100
 """As in `observer.core.paths`, which would cost 10 ms to import."""
 
@@ -125,9 +129,17 @@ def working_folder() -> str:
     return "" if folder == os.environ.get("PLUGIN_ROOT") else folder
 
 
-def hello(tools: str, folder: str) -> bytes:
-    """Return the first line of a connection: our version, the client's folder, its toolsets."""
+def client_variables() -> tuple[str, ...]:
+    """Return the variables of our environment that are passed on, each `NAME=value`."""
+    found = ((name, os.environ.get(name, "")) for name in PASSED_ON)
+    return tuple(f"{name}={value}" for name, value in found if 0 < len(value) <= VALUE_CHARS)
+
+
+def hello(tools: str, folder: str, variables: tuple[str, ...] = ()) -> bytes:
+    """Return a connection's first line: our version, the client's folder, toolsets, variables."""
     fields = f'"version":{quote(__version__)},"cwd":{quote(folder)},"tools":{quote(tools)}'
+    if variables:
+        fields += f',"variables":[{",".join(map(quote, variables))}]'
     return f'{{"observer":{PROTOCOL},{fields}}}\n'.encode()
 
 

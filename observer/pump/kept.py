@@ -20,8 +20,9 @@ METHODS = ("tools/list", "prompts/list", "resources/templates/list")
 class KeptAnswers:
     """The answers kept for one connection, in the protocol version that its client asked for."""
 
-    def __init__(self, root: str, *, cwd: str, tools: str) -> None:
-        self._answers = _read(root, hello(tools, cwd)) or _read(root, hello(tools, ""))
+    def __init__(self, root: str, *, cwd: str, tools: str, variables: tuple[str, ...] = ()) -> None:
+        greetings = (hello(tools, folder, variables) for folder in (cwd, ""))
+        self._answers = next(filter(None, (_read(root, each) for each in greetings)), {})
         self._results: dict[str, object] = {}
 
     def answer(self, line: bytes) -> bytes:

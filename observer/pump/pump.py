@@ -14,7 +14,15 @@ import select
 import sys
 import time
 
-from observer.pump.dial import UNAVAILABLE, DaemonStart, Stopped, dial, hello, working_folder
+from observer.pump.dial import (
+    UNAVAILABLE,
+    DaemonStart,
+    Stopped,
+    client_variables,
+    dial,
+    hello,
+    working_folder,
+)
 from observer.pump.journal import HEAD_BYTES, LINE_BYTES, Journal, Lines, answer_key, parse, refusal
 
 TYPE_CHECKING = False  # importing typing costs 6 ms
@@ -269,14 +277,14 @@ def main(arguments: list[str]) -> int:
     root = os.path.abspath(home)  # noqa: PTH100 - as in socket_path
     # Python's own handler misses a signal that comes just before a wait, and waits on.
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
-    folder = working_folder()
+    folder, variables = working_folder(), client_variables()
 
     def read_kept() -> KeptAnswers:
         from observer.pump.kept import KeptAnswers  # noqa: PLC0415 - only while a daemon starts
 
-        return KeptAnswers(root, cwd=folder, tools=tools)
+        return KeptAnswers(root, cwd=folder, tools=tools, variables=variables)
 
-    pump = Pump(lambda: dial(root), hello(tools, folder), read_kept)
+    pump = Pump(lambda: dial(root), hello(tools, folder, variables), read_kept)
     try:
         return pump.run()
     except Stopped as reason:

@@ -59,6 +59,7 @@ OTHERS = [
     pytest.param(b'{"observer":1,"version":"0.0.9","cwd":"/home/ana/shop"}\n', id="version"),
     pytest.param(hello("memex", "/home/ana/shop"), id="toolsets"),
     pytest.param(hello("core", "/home/ana/other"), id="folder"),
+    pytest.param(hello("core", "/home/ana/shop", ("A=1",)), id="variables"),
     pytest.param(b"", id="no first line"),
     pytest.param(hello("core", "/home/ana/shop") + b"[1", id="no JSON"),
 ]

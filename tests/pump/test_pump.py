@@ -17,6 +17,7 @@ import pytest
 
 from observer import __version__
 from observer.core.paths import Home
+from observer.pump.dial import VALUE_CHARS
 from observer.pump.kept import KeptAnswers
 from observer.pump.pump import Pump
 
@@ -58,6 +59,19 @@ def test_the_first_line_says_who_asks_and_from_where(
         "cwd": str(tmp_path),
         "tools": "core",
     }
+
+
+def test_variables_that_toolsets_heed_are_passed_on(
+    far_end: Any, editor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    daemon = far_end()
+    monkeypatch.setenv("BASIC_MEMORY_MCP_PROJECT", 'a "vault"')
+    monkeypatch.setenv("BASIC_MEMORY_DEFAULT_PROJECT", "x" * (VALUE_CHARS + 1))
+    monkeypatch.setenv("BASIC_MEMORY_TOKEN", "hush")
+    pump = editor()
+    pump.ask(1)
+    pump.hear()
+    assert json.loads(daemon.heard[0])["variables"] == ['BASIC_MEMORY_MCP_PROJECT=a "vault"']
 
 
 @pytest.mark.parametrize("name", ['a "b" \\c', "naïve 日本", "line\nfeed", os.fsdecode(b"\xff")])

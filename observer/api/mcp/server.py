@@ -28,6 +28,7 @@ from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from observer import __version__
 from observer.api.mcp.handlers import McpHandlers, ResultPassthrough
 from observer.api.mcp.transport import LineReader, answers, converse
+from observer.core import client_variables
 from observer.core.errors import BadInput, DaemonUnavailable, NotFound, ObserverError
 from observer.core.value import decode_json
 from observer.memory.api import Memory
@@ -111,6 +112,7 @@ class Hello(msgspec.Struct, frozen=True):
     version: str = ""
     cwd: str = ""
     tools: str = "core"
+    variables: tuple[str, ...] = ()
 
 
 class McpFront:
@@ -150,21 +152,32 @@ class McpFront:
             self._servers[names] = self._build(names)
         return self._servers[names]
 
-    async def at(self, folder: str, tools: str = "core") -> None:
-        """Set the folder in which the client of the current task works; empty if unknown.
+    async def at(self, folder: str, tools: str = "core", variables: tuple[str, ...] = ()) -> None:
+        """Set where the client of the current task works, and the variables it has there.
+
+        Args:
+            folder: empty if it is not known.
+            tools: its toolsets.
+            variables: as `client_variables.enter`.
 
         Raises:
             BadInput: as `server`.
         """
         self._folder.set(folder)
-        self._rules.enter(await anyio.to_thread.run_sync(self.beside_guides, folder, tools))
+        client_variables.enter(variables)
+        self._rules.enter(
+            await anyio.to_thread.run_sync(self.beside_guides, folder, tools, variables)
+        )
 
-    def beside_guides(self, folder: str, tools: str) -> str:
+    def beside_guides(self, folder: str, tools: str, variables: tuple[str, ...]) -> str:
         """Return the greetings of toolsets and the rules of a folder; may block.
+
+        Called in a thread of its own for a client, whose variables are set there.
 
         Raises:
             BadInput: an unknown toolset.
         """
+        client_variables.enter(variables)
         greetings = [toolsets()[name].greeting(self._memory) for name in chosen(tools)]
         return "\n\n".join(filter(None, (*greetings, self._rules.rules(folder))))
 
@@ -220,12 +233,14 @@ class McpFront:
                 f"this daemon ({__version__}) speaks protocol {PROTOCOL}, not {hello.observer}",
                 hint="restart the MCP server in your editor",
             )
-        await self.at(hello.cwd, hello.tools)
+        await self.at(hello.cwd, hello.tools, hello.variables)
         server = self.server(hello.tools)
         self._greeted(hello)
         return server
 
-    async def opening(self, folder: str, tools: str) -> dict[str, dict[str, Any]]:
+    async def opening(
+        self, folder: str, tools: str, variables: tuple[str, ...]
+    ) -> dict[str, dict[str, Any]]:
         """Return what a client is answered before it calls a tool.
 
         By protocol version and method; the versions are those that begin with `initialize`.
@@ -233,7 +248,7 @@ class McpFront:
         Raises:
             BadInput: as `server`.
         """
-        await self.at(folder, tools)
+        await self.at(folder, tools, variables)
         server = self.server(tools)
         return {version: await answers(server, version) for version in HANDSHAKE_PROTOCOL_VERSIONS}
 

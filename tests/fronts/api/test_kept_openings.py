@@ -113,6 +113,14 @@ def test_the_next_daemon_goes_on_with_the_files_of_its_version(
     assert keeping.answer(tmp_path, "tools/list")["tools"]
 
 
+def test_a_client_with_variables_of_its_own_has_its_own_file(keeping: Keeping) -> None:
+    variables = ("BASIC_MEMORY_MCP_PROJECT=notes",)
+    keeping.openings.greeted(Hello(1, __version__, "/", "core", variables))
+    keeping.freshen()
+    kept = Path(path_of(str(keeping.path("").parents[2]), hello("core", "/", variables)))
+    assert keeping.files() == {keeping.path("").name, kept.name}
+
+
 def test_another_version_is_not_kept_for(keeping: Keeping, tmp_path: Path) -> None:
     keeping.greeted(tmp_path, version="0.0.9")
     keeping.freshen()

@@ -1,0 +1,24 @@
+"""Variables of the environment in which the asking client runs, as `observer mcp` passes them on.
+
+Which these are is said in `observer.pump.dial.PASSED_ON`. They belong to a task and the threads
+that it asks; a client over HTTP has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextvars import ContextVar
+
+_VARIABLES: ContextVar[tuple[str, ...]] = ContextVar("client variables", default=())
+
+
+def enter(variables: Iterable[str]) -> None:
+    """Set the variables of the current task's client, each `NAME=value`."""
+    _VARIABLES.set(tuple(variables))
+
+
+def client_variable(name: str) -> str:
+    """Return the value of a variable of the asking client, empty if it is not set."""
+    start = f"{name}="
+    found = (each.removeprefix(start) for each in _VARIABLES.get() if each.startswith(start))
+    return next(found, "").strip()
