@@ -11,10 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from observer.code.change_summary import (
-    FEW_LINES,
-    ChangeSummary,
-)
 from observer.core.events import Command, FileWrite, ToolUse
 from observer.core.model import Item, Recorded
 from observer.core.text import word_set
@@ -52,9 +48,6 @@ _SLIPS = (
 _SLIP_CHARS = 200
 _LOADERS = word_set("ToolSearch tool_search")
 """Tools by which a client loads the definitions of others."""
-_IMPORT = re.compile(
-    r"import\b|from\s+\S+\s+import\b|use\s+[\w:]+|(?:const|var|let)\s.*=\s*require\("
-)
 _LOOKS = re.compile(r"(?i)(?:fs_|notebook)?(?:read|glob|grep|ls|list|view|find|search)(?:_\w+)?\Z")
 """Tools that look something up."""
 
@@ -88,7 +81,7 @@ def is_notable(
         case ToolUse() as use:
             return _is_tool_notable(made, use)
         case FileWrite() as write:
-            return bool(write.error) or _is_edit_notable(made, analysis_of(recorded).change)
+            return bool(write.error) or _is_edit_notable(made)
         case Command() as command if made.type == "command":
             return _is_run_notable(made, recorded, command, known, said)
     return True
@@ -142,13 +135,11 @@ def _ran(recorded: Recorded, body: Command, known: SessionState) -> CommandState
     return known.commands.get(name, CommandState())
 
 
-def _is_edit_notable(made: Item, change: ChangeSummary) -> bool:
-    """Return False for a client's plan file, for changes of layout, and for a line of imports."""
-    if made.title.endswith(file_text.ONLY_LAYOUT) or any(map(is_scratch, made.files_modified)):
-        return False
-    texts = [text for text in (change.before, change.after) if text]
-    is_short = max(change.added, change.removed) <= FEW_LINES
-    return not (is_short and texts and all(map(_IMPORT.match, texts)) and made.folded == 1)
+def _is_edit_notable(made: Item) -> bool:
+    """Return False for a client's plan file, and for changes of layout."""
+    return not (
+        made.title.endswith(file_text.ONLY_LAYOUT) or any(map(is_scratch, made.files_modified))
+    )
 
 
 def _is_tool_notable(made: Item, use: ToolUse) -> bool:
