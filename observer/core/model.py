@@ -158,6 +158,10 @@ class Link(Value):
         return self.target or (int(number[:18]) if is_number else 0)
 
 
+FORMERLY = "formerly"
+"""Kind of a link of a note that names no other one, but what the note itself was called before."""
+
+
 class Enrichment(Value):
     """What a language model wrote about an item, beside the item's own words.
 

@@ -14,7 +14,7 @@ import msgspec
 from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError
 from observer.core.events import Undo, kind_of
 from observer.core.filters import RECORDED_KINDS, Filters, is_visible
-from observer.core.model import Item, Link, Recorded, item_id
+from observer.core.model import FORMERLY, Item, Link, Recorded, item_id
 from observer.core.note_file import Claim
 from observer.notes.similar import near_notes
 from observer.notes.values import Connections, NoteLink, Similar, Version, signal_id
@@ -134,7 +134,8 @@ class NoteReader:
         """
         item = self.get(handle)
         with self._store.read() as reader:
-            out = tuple(self._connection(reader, item, link) for link in item.links)
+            links = (link for link in item.links if link.kind != FORMERLY)
+            out = tuple(self._connection(reader, item, link) for link in links)
             return Connections(out=out, back=self._back(reader, item))
 
     def called(self, title: str, *, project_id: int | None) -> Item | None:
@@ -266,7 +267,8 @@ class NoteReader:
             if source in named and self._may_see(named[source])
         ]
         place = Filters(project_id=item.project_id, owner=self._owner)
-        for name in (item.title, *reader.aliases_of([item.id]).get(item.id, ())):
+        former = (link.title for link in item.links if link.kind == FORMERLY)
+        for name in (item.title, *former, *reader.aliases_of([item.id]).get(item.id, ())):
             for source in reader.naming(name, place, limit=BACKLINKS):
                 meant = self._called(reader, name, source)
                 if meant and meant.id == item.id != source.id:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from observer.core.errors import BadInput, NotFound, RuleUserOnly
 from observer.core.events import Approve, Reference, Remember, Revise
 from observer.core.filters import Filters
-from observer.core.model import Item, Receipt, item_id
+from observer.core.model import FORMERLY, Item, Receipt, item_id
 from observer.notes.deletion import Reversible
 from observer.notes.validation import check, check_change, check_rule, metadata_text
 from observer.notes.values import (
@@ -235,7 +235,9 @@ class Notes(Reversible):
             dangling = tuple(
                 link.title
                 for link in item.links
-                if not link.target and self._called(reader, link.title, item) is None
+                if not link.target
+                and link.kind != FORMERLY
+                and self._called(reader, link.title, item) is None
             )
         return Remembered(
             item=item,

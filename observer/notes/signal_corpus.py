@@ -6,14 +6,14 @@ each is compared with those near the same landmarks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from observer.core.model import Link, NoteHeader, title_key
+from observer.core.model import FORMERLY, Link, NoteHeader, title_key
 from observer.core.value import Value
 
 Vectors = NDArray[np.float32]
@@ -199,13 +199,21 @@ class Corpus:
         notes: by id.
         ids, vectors: the notes that have a meaning, by id, and their unit vectors.
         now_ms: the time from which ages count.
+        gone: the titles (`title_key`) of notes that were deleted.
     """
 
     def __init__(
-        self, notes: Sequence[NoteHeader], ids: Rows, vectors: Vectors, *, now_ms: int
+        self,
+        notes: Sequence[NoteHeader],
+        ids: Rows,
+        vectors: Vectors,
+        *,
+        now_ms: int,
+        gone: Collection[str] = (),
     ) -> None:
         self.notes = {note.id: note for note in notes}
         self.now_ms = now_ms
+        self.gone = gone
         known = np.isin(ids, np.fromiter(self.notes, np.int64, len(self.notes)))
         self._meant = [self.notes[number] for number in ids[known].tolist()]
         self._vectors = vectors[known]
@@ -243,8 +251,15 @@ class Corpus:
     @cached_property
     def _titles(self) -> dict[str, dict[int | None, int]]:
         titles: dict[str, dict[int | None, int]] = {}
-        for note in self.notes.values():
-            titles.setdefault(title_key(note.title), {}).setdefault(note.project_id, note.id)
+        names = [(note.title, note) for note in self.notes.values()]
+        names += (
+            (link.title, note)
+            for note in self.notes.values()
+            for link in note.links
+            if link.kind == FORMERLY
+        )
+        for name, note in names:
+            titles.setdefault(title_key(name), {}).setdefault(note.project_id, note.id)
         return titles
 
     @cached_property

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 
-from observer.core.model import NoteHeader, iso, title_key
+from observer.core.model import FORMERLY, NoteHeader, iso, title_key
 from observer.notes.signal_corpus import Corpus, Signal
 from observer.notes.values import signal_id
 
@@ -100,10 +100,15 @@ def tag_bursts(corpus: Corpus) -> Iterator[Signal]:
 
 
 def dangling_links(corpus: Corpus) -> Iterator[Signal]:
-    """Yield links to titles that no note has."""
+    """Yield links to titles that no note has.
+
+    A note of the past that led to a note is left out: nobody can change what it says.
+    """
     for note in corpus.notes.values():
         for link in note.links:
-            if corpus.target(note, link) is None:
+            is_over = note.layer == "past" and title_key(link.title) in corpus.gone
+            is_name = link.kind != FORMERLY and not is_over
+            if is_name and corpus.target(note, link) is None:
                 text = (
                     f"{corpus.heading(note.id)} links to [[{link.title}]], but no note is called so"
                 )
@@ -152,7 +157,9 @@ def _groups(pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
 
 def _linked(corpus: Corpus, notes: Sequence[NoteHeader]) -> int:
     """Count the pairs of notes of which one leads to the other."""
-    leads = {(n.id, corpus.target(n, link)) for n in notes for link in n.links}
+    leads = {
+        (n.id, corpus.target(n, link)) for n in notes for link in n.links if link.kind != FORMERLY
+    }
     return sum(
         (one.id, other.id) in leads or (other.id, one.id) in leads
         for one, other in combinations(notes, 2)

@@ -150,9 +150,10 @@ class Signals:
         filters = self._filters()
         with self._sources() as (reader, view, _):
             notes = list(reader.sketches(filters))
+            gone = reader.gone_titles()
             ids, vectors = view.meanings(view.mask(filters))
             is_complete = view.is_complete
-        return Corpus(notes, ids, vectors, now_ms=self._now_ms()), is_complete
+        return Corpus(notes, ids, vectors, now_ms=self._now_ms(), gone=gone), is_complete
 
     def _filters(self) -> Filters:
         return Filters(kinds=("note",), owner=self._owner)

@@ -14,7 +14,7 @@ import orjson
 from msgspec.structs import replace
 
 from observer.core.events import AnyBody, Approve, Forget, Layer, Reference, Remember, Revise, Undo
-from observer.core.model import Item, Link, Recorded, item_id, item_uuid
+from observer.core.model import FORMERLY, Item, Link, Recorded, item_id, item_uuid, title_key
 from observer.core.text import block, distinct, first_line, one_line
 from observer.observations import concepts, note_syntax
 from observer.observations.drafts import TITLE, content_hash
@@ -24,6 +24,7 @@ CONTENT_CHARS = 65_536
 METADATA_CHARS = 16_384
 TAGS = 32
 LINKS = 100
+FORMER_TITLES = 20
 EXPLICIT = "explicit"
 
 OnNote = Approve | Forget | Revise | Undo
@@ -77,7 +78,8 @@ def note(recorded: Recorded, existing: Item | None, *, owner: str) -> Item:
     made = _with_text(made, body.title, block(body.content, CONTENT_CHARS))
     if existing is not None:
         kept = made if made.key else _merged_note(made, existing, body)
-        made = replace(kept, id=existing.id, uuid=existing.uuid, created_ms=existing.created_ms)
+        kept = replace(kept, id=existing.id, uuid=existing.uuid, created_ms=existing.created_ms)
+        made = _with_former_titles(kept, existing, is_named=bool(body.title))
     return _with_trust(made, existing, by=event.author)
 
 
@@ -231,6 +233,7 @@ def _revised(item: Item, recorded: Recorded, body: Revise) -> Item:
     named = "" if item.title == _headed(item.narrative) else item.title
     title = named if body.title is None else body.title
     after = _with_text(replace(item, **changes), title, content)
+    after = _with_former_titles(after, item, is_named=bool(body.title))
     # Changing tags or links does not vouch for the text.
     return after if _same_words(after, item) else _with_trust(after, item, by=recorded.event.author)
 
@@ -262,6 +265,21 @@ def _with_text(item: Item, title: str, content: str) -> Item:
         content_hash=content_hash(content),
         discovery_tokens=-(-len(content) // 4),
     )
+
+
+def _with_former_titles(item: Item, before: Item, *, is_named: bool) -> Item:
+    """Return a note with what it was called before, by which links go on to mean it.
+
+    A title that was made from the first line, and is made anew from another one, was no name.
+    """
+    names = [link.title for link in before.links if link.kind == FORMERLY]
+    if is_named or before.title != _headed(before.narrative):
+        names.append(before.title)
+    others = {title_key(name): name for name in names}
+    others.pop(title_key(item.title), None)
+    former = (Link(kind=FORMERLY, title=name) for name in [*others.values()][-FORMER_TITLES:])
+    links = (link for link in item.links if link.kind != FORMERLY)
+    return replace(item, links=(*links, *former))
 
 
 def _with_trust(item: Item, before: Item | None, *, by: str) -> Item:

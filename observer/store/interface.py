@@ -165,6 +165,9 @@ class StoreReader(LogReader, StalenessReader, NoteFileReader, Protocol):
     def sketches(self, filters: Filters) -> Iterator[NoteHeader]:
         """Yield all notes that fit, by id; of filters those of places do not restrict."""
 
+    def gone_titles(self) -> frozenset[str]:
+        """Return what the titles of deleted notes compare by: `title_key`."""
+
     def triages(self, owner: str) -> Mapping[int, Triage]:
         """Return what somebody made of signals, by their ids, the newest first."""
 

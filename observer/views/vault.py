@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from observer.core.filters import RECORDED_KINDS, is_visible
-from observer.core.model import Item, Session, SummaryFields, iso
+from observer.core.model import FORMERLY, Item, Session, SummaryFields, iso
 from observer.core.text import one_line
 from observer.note_files.frontmatter import Field, with_fields
 from observer.store.interface import StoreReader
@@ -72,7 +72,11 @@ def _note(item: Item, folder: str) -> VaultFile:
 
 
 def _links(item: Item) -> str:
-    rows = [f"- {link.kind} [[{link.title}]]" for link in item.links if link.title]
+    rows = [
+        f"- {link.kind} [[{link.title}]]"
+        for link in item.links
+        if link.title and link.kind != FORMERLY
+    ]
     return "\n" + "\n".join(rows) + "\n" if rows else ""
 
 

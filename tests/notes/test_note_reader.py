@@ -123,14 +123,32 @@ def test_a_category_is_one_however_it_was_spelled(keep: Keep, notes: Notes) -> N
     assert {each.id for each in found} == {one.id, other.id}
 
 
-def test_a_renamed_note_loses_its_backlinks_and_undo_gives_them_back(
+def test_a_renamed_note_keeps_its_backlinks_and_has_no_link_to_itself(
     keep: Keep, notes: Notes
 ) -> None:
     spec, item = keep("JWT", title="Spec"), keep("see [[Spec]]")
-    notes.edit(spec.id, Changes(title="Other"))
-    assert notes.links(spec.id).back == ()
+    for title in ("Other", "Third", "other"):
+        notes.edit(spec.id, Changes(title=title))
+        assert ids(one.item for one in notes.links(spec.id).back) == [item.id]
+    assert notes.links(item.id).out[0].item.id == spec.id
+    assert notes.links(spec.id).out == ()
     notes.undo(spec.id)
     assert ids(one.item for one in notes.links(spec.id).back) == [item.id]
+
+
+def test_a_new_note_of_a_former_title_is_what_the_title_means(keep: Keep, notes: Notes) -> None:
+    spec, item = keep("JWT", title="Spec"), keep("see [[Spec]]")
+    notes.edit(spec.id, Changes(title="Other"))
+    new = keep("cookies", title="Spec")
+    assert notes.links(item.id).out[0].item.id == new.id
+    assert notes.links(spec.id).back == ()
+
+
+def test_an_act_by_a_former_title_goes_on_to_hold(keep: Keep, notes: Notes) -> None:
+    spec = keep("We use JWT", title="Spec")
+    keep("supersedes [[Spec]]: we use cookies")
+    notes.edit(spec.id, Changes(title="Other"))
+    assert [each.reason for each in notes.get(spec.id).validity] == ["superseded"]
 
 
 def test_prompts_and_commits_lead_to_the_notes_they_name(

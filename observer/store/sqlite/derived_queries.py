@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from observer.core.filters import Filters
-from observer.core.model import Enrichment, Item, Link, LlmUsage, Recorded, item_id, title_key
+from observer.core.model import (
+    FORMERLY,
+    Enrichment,
+    Item,
+    Link,
+    LlmUsage,
+    Recorded,
+    item_id,
+    title_key,
+)
 from observer.store.interface import Grouping
 from observer.store.sqlite.queries import Selecting, conditions, homes
 from observer.store.sqlite.rows import RECORDED_COLUMNS, to_enrichment, to_recorded
@@ -24,6 +33,8 @@ _LARGE = (
 _TITLED = (
     "SELECT id FROM item WHERE title_key = ? AND kind = 'note' AND deleted_ms IS NULL"
     " UNION ALL SELECT item FROM note_alias WHERE title_key = ?"
+    " UNION ALL SELECT source FROM link"
+    f" WHERE title_key = ? AND title_key <> '' AND kind = '{FORMERLY}'"
 )
 _OVER = "(session_id IS NULL OR session_id NOT IN (SELECT id FROM session WHERE status = 'active'))"
 
@@ -93,14 +104,15 @@ class NoteReads(Selecting):
         return self._items(
             f"id IN ({_TITLED}) AND {where}"
             " ORDER BY project_id IS NULL, title_key <> ?, id LIMIT 10",
-            (key, key, *values, key),
+            (key, key, key, *values, key),
         )
 
     def naming(self, title: str, filters: Filters, *, limit: int) -> list[Item]:
         """See `StoreReader.naming`."""
         where, values = conditions(filters)
         found = self._newest(
-            f"id IN (SELECT source FROM link WHERE title_key = ? AND title_key <> '') AND {where}",
+            "id IN (SELECT source FROM link WHERE title_key = ? AND title_key <> ''"
+            f" AND kind <> '{FORMERLY}') AND {where}",
             (title_key(title), *values),
             homes(filters),
             limit=limit,

@@ -102,6 +102,14 @@ class SignalReads(Selecting):
                 updated_ms=updated_ms,
             )
 
+    def gone_titles(self) -> frozenset[str]:
+        """See `StoreReader.gone_titles`."""
+        rows = self._rows(
+            "SELECT title_key FROM item INDEXED BY item_note_change"
+            " WHERE kind = 'note' AND deleted_ms IS NOT NULL"
+        )
+        return frozenset(key for (key,) in rows)
+
     def triages(self, owner: str) -> Mapping[int, Triage]:
         """See `StoreReader.triages`."""
         rows = self._rows(

@@ -9,7 +9,7 @@ from typing import NamedTuple, cast
 
 import msgspec
 
-from observer.core.model import Item, Reason, Validity
+from observer.core.model import FORMERLY, Item, Reason, Validity
 from observer.core.text import one_line
 from observer.store.anchors import ValidityById, WorktreeView
 from observer.store.sqlite.connection import NumberedConnection
@@ -37,6 +37,8 @@ _ACTS = f"""
         SELECT id, title_key FROM note
         UNION ALL SELECT id, '#' || id FROM note
         UNION ALL SELECT id, note_alias.title_key FROM note CROSS JOIN note_alias ON item = id
+        UNION ALL SELECT id, link.title_key FROM note CROSS JOIN link ON source = id
+            WHERE link.kind = '{FORMERLY}'
     ),
     act (source, kind, target) AS (
         SELECT source, kind, target FROM said WHERE target <> 0
@@ -46,6 +48,10 @@ _ACTS = f"""
         UNION
         SELECT source, kind, item FROM said CROSS JOIN note_alias USING (title_key)
             WHERE target = 0
+        UNION
+        SELECT said.source, said.kind, called.source FROM said
+            CROSS JOIN link AS called USING (title_key)
+            WHERE said.target = 0 AND called.title_key <> '' AND called.kind = '{FORMERLY}'
         UNION
         SELECT source, kind, CAST(substr(title_key, 2) AS INTEGER) FROM said
             WHERE target = 0 AND title_key GLOB '#[0-9]*'

@@ -264,6 +264,30 @@ def test_a_note_is_returned_whole_with_what_refers_to_it(call: Call) -> None:
     assert found.text.endswith(f'Referenced by:\n- #{plan.data["id"]} "Plan"')
 
 
+def test_a_renamed_note_keeps_its_backlinks_and_makes_no_signal(call: Call) -> None:
+    spec, plan, _, found, signals = call(
+        save("Spec", layer="state"),
+        save("Plan", "after [[spec]]"),
+        ("update_note", {"id": 4, "title": "Other"}),
+        ("get_note", {"id": 4}),
+        ("get_signals", {}),
+    )
+    assert (spec.data["id"], found.data["note"]["title"]) == (4, "Other")
+    assert [one["id"] for one in found.data["note"]["referenced_by"]] == [plan.data["id"]]
+    assert signals.data["total"] == 0
+
+
+def test_what_is_deleted_makes_no_signal_of_a_note_that_nobody_can_change(call: Call) -> None:
+    *_, signals = call(
+        save("Spec", layer="state"),
+        save("Plan", "after [[Spec]]"),
+        save("Now", "like [[Spec]]", layer="state"),
+        ("delete_note", {"id": 4}),
+        ("get_signals", {}),
+    )
+    assert ['#12 "Now"' in one["reasoning"] for one in signals.data["signals"]] == [True]
+
+
 def test_the_past_is_amended_instead_of_changed(call: Call, memory: Memory) -> None:
     past, refused = call(save("Spec"), ("update_note", {"id": 4, "content": "other"}))
     assert refused.is_error
