@@ -25,7 +25,6 @@ from observer.search.overview import (
     fitting,
     newest,
     newest_summaries,
-    ranked,
     rows,
 )
 from observer.search.rank import Hit, is_knowledge, leads
@@ -43,6 +42,7 @@ from observer.search.token_budget import (
     TokenBudget,
     TokenCosts,
 )
+from observer.search.unasked import ranked
 from observer.store.interface import StoreReader
 
 ANSWER_SUMMARY_SHARE = 0.5

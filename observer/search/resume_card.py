@@ -11,6 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from msgspec.structs import replace
+
 from observer.core.filters import Filters
 from observer.core.model import Item, SummaryFields
 from observer.core.text import listed
@@ -22,9 +24,7 @@ from observer.search.eligible import (
     discarded,
     is_harmless,
     is_stale,
-    staleness_factor,
 )
-from observer.search.rank import recency
 from observer.search.recent_sessions import (
     FailingCheck,
     PastSession,
@@ -32,8 +32,8 @@ from observer.search.recent_sessions import (
     Uncommitted,
     UncommittedFile,
 )
-from observer.search.token_budget import CardFact
-from observer.search.usage import UNKNOWN, usefulness
+from observer.search.token_budget import CardFact, PackRequest
+from observer.search.unasked import ranked
 from observer.store.interface import StoreReader
 
 MOST_RED, MOST_DIRTY, MOST_STEPS, MOST_REJECTED, MOST_NOTES_SHOWN, MOST_OTHERS = 3, 8, 4, 3, 8, 5
@@ -41,19 +41,10 @@ MOST_RED, MOST_DIRTY, MOST_STEPS, MOST_REJECTED, MOST_NOTES_SHOWN, MOST_OTHERS =
 NAMES_SAID = 4
 NOTES = 60
 COMMITS = 100
-NOTE_WEIGHTS = {
-    "constraint": 1.0,
-    "rule": 1.0,
-    "decision": 0.9,
-    "preference": 0.8,
-    "heuristic": 0.7,
-    "rejected": 0.6,
-    "fact": 0.5,
-    "context": 0.4,
-}
-"""Notes that hold until somebody says otherwise, by how binding they are."""
-AGELESS = 0.5
-"""Share of a note's weight that it keeps however old it is."""
+NOTE_TYPES = (
+    *("constraint", "rule", "decision", "preference", "heuristic", "rejected", "fact", "context"),
+)
+"""Notes that hold until somebody says otherwise."""
 
 LAST, RED = "last session", "red when it ran last"
 _ENDS = {"active": "still open", "ended": "ended", "idle": "broke off"}
@@ -159,27 +150,21 @@ def _step(past: PastSession, step: str, last: PastSession) -> CardFact:
 
 
 def _notes(reader: StoreReader, request: CardRequest) -> list[CardFact]:
-    """Return what holds here: what is not stale before what is, then by kind, use and age."""
-    filters = Filters(
-        project_id=request.project_id,
-        with_global=True,
-        kinds=("note",),
-        types=tuple(NOTE_WEIGHTS),
-        owner=request.owner,
-        trusted_at_ms=request.now_ms,
+    """Return what holds here, as a context pack ranks it: rules first, and last what is stale."""
+    asked = PackRequest(
+        project_id=request.project_id, budget_tokens=0, now_ms=request.now_ms, owner=request.owner
     )
-    notes = reader.recent(filters, limit=NOTES)
-    known = usefulness(reader.uses(items=[note.id for note in notes]), now_ms=request.now_ms)
-    weights = {note.id: known.get(note.id, UNKNOWN).weight for note in notes}
-
-    def order(note: Item) -> tuple[bool, float]:
-        age = AGELESS + (1 - AGELESS) * recency(note.created_ms, now_ms=request.now_ms)
-        worth = weights[note.id] * NOTE_WEIGHTS[note.type] * staleness_factor(note.validity) * age
-        return is_stale(note), -worth
-
+    ids = reader.ids(replace(asked.filters("note"), types=NOTE_TYPES), limit=NOTES)
+    hits = [hit for hit in ranked(reader, asked, ids) if hit.item.type in NOTE_TYPES]
+    hits.sort(key=lambda hit: (is_stale(hit.item), hit.item.type != "rule"))
     return [
-        CardFact(item=note.id, why=_holds(note), text=_said(note), weight=weights[note.id])
-        for note in sorted(notes, key=order)
+        CardFact(
+            item=hit.item.id,
+            why=_holds(hit.item),
+            text=_said(hit.item),
+            weight=hit.signals.usefulness,
+        )
+        for hit in hits
     ]
 
 
