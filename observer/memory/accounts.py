@@ -13,15 +13,17 @@ from typing import Protocol
 
 import msgspec
 
-from observer.core.errors import DaemonUnavailable
-from observer.core.filters import Filters
+from observer.core.errors import DaemonUnavailable, NotFound
+from observer.core.filters import Filters, is_visible
 from observer.core.model import Item, Project
 from observer.core.paths import is_inside
 from observer.git.status import uncommitted_paths
 from observer.policy import Policies
-from observer.search.handles import SearchOptions, filters_of, named
+from observer.search.handles import LARGEST_ID, SearchOptions, filters_of, named
+from observer.search.query import plan
+from observer.search.reads import reads_by_id, reads_naming, steps_around
 from observer.search.recent_sessions import Uncommitted
-from observer.search.timeline import Account, SessionTimeline, account, course
+from observer.search.timeline import Account, SessionTimeline, TimelineEntry, account, course
 from observer.search.usage import Usefulness, usefulness
 from observer.store.interface import Store, StoreReader, Writer
 
@@ -66,6 +68,37 @@ class Accounts:
             asked = named(reader.projects(), project).id if project else None
             filters = Filters(project_id=asked, types=types, owner=self._owner)
             return reader.recent(filters, limit=limit)
+
+    def reads_naming(self, query: str, *, project: str | None, limit: int) -> list[Item]:
+        """Return reads of files whose path has a word of a query, newest first.
+
+        Raises:
+            NotFound, Ambiguous: the project.
+        """
+        words = plan(query).words
+        with self._store.read() as reader:
+            asked = scoped(self._store, reader, SearchOptions(), project=project, owner=self._owner)
+            return reads_naming(reader, words, asked, limit=limit) if words else []
+
+    def steps(self, ids: Sequence[int]) -> list[Item]:
+        """Return the items and reads of files of some ids, in their order, without unknown ones."""
+        possible = [one for one in ids if 0 < one <= LARGEST_ID]
+        with self._store.read() as reader:
+            found = {one.id: one for one in reader.items(possible) if is_visible(one, self._owner)}
+            found |= reads_by_id(reader, [one for one in possible if one not in found])
+        return [found[one] for one in dict.fromkeys(possible) if one in found]
+
+    def steps_around(self, anchor: int, *, before: int, after: int) -> list[TimelineEntry]:
+        """Return what happened around an item or a read of a file in its project, reads included.
+
+        Raises:
+            NotFound: there is neither.
+        """
+        found = self.steps([anchor])
+        if not found:
+            raise NotFound(f"there is no observation {anchor}", hint="search for it first")
+        with self._store.read() as reader:
+            return steps_around(reader, found[0], owner=self._owner, before=before, after=after)
 
     def fixes_of(self, item: Item, *, limit: int) -> list[Item]:
         """Return the fixes of the failure that a fix is about, itself among them, newest first."""

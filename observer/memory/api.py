@@ -235,8 +235,11 @@ class Memory:
         query: str = "",
         costs: TokenCosts,
         uncommitted: Uncommitted | None = None,
+        has_card: bool = True,
     ) -> Pack:
-        """Return what of a project is most useful and fits, see `pack`; without a query its card.
+        """Return what of a project is most useful and fits, see `pack`.
+
+        Without a query its card comes first, if it `has_card`.
 
         Raises:
             NotFound, Ambiguous: the project.
@@ -247,7 +250,7 @@ class Memory:
                 project_id=named(sources.reader.projects(), project).id,
                 owner=self._owner,
                 query=query,
-                card_tokens=0 if query else CARD_TOKENS,
+                card_tokens=0 if query or not has_card else CARD_TOKENS,
                 budget_tokens=budget_tokens,
                 now_ms=self._now_ms(),
             )

@@ -84,6 +84,22 @@ def shown_paths(read: FileRead, where: Where) -> tuple[str, ...]:
     return distinct([relative(path, where.root, where.cwd) for path in read.paths], PATHS)
 
 
+def read(read: FileRead, where: Where) -> ObservationDraft:
+    """Return the draft of a read of files."""
+    paths = shown_paths(read, where)
+    names = listed([base_name(path) for path in paths], 3)
+    lines = f", lines {read.lines}" if read.lines else ""
+    return ObservationDraft(
+        type="file-read",
+        title=one_line(f"Read {names}", TITLE),
+        subtitle=one_line(f"read {listed(paths, 3)}", SUBTITLE),
+        narrative=one_line(f"Read {listed(paths, FACTS)}{lines}.", NARRATIVE),
+        facts=tuple(one_line(path, FACT) for path in read.paths[:FACTS]),
+        concepts=concepts.of_files(paths[:2]),
+        files_read=paths,
+    )
+
+
 def _failed(write: FileWrite, path: str) -> ObservationDraft:
     why = one_line(write.error, FACT)
     return ObservationDraft(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Protocol
 
 from observer.core.errors import StoreUnavailable
@@ -60,6 +60,12 @@ class LogReader(Protocol):
 
     def log_of_kind(self, kind: str, *, after_seq: int, until_seq: int) -> list[Recorded]:
         """Return the events of a kind with `after_seq < seq <= until_seq`, in log order."""
+
+    def log_naming(self, kind: str, words: Sequence[str], *, newest: int) -> list[Recorded]:
+        """Return events of a kind whose text has one of some lower-case words, newest first.
+
+        Only the `newest` events of the log are looked at.
+        """
 
     def log_of_shown(self, *, after_seq: int, until_seq: int, limit: int) -> list[Recorded]:
         """Return the events of sessions that were shown items, as `log_of_kind` does."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from operator import itemgetter
 
@@ -126,6 +126,17 @@ class LogReads(Selecting):
     def log_of_kind(self, kind: str, *, after_seq: int, until_seq: int) -> list[Recorded]:
         """See `LogReader.log_of_kind`."""
         rows = self._rows(f"{_BETWEEN} AND kind = ? ORDER BY seq", (after_seq, until_seq, kind))
+        return readable(rows)
+
+    def log_naming(self, kind: str, words: Sequence[str], *, newest: int) -> list[Recorded]:
+        """See `LogReader.log_naming`."""
+        rows = self._rows(
+            f"SELECT {RECORDED_COLUMNS} FROM event"
+            " WHERE seq > (SELECT coalesce(max(seq), 0) FROM event) - ? AND kind = ?"
+            " AND EXISTS (SELECT 1 FROM json_each(?) WHERE instr(lower(data), value))"
+            " ORDER BY seq DESC",
+            (newest, kind, among(words)),
+        )
         return readable(rows)
 
     def log_of_shown(self, *, after_seq: int, until_seq: int, limit: int) -> list[Recorded]:
