@@ -10,7 +10,7 @@ import re
 
 OWN_QUERIES = frozenset(
     {"search", "timeline", "get_observations", "get_context", "why", "fetch"}
-    | {"projects", "sessions"}
+    | {"projects", "sessions", "code", "session", "project"}
     | {"search_notes", "list_notes", "list_tags", "list_folders", "get_note"}
     | {"get_signals", "list_inferences", "get_inference"}
     | {"read_note", "view_note", "read_content", "list_directory", "search_by_metadata"}
@@ -35,10 +35,13 @@ _UNIQUE = OWN_PRIVATE_TOOLS | {"get_observations", "search_notes", "get_signals"
 
 _NAMES = "|".join(sorted(OWN_QUERIES | OWN_PRIVATE_TOOLS, key=len, reverse=True))
 _SPELLED = re.compile(
-    rf"(?:(?:mcp|functions|tools|plugin_[a-z0-9]\w{{0,60}}?)_)*observer(?:_[a-z0-9]\w{{0,60}}?)?"
+    rf"(?:(?:mcp|functions|tools|plugin_[a-z0-9]\w{{0,60}}?)_)*observer(?:_[a-z0-9]\w{{0,60}}?)??"
     rf"_({_NAMES})"
 )
-"""A name of ours behind a server's, with `_` for whatever sign the client puts between them."""
+"""A name of ours behind a server's, with `_` for whatever sign the client puts between them.
+
+The longest name is the tool's: `delete_project` is not `project` of a server `observer_delete`.
+"""
 _SERVER_BEHIND = re.compile(
     r"(?:MCP:)?\s*([\w-]+)\s*\(([\w-]+)(?:\s+MCP)?(?:\s+server)?\)", re.IGNORECASE
 )

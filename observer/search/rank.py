@@ -22,7 +22,8 @@ HALF_LIFE_MS = 168 * 3_600_000
 
 KNOWLEDGE_FACTOR = 3.0
 
-_NEWER: frozenset[Reason] = frozenset({"supersedes", "amends"})
+NEWER: frozenset[Reason] = frozenset({"supersedes", "amends"})
+"""What is said of an item that took the place of another one."""
 
 
 class HitSignals(Value):
@@ -176,7 +177,7 @@ def is_knowledge(item: Item) -> bool:
 
 def leads(item: Item) -> bool:
     """Return True if an item stands before summaries: what holds, and what says so anew."""
-    return is_knowledge(item) or any(each.reason in _NEWER for each in item.validity)
+    return is_knowledge(item) or any(each.reason in NEWER for each in item.validity)
 
 
 def is_proposed(item: Item) -> bool:

@@ -13,7 +13,7 @@ from functools import cache
 from observer.core.errors import BadInput
 from observer.core.plugins import with_plugins
 from observer.memory.api import Memory
-from observer.toolsets import browse, chatgpt, core, kiro, story
+from observer.toolsets import browse, chatgpt, core, kiro, memory, story
 from observer.toolsets.basic_memory import tools as basic_memory
 from observer.toolsets.mem0 import tools as mem0
 from observer.toolsets.memex import synthesis
@@ -47,6 +47,7 @@ BUILT_IN = {
     "mem0": Toolset(mem0.GUIDE, lambda memory, _: mem0.Mem0(memory).tools()),
     "basic-memory": Toolset(basic_memory.GUIDE, basic_memory.tools),
     "kiro": Toolset(kiro.GUIDE, lambda memory, here: kiro.Kiro(memory, here).tools()),
+    "memory": Toolset(memory.GUIDE, lambda kept, here: memory.MemoryTools(kept, here).tools()),
     "chatgpt": Toolset(chatgpt.GUIDE, lambda memory, here: chatgpt.ChatGpt(memory, here).tools()),
 }
 

@@ -22,7 +22,7 @@ from observer.toolsets.registry import toolsets
 pytestmark = pytest.mark.slow
 
 WAIT_S = 20.0
-TOGETHER = ("core,story,browse,memex,mem0", "chatgpt", "basic-memory", "kiro")
+TOGETHER = ("core,story,browse,memex,mem0", "chatgpt", "basic-memory", "kiro,memory")
 PROTOCOL = {"protocolVersion": "2025-06-18", "capabilities": {}}
 STRANGE = st.one_of(
     st.none(),

@@ -79,7 +79,7 @@ def test_a_note_goes_to_the_project_of_the_folder(ask: Any) -> None:
         await client.call_tool("memory", {"action": "remember", "content": "tabs, not spaces"})
         return await client.call_tool("memory", {"action": "recall", "query": "tabs"})
 
-    recalled = json.loads(ask(remember_and_recall).content[0].text)
+    recalled = json.loads(ask(remember_and_recall).content[0].text.splitlines()[2])
     assert [note["content"] for note in recalled] == ["tabs, not spaces"]
 
 
