@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextvars import ContextVar
+from math import isnan
 
 _VARIABLES: ContextVar[tuple[str, ...]] = ContextVar("client variables", default=())
 
@@ -15,6 +16,18 @@ _VARIABLES: ContextVar[tuple[str, ...]] = ContextVar("client variables", default
 def enter(variables: Iterable[str]) -> None:
     """Set the variables of the current task's client, each `NAME=value`."""
     _VARIABLES.set(tuple(variables))
+
+
+def client_number(name: str, default: float, *, most: float) -> float:
+    """Return a variable of the asking client as a number from 0 to `most`.
+
+    The default is returned where it is not set, or no number.
+    """
+    try:
+        number = float(client_variable(name) or default)
+    except ValueError:
+        return default
+    return default if isnan(number) else min(max(number, 0.0), most)
 
 
 def client_variable(name: str) -> str:

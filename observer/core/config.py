@@ -74,7 +74,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
                 "none. Some clients keep only the first 2,048 bytes of all instructions."
             ),
         ),
-    ] = 4000
+    ] = 8000
     http_port: Annotated[
         int,
         Meta(

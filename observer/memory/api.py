@@ -174,12 +174,15 @@ class Memory:
             filters = msgspec.structs.replace(asked, kinds=("note",), with_global=True)
             return search(sources, query, filters, limit=limit, now_ms=self._now_ms())
 
-    def flashbacks(self, note: Item) -> tuple[Flashback, ...]:
+    @property
+    def flashback_settings(self) -> FlashbackSettings:
+        """When an older note is a flashback, where a client does not say otherwise."""
+        return self._flashback_settings
+
+    def flashbacks(self, note: Item, wanted: FlashbackSettings) -> tuple[Flashback, ...]:
         """Return older notes from elsewhere that say something near to a note, nearest first."""
         with self._sources() as sources:
-            return flashbacks(
-                sources, note, self._flashback_settings, owner=self._owner, now_ms=self._now_ms()
-            )
+            return flashbacks(sources, note, wanted, owner=self._owner, now_ms=self._now_ms())
 
     def timeline(self, anchor: int, *, before: int = 5, after: int = 5) -> Timeline:
         """Return what happened around an item in its project.

@@ -124,11 +124,11 @@ def flashbacks(
 ) -> tuple[Flashback, ...]:
     """Return older notes from another folder or project that are near a note, nearest first.
 
-    A note without a meaning reminds of nothing.
+    A note that has no meaning yet is given one now; without a model it reminds of nothing.
     """
     view = sources.view
-    _, vectors = view.meanings(view.mask(Filters(owner=owner), np.array([anchor.id])))
-    if not len(vectors):
+    vector = _vector(sources, anchor, _text(anchor))
+    if vector is None:
         return ()
     older = Filters(
         kinds=("note",),
@@ -136,7 +136,7 @@ def flashbacks(
         until_ms=now_ms - wanted.days * DAY_MS,
         trusted_at_ms=now_ms,  # nobody asked for them
     )
-    (best,) = view.by_vector(vectors[0], [ListRequest(view.mask(older), FLASHBACK_CANDIDATES)])
+    (best,) = view.by_vector(vector, [ListRequest(view.mask(older), FLASHBACK_CANDIDATES)])
     cosines = zip(view.ids(best.places).tolist(), best.scores.tolist(), strict=True)
     near = {number: cosine for number, cosine in cosines if cosine > 1 - wanted.distance**2 / 2}
     found = [

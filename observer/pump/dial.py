@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 PROTOCOL = 1
 """Number in the hello line; a daemon that speaks another one refuses the connection."""
-PASSED_ON = ("BASIC_MEMORY_MCP_PROJECT", "BASIC_MEMORY_DEFAULT_PROJECT")
+PASSED_ON = (
+    *("BASIC_MEMORY_MCP_PROJECT", "BASIC_MEMORY_DEFAULT_PROJECT"),
+    *("MEMEX_INJECT_RULES", "MEMEX_RULES_MAX_CHARS"),
+    *("MEMEX_FLASHBACK_DAYS", "MEMEX_FLASHBACK_DIST", "MEMEX_FLASHBACK_LIMIT"),
+)
 """Variables of the client's environment that toolsets of the daemon heed."""
 VALUE_CHARS = 1_000
 """Longest value of one that is passed on."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from observer.core.filters import Filters
 from observer.core.value import Value
-from observer.search.candidates import LEGS, SEARCHED, Leg, Sources
+from observer.search.candidates import BY_WORDS, LEGS, SEARCHED, Leg, Sources
 from observer.search.dedupe import Deduplicator
 from observer.search.eligible import Nearness, outranked, together
 from observer.search.lookup import HitLoader, look_up, with_newer
@@ -95,7 +95,8 @@ def search(
         now_ms: the time from which recency counts.
         legs: which ways of finding to take.
     """
-    wanted, filters, found = look_up(sources, text, filters, now_ms=now_ms, legs=legs)
+    most = max(BY_WORDS, limit)
+    wanted, filters, found = look_up(sources, text, filters, now_ms=now_ms, legs=legs, most=most)
     if not wanted.words and wanted.notice != NO_WORD:
         return browse(sources, filters, wanted.notice, limit=limit, now_ms=now_ms)
     loader = HitLoader(sources, found, filters, now_ms=now_ms)

@@ -32,7 +32,9 @@ def remind(world: Any, tmp_path: Any) -> Callable[..., list[int]]:
             encode=lambda *_: None,
             flashback_settings=wanted,
         )
-        return [flashback.item.id for flashback in memory.flashbacks(item)]
+        return [
+            flashback.item.id for flashback in memory.flashbacks(item, memory.flashback_settings)
+        ]
 
     return ask
 

@@ -37,13 +37,16 @@ from observer.views import render
 from observer.views.documents import Documents
 
 HEADING = "## House Rules"
+MOST_RULES = 100_000
+"""Characters of rules that a client may ask for."""
 
 
 class Rules:
     """The rules for the client of the current task.
 
     Args:
-        most_chars: budget of all rules together; 0 for no rules.
+        most_chars: budget of all rules together; 0 for no rules. What the client's environment
+            says of it counts more.
     """
 
     def __init__(self, memory: Memory, *, most_chars: int) -> None:
@@ -57,11 +60,16 @@ class Rules:
 
     def rules(self, folder: str) -> str:
         """Return the rules that hold in a folder as text, empty if there are none; may block."""
-        if not self._most_chars:
+        most_chars = int(
+            client_variables.client_number(
+                "MEMEX_RULES_MAX_CHARS", self._most_chars, most=MOST_RULES
+            )
+        )
+        if not most_chars or client_variables.client_variable("MEMEX_INJECT_RULES") == "0":
             return ""
         project = self._memory.project_at(folder) if folder else None
         rules, left_out = self._memory.notes.rules(
-            project.id if project else None, most_chars=self._most_chars
+            project.id if project else None, most_chars=most_chars
         )
         texts = [f"### {rule.title}\n{rule.narrative}" for rule in rules]
         if left_out:

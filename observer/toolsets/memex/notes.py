@@ -9,11 +9,13 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, UnsetType
 
+from observer.core.client_variables import client_number
 from observer.core.clock import now_ms
 from observer.core.errors import Ambiguous, NotFound, PastImmutable
 from observer.core.events import Layer
 from observer.core.model import Item, iso
 from observer.memory.api import Memory
+from observer.notes.similar import FlashbackSettings
 from observer.notes.values import Changes, Note, Remembered
 from observer.search.handles import SearchOptions
 from observer.toolsets.memex import rows
@@ -24,6 +26,10 @@ from observer.views.render import ProjectName, project_names
 from observer.views.tool import Tool, ToolResult
 
 AMENDMENT = "[Amendment] "
+MOST = 100
+"""Most notes of one answer."""
+SEEDS_DISTANCE = 0.4
+"""The distance that the document takes where nothing is said; ours counts as that one."""
 _NO_LINK = frozenset("[]|#")
 """Characters that cannot stand in a [[title]]."""
 _DAY_MS = 86_400_000
@@ -97,7 +103,7 @@ class NoteTools:
             project=self._project_of(amended),
             folder=self._here(),
         )
-        flashbacks = self._memory.flashbacks(kept.item)
+        flashbacks = self._memory.flashbacks(kept.item, self._wanted())
         result = rows.SaveResult(
             id=kept.item.id,
             title=kept.item.title,
@@ -108,13 +114,14 @@ class NoteTools:
             dangling=list(kept.dangling),
             approval=kept.item.approval or UNSET,
         )
-        return ToolResult(rows.paragraphs(_saved(kept), rows.flashback_section(flashbacks)), result)
+        text = rows.paragraphs(_saved(kept), rows.flashback_section(flashbacks))
+        return ToolResult(text, result)
 
     def search_notes(
         self,
         query: Annotated[str, Meta(description="The search query, in natural language.")],
         *,
-        limit: Annotated[int, Meta(ge=1, le=20, description="Most results.")] = 10,
+        limit: Annotated[int, Meta(description=f"Most results, up to {MOST}.")] = 10,
         category: Annotated[str, Meta(description="Only this folder.")] = "",
         tag: Annotated[str, Meta(description="Only notes with this tag.")] = "",
         date_from: Annotated[
@@ -135,8 +142,9 @@ class NoteTools:
             since_ms=moment_ms(date_from, now_ms=now_ms()),
             until_ms=_until_ms(date_to),
         )
-        found = self._memory.recall(query, limit=limit, narrow=narrow)
-        flashbacks = self._memory.flashbacks(found.hits[0].item) if found.hits else ()
+        found = self._memory.recall(query, limit=_within(limit), narrow=narrow)
+        first = [hit.item for hit in found.hits[:1]]
+        flashbacks = self._memory.flashbacks(first[0], self._wanted()) if first else ()
         name = self._names()
         result = rows.Hits(
             notes=[
@@ -160,10 +168,10 @@ class NoteTools:
         return ToolResult(rows.paragraphs(text, rows.flashback_section(flashbacks)), result)
 
     def list_notes(
-        self, limit: Annotated[int, Meta(ge=1, le=100, description="Most notes.")] = 20
+        self, limit: Annotated[int, Meta(description=f"Most notes, up to {MOST}.")] = 20
     ) -> ToolResult[rows.Recent]:
         """List recent notes by creation date, newest first."""
-        notes, name = self._memory.notes.list(limit=limit), self._names()
+        notes, name = self._memory.notes.list(limit=_within(limit)), self._names()
         text = "\n".join(rows.line(note, name) for note in notes) or "No notes yet."
         return ToolResult(text, rows.Recent(notes=[rows.listed(note, name) for note in notes]))
 
@@ -250,6 +258,17 @@ class NoteTools:
             f"Deleted note {rows.heading(item)}", rows.DeleteResult(id=id, deleted=True)
         )
 
+    def _wanted(self) -> FlashbackSettings:
+        """Return when an older note is a flashback: as the client's environment says, or ours."""
+        ours = self._memory.flashback_settings
+        scale = ours.distance / SEEDS_DISTANCE
+        distance = client_number("MEMEX_FLASHBACK_DIST", SEEDS_DISTANCE, most=2) * scale
+        return FlashbackSettings(
+            days=int(client_number("MEMEX_FLASHBACK_DAYS", ours.days, most=36_500)),
+            distance=min(distance, 2.0),
+            limit=int(client_number("MEMEX_FLASHBACK_LIMIT", ours.limit, most=MOST)),
+        )
+
     def _note(self, number: int) -> Item | None:
         try:
             return self._memory.notes.get(number)
@@ -275,6 +294,11 @@ class NoteTools:
 
     def _names(self) -> ProjectName:
         return project_names(self._memory.projects())
+
+
+def _within(limit: int) -> int:
+    """Return how many are returned: any limit is answered."""
+    return min(max(limit, 1), MOST)
 
 
 def _fields(listed: rows.NoteSummary) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mcp import Client, StdioServerParameters
 from numpy.typing import NDArray
 
 from observer.core.config import Settings
@@ -112,5 +114,23 @@ def call(
 
     def run(*wanted: tuple[str, dict[str, Any]]) -> list[Answered]:
         return [Answered(result, unmarked(result)) for result in calls("memex", *wanted)]
+
+    return run
+
+
+@pytest.fixture
+def within(stdio: StdioServerParameters) -> Callable[..., Any]:
+    """Call tools as a client with some variables; return its instructions and the answers."""
+
+    def run(variables: dict[str, str], *calls: tuple[str, dict[str, Any]], **more: Any) -> Any:
+        env = {**(stdio.env or {}), **variables}
+        asked = stdio.model_copy(update={"args": [*stdio.args, "--tools", "memex"], "env": env})
+
+        async def talk() -> Any:
+            async with asyncio.timeout(30), Client(asked, **more) as client:
+                answers = [await client.call_tool(*call) for call in calls]
+                return client.instructions or "", answers
+
+        return asyncio.run(talk())
 
     return run
