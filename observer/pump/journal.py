@@ -156,10 +156,13 @@ def answer_key(head: bytes) -> str:
     method = text.find('"method":')
     if start < 0 or 0 <= method < start:
         return ""
+    rest = text[start + len(mark) :].lstrip()
     try:
-        return key_of(json.JSONDecoder().raw_decode(text[start + len(mark) :].lstrip())[0])
+        identifier, end = json.JSONDecoder().raw_decode(rest)
     except ValueError:
         return ""
+    is_request = rest[end:].lstrip(" ,").startswith('"method":')
+    return "" if is_request else key_of(identifier)
 
 
 def refusal(key: str, message: str) -> bytes:

@@ -35,11 +35,25 @@ Schema = dict[str, Any]  # JSON Schema is a document, not a value of ours
 
 
 @dataclass(frozen=True, slots=True)
+class PersonQuestion:
+    """A question to the person, not to the agent; `yes` does it, and returns the answer then.
+
+    `key` is another one for each question; `label` stands beside what is ticked.
+    """
+
+    key: str
+    text: str
+    label: str
+    yes: Callable[[], ToolResult[Any]]
+
+
+@dataclass(frozen=True, slots=True)
 class ToolResult(Generic[Result]):
     """A tool's answer: text for a model to read, and the same as a typed result.
 
     `is_error` marks a refusal whose result says what to do instead; `is_json` marks a text that
-    clients parse. `notice` says what the answer does not know.
+    clients parse. `notice` says what the answer does not know. `question` is for the person, where
+    their client can ask them.
     """
 
     text: str
@@ -47,6 +61,7 @@ class ToolResult(Generic[Result]):
     is_error: bool = False
     is_json: bool = False
     notice: str = ""
+    question: PersonQuestion | None = None
 
 
 @dataclass(frozen=True, slots=True)

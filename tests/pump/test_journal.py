@@ -47,6 +47,7 @@ def test_a_line_over_the_limit_is_not_kept_in_memory() -> None:
         pytest.param(b'{"jsonrpc":"2.0","id":"7","result":{}}', '"7"', id="text"),
         pytest.param(b'{"jsonrpc":"2.0","id": 7,"error":{}}', "7", id="error"),
         pytest.param(b'{"jsonrpc":"2.0","method":"x","params":{"id":7}}', "", id="notification"),
+        pytest.param(b'{"jsonrpc":"2.0","id":7,"method":"x"}', "", id="the daemon's own question"),
         pytest.param(b'{"jsonrpc":"2.0"}', "", id="no id"),
         pytest.param(b'{"id":', "", id="cut"),
         pytest.param(b"\xff\x00", "", id="no text"),

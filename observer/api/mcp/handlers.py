@@ -19,6 +19,7 @@ from mcp import types
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
+from observer.api.mcp.consent import consent
 from observer.core.errors import ObserverError
 from observer.core.json_text import dump
 from observer.views import render
@@ -59,14 +60,20 @@ class McpHandlers:
         return types.ListToolsResult(tools=self._listed)
 
     async def call_tool(
-        self, _context: Context, params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
+        self, context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
         """Run a tool; errors are answered in the format of its toolset."""
         tool = self._tools.get(params.name)
         if tool is None:
             raise MCPError(self._unknown_tool, f"no tool {params.name!r}")
         try:
-            done = await self._in_thread(partial(_run, tool, params.arguments or {}))
+            answer = await self._in_thread(partial(tool.call, params.arguments or {}))
+            if answer.question:
+                said = await consent(context, params, answer.question)
+                if isinstance(said, types.InputRequiredResult):
+                    return said
+                answer = await self._in_thread(answer.question.yes) if said else answer
+            done = await self._in_thread(partial(_answer, answer))
         except ObserverError as error:
             return _failed(tool, error)
         except Exception:  # the door of a front: one request fails, the connection stays
@@ -174,8 +181,7 @@ class _Answer(NamedTuple):
     is_error: bool
 
 
-def _run(tool: Tool, arguments: dict[str, Any]) -> _Answer:
-    answer = tool.call(arguments)
+def _answer(answer: ToolResult[Any]) -> _Answer:
     found = msgspec.to_builtins(answer.result)
     if answer.notice:
         found["notice"] = "; ".join(filter(None, (found.get("notice"), answer.notice)))

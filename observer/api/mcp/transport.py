@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import anyio
 import orjson
@@ -127,8 +127,8 @@ async def _inward(
         try:
             async for line in lines:
                 message = _parsed(line)
-                if isinstance(message, types.JSONRPCError):
-                    writer.write(_encoded(message))
+                if isinstance(message, _Refusal):
+                    writer.write(_encoded(message.answer))
                     continue
                 open_requests.add(message)
                 await to_server.send(SessionMessage(message))
@@ -154,7 +154,13 @@ async def _outward(
             return
 
 
-def _parsed(line: bytes | None) -> types.JSONRPCMessage:
+class _Refusal(NamedTuple):
+    """What a line is answered that is no message; a client's own error answer is one."""
+
+    answer: types.JSONRPCError
+
+
+def _parsed(line: bytes | None) -> types.JSONRPCMessage | _Refusal:
     if line is None:
         return _refusal(types.INVALID_REQUEST, f"line longer than {LINE_BYTES} bytes dropped")
     try:
@@ -185,9 +191,9 @@ def _id_in(line: bytes) -> str | int | None:
     return identifier if is_one else None
 
 
-def _refusal(code: int, message: str, identifier: str | int | None = None) -> types.JSONRPCError:
+def _refusal(code: int, message: str, identifier: str | int | None = None) -> _Refusal:
     error = types.ErrorData(code=code, message=message)
-    return types.JSONRPCError(jsonrpc="2.0", id=identifier, error=error)
+    return _Refusal(types.JSONRPCError(jsonrpc="2.0", id=identifier, error=error))
 
 
 def _encoded(message: types.JSONRPCMessage) -> bytes:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import replace
 
 from observer.core.client_variables import client_number
 from observer.core.clock import now_ms
@@ -20,16 +21,20 @@ from observer.notes.values import Changes, Note, Remembered
 from observer.search.handles import SearchOptions
 from observer.toolsets.memex import rows
 from observer.views import render
+from observer.views.fence import defused
+from observer.views.labels import with_suspicion
 from observer.views.moment import moment_ms
 from observer.views.note_api import stands
 from observer.views.render import ProjectName, project_names
-from observer.views.tool import Tool, ToolResult
+from observer.views.tool import PersonQuestion, Tool, ToolResult
 
 AMENDMENT = "[Amendment] "
 MOST = 100
 """Most notes of one answer."""
 SEEDS_DISTANCE = 0.4
 """The distance that the document takes where nothing is said; ours counts as that one."""
+MOST_SHOWN = 2_000
+"""Characters of a rule up to which a client is asked to show it: nobody approves what is cut."""
 _NO_LINK = frozenset("[]|#")
 """Characters that cannot stand in a [[title]]."""
 _DAY_MS = 86_400_000
@@ -115,7 +120,26 @@ class NoteTools:
             approval=kept.item.approval or UNSET,
         )
         text = rows.paragraphs(_saved(kept), rows.flashback_section(flashbacks))
-        return ToolResult(text, result)
+        return ToolResult(text, result, question=self._approval(kept.item, result))
+
+    def _approval(self, rule: Item, result: rows.SaveResult) -> PersonQuestion | None:
+        """Return the question whether a rule may hold; None where there is none to ask."""
+        shown = f"{with_suspicion(rule, rule.title)}\n\n{rule.narrative}"
+        if rule.approval != "provisional" or len(shown) > MOST_SHOWN:
+            return None
+
+        def approve() -> ToolResult[rows.SaveResult]:
+            held = self._memory.notes.approve(rule.id, author="person")
+            text = f"The user approved rule {rows.heading(held)}: it holds from the next session on"
+            return ToolResult(text, replace(result, approval=held.approval))
+
+        return PersonQuestion(
+            key=f"approve-{rule.id}",
+            text=f"An agent wants to keep this as a house rule for all later sessions:\n\n"
+            f"{defused(shown)}",
+            label="Let this rule hold",
+            yes=approve,
+        )
 
     def search_notes(
         self,
