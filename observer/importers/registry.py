@@ -22,6 +22,7 @@ from observer.importers.claude_code import sessions as claude_code
 from observer.importers.codex import sessions as codex
 from observer.importers.git_ai import GIT_AI
 from observer.importers.memory_files import MEMORY_FILES
+from observer.importers.peers.memex import MEMEX
 from observer.importers.peers.notes import NOTE_STORES
 from observer.importers.peers.observations import OBSERVATIONS
 from observer.importers.shells.commands import SHELLS
@@ -86,6 +87,7 @@ SOURCES: Mapping[str, SessionSource] = {
         GIT_AI,
         *OBSERVATIONS,
         *NOTE_STORES,
+        MEMEX,
         MEMORY_FILES,
         *SHELLS,
     )

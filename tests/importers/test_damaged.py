@@ -15,6 +15,7 @@ from observer.core.events import Event
 from observer.importers.jsonl import Problems
 from observer.importers.registry import SOURCES
 from tests.importers.test_chats import CHATGPT, CLAUDE, HISTORY
+from tests.importers.test_memex import NOTES
 from tests.importers.test_peers import HISTORY as MEM0_HISTORY
 from tests.importers.test_peers import ISSUE, MEM0, MEMORY, claude_mem, database, kiro_memory
 from tests.importers.test_shells import AT_S, atuin
@@ -40,6 +41,7 @@ WHOLE: dict[str, Callable[[Path], object]] = {
     "agentmemory": text(json.dumps({"memories": [MEMORY]})),
     "engram": lambda path: database(path, observations=MEM0_HISTORY, sessions=[{"id": 1}]),
     "beads": text(json.dumps(ISSUE)),
+    "memex": lambda path: database(path, notes=NOTES),
 }
 
 
