@@ -6,11 +6,12 @@ files. Its id is the one that an item of its event would have.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from observer.core.events import FileRead
 from observer.core.filters import Filters
-from observer.core.model import Item, Recorded, item_id, seq_of
+from observer.core.model import Item, Recorded, seq_of
 from observer.observations.drafts import item, where_of
 from observer.observations.file_text import read
 from observer.observations.prompt_injection import with_suspicion
@@ -27,8 +28,7 @@ LOOKED_AT = 20_000
 def reads_by_id(reader: StoreReader, ids: Iterable[int]) -> dict[int, Item]:
     """Return the reads that have these ids."""
     found = (reader.log(after_seq=seq_of(one) - 1, limit=1) for one in ids)
-    made = (_item(each) for near in found for each in near if isinstance(each.event.body, FileRead))
-    by_id = {one.id: one for one in made}
+    by_id = {made.id: made for made in _items(chain.from_iterable(found))}
     return {one: by_id[one] for one in ids if one in by_id}
 
 
@@ -41,12 +41,11 @@ def reads_naming(
     """
     folded = [word.casefold() for word in words]
     wanted = [word for word in folded if len(word) >= LEAST_LETTERS] or folded
-    found: dict[tuple[int, tuple[str, ...]], Item] = {}
-    for recorded in reader.log_naming(KIND, wanted, newest=LOOKED_AT):
-        made = _item(recorded)
+    found: dict[tuple[int | None, tuple[str, ...]], Item] = {}
+    for made in _items(reader.log_naming(KIND, wanted, newest=LOOKED_AT)):
         named = " ".join(made.files_read).casefold()
         if any(word in named for word in wanted) and filters.admits(made):
-            found.setdefault((recorded.project_id, made.files_read), made)
+            found.setdefault((made.project_id, made.files_read), made)
     return list(found.values())[:limit]
 
 
@@ -67,7 +66,7 @@ def steps_around(
         for session in sorted(sessions)
         for each in reader.recorded_near(session, from_ms=from_ms, to_ms=until_ms, kind=KIND)
     )
-    reads = {made.id: made for made in map(_item, near) if made.project_id == anchor.project_id}
+    reads = {made.id: made for made in _items(near) if made.project_id == anchor.project_id}
     items = [one for one in items if one.kind != "summary" or one.id == anchor.id]
     steps = sorted(
         {**reads, **{one.id: one for one in items}}.values(),
@@ -79,9 +78,9 @@ def steps_around(
     return [TimelineEntry(position=at - first, item=one) for at, one in enumerate(shown)]
 
 
-def _item(recorded: Recorded) -> Item:
-    body = recorded.event.body
-    draft = read(body, where_of(recorded)) if isinstance(body, FileRead) else None
-    if draft is None:
-        raise TypeError(f"not a read of files: {item_id(recorded.seq)}")
-    return with_suspicion(item(draft, recorded))
+def _items(found: Iterable[Recorded]) -> Iterator[Item]:
+    """Yield the reads among events as items."""
+    for recorded in found:
+        body = recorded.event.body
+        if isinstance(body, FileRead):
+            yield with_suspicion(item(read(body, where_of(recorded)), recorded))

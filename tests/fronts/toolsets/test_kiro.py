@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from observer.core.events import Event, FileRead, FileWrite
+from observer.core.events import Command, Event, FileRead, FileWrite
 from observer.core.model import item_id
 from observer.memory.api import Memory
 from observer.notes.values import Note
+from observer.search.start import StartRequest
+from observer.store.sqlite.database import SqliteStore
+from tests.fronts.conftest import an_item
 
 OBSERVATION = (
     "id type title subtitle text narrative facts concepts files_read files_modified project "
@@ -122,6 +125,22 @@ def test_knowledge_comes_first_of_a_context(call: Call, query: str) -> None:
     assert [one["request"] for one in context["summaries"]] == ["add JWT login"]
 
 
+def test_a_sessions_start_and_a_context_rank_notes_alike(
+    call: Call, memory: Memory, store: SqliteStore
+) -> None:
+    types = {20: "heuristic", 21: "constraint", 22: "rejected", 5: "constraint"}
+    with store.write() as writer:
+        writer.put_items(
+            an_item(number, f"Note {number}", kind="note", type=type_, narrative=f"is {number}")
+            for number, type_ in types.items()
+        )
+    begun = memory.start(StartRequest(project_id=2, budget_tokens=9_000), lambda _: 1)
+    shown = [line.item for line in begun.lines if line.why.split()[0] in ("standing", "rejected")]
+    (context,) = call(("get_context", {"project": "my-api"}))
+    ranked = [one["id"] for one in context["items"]][: len(shown)]
+    assert shown == ranked == [item_id(number) for number in (22, 21, 20, 13, 5)]
+
+
 @pytest.mark.parametrize("budget", [1, 9, 20])
 def test_any_budget_is_kept(call: Call, budget: int) -> None:
     (context,) = call(("get_context", {"project": "my-api", "token_budget": budget}))
@@ -147,6 +166,19 @@ def test_a_read_of_a_file_is_an_observation(call: Call, happens: Callable[..., i
     assert whole["observations"][1]["narrative"] == "Read src/cart.py, lines 1-9."
     assert whole["observations"][1]["files_read"] == "src/cart.py"
     assert [one["id"] for one in of_read["timeline"]] == [wrote, read, after]
+
+
+def test_what_is_neither_read_nor_item_is_not_found(
+    call: Call, happens: Callable[..., int]
+) -> None:
+    read = happens(FileRead(paths=("src/a.py",)), 1_742_050_000_001)
+    ran = happens(Command(command="rm -rf build"), 1_742_050_000_002)
+    whole, found = call(
+        ("get_observations", {"ids": [ran, read]}),
+        ("search", {"query": "my-api folder"}),  # a word of where it was, not of what was read
+    )
+    assert [row["id"] for row in whole["observations"]] == [read]
+    assert read not in [row["id"] for row in found["observations"]]
 
 
 def test_a_small_new_file_that_begins_with_an_import_is_a_file_write(
