@@ -7,7 +7,7 @@ be combined, since a client could not distinguish their tools.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from observer.core.errors import BadInput
@@ -32,23 +32,31 @@ class Toolset:
     """A named set of tools; `guide` explains to a model when to use which.
 
     `greeting` returns text for each new connection beside the guide, empty for none; it may block.
+    `is_fenced` as of a `Tool`.
     """
 
     guide: str
     tools: Callable[[Memory, Here], tuple[Tool, ...]]
     greeting: Callable[[Memory], str] = lambda _: ""
+    is_fenced: bool = True
 
 
 BUILT_IN = {
     "core": Toolset(core.GUIDE, lambda memory, here: core.Core(memory, here).tools()),
     "story": Toolset(story.GUIDE, lambda memory, here: story.StoryTools(memory, here).tools()),
     "browse": Toolset(browse.GUIDE, lambda memory, here: browse.Browse(memory, here).tools()),
-    "memex": Toolset(memex.GUIDE, memex.tools, synthesis.greeting),
-    "mem0": Toolset(mem0.GUIDE, lambda memory, _: mem0.Mem0(memory).tools()),
-    "basic-memory": Toolset(basic_memory.GUIDE, basic_memory.tools),
-    "kiro": Toolset(kiro.GUIDE, lambda memory, here: kiro.Kiro(memory, here).tools()),
-    "memory": Toolset(memory.GUIDE, lambda kept, here: memory.MemoryTools(kept, here).tools()),
-    "chatgpt": Toolset(chatgpt.GUIDE, lambda memory, here: chatgpt.ChatGpt(memory, here).tools()),
+    "memex": Toolset(memex.GUIDE, memex.tools, synthesis.greeting, is_fenced=False),
+    "mem0": Toolset(mem0.GUIDE, lambda memory, _: mem0.Mem0(memory).tools(), is_fenced=False),
+    "basic-memory": Toolset(basic_memory.GUIDE, basic_memory.tools, is_fenced=False),
+    "kiro": Toolset(
+        kiro.GUIDE, lambda memory, here: kiro.Kiro(memory, here).tools(), is_fenced=False
+    ),
+    "memory": Toolset(
+        memory.GUIDE, lambda kept, here: memory.MemoryTools(kept, here).tools(), is_fenced=False
+    ),
+    "chatgpt": Toolset(
+        chatgpt.GUIDE, lambda memory, here: chatgpt.ChatGpt(memory, here).tools(), is_fenced=False
+    ),
 }
 
 
@@ -94,5 +102,6 @@ def tools_of(names: tuple[str, ...], memory: Memory, here: Here) -> dict[str, To
                     f"toolsets {home[tool.name]!r} and {name!r} both have a tool {tool.name!r}",
                     hint="choose one of them, or connect twice",
                 )
-            tools[tool.name], home[tool.name] = tool, name
+            tools[tool.name] = replace(tool, is_fenced=toolsets()[name].is_fenced)
+            home[tool.name] = name
     return tools

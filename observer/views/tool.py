@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType, NoneType, UnionType
 from typing import (
@@ -26,6 +26,7 @@ import msgspec
 import orjson
 
 from observer.core.errors import BadInput, ObserverError
+from observer.views.arguments import bounded, check, ignored
 
 Result = TypeVar("Result", bound=msgspec.Struct)
 
@@ -91,6 +92,8 @@ class Tool:
         is_always_loaded: clients that load tools on demand should load this one at once.
         aliases: other names under which clients know a parameter.
         refusal: turns the tool's errors into protocol errors; without it they are answered as text.
+        is_fenced: its text stands in a fence below the label, and its JSON has the label in a field
+            more; not where clients know both from elsewhere: there the label is one line above.
     """
 
     run: Callable[..., ToolResult[Any]]  # each tool has its own result
@@ -100,6 +103,7 @@ class Tool:
     is_always_loaded: bool = False
     aliases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     refusal: Callable[[ObserverError], JsonRpcError] | None = None
+    is_fenced: bool = True
 
     @property
     def name(self) -> str:
@@ -117,18 +121,23 @@ class Tool:
         hints = get_type_hints(self.run, include_extras=True)
         signature = inspect.signature(self.run)
         fields = [
-            (name, hints[name])
+            (name, bounded(hints[name]))
             if parameter.default is parameter.empty
-            else (name, hints[name], parameter.default)
+            else (name, bounded(hints[name]), parameter.default)
             for name, parameter in signature.parameters.items()
         ]
-        return msgspec.defstruct(
-            self.name, fields, frozen=True, kw_only=True, forbid_unknown_fields=True
-        )
+        return msgspec.defstruct(self.name, fields, frozen=True, kw_only=True)
 
     @cached_property
     def _types(self) -> dict[str, object]:
-        return {field.name: _bare(field.type) for field in msgspec.structs.fields(self.parameters)}
+        hints = get_type_hints(self.run, include_extras=True)
+        return {name: _bare(hints[name]) for name in inspect.signature(self.run).parameters}
+
+    @cached_property
+    def _spellings(self) -> dict[str, str]:
+        """Return the parameters by every name that means one of them, as `_spelled` writes it."""
+        names = {name: name for name in self._types} | dict(self.aliases)
+        return {_spelled(name): meant for name, meant in names.items()}
 
     @cached_property
     def input_schema(self) -> Schema:
@@ -160,24 +169,39 @@ class Tool:
         separated by commas or as its only element, and an id as a number where text is expected;
         all of these are accepted.
 
+        A parameter is known in any case, with or without hyphens and underscores. One that the tool
+        does not have is ignored, and the answer or the refusal says so: clients add their own.
+
         Raises:
-            BadInput: an argument is missing, unknown, of the wrong type or out of range.
+            BadInput: an argument is missing, of the wrong type or out of range.
             ObserverError: as the tool's function raises.
         """
-        named = {self.aliases.get(name, name): value for name, value in arguments.items()}
+        named = {self._meant(name): value for name, value in arguments.items()}
         given = {
-            name: _coerced(value, self._types.get(name))
+            name: _coerced(value, self._types[name])
             for name, value in named.items()
-            if value is not None
+            if value is not None and name in self._types
         }
+        about = ignored((name for name in named if name not in self._types), self._types)
         try:
+            check(given)
             checked = msgspec.convert(given, self.parameters, strict=False)
         except msgspec.ValidationError as error:
-            names = ", ".join(self.parameters.__struct_fields__)
             raise BadInput(
-                f"{self.name} refused its arguments: {error}", hint=f"it takes {names}"
+                f"{self.name} refused its arguments: {error}",
+                hint=about or f"it takes {', '.join(self._types)}",
             ) from error
-        return self.run(**msgspec.structs.asdict(checked))
+        answer = self.run(**msgspec.structs.asdict(checked))
+        if not about:
+            return answer
+        return replace(answer, notice="; ".join(filter(None, (answer.notice, about))))
+
+    def _meant(self, name: str) -> str:
+        return name if name in self._types else self._spellings.get(_spelled(name), name)
+
+
+def _spelled(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
 
 
 def _bare(annotation: object) -> object:

@@ -22,9 +22,11 @@ from mcp.shared.exceptions import MCPError
 from observer.api.mcp.consent import consent
 from observer.core.errors import ObserverError
 from observer.core.json_text import dump
+from observer.core.value import decode_json
 from observer.views import render
+from observer.views.arguments import MOST_REPEATED, Repeats, explained
 from observer.views.documents import Documents
-from observer.views.fence import RECORDS, defused, marked, marked_content
+from observer.views.fence import RECORDS, defused, defused_content, labelled, marked, marked_content
 from observer.views.tool import Tool, ToolResult
 
 logger = logging.getLogger(__name__)
@@ -65,17 +67,18 @@ class McpHandlers:
         """Run a tool; errors are answered in the format of its toolset."""
         tool = self._tools.get(params.name)
         if tool is None:
-            raise MCPError(self._unknown_tool, f"no tool {params.name!r}")
+            raise MCPError(self._unknown_tool, f"no tool {params.name[:MOST_REPEATED]!r}")
+        arguments = params.arguments or {}
         try:
-            answer = await self._in_thread(partial(tool.call, params.arguments or {}))
+            answer = await self._in_thread(partial(tool.call, arguments))
             if answer.question:
                 said = await consent(context, params, answer.question)
                 if isinstance(said, types.InputRequiredResult):
                     return said
                 answer = await self._in_thread(answer.question.yes) if said else answer
-            done = await self._in_thread(partial(_answer, answer))
+            done = await self._in_thread(partial(_answer, tool, answer, arguments))
         except ObserverError as error:
-            return _failed(tool, error)
+            return _failed(tool, explained(error, arguments))
         except Exception:  # the door of a front: one request fails, the connection stays
             logger.exception("tool %s failed", tool.name)
             unforeseen = ObserverError(
@@ -117,7 +120,7 @@ class McpHandlers:
     ) -> types.ReadResourceResult:
         """Return a document."""
         uri = str(params.uri)
-        text = await self._text(partial(self._documents.read, uri))
+        text = await self._text(partial(self._documents.read, uri), asked=uri)
         contents = types.TextResourceContents(uri=uri, text=text, mime_type=MARKDOWN)
         return types.ReadResourceResult(contents=[contents])
 
@@ -154,17 +157,18 @@ class McpHandlers:
             raise MCPError(types.INVALID_PARAMS, f"no prompt {params.name[:200]!r}")
         description, write = prompts[params.name]
         project = (params.arguments or {}).get("project") or ""
-        text = await self._text(partial(write, project))
+        text = await self._text(partial(write, project), asked=project)
         content = types.TextContent(type="text", text=text)
         return types.GetPromptResult(
             description=description, messages=[types.PromptMessage(role="user", content=content)]
         )
 
-    async def _text(self, work: Callable[[], str]) -> str:
+    async def _text(self, work: Callable[[], str], *, asked: str) -> str:
         try:
             return await self._in_thread(work)
         except ObserverError as error:
-            raise MCPError(types.INVALID_PARAMS, render.error(error)) from error
+            short = render.error(explained(error, {"": asked}))
+            raise MCPError(types.INVALID_PARAMS, short) from error
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await anyio.to_thread.run_sync(work, limiter=self._limiter)
@@ -181,22 +185,28 @@ class _Answer(NamedTuple):
     is_error: bool
 
 
-def _answer(answer: ToolResult[Any]) -> _Answer:
+def _answer(tool: Tool, answer: ToolResult[Any], arguments: dict[str, Any]) -> _Answer:
     found = msgspec.to_builtins(answer.result)
     if answer.notice:
         found["notice"] = "; ".join(filter(None, (found.get("notice"), answer.notice)))
-    content = marked_content(found)
-    return _Answer(_marked(answer, content), content, answer.is_error)
+    repeats = Repeats(arguments)
+    content = defused_content(repeats.taken_out_of(found))
+    texts = _texts(tool, answer, content, repeats)
+    return _Answer(texts, marked_content(content) if tool.is_fenced else content, answer.is_error)
 
 
-def _marked(answer: ToolResult[Any], content: Content) -> tuple[str, ...]:
+def _texts(
+    tool: Tool, answer: ToolResult[Any], content: Content, repeats: Repeats
+) -> tuple[str, ...]:
     """Return the texts of an answer, marked as data; a JSON list gets its mark in a second text."""
     if not answer.is_json:
-        return (marked("\n\n".join(filter(None, (answer.text, answer.notice)))),)
+        text = repeats.taken_out("\n\n".join(filter(None, (answer.text, answer.notice))))
+        return (marked(text) if tool.is_fenced else labelled(text),)
     if answer.text.startswith("{"):
-        return (dump(content).decode(),)
+        return (dump(marked_content(content)).decode(),)
+    listed = dump(repeats.taken_out_of(decode_json(answer.text, list)))
     about = filter(None, (f"{RECORDS} the JSON above.", answer.notice))
-    return (defused(answer.text), "\n".join(about))
+    return (defused(listed.decode()), "\n".join(about))
 
 
 def _listed(tool: Tool) -> types.Tool:

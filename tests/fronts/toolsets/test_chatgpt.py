@@ -11,6 +11,7 @@ from mcp import Client
 from observer.core.model import item_id
 from observer.memory.api import Memory
 from observer.notes.values import Note
+from observer.views.fence import MARK, MARKED
 
 Calls = Callable[..., Any]
 
@@ -27,6 +28,7 @@ def test_the_two_tools_take_one_text_each(ask: Callable[..., Any]) -> None:
 def test_search_returns_results_with_id_title_and_url(calls: Calls) -> None:
     (result,) = calls("chatgpt", ("search", {"query": "jwt"}))
     found = json.loads(result.content[0].text)
+    assert found.pop(MARK) == MARKED
     assert found == result.structured_content
     assert {
         "id": str(item_id(12)),
@@ -44,8 +46,9 @@ def test_everything_is_searched(calls: Calls) -> None:
 def test_fetch_returns_the_whole_item(calls: Calls) -> None:
     (result,) = calls("chatgpt", ("fetch", {"id": str(item_id(12))}))
     found = json.loads(result.content[0].text)
+    assert found.pop(MARK) == MARKED
     assert found == result.structured_content
-    assert set(found) == {"about", "id", "title", "text", "url", "metadata"}
+    assert set(found) == {"id", "title", "text", "url", "metadata"}
     assert "JWT middleware in verify(): 45 lines" in found["text"]
     assert found["metadata"] == {
         "type": "file-write",

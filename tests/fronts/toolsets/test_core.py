@@ -190,7 +190,7 @@ def test_a_query_that_was_understood_otherwise_says_so(tools: dict[str, Tool]) -
     assert "notice" in ask(tools, "search", query='jwt AND "')
 
 
-@given(query=st.text())
+@given(query=st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
 def test_any_text_can_be_searched(query: str, tools: dict[str, Tool]) -> None:
     assert isinstance(ask(tools, "search", query=query)["observations"], list)
 
@@ -219,7 +219,7 @@ def test_an_anchor_may_be_called_anchor(tools: dict[str, Tool]) -> None:
 
 
 def test_an_unknown_anchor_is_an_error(tools: dict[str, Tool]) -> None:
-    for anchor in (9999, 10**30):
+    for anchor in (9999, 2**53 - 1):
         with pytest.raises(NotFound):
             ask(tools, "timeline", anchor_id=anchor)
 
@@ -262,10 +262,10 @@ def test_a_record_says_in_json_what_it_says_in_text(tools: dict[str, Tool]) -> N
 
 
 def test_observations_come_in_the_order_of_their_ids(tools: dict[str, Tool]) -> None:
-    ids = [item_id(14), 9999, item_id(10), -(10**30)]
+    ids = [item_id(14), 9999, item_id(10), -(2**53 - 1)]
     found = ask(tools, "get_observations", ids=ids)
     assert [row["id"] for row in found["observations"]] == [item_id(14), item_id(10)]
-    assert found["missing_ids"] == [9999, -(10**30)]
+    assert found["missing_ids"] == [9999, -(2**53 - 1)]
 
 
 @pytest.mark.parametrize("ids", [[], list(range(51))])
@@ -456,7 +456,7 @@ def test_a_note_is_forgotten_once(tools: dict[str, Tool], as_type: Any) -> None:
         ),
         (
             {"action": "remember", "content": "x", "confidence": float("nan")},
-            "Invalid confidence: must be 0.0 to 1.0",
+            "'confidence' is a number out of range",
         ),
         (
             {"action": "remember", "content": "x", "scope": "world"},

@@ -7,7 +7,12 @@ import pytest
 from msgspec import Meta
 
 from observer.core.errors import BadInput
+from observer.views.arguments import LARGEST_INTEGER
 from observer.views.tool import ResultRow, Tool, ToolResult
+
+
+def nested(levels: int) -> Any:
+    return [nested(levels - 1)] if levels else 1
 
 
 class Sum(ResultRow):
@@ -35,7 +40,7 @@ def test_the_docstring_is_the_description() -> None:
 def test_the_signature_is_the_input_schema() -> None:
     schema = TOOL.input_schema
     assert schema["required"] == ["numbers"]
-    assert schema["additionalProperties"] is False
+    assert "additionalProperties" not in schema
     assert schema["properties"]["times"] == {
         "type": "integer",
         "minimum": 1,
@@ -68,6 +73,7 @@ def test_the_output_schema_has_the_fields_of_the_result() -> None:
         pytest.param({"numbers": [1, 2], "times": None}, 3, id="null"),
         pytest.param({"numbers": [1, 2], "times": "2"}, 6, id="limit as text"),
         pytest.param({"numbers": [1, 2], "label": 7}, 3, id="text as number"),
+        pytest.param({"Numbers": [1, 2], "ti_mes": 2}, 6, id="another spelling"),
     ],
 )
 def test_what_models_write_is_taken(arguments: dict[str, Any], total: int) -> None:
@@ -78,11 +84,17 @@ def test_what_models_write_is_taken(arguments: dict[str, Any], total: int) -> No
     ("arguments", "reason"),
     [
         pytest.param({}, "missing required field `numbers`", id="missing"),
-        pytest.param({"numbers": [1], "time": 2}, "unknown field `time`", id="unknown"),
         pytest.param({"numbers": ["x"]}, "Expected `int`", id="type"),
         pytest.param({"numbers": "[1,"}, "Expected `array`", id="broken list"),
         pytest.param({"numbers": "[" * 10_000}, "Expected `array`", id="nesting"),
         pytest.param({"numbers": [1], "times": 4}, "<= 3", id="range"),
+        pytest.param({"numbers": [10**30]}, "'numbers' is a number out of range", id="large"),
+        pytest.param({"numbers": [2**60]}, "<= 9007199254740991", id="beyond JSON"),
+        pytest.param({"numbers": [float("inf")]}, "out of range", id="infinite"),
+        pytest.param({"numbers": [1], "label": "a\0b"}, "'label' holds a NUL", id="NUL"),
+        pytest.param({"numbers": [1], "label": "\ud800"}, "half of a surrogate pair", id="half"),
+        pytest.param({"numbers": [1], "label": "x" * 1_000_001}, "is longer than", id="long"),
+        pytest.param({"numbers": nested(40)}, "is nested more than 32 levels", id="deep"),
         pytest.param({"numbers": [1], "label": True}, "Expected `str`", id="bool is no text"),
     ],
 )
@@ -90,4 +102,25 @@ def test_a_wrong_argument_is_refused_by_name(arguments: dict[str, Any], reason: 
     with pytest.raises(BadInput) as refused:
         TOOL.call(arguments)
     assert reason in refused.value.message
-    assert refused.value.hint == "it takes numbers, label, times, more"
+    assert refused.value.hint in ("it takes numbers, label, times, more", "send it without that")
+
+
+def test_a_parameter_that_no_tool_has_is_ignored_with_a_word() -> None:
+    answer = TOOL.call({"numbers": [1], "sessionId": "7", "toolCallId": {"x": 1}})
+    assert answer.result.total == 1
+    said = "ignored: sessionId, toolCallId (it takes numbers, label, times, more)"
+    assert answer.notice == said
+
+
+def test_a_refusal_says_what_was_ignored() -> None:
+    with pytest.raises(BadInput) as refused:
+        TOOL.call({"summands": [1]})
+    assert refused.value.hint == "ignored: summands (it takes numbers, label, times, more)"
+
+
+def test_every_integer_and_number_has_a_smallest_and_a_largest_value() -> None:
+    assert TOOL.input_schema["properties"]["numbers"]["items"] == {
+        "type": "integer",
+        "minimum": -LARGEST_INTEGER,
+        "maximum": LARGEST_INTEGER,
+    }

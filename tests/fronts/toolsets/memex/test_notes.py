@@ -377,7 +377,7 @@ def test_a_note_is_deleted_once_and_the_past_may_go_too(call: Call, memory: Memo
     assert memory.notes.undo(4).title == "Spec"
 
 
-@pytest.mark.parametrize("number", [-1, 0, 2**63, 10**30])
+@pytest.mark.parametrize("number", [-1, 0, 2**53 - 1])
 def test_no_note_has_a_number_that_is_no_id(call: Call, number: int) -> None:
     asked = {"id": number}
     tools = (("get_note", asked), ("update_note", asked), ("delete_note", asked))
