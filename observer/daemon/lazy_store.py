@@ -75,10 +75,10 @@ class LazyStore:
         with self._recording_damage():
             return self._opened().empty_log()
 
-    def adopt(self, anew: Path, *, gone: Collection[int]) -> int:
+    def adopt(self, anew: Path, projects: Collection[int], *, gone: Collection[int]) -> int:
         """See `OwnedStore.adopt`."""
         with self._recording_damage():
-            return self._opened().adopt(anew, gone=gone)
+            return self._opened().adopt(anew, projects, gone=gone)
 
     def backup(self, copy: Path) -> None:
         """See `OwnedStore.backup`."""

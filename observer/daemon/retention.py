@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Collection
 
 from observer.core.clock import now_ms
 from observer.core.config import Settings
@@ -18,7 +19,7 @@ from observer.daemon.health import Health
 from observer.daemon.lazy_store import LazyStore
 from observer.daemon.worker import OnChange, Worker, heard
 from observer.daemon.writer import WriterThread
-from observer.ingest.derived import is_out_of_order
+from observer.ingest.derived import out_of_order
 from observer.policy import Policies
 from observer.policy.policies import Retention
 from observer.purge import expire, size_cap
@@ -32,6 +33,11 @@ log = logging.getLogger(__name__)
 
 FIRST_AFTER_S = 10.0
 LOOK_EVERY_S = 600.0
+ORDER_EVERY_S = 60.0
+"""How often it is looked whether something came after what happened later."""
+RESTS = 20
+"""How many times as long as putting in order took nothing is put in order again: a session that is
+followed brings a little each minute."""
 REST_EVERY, REST_S = 50, 0.005
 """After so many derived events, so long a pause: half of the time is left to others."""
 
@@ -66,6 +72,7 @@ class RetentionWorker(Worker):
         self._on_change = on_change
         self._policies = Policies()
         self._derived = 0
+        self._look_at_s = self._order_at_s = 0.0
         self._is_over = False
 
     async def run(self) -> None:
@@ -73,10 +80,14 @@ class RetentionWorker(Worker):
         try:
             await heard(self._news, within_s=FIRST_AFTER_S)
             while True:
+                is_woken = self._news.is_set()
                 self._news.clear()
-                await self._attempt("retention", lambda: self.look(now_ms()))
-                await self._attempt("import order", self.put_in_order)
-                await heard(self._news, within_s=LOOK_EVERY_S)
+                if is_woken or time.monotonic() >= self._order_at_s:
+                    await self._attempt("import order", self.put_in_order)
+                if is_woken or time.monotonic() >= self._look_at_s:
+                    self._look_at_s = time.monotonic() + LOOK_EVERY_S
+                    await self._attempt("retention", lambda: self.look(now_ms()))
+                await heard(self._news, within_s=ORDER_EVERY_S)
         finally:
             self._is_over = True
 
@@ -98,15 +109,21 @@ class RetentionWorker(Worker):
         return removed
 
     async def put_in_order(self) -> None:
-        """Link what was imported with what happened before and after it, once the import is over.
+        """Derive projects anew in which something came after what happened later.
+
+        While an import goes on it waits.
 
         Raises:
             StoreUnavailable: a database cannot be read or written; the next look tries again.
         """
-        if not self._writer.is_importing() and await asyncio.to_thread(self._is_out_of_order):
-            await self._derive_without(frozenset())
-            self._touch_all()
-            log.info("what was imported is linked with what happened before and after it")
+        if self._writer.is_importing():
+            return
+        if projects := await asyncio.to_thread(self._out_of_order):
+            begun_s = time.monotonic()
+            await self._derive_without(frozenset(), projects)
+            self._order_at_s = time.monotonic() + RESTS * (time.monotonic() - begun_s)
+            self._on_change(projects)
+            log.info("%d projects were put in order", len(projects))
 
     async def _keep_within_age(self, at_ms: int) -> int:
         cap = size_cap.read(self._home)
@@ -153,17 +170,17 @@ class RetentionWorker(Worker):
         with self._store.read() as reader:
             return expire.expired(reader, retention, now_ms=at_ms)
 
-    def _is_out_of_order(self) -> bool:
+    def _out_of_order(self) -> list[int]:
         with self._store.read() as reader:
-            return is_out_of_order(reader)
+            return out_of_order(reader)
 
     async def _take_out(self, gone: frozenset[int]) -> int:
         removed = await self._derive_without(gone)
         log.info("%d events were taken out that are older than is kept", removed)
         return removed
 
-    async def _derive_without(self, gone: frozenset[int]) -> int:
-        anew = Rederivation(self._home, SqliteStore.owned, self._store, gone)
+    async def _derive_without(self, gone: frozenset[int], projects: Collection[int] = ()) -> int:
+        anew = Rederivation(self._home, SqliteStore.owned, self._store, gone, projects)
         await asyncio.to_thread(anew.derive, advance=self._pace)
         return await self._writer.run(anew.adopt)
 

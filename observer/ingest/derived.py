@@ -41,10 +41,10 @@ from observer.store.interface import StoreReader, Writer
 _OF_COMMITS = frozenset({"reverts", "replaces", "makes"})
 
 
-def is_out_of_order(reader: StoreReader) -> bool:
-    """Return True if something was imported after what happened later, which a rebuild links."""
-    states = (reader.project_state(project.id) for project in reader.projects())
-    return any(project_state.decode(state).past for state in states)
+def out_of_order(reader: StoreReader) -> list[int]:
+    """Return the projects in which something came after what happened later: derive them anew."""
+    states = ((one.id, reader.project_state(one.id)) for one in reader.projects())
+    return [one for one, state in states if project_state.decode(state).is_out_of_order]
 
 
 class ProjectHistory:
@@ -61,6 +61,10 @@ class ProjectHistory:
         """
         fixes = self._arc(recorded.project_id).add(recorded, tuple(made))
         return tuple(self._resolved(item, recorded) for item in fixes)
+
+    def is_late(self, recorded: Recorded) -> bool:
+        """Take the time of the next event; see `ProjectReducer.is_late`."""
+        return self._arc(recorded.project_id).is_late(recorded)
 
     def _arc(self, project_id: int) -> ProjectReducer:
         if project_id not in self._arcs:

@@ -80,10 +80,11 @@ def is_covered(event: Event, session: Session | None, *, is_late: bool) -> bool:
     if isinstance(event.body, SessionStart):
         is_first = (session.started_ms <= event.at_ms) is not is_late
         return event.body.source == "startup" and is_first
-    if is_late:
+    if is_late or not isinstance(event.body, SessionEnd):
         return False
-    ended_ms = session.ended_ms if isinstance(event.body, SessionEnd) else None
-    return ended_ms is not None and ended_ms >= event.at_ms - WINDOW_MS
+    # Of a session that went on, its records showed no end, but how far they were.
+    went_on = session.last_ms > event.at_ms
+    return went_on or (session.ended_ms or 0) >= event.at_ms - WINDOW_MS
 
 
 def window_ms(event: Event, *, is_by_import: bool) -> int:

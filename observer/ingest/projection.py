@@ -70,14 +70,19 @@ class Projection:
         self._enriched: dict[int, Enrichment] = {}
 
     def add(self, recorded: Recorded) -> int | None:
-        """Interpret one event; returns the id of the item it made or changed."""
+        """Interpret one event; returns the id of the item it made or changed.
+
+        One that came late says nothing of what is so now, until its project is derived anew.
+        """
         self._notes.put()
+        is_late = self._history.is_late(recorded)
         fold = self._fold(recorded)
         whole, drafted = fold.add_paired(recorded)
-        has_switch = self._history.has_switch(whole)
-        arcs = self._history.add(whole, drafted)
+        has_switch = not is_late and self._history.has_switch(whole)
+        arcs = () if is_late else self._history.add(whole, drafted)
         fold.learn(arcs, self._history.failures(whole.project_id))
-        self._take_up(recorded, whole, drafted)
+        if not is_late:
+            self._take_up(recorded, whole, drafted)
         said = AlreadySaid(is_fix=self._history.is_known(whole), is_switch=has_switch)
         kept = [
             one

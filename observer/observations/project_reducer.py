@@ -31,7 +31,7 @@ from observer.core.events import (
     Rewrite,
 )
 from observer.core.model import Item, Link, Recorded
-from observer.core.routes import is_imported
+from observer.core.order import Order
 from observer.core.text import distinct, one_line, relative
 from observer.core.value import newest
 from observer.observations import (
@@ -175,8 +175,20 @@ class ProjectReducer:
     """Reduces one project's events within a batch; `data` is its state as stored."""
 
     def __init__(self, data: bytes) -> None:
-        self._state = self._then = project_state.decode(data)
-        self._stored = self._state
+        self._state = self._stored = project_state.decode(data)
+        self._order = Order(self._state.heard_ms, self._state.imported_ms)
+
+    def is_late(self, recorded: Recorded) -> bool:
+        """Take the time of the next event; return True if it is not to be added.
+
+        It came after what happened later, and says nothing of what is so now: its project has to be
+        derived anew.
+        """
+        # Those that have an `order` are taken in it.
+        is_late = self._order.is_late(recorded.event) and not recorded.order
+        if is_late and not self._state.is_out_of_order:
+            self._state = replace(self._state, is_out_of_order=True)
+        return is_late
 
     def add(self, recorded: Recorded, made: Items) -> Items:
         """Add the next event, as `SessionReducer.add_paired` returned it, and its observations.
@@ -185,38 +197,38 @@ class ProjectReducer:
             The items to insert or replace besides those: fixes, rejected attempts, and the
             observations that have gained links.
         """
-        event = recorded.event
-        is_past = is_imported(event)
-        self._then = project_state.at_time(self._state, event.at_ms) if is_past else self._state
-        step = _STEPS.get(type(event.body))
+        body = recorded.event.body
+        step = _STEPS.get(type(body))
         if step is None or not made:
             return ()
-        known = _with_first_branch(self._then, recorded)
+        known = _with_first_branch(self._state, recorded)
         recorded = with_silence(recorded, known.failures, known.shown_branches)
         known = _with_failures(known, recorded, made[0])
-        after, items = step(known, recorded, event.body, made[0])
-        after, items = _keep_links(after, made[0], items)
-        if event.session and event.at_ms > after.last_ms:
-            after = replace(after, last_ms=event.at_ms)
-        before, self._then = self._state, after
-        self._state = project_state.with_past(before, event.at_ms, after) if is_past else after
+        after, items = step(known, recorded, body, made[0])
+        self._state, items = _keep_links(after, made[0], items)
         return items
 
     @property
     def state(self) -> ProjectState:
         """What was known of the project after the last event that was added."""
-        return self._then
+        return self._state
 
     def is_known(self, recorded: Recorded) -> bool:
         """Return True if a command could not run, and an earlier fix says what works instead."""
         result = analysis_of(recorded).result
         return result.ok is False and any(
-            one.reason and one.error == result.first_error for one in self._then.alternatives
+            one.reason and one.error == result.first_error for one in self._state.alternatives
         )
 
     def changed_state(self) -> bytes | None:
         """Return the state with everything added so far, encoded; None if it has not changed."""
-        return None if self._state is self._stored else project_state.encode(self._state)
+        times = self._order.heard_ms, self._order.imported_ms
+        if self._state is self._stored and times == (
+            self._stored.heard_ms,
+            self._stored.imported_ms,
+        ):
+            return None
+        return project_state.encode(replace(self._state, heard_ms=times[0], imported_ms=times[1]))
 
 
 def _with_first_branch(known: ProjectState, recorded: Recorded) -> ProjectState:

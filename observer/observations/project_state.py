@@ -31,8 +31,6 @@ COMMITS = 60
 LINKED = 12
 ROOTS = 8
 STASHES = 16
-LATE_MS = 3_600_000
-"""An imported event that is so much older than what is known happened in another state."""
 STASHED_MS = 2 * 3_600_000
 """Work that has been in git's stash for longer counts as given up for other work."""
 
@@ -61,8 +59,9 @@ class ProjectState(Value):
     until the next commit. `linked` are the links of observations that may still grow. `tasks` are
     the checks that a task (`make test`) turned out to run. `stashes` are the entries of git's
     stash, newest last. `is_checkout_reported` after a hook reported a checkout, until the command
-    that made it is reported too. `last_ms` is the time of the newest event of a session; `past` the
-    state of the imported sessions that are older, which say nothing of what is so now.
+    that made it is reported too. `heard_ms` and `imported_ms` are as of `core.order.Order`;
+    `is_out_of_order` once an event came late, of which the state knows nothing: it has to be
+    derived anew.
     """
 
     edits: tuple[TrackedEdit, ...] = ()
@@ -81,8 +80,9 @@ class ProjectState(Value):
     stashes: tuple[StashEntry, ...] = ()
     stashed_at_ms: dict[str, int] = msgspec.field(default_factory=dict)
     is_checkout_reported: bool = False
-    last_ms: int = 0
-    past: ProjectState | None = None
+    heard_ms: int = 0
+    imported_ms: int = 0
+    is_out_of_order: bool = False
 
 
 Items = tuple[Item, ...]
@@ -105,26 +105,6 @@ def decode(data: bytes) -> ProjectState:
         StoreUnavailable: the bytes are not a state of this version; a rebuild recreates it.
     """
     return decode_state(_DECODER, data, of="project") if data else ProjectState()
-
-
-def at_time(state: ProjectState, at_ms: int) -> ProjectState:
-    """Return the state of the project when an imported event happened.
-
-    An import goes back in time group by group, and each group begins anew, but for what is known to
-    work: that is counted through all of them.
-    """
-    if state.last_ms - at_ms <= LATE_MS:
-        return state
-    past = state.past or ProjectState()
-    then = past if past.last_ms - at_ms <= LATE_MS else ProjectState()
-    return replace(then, alternatives=state.alternatives, repairs=state.repairs)
-
-
-def with_past(state: ProjectState, at_ms: int, after: ProjectState) -> ProjectState:
-    """Return the state, with what `at_time` returned of it replaced by the state after an event."""
-    if state.last_ms - at_ms <= LATE_MS:
-        return after
-    return replace(state, past=after, alternatives=after.alternatives, repairs=after.repairs)
 
 
 def with_edit(state: ProjectState, edit: TrackedEdit) -> ProjectState:

@@ -34,6 +34,7 @@ from observer.core.events import (
     kind_of,
 )
 from observer.core.model import Item, Recorded, Session
+from observer.core.routes import is_imported
 from observer.core.text import first_line
 from observer.observations import (
     command_text,
@@ -271,7 +272,9 @@ def _start(before: SessionState, _recorded: Recorded, body: SessionStart) -> Ste
 
 
 def _end(before: SessionState, recorded: Recorded, body: SessionEnd) -> Step:
-    after = replace(session_state.without_groups(before), pending=())
+    # An import takes for the end how far a session's records went.
+    ended = before if is_imported(recorded.event) else session_state.without_groups(before)
+    after = replace(ended, pending=())
     if body.uncommitted is not None:
         after = session_commits.with_uncommitted(after, body.uncommitted)
     return after, tuple(made for one in before.pending for made in _unfinished(recorded, one))

@@ -16,9 +16,17 @@ from observer.ingest.projection import derive_after, rebuild
 from observer.policy.policies import DAY_MS, FOR_EVER, Retention
 from observer.purge.choose import with_dependents
 from observer.purge.databases import Cleaned, Open, change_backups
+from observer.purge.reach import reached_projects
 from observer.purge.redact import Redacted
 from observer.purge.shred import discard, shred
-from observer.store.maintenance import ALL_MS, AgedEvent, OwnedStore, PurgeableStore, PurgeReader
+from observer.store.maintenance import (
+    ALL_MS,
+    AgedEvent,
+    OwnedStore,
+    PurgeableStore,
+    PurgeReader,
+    PurgeWriter,
+)
 
 UNDERIVED = "underived"
 """Name of the fact that a copy holds events only, and has to be derived when it is used."""
@@ -64,33 +72,41 @@ def _paired(rows: Iterator[AgedEvent]) -> Iterator[tuple[AgedEvent, str, int]]:
 
 
 class Rederivation:
-    """What the log would be derived into without some events, in a database beside.
+    """What some projects would be derived into without some events, in a database beside.
 
     Args:
         home: where that database lies for the time being.
         open_store: opens it.
         store: the living one, which goes on meanwhile.
         gone: the `seq` of each event that goes; there may be none.
+        projects: those that are derived, beside those that what goes bears on.
     """
 
     def __init__(
-        self, home: Home, open_store: Open, store: OwnedStore, gone: frozenset[int]
+        self,
+        home: Home,
+        open_store: Open,
+        store: OwnedStore,
+        gone: frozenset[int],
+        projects: Collection[int] = (),
     ) -> None:
         self._folder = home.expiring
         self._path = self._folder / home.database.name
         self._open = open_store
         self._store = store
         self._gone = gone
+        self._projects = frozenset(projects)
         self._seen = 0
 
     def derive(self, *, advance: Callable[[int], object] = lambda _: None) -> None:
-        """Derive everything from what stays; takes as long as a rebuild, and blocks nobody."""
+        """Derive them from what stays; takes as long as a rebuild, and blocks nobody."""
         discard(self._folder)
         make_private(self._folder)
         with closing(self._opened()) as beside, beside.write() as writer:
             with self._store.read() as reader:
                 self._seen = reader.newest_seq()
-                writer.restore_rows(reader.remaining_rows(but=self._gone), newer=True)
+                self._projects |= reached_projects(reader, self._gone)
+                self._restore(reader, writer)
             rebuild(writer, advance=advance)
 
     def adopt(self) -> int:
@@ -101,15 +117,18 @@ class Rederivation:
         try:
             with closing(self._opened()) as beside, beside.write() as writer:
                 with self._store.read() as reader:
-                    rows = reader.remaining_rows(but=self._gone, after_seq=self._seen)
-                    writer.restore_rows(rows, newer=True)
+                    self._restore(reader, writer, after_seq=self._seen)
                 derive_after(writer, self._seen)
             if self._gone:
                 with self._store.write() as living:
                     living.put_meta(UNFINISHED, "1")
-            return self._store.adopt(self._path, gone=self._gone)
+            return self._store.adopt(self._path, self._projects, gone=self._gone)
         finally:
             discard(self._folder)
+
+    def _restore(self, reader: PurgeReader, writer: PurgeWriter, *, after_seq: int = 0) -> None:
+        rows = reader.remaining_rows(self._projects, but=self._gone, after_seq=after_seq)
+        writer.restore_rows(rows, newer=True)
 
     def _opened(self) -> PurgeableStore:
         return self._open(self._path, self._folder / "backups")

@@ -45,8 +45,7 @@ class LogReader(Protocol):
     def by_time(self, projects: Collection[int] | None = None) -> Iterator[list[Recorded]]:
         """Yield all events, or those of projects, as items are derived from them, in batches.
 
-        In the order of the log, but what was imported stands where it happened: imports bring the
-        newest sessions first. Each carries its `order`; damaged ones are left out.
+        That is the order of `core.order`. Each carries its `order`; damaged ones are left out.
         """
 
     def damaged(self) -> list[StoreUnavailable]:

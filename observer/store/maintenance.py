@@ -105,8 +105,13 @@ class PurgeReader(StoreReader, Protocol):
     def aged_events(self, *, before_ms: int) -> Iterator[AgedEvent]:
         """Yield the rows of the log that happened before a time, by `seq`."""
 
-    def remaining_rows(self, *, but: Collection[int], after_seq: int = 0) -> Iterator[SalvagedRow]:
-        """Yield the projects, and the events after one that are whole, but for some."""
+    def remaining_rows(
+        self, projects: Collection[int], *, but: Collection[int], after_seq: int = 0
+    ) -> Iterator[SalvagedRow]:
+        """Yield all projects, and the whole events of some after one, but for some.
+
+        What was done to notes and items is of all projects.
+        """
 
     def last_reports(self) -> Mapping[str, int]:
         """Return when each client last reported something, by its name.
@@ -196,8 +201,8 @@ class OwnedStore(PurgeableStore, Protocol):
     def empty_log(self) -> bool:
         """Move the write-ahead log into the file and cut it off; False while somebody reads it."""
 
-    def adopt(self, anew: Path, *, gone: Collection[int]) -> int:
-        """Take events out, and what another database derived without them in; return how many.
+    def adopt(self, anew: Path, projects: Collection[int], *, gone: Collection[int]) -> int:
+        """Take events out, and what another database derived of projects in; return how many.
 
         What is equal stays as it is, with its vectors. No byte of the file holds what went; its
         write-ahead log does until `empty_log`.

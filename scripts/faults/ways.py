@@ -15,6 +15,7 @@ from observer.core.config import Settings
 from observer.core.paths import Home
 from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import chosen
+from observer.ingest.derived import out_of_order
 from observer.ingest.pipeline import Pipeline
 from observer.ingest.projection import rebuild
 from observer.memory.api import Memory
@@ -213,9 +214,7 @@ def _take_out(home: Home, retention: Retention) -> None:
         with store.read() as reader:
             gone = expire.expired(reader, retention, now_ms=NOW_MS)
         if gone:
-            anew = expire.Rederivation(home, SqliteStore.owned, store, gone)
-            anew.derive()
-            anew.adopt()
+            _derive_anew(home, store, gone)
         with store.read() as reader:
             is_unfinished = expire.is_unfinished(reader)
         if is_unfinished:
@@ -262,6 +261,18 @@ def _drain(home: Home, store: SqliteStore) -> None:
     carried = pipeline(home, store)
     while carried.drain().entries:
         pass
+    with store.read() as reader:
+        projects = out_of_order(reader)
+    if projects:
+        _derive_anew(home, store, frozenset(), projects)
+
+
+def _derive_anew(
+    home: Home, store: SqliteStore, gone: frozenset[int], projects: Sequence[int] = ()
+) -> None:
+    anew = expire.Rederivation(home, SqliteStore.owned, store, gone, projects)
+    anew.derive()
+    anew.adopt()
 
 
 PURGE = Way("purge", _with_the_word, _purge, _purge_again)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from observer.core.config import Settings
 from observer.core.model import Item, Receipt
+from observer.core.paths import Home
 from observer.importers.jsonl import Problems
 from observer.importers.registry import SOURCES
 from observer.importers.source import SessionSource, events_of, groups
-from observer.ingest.derived import is_out_of_order
+from observer.ingest.derived import out_of_order
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
+from observer.purge.expire import Rederivation
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 
@@ -27,10 +30,20 @@ class Filled(NamedTuple):
     store: SqliteStore
     spool: Spool
     pipeline: Pipeline
+    home: Home
 
     def live(self) -> None:
         while self.pipeline.drain().entries:
             pass
+
+    def hear(self, client: str, reports: Iterable[Mapping[str, Any]]) -> None:
+        """Let hooks report what `scripts/record` has kept, at its times."""
+        for report in reports:
+            fields = {"client": client, "event": report["event"], "cwd": report["cwd"]}
+            fields |= {"at": str(report["at"])}
+            fields |= {f"env.{name}": value for name, value in report["env"].items()}
+            self.spool.append(fields, json.dumps(report["payload"]).encode())
+        self.live()
 
     def imported(
         self, *paths: Path, source: str = "claude-code", problems: Problems | None = None
@@ -43,9 +56,16 @@ class Filled(NamedTuple):
             receipts += self.pipeline.ingest(events)
         return receipts
 
-    def is_out_of_order(self) -> bool:
+    def out_of_order(self) -> list[int]:
         with self.store.read() as reader:
-            return is_out_of_order(reader)
+            return out_of_order(reader)
+
+    def put_in_order(self) -> None:
+        """Do what the daemon does once an import is over."""
+        if projects := self.out_of_order():
+            anew = Rederivation(self.home, SqliteStore.owned, self.store, frozenset(), projects)
+            anew.derive()
+            anew.adopt()
 
     def items(self) -> list[Item]:
         with self.store.read() as reader:
@@ -64,23 +84,28 @@ class Filled(NamedTuple):
 Memories = Callable[[str], Filled]
 
 
+def filled(folder: Path) -> Filled:
+    """Return a memory in a folder, whose store the caller closes."""
+    spool = Spool(folder / "spool")
+    spool.prepare()
+    store = SqliteStore(folder / "observer.db")
+    pipeline = Pipeline(
+        store,
+        spool,
+        settings=Settings(),
+        places=PlaceCache(),
+        now_ms=lambda: time.time_ns() // 1_000_000,
+    )
+    return Filled(store, spool, pipeline, Home(folder))
+
+
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memories]:
     """Make a memory of a name."""
     made: list[Filled] = []
 
     def make(name: str) -> Filled:
-        spool = Spool(tmp_path / name / "spool")
-        spool.prepare()
-        store = SqliteStore(tmp_path / name / "observer.db")
-        pipeline = Pipeline(
-            store,
-            spool,
-            settings=Settings(),
-            places=PlaceCache(),
-            now_ms=lambda: time.time_ns() // 1_000_000,
-        )
-        made.append(Filled(store, spool, pipeline))
+        made.append(filled(tmp_path / name))
         return made[-1]
 
     yield make

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from observer.importers.registry import SOURCES
 
 DATA = Path(__file__).parents[1] / "data"
 SAMPLES = sorted(path.name for path in (DATA / "sessions").iterdir())
+
+
+def reports(client: str) -> list[dict[str, Any]]:
+    """Return what a client's hooks reported of its session."""
+    text = (DATA / "recorded" / f"{client}.json").read_text(encoding="utf-8")
+    found: list[dict[str, Any]] = json.loads(text)["reports"]
+    return found
 
 
 def keep(client: str, home: Path) -> Path:

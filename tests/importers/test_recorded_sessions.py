@@ -23,7 +23,7 @@ from observer.importers.jsonl import Problems
 from observer.importers.registry import SOURCES
 from observer.importers.source import events_of
 from tests.importers.conftest import Filled, Memories
-from tests.importers.recorded import DATA, SAMPLES, keep
+from tests.importers.recorded import SAMPLES, keep, reports
 
 BETTER_KNOWN: Mapping[str, Collection[str]] = {
     "cline": {"prompt", "summary"},
@@ -45,13 +45,7 @@ def kept(tmp_path: Path) -> Kept:
 
 def play(filled: Filled, client: str, first: int = 0, last: int | None = None) -> None:
     """Let hooks report a session, or a part of it, at its times."""
-    recording = json.loads((DATA / "recorded" / f"{client}.json").read_text(encoding="utf-8"))
-    for report in recording["reports"][first:last]:
-        fields = {"client": client, "event": report["event"], "cwd": report["cwd"]}
-        fields["at"] = str(report["at"])
-        fields |= {f"env.{name}": value for name, value in report["env"].items()}
-        filled.spool.append(fields, json.dumps(report["payload"]).encode())
-    filled.live()
+    filled.hear(client, reports(client)[first:last])
 
 
 def said(filled: Filled, client: str) -> list[tuple[str, str, str]]:

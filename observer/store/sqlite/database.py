@@ -262,12 +262,12 @@ class SqliteStore:
             writer.set_busy_timeout(BUSY_MS)
         return not busy
 
-    def adopt(self, anew: Path, *, gone: Collection[int]) -> int:
+    def adopt(self, anew: Path, projects: Collection[int], *, gone: Collection[int]) -> int:
         """See `OwnedStore.adopt`."""
         with attached(self._alone, anew), self.write() as writer:
-            removed = writer.take_out(gone)
-            writer.put_items(writer.changed_anew())
-            writer.take_over()
+            removed = writer.take_out(gone, projects) if gone else 0
+            writer.put_items(writer.derived_anew(projects))
+            writer.take_over(projects)
         return removed
 
     def backup(self, copy: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from operator import itemgetter
@@ -10,6 +11,7 @@ from msgspec.structs import replace
 
 from observer.core.errors import StoreUnavailable
 from observer.core.model import Recorded
+from observer.core.order import SAID, Order
 from observer.core.routes import COPIED, first_id
 from observer.store.sqlite.queries import Selecting
 from observer.store.sqlite.rows import RECORDED_COLUMNS, readable, to_recorded
@@ -20,16 +22,11 @@ NEWEST = 3_000
 
 _BATCH = 1000
 _BETWEEN = f"SELECT {RECORDED_COLUMNS} FROM event WHERE seq > ? AND seq <= ?"
-# What was imported has an id of the import's making. Notes stay: they say what was known when they
-# were stored.
-_BY_TIME = """
-WITH placed AS (
-    SELECT seq, project_id, at_ms, id GLOB 'import-*' AND kind <> 'remember' AS is_past FROM event
-), timed AS (
-    SELECT seq, project_id, at_ms, is_past,
-        max(CASE WHEN is_past THEN 0 ELSE at_ms END) OVER (ORDER BY seq) AS known_ms FROM placed
-)
-SELECT seq, project_id FROM timed ORDER BY CASE WHEN is_past THEN at_ms ELSE known_ms END, seq
+# What was imported has an id of the import's making.
+_TIMES = """
+SELECT seq, project_id, at_ms, kind, client, session_id IS NOT NULL,
+    id GLOB 'import-*' AND client <> 'git'
+FROM event ORDER BY seq
 """
 
 
@@ -91,17 +88,34 @@ class LogReads(Selecting):
 
     def by_time(self, projects: Collection[int] | None = None) -> Iterator[list[Recorded]]:
         """See `LogReader.by_time`."""
-        rows = list(self._connection.execute(_BY_TIME))
+        placed = self._placed()
         order = (
             (seq, place)
-            for place, (seq, project) in zip(sorted(row[0] for row in rows), rows, strict=True)
+            for place, (_, seq, project) in zip(
+                sorted(one[1] for one in placed), placed, strict=True
+            )
             if projects is None or project in projects
         )
         while batch := dict(islice(order, _BATCH)):
             sql = f"SELECT {RECORDED_COLUMNS} FROM event WHERE seq {AMONG}"
             found = readable(self._rows(sql, (among(batch),)))
-            placed = (replace(one, order=batch[one.seq]) for one in found)
-            yield sorted(placed, key=lambda one: one.order)
+            yield sorted(
+                (replace(one, order=batch[one.seq]) for one in found), key=lambda one: one.order
+            )
+
+    def _placed(self) -> list[tuple[int, int, int]]:
+        """Return the time by which each event is ordered, its `seq` and its project, in order."""
+        projects: defaultdict[int, Order] = defaultdict(Order)
+        placed, newest_ms = [], 0
+        for seq, project, at_ms, kind, client, in_session, is_imported in self._rows(_TIMES):
+            where = {"in_session": in_session, "is_imported": is_imported}
+            place_ms, _ = projects[project].place(at_ms, kind, client, **where)
+            if kind in SAID:  # of whatever project
+                place_ms = max(place_ms, newest_ms)
+            if not is_imported:
+                newest_ms = max(place_ms, newest_ms)
+            placed.append((place_ms, seq, project))
+        return sorted(placed)
 
     def damaged(self) -> list[StoreUnavailable]:
         """See `LogReader.damaged`."""

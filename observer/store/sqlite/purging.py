@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from observer.core.model import UNASSIGNED
+from observer.core.order import SAID
 from observer.store.maintenance import AgedEvent, DerivedItem, SalvagedRow, StoredEvent, StoredText
 from observer.store.sqlite.queries import Selecting
 from observer.store.sqlite.rows import (
@@ -58,7 +59,11 @@ _SPACES = {
     "validity": "validity",
 }
 """What the pages of a table and its indexes are for."""
-_KEPT = f"SELECT checksum, {as_blobs(EVENT_COLUMNS)} FROM event WHERE seq > ? ORDER BY seq"
+_ON_NOTES = ", ".join(f"'{kind}'" for kind in sorted(SAID))
+_KEPT = (
+    f"SELECT checksum, {as_blobs(EVENT_COLUMNS)} FROM event"
+    f" WHERE seq > ? AND (project_id {AMONG} OR kind IN ({_ON_NOTES})) ORDER BY seq"
+)
 _PROJECTS = f"SELECT {', '.join(PROJECT_FIELDS)} FROM project"
 _SEAL = f"UPDATE event SET checksum = checksum({as_blobs(EVENT_COLUMNS)}) WHERE seq = ?"
 
@@ -107,11 +112,13 @@ class PurgeReads(Selecting):
         """See `PurgeReader.aged_events`."""
         yield from map(AgedEvent._make, self._connection.execute(_AGED, (before_ms,)))
 
-    def remaining_rows(self, *, but: Collection[int], after_seq: int = 0) -> Iterator[SalvagedRow]:
+    def remaining_rows(
+        self, projects: Collection[int], *, but: Collection[int], after_seq: int = 0
+    ) -> Iterator[SalvagedRow]:
         """See `PurgeReader.remaining_rows`."""
         for values in self._rows(_PROJECTS):
             yield SalvagedRow("project", values[0], values)
-        for known, *values in self._connection.execute(_KEPT, (after_seq,)):
+        for known, *values in self._connection.execute(_KEPT, (after_seq, among(projects))):
             if values[0] not in but and known == checksum(*values):
                 yield SalvagedRow("event", values[0], tuple(values))
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import apsw
+from msgspec.structs import replace
 
 from observer.core.model import Item, Project
 from observer.core.value import decode_json
@@ -146,12 +147,12 @@ def _text(value: bytes) -> Stored:
 
 _SESSIONS = ", ".join(SESSION_FIELDS)
 _GONE = (
-    "SELECT id FROM item WHERE id NOT IN (SELECT id FROM anew.item)"
+    f"FROM item WHERE project_id {AMONG} AND id NOT IN (SELECT id FROM anew.item)"
     " AND id NOT IN (SELECT item FROM note_file)"
 )
 _CHANGED = (
     f"SELECT {ITEM_COLUMNS} FROM anew.item WHERE id IN (SELECT id FROM (SELECT {ITEM_COLUMNS}"
-    f" FROM anew.item EXCEPT SELECT {ITEM_COLUMNS} FROM main.item))"
+    f" FROM anew.item WHERE project_id {AMONG} EXCEPT SELECT {ITEM_COLUMNS} FROM main.item))"
 )
 _OF_ITEMS = (
     ("item_words", "rowid"),
@@ -194,27 +195,24 @@ _NEW_EPOCH = "UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'epo
 """The index has the words in files of its own, and makes these anew."""
 _WITHOUT_DELETED_WORDS = "INSERT INTO item_words (item_words) VALUES ('optimize')"
 """Until then the words of what went stand in the segments of the full-text index."""
-_DERIVED = (
-    f"DELETE FROM session WHERE id NOT IN (SELECT id FROM anew.session);"
-    f" INSERT OR REPLACE INTO session ({_SESSIONS}) SELECT {_SESSIONS} FROM anew.session"
-    f" EXCEPT SELECT {_SESSIONS} FROM main.session;"
-    " DELETE FROM project_state; INSERT INTO project_state SELECT * FROM anew.project_state;"
-    " DELETE FROM forgotten; INSERT INTO forgotten SELECT * FROM anew.forgotten;"
-    " DELETE FROM note_event; INSERT INTO note_event SELECT * FROM anew.note_event;"
-    " DELETE FROM triage; INSERT INTO triage SELECT * FROM anew.triage;"
-    f" {_NEW_EPOCH}"
-)
+_FOLDED = (("session", _SESSIONS), ("project_state", "project_id, state"))
+_OF_NOTES = ("forgotten", "note_event", "triage")
+"""What is done to notes and items is in `anew` of all projects."""
 
 
 class AdoptWrites(RestoreWrites):
     """What `SqliteStore.adopt` does inside its transaction; the other database is `anew`."""
 
-    def take_out(self, seqs: Collection[int]) -> int:
-        """Take events out of the log, and the items that `anew` has not; return how many events."""
+    def take_out(self, seqs: Collection[int], projects: Collection[int]) -> int:
+        """Take events out of the log, and items that `anew` has not; return how many events.
+
+        No byte of these is left.
+        """
         removed = self.delete_events(seqs)
-        items = among([row[0] for row in self._rows(_GONE)])
+        items = among([row[0] for row in self._rows(f"SELECT id {_GONE}", (among(projects),))])
         for table, column in _OF_ITEMS:
             self._connection.execute(f"DELETE FROM {table} WHERE {column} {AMONG}", (items,))
+        self._connection.execute(f"{_NEW_EPOCH}; {_WITHOUT_DELETED_WORDS}")
         return removed
 
     def clear_projects(self, projects: Collection[int]) -> None:
@@ -235,15 +233,27 @@ class AdoptWrites(RestoreWrites):
             f"DROP TABLE reached; DELETE FROM triage; {_NEW_EPOCH}; {_WITHOUT_DELETED_WORDS}"
         )
 
-    def changed_anew(self) -> list[Item]:
-        """Return the items of `anew` that are not what they are here."""
-        return [to_item(row) for row in self._rows(_CHANGED)]
+    def derived_anew(self, projects: Collection[int]) -> list[Item]:
+        """Return the items of projects that `anew` has otherwise; those it has not as deleted."""
+        chosen = (among(projects),)
+        gone = map(to_item, self._rows(f"SELECT {ITEM_COLUMNS} {_GONE}", chosen))
+        changed = map(to_item, self._rows(_CHANGED, chosen))
+        return [*(replace(one, deleted_ms=one.updated_ms) for one in gone), *changed]
 
-    def take_over(self) -> None:
-        """Take over what else `anew` derived, and drop projects without events."""
-        self._connection.execute(_DERIVED)
+    def take_over(self, projects: Collection[int]) -> None:
+        """Take over what else `anew` derived of projects, and drop those without events."""
+        chosen = among(projects)
+        for table, columns in _FOLDED:
+            self._connection.execute(
+                f"DELETE FROM {table} WHERE project_id {AMONG}; INSERT INTO {table} ({columns})"
+                f" SELECT {columns} FROM anew.{table} WHERE project_id {AMONG}",
+                (chosen, chosen),
+            )
+        for table in _OF_NOTES:
+            self._connection.execute(
+                f"DELETE FROM {table}; INSERT INTO {table} SELECT * FROM anew.{table}"
+            )
         self.drop_unused_projects()
-        self._connection.execute(_WITHOUT_DELETED_WORDS)
 
 
 @contextmanager
