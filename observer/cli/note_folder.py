@@ -15,7 +15,8 @@ from observer.core.paths import home, working_folder
 from observer.daemon.status import current
 
 FIRST_WITHIN_S = 10.0
-"""How long `add` waits until the files are read: about 4,000 of them."""
+"""How long `add` waits until the files are read, about 4,000 of them, and `remove` until none is
+found any more."""
 LOOK_S = 0.1
 
 
@@ -88,6 +89,9 @@ def remove_command(*, name: str, as_json: bool) -> None:
     client.ensure_daemon(home())
     with open_memory() as memory:
         gone = memory.files.remove(name)
+        until_s = time.monotonic() + FIRST_WITHIN_S
+        while gone.path in memory.files.counts() and time.monotonic() < until_s:
+            time.sleep(LOOK_S)
     if as_json:
         emit({"name": gone.name, "path": gone.path})
         return

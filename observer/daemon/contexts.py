@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from observer.core.clock import now_ms
@@ -59,6 +59,10 @@ class ContextWorker(Worker):
         self._pauses = Spool(home.spool).pauses
         self._shown: list[Pause] = []
         self._quiet = QuietNotice(home, memory)
+
+    def touch(self, projects: Iterable[int | None]) -> None:
+        """Note that something was stored in these projects; what is in none is shown in all."""
+        super().touch(_ALL if project is None else project for project in projects)
 
     def touch_all(self) -> None:
         """Render every file again; unchanged ones are not written."""

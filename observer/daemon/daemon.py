@@ -129,7 +129,9 @@ class Daemon:
         self._guard = HomeGuard(home)
         self._writer = WriterThread(pipeline, self._guard, self._health)
         store, health, writer = self._store, self._health, self._writer
-        self._notes = NoteFolderWorker(store, writer, home, settings, health, on_change=self._noted)
+        self._notes = NoteFolderWorker(
+            store, writer, home, settings, health, on_change=self._noted, embedder=model
+        )
         feedback = FeedbackRecorder(self._store, self._writer, home, on_fetch=self._fetched)
         self._memory = self._remembering(model, feedback)
         self._reminded = requests.RemindedSessions(home.reminders)

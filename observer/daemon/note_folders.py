@@ -29,6 +29,7 @@ from observer.daemon.watching.inotify import (
     most_folders,
 )
 from observer.daemon.writer import WriterThread
+from observer.ingest.projection import Embedder
 from observer.note_files.folders import NoteFolder, NoteFolders
 from observer.note_files.note_files import SyncReport
 from observer.note_files.places import IGNORE
@@ -63,9 +64,10 @@ class NoteFolderWorker:
         settings: which folders nothing is recorded of.
         health: where folders are reported that cannot be read.
         on_change: called with projects whose notes changed, in any thread.
+        embedder: makes the vectors of notes.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - parts of the daemon
         self,
         store: Store,
         writer: WriterThread,
@@ -74,6 +76,7 @@ class NoteFolderWorker:
         health: Health,
         *,
         on_change: Callable[[Iterable[int | None]], None],
+        embedder: Embedder | None = None,
     ) -> None:
         self._store = store
         self._writer = writer
@@ -81,6 +84,7 @@ class NoteFolderWorker:
         self._exclude = settings.exclude
         self._health = health
         self._on_change = on_change
+        self._embedder = embedder
         self._syncs: dict[NoteFolder, FolderSync] = {}
         self._skipped: dict[str, tuple[tuple[str, str], ...]] = {}
         self._due: set[NoteFolder] = set()
@@ -117,6 +121,14 @@ class NoteFolderWorker:
     def sync(self, folder: NoteFolder, paths: Sequence[str]) -> None:
         """See `Keeper.sync`."""
         self._report(folder, self._followed(folder).sync(paths))
+
+    def drop(self, folder: NoteFolder) -> None:
+        """See `Keeper.drop`."""
+        dropped = (self._syncs.pop(folder, None) or self._sync_of(folder)).drop()
+        self._skipped.pop(folder.path, None)
+        self._folders.pop(folder, None)
+        self._due.discard(folder)
+        self._on_change(dropped)
 
     def catch_up(self, folder: NoteFolder, *, within_s: float) -> SyncReport:
         """See `Keeper.catch_up`; what is left is read soon after.
@@ -167,9 +179,11 @@ class NoteFolderWorker:
         listed = self._listed.all()
         if self._is_first:
             paths = {each.path for each in listed}
-            self._drop([each for each in stored if each.path not in paths])
+            known += [each for each in stored if each.path not in paths]
             self._is_first = False
-        self._drop([each for each in known if each not in listed])
+        for folder in known:
+            if folder not in listed:
+                self.drop(folder)
         for folder in listed:
             self._followed(folder)
 
@@ -180,14 +194,6 @@ class NoteFolderWorker:
         made = self._syncs.setdefault(folder, self._sync_of(folder))
         self._due.add(folder)
         return made
-
-    def _drop(self, folders: Iterable[NoteFolder]) -> None:
-        for folder in folders:
-            (self._syncs.pop(folder, None) or self._sync_of(folder)).drop()
-            self._skipped.pop(folder.path, None)
-            self._folders.pop(folder, None)
-            self._due.discard(folder)
-            self._on_change({None})
 
     def _scan_due(self) -> None:
         if time.monotonic() >= self._next_scan_s:
@@ -212,7 +218,7 @@ class NoteFolderWorker:
         """Have the kernel watch the folders that were found, and no others."""
         wanted = frozenset(
             f"{folder.path}/{below}".rstrip("/")
-            for folder, found in self._folders.items()
+            for folder, found in list(self._folders.items())
             for below in found
         )
         if wanted == self._watched and self._watch:
@@ -271,7 +277,14 @@ class NoteFolderWorker:
         self._skipped[folder.path] = report.skipped
 
     def _sync_of(self, folder: NoteFolder) -> FolderSync:
-        return FolderSync(self._store, self._write, folder, exclude=self._exclude, now_ms=now_ms)
+        return FolderSync(
+            self._store,
+            self._write,
+            folder,
+            exclude=self._exclude,
+            now_ms=now_ms,
+            embedder=self._embedder,
+        )
 
     def _write(self, work: Callable[[Writer], None]) -> None:
         self._writer.call(self._in_transaction, work)

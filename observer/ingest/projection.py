@@ -51,6 +51,15 @@ class Embedder(Protocol):
         """Return the vector of each item, by id, however long it takes; none without a model."""
 
 
+def put_embedded(writer: Writer, items: Sequence[Item], embedder: Embedder | None) -> None:
+    """Put items with their vectors: what is found by its words is found by its meaning too."""
+    if embedder is None:
+        writer.put_items(items)
+        return
+    vectors = embedder.begin([item for item in items if item.deleted_ms is None])
+    writer.put_items(items, model=embedder.id, vectors=vectors)
+
+
 class Projection:
     """Everything that one write transaction derives from the events it is given, in log order.
 
@@ -140,11 +149,7 @@ class Projection:
         self._history.finish()
         self._enrich()
         items = [with_suspicion(self._unless_forgotten(item)) for item in self._items.values()]
-        if self._embedder is None:
-            self._writer.put_items(items)
-            return
-        vectors = self._embedder.begin([item for item in items if item.deleted_ms is None])
-        self._writer.put_items(items, model=self._embedder.id, vectors=vectors)
+        put_embedded(self._writer, items, self._embedder)
 
     def _fold(self, recorded: Recorded) -> SessionReducer:
         key = recorded.session_id

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from observer.core.model import Item, Place, item_id
 from observer.core.note_file import NoteFile, NoteFileContent
+from observer.ingest.projection import Embedder, put_embedded
 from observer.note_files.grammar import permalink_of
 from observer.note_files.items import ParsedNote, note_item
 from observer.note_files.tree import FileStat
@@ -40,12 +41,16 @@ class Batch:
         writer: the transaction.
         root: the note folder.
         now_ms: the clock's time.
+        embedder: makes the vectors that are stored with notes.
     """
 
-    def __init__(self, writer: Writer, root: str, *, now_ms: int) -> None:
+    def __init__(
+        self, writer: Writer, root: str, *, now_ms: int, embedder: Embedder | None = None
+    ) -> None:
         self._writer = writer
         self._root = root
         self._now_ms = now_ms
+        self._embedder = embedder
         self._known: list[NoteFile] = []
         self._chosen: dict[str, NoteFile] = {}
         self._taken: set[int] = set()
@@ -78,7 +83,7 @@ class Batch:
         put_gone(self._writer, lost, now_ms=self._now_ms)
         made = self._made(fresh)
         self._writer.put_note_files([(file, note.content) for file, note in made])
-        self._writer.put_items(
+        items = [
             note_item(
                 file,
                 note,
@@ -87,7 +92,8 @@ class Batch:
                 commit=commits.get(file.path, place.commit),
             )
             for file, note in made
-        )
+        ]
+        put_embedded(self._writer, items, self._embedder)
         self._writer.restamp_note_files(
             [self._stamped(self._chosen[each.path], each) for each in read if not each.note]
         )

@@ -50,6 +50,9 @@ class Keeper(Protocol):
     def sync(self, folder: NoteFolder, paths: Sequence[str]) -> None:
         """Store what is at some paths of a folder, and return after the commit."""
 
+    def drop(self, folder: NoteFolder) -> None:
+        """Take the notes of a folder out of what is found, and return after the commit."""
+
     def catch_up(self, folder: NoteFolder, *, within_s: float) -> SyncReport:
         """Store what has changed in a folder, as much of it as there is time for.
 
@@ -122,10 +125,15 @@ class NoteFiles:
     def remove(self, name: str) -> NoteFolder:
         """Let a note folder be one no more: its notes are not found, its files stay.
 
+        In a process that only reads, the daemon does it soon after.
+
         Raises:
             NotFound: there is none.
         """
-        return self._folders.remove(name)
+        gone = self._folders.remove(name)
+        if self._keeper is not None:
+            self._keeper.drop(gone)
+        return gone
 
     def counts(self) -> Mapping[str, int]:
         """Return how many notes each note folder has, by its path."""

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from observer.core.errors import BadInput, NotFound
 from observer.core.model import Place
 from observer.core.note_file import NoteFile
+from observer.ingest.projection import Embedder
 from observer.note_files import tree
 from observer.note_files.folders import NoteFolder
 from observer.note_files.items import ParsedNote, parsed
@@ -71,6 +72,7 @@ class FolderSync:
         folder: the note folder.
         exclude: folders of which nothing is recorded: the user's setting.
         now_ms: the clock.
+        embedder: makes the vectors of notes, which are stored with them.
     """
 
     def __init__(
@@ -81,12 +83,15 @@ class FolderSync:
         *,
         exclude: Sequence[str],
         now_ms: Callable[[], int],
+        embedder: Embedder | None = None,
     ) -> None:
         self._store = store
         self._write = write
         self._root = folder.path
         self._place = FolderPlace(folder, exclude=exclude, now_ms=now_ms)
         self._now_ms = now_ms
+        self._embedder = embedder
+        self._is_dropped = False
         self._lock = threading.Lock()
         self._scanning = threading.Lock()
         self._odd: dict[str, str] = {}
@@ -204,15 +209,20 @@ class FolderSync:
         skipped = tuple(sorted((self._odd | self._skipped).items()))
         return SyncReport(skipped=skipped, project_id=self._project_id, **counts)
 
-    def drop(self) -> int:
-        """Take all notes of the folder out of what is found; return how many. Files stay."""
+    def drop(self) -> frozenset[int | None]:
+        """Take all notes of the folder out of what is found; return their projects. Files stay.
+
+        A scan that goes on in another thread stores nothing any more.
+        """
         with self._lock:
+            self._is_dropped = True
             with self._store.read() as reader:
                 files = reader.note_files(self._root)
+                items = reader.items([file.item for file in files])
             for first in range(0, len(files), BATCH):
                 batch = files[first : first + BATCH]
                 self._write(partial(put_gone, files=batch, now_ms=self._now_ms()))
-        return len(files)
+        return frozenset(item.project_id for item in items)
 
     def _batches(self, waiting: Sequence[str], parser: NoteParser) -> Iterator[_Batch]:
         """Yield what is at some paths; while a batch is stored, the next one is parsed."""
@@ -249,7 +259,7 @@ class FolderSync:
     def _stored(self, batch: _Batch) -> tuple[int, int]:
         """Return how many notes have changed, and how many are gone."""
         read, place = [self._as_it_is(each, batch.place) for each in batch.read], batch.place
-        if not read and not batch.missing:
+        if self._is_dropped or not (read or batch.missing):
             return 0, 0
         with self._store.read() as reader:
             projects = reader.projects()
@@ -262,7 +272,9 @@ class FolderSync:
         batches: list[Batch] = []
 
         def work(writer: Writer) -> None:
-            batches.append(Batch(writer, self._root, now_ms=self._now_ms()))
+            batches.append(
+                Batch(writer, self._root, now_ms=self._now_ms(), embedder=self._embedder)
+            )
             self._project_id = self._place.project_id(writer)
             batches[-1].put(
                 read, batch.missing, project_id=self._project_id, place=place, commits=commits

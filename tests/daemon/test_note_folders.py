@@ -63,7 +63,7 @@ def test_a_folder_is_followed_until_it_is_removed(
         assert str(vault / "old/Queue.md") in refused.stderr
 
     assert observer("note", "folder", "remove", "vault").returncode == 0
-    until(lambda: found("zebra") == [])
+    assert found("zebra") == []
     assert (vault / "Horse.md").exists()
     assert observer("note", "folder", "list").stdout.startswith("no note folders")
 

@@ -27,6 +27,9 @@ class KeeperOf:
     def sync(self, _: NoteFolder, paths: Sequence[str]) -> None:
         self._sync.sync(paths)
 
+    def drop(self, _: NoteFolder) -> None:
+        self._sync.drop()
+
     def catch_up(self, _: NoteFolder, *, within_s: float) -> SyncReport:
         return self._sync.catch_up(within_s=within_s, is_over=lambda: False)
 

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound
 from observer.core.filters import Filters
 from observer.core.paths import Home
+from observer.note_files.sync import FolderSync
 from observer.notes.validation import check_kept_here
 from observer.purge.databases import clean
 from observer.purge.redact import secrets_in
@@ -224,13 +226,20 @@ def test_a_scan_of_another_thread_is_waited_for(vault: Vault) -> None:
         assert scan.result().left == ()
 
 
+def test_a_folder_that_is_removed_while_it_is_read_stays_removed(vault: Vault) -> None:
+    for number in range(201):  # one more than a batch
+        vault.put(f"n{number:03}.md", "zebra")
+    vault.sync.scan(go_on=lambda _: bool(vault.sync.drop()) or True)
+    assert vault.paths() == {}
+
+
 def test_files_that_are_as_they_were_are_not_compared_again(vault: Vault) -> None:
     """Only a scan sees what was changed in the store; a young file may change unseen."""
     vault.put("Zebra.md", "zebra")
     for later_ms, compared in ((0, 1), (10_000, 0)):
         vault.later_ms = later_ms
         vault.sync.catch_up(within_s=60, is_over=lambda: False)
-        vault.sync.drop()
+        FolderSync(vault.store, vault._write, vault.folder, exclude=(), now_ms=now_ms).drop()
         assert vault.sync.catch_up(within_s=60, is_over=lambda: False).changed == compared
     assert vault.sync.scan().changed == 1
 

@@ -66,6 +66,9 @@ class Folders:
     def sync(self, folder: NoteFolder, paths: Sequence[str]) -> None:
         self._keeper(folder).sync(paths)
 
+    def drop(self, folder: NoteFolder) -> None:
+        self._keepers.pop(folder).drop()
+
     def catch_up(self, folder: NoteFolder, *, within_s: float) -> SyncReport:
         keeper = self._keeper(folder)
         return keeper.catch_up(within_s=min(within_s, self.within_s), is_over=lambda: False)

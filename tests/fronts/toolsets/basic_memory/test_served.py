@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +16,68 @@ from observer.core.paths import Home
 
 pytestmark = pytest.mark.slow
 
+Git = Callable[..., str]
+Until = Callable[..., None]
+
+
+def client_of(tools: str, folder: Path, **variables: str) -> Client:
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "observer", "mcp", "--tools", tools],
+        env=dict(os.environ) | variables,
+        cwd=folder,
+    )
+    return Client(server)
+
 
 @pytest.fixture
 def client(tmp_path: Path) -> Client:
-    server = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "observer", "mcp", "--tools", "basic-memory"],
-        env=dict(os.environ),
-        cwd=tmp_path,
-    )
-    return Client(server)
+    return client_of("basic-memory", tmp_path)
+
+
+def test_a_removed_folder_is_found_nowhere(
+    tmp_path: Path, home: Home, client: Client, git: Git, until: Until
+) -> None:
+    """In another toolset at once, in the files that sessions begin with soon after."""
+    git(tmp_path / "shop", "init")
+    notes = str(tmp_path / "shop" / "notes")
+
+    def is_told() -> bool:
+        shown = home.context.rglob("CONTEXT.md")
+        return any("marmalade" in path.read_text() for path in shown)
+
+    async def work() -> None:
+        async with asyncio.timeout(90), client, client_of("core", tmp_path) as other:
+            await client.call_tool(
+                "create_memory_project", {"project_name": "shop", "project_path": notes}
+            )
+            note = {
+                "title": "Jar",
+                "content": "marmalade",
+                "directory": "/",
+                "note_type": "decision",
+            }
+            await client.call_tool("write_note", note)
+            assert "Jar" in str(await other.call_tool("search", {"query": "marmalade"}))
+            await asyncio.to_thread(until, is_told)
+            await client.call_tool("delete_project", {"project_name": "shop"})
+            assert "Jar" not in str(await other.call_tool("search", {"query": "marmalade"}))
+
+    asyncio.run(work())
+    until(lambda: not is_told())
+
+
+def test_a_new_note_is_found_by_meaning_at_once(tmp_path: Path, client: Client) -> None:
+    async def work() -> str:
+        async with asyncio.timeout(90), client:
+            asked = {"project_name": "shop", "project_path": str(tmp_path / "notes")}
+            await client.call_tool("create_memory_project", asked)
+            note = {"title": "Jar", "content": "We store the queue in Redis", "directory": "/"}
+            await client.call_tool("write_note", note)
+            asked = {"query": "where are waiting jobs kept", "search_type": "semantic"}
+            return str(await client.call_tool("search_notes", asked))
+
+    assert "shop/jar" in asyncio.run(work())
 
 
 def test_an_agent_and_a_person_work_on_one_note(tmp_path: Path, home: Home, client: Client) -> None:
