@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 
 import click
+import msgspec
 
 from observer import client
 from observer.cli.commands import Group
 from observer.cli.options import named_project
-from observer.cli.output import emit, json_option, note, say, table
+from observer.cli.output import emit, json_option, limit_option, note, say, table
 from observer.cli.session import open_memory
+from observer.core.model import iso
 from observer.core.paths import home, working_folder
 from observer.daemon.status import current
 
@@ -96,3 +98,37 @@ def remove_command(*, name: str, as_json: bool) -> None:
         emit({"name": gone.name, "path": gone.path})
         return
     say(f"{gone.path} is no note folder any more; its files stay")
+
+
+@folder_command.command("history", epilog="Example: observer note folder history vault")
+@click.argument("name", metavar="[NAME|PATH]", required=False)
+@limit_option(20, "Most changes listed.")
+@json_option
+def history_command(*, name: str | None, limit: int, as_json: bool) -> None:
+    """List what agents replaced, moved or deleted in note folders, the latest first."""
+    with open_memory() as memory:
+        path = memory.files.folder(name).path if name else ""
+        found = [each for each in memory.files.versions.all() if path in {"", each.folder}][:limit]
+    if as_json:
+        emit([msgspec.to_builtins(each) for each in found])
+    elif found:
+        rows = [
+            (each.number, iso(each.at_ms), each.act, f"{each.folder}/{each.path}") for each in found
+        ]
+        table(("Number", "When", "What", "Path"), rows)
+    else:
+        say("no changes; what is older than 30 days is not kept")
+
+
+@folder_command.command("undo", epilog="Example: observer note folder undo 12")
+@click.argument("number", type=click.IntRange(min=1), required=False)
+@json_option
+def undo_command(*, number: int | None, as_json: bool) -> None:
+    """Bring back what an agent replaced, moved or deleted: the latest, or that of a number."""
+    client.ensure_daemon(home())
+    with open_memory() as memory:
+        done = memory.files.versions.undo(number)
+    if as_json:
+        emit(msgspec.to_builtins(done))
+        return
+    say(f"{done.folder}/{done.path} is as it was before it was {done.act}")

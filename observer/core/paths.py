@@ -148,6 +148,11 @@ class Home:
         return self.root / "note-folders.json"
 
     @property
+    def note_versions(self) -> Path:
+        """What tools replaced, moved or deleted in note folders, by number, to be brought back."""
+        return self.root / "note-versions"
+
+    @property
     def models(self) -> Path:
         """The user's own models, a folder each."""
         return self.root / "models"

@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from observer.core.clock import now_ms
-from observer.core.errors import BadInput, DaemonUnavailable
+from observer.core.errors import BadInput, DaemonUnavailable, NotFound
 from observer.core.model import Item, spelling_key
 from observer.core.note_file import Claim, NoteFile, Relation
 from observer.core.paths import Home
@@ -22,6 +22,7 @@ from observer.note_files import tree, writing
 from observer.note_files.folders import NoteFolder, NoteFolders
 from observer.note_files.frontmatter import Fields, fields_of, parts_of
 from observer.note_files.places import FolderPlace
+from observer.note_files.versions import Act, NoteVersions
 from observer.redaction.redact import redact_text
 from observer.store.interface import Store, StoreReader
 
@@ -81,6 +82,24 @@ class FileText(Value):
         return self.head + self.body
 
 
+class WrittenFile(NamedTuple):
+    """A note that was written; `number` is that of the change, by which the old text comes back."""
+
+    file: NoteFile
+    number: int | None
+
+
+class FolderChange(NamedTuple):
+    """What became of a folder: paths of files where they are now, and where they were left.
+
+    `number` is that of the change, by which it is undone; None if there was nothing to do.
+    """
+
+    done: list[str]
+    left: list[str]
+    number: int | None
+
+
 class NoteFiles:
     """The note folders of one home; safe to share between threads.
 
@@ -96,6 +115,7 @@ class NoteFiles:
         self._store = store
         self._folders = NoteFolders(home)
         self._keeper = keeper
+        self.versions = NoteVersions(home, now_ms)
 
     def folders(self) -> tuple[NoteFolder, ...]:
         """Return the note folders, by name."""
@@ -252,7 +272,7 @@ class NoteFiles:
         checksum = tree.checksum(data)
         return FileText(path=plain, head=head, body=body, fields=fields, checksum=checksum)
 
-    def write(self, folder: NoteFolder, path: str, text: str, *, expected: str) -> NoteFile:
+    def write(self, folder: NoteFolder, path: str, text: str, *, expected: str) -> WrittenFile:
         """Write a note whole, and return it once it can be found.
 
         Args:
@@ -268,9 +288,15 @@ class NoteFiles:
         """
         plain = _note_path(path)
         keeper = self._writing()
-        writing.write(folder.path, plain, text.encode(), expected=expected)
+        number = self.put(folder, plain, text.encode(), expected=expected)
         keeper.sync(folder, [plain])
-        return self._stored(folder, plain)
+        return WrittenFile(self._stored(folder, plain), number)
+
+    def put(self, folder: NoteFolder, path: str, data: bytes, *, expected: str) -> int | None:
+        """Write any file whole, as `write`; return the change by which the old one comes back."""
+        number = self._keep(folder, path, "replaced", expected) if expected != NEW else None
+        writing.write(folder.path, path, data, expected=expected)
+        return number
 
     def move(self, folder: NoteFolder, path: str, target: str) -> NoteFile:
         """Give a note another path in its folder; its id and its permalink stay.
@@ -283,6 +309,7 @@ class NoteFiles:
         plain, new = tree.check_path(path), _note_path(target)
         keeper = self._writing()
         writing.move(folder.path, plain, new)
+        self.versions.moved(folder, plain, [(plain, new)])
         keeper.sync(folder, [plain, new])
         return self._stored(folder, new)
 
@@ -297,8 +324,59 @@ class NoteFiles:
         """
         plain = tree.check_path(path)
         keeper = self._writing()
+        self._keep(folder, plain, "deleted", expected)
         writing.remove(folder.path, plain, expected=expected)
         keeper.sync(folder, [plain])
+
+    def move_folder(self, folder: NoteFolder, path: str, target: str) -> FolderChange:
+        """Give a folder another path, with all that is in it; see `writing.move_folder`.
+
+        Raises:
+            NotFound: there is no such folder.
+            BadInput: it cannot be moved there; a path as in `read`.
+            DaemonUnavailable: this process only reads.
+        """
+        plain, new = self._folder_at(folder, path), tree.check_path(target)
+        if tree.is_below(new, [plain]) or new == plain:
+            raise BadInput(f"{new} is {plain}, or lies in it", hint="name another path")
+        before = tree.all_files(folder.path, plain)
+        moves = writing.move_folder(folder.path, plain, new)
+        number = self.versions.moved(folder, plain, moves) if moves else None
+        left = tree.all_files(folder.path, plain)
+        done = [f"{new}{each[len(plain) :]}" for each in before if each not in set(left)]
+        self._writing().sync(folder, [each for each in (*before, *done) if tree.is_note(each)])
+        return FolderChange(done, left, number)
+
+    def delete_folder(self, folder: NoteFolder, path: str) -> tuple[Sequence[str], int]:
+        """Take a folder with all that is in it out of a note folder; `versions` has it then.
+
+        Returns:
+            The paths of its files, and the number of the change.
+
+        Raises:
+            NotFound: there is no such folder.
+            BadInput: the system does not let it go; a path as in `read`.
+            DaemonUnavailable: this process only reads.
+        """
+        plain = self._folder_at(folder, path)
+        before = tree.all_files(folder.path, plain)
+        number = self.versions.take(folder, plain)
+        self._writing().sync(folder, [each for each in before if tree.is_note(each)])
+        return before, number
+
+    def _folder_at(self, folder: NoteFolder, path: str) -> str:
+        self._writing()
+        plain = tree.check_path(path)
+        if tree.names_in(folder.path, plain) is None:
+            raise NotFound(f"no folder {plain[:200]}", hint="list what is there")
+        return plain
+
+    def _keep(self, folder: NoteFolder, path: str, act: Act, expected: str) -> int | None:
+        """Keep a file as it is, unless it is another one than expected: then it stays."""
+        data, _ = tree.read(folder.path, path)
+        if tree.checksum(data) != expected:
+            return None
+        return self.versions.keep(folder, path, data, act)
 
     def _writing(self) -> Keeper:
         if self._keeper is None:

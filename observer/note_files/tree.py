@@ -156,6 +156,24 @@ class Walk:
         self.hidden: list[str] = []
 
 
+def names_in(folder: str, path: str) -> list[str] | None:
+    """Return what is in a folder inside a note folder, hidden or not; None if it is no folder."""
+    try:
+        with opened_folder(folder, f"{path}/.") as (inside, _), os.scandir(inside) as entries:
+            return sorted(entry.name for entry in entries)
+    except OSError:
+        return None
+
+
+def all_files(folder: str, under: str) -> list[str]:
+    """Return all that is in a folder inside a note folder but folders: hidden, ignored, links."""
+    found = []
+    for name in names_in(folder, under) or ():
+        path = f"{under}/{name}"
+        found += [path] if names_in(folder, path) is None else all_files(folder, path)
+    return found
+
+
 def is_below(path: str, folders: Iterable[str]) -> bool:
     """Return True if a path lies in one of some folders."""
     return any(path.startswith(f"{folder}/") for folder in folders)

@@ -104,6 +104,35 @@ def move(folder: str, path: str, target: str) -> None:
         raise tree.refused(path, error) from error
 
 
+def move_folder(folder: str, path: str, target: str) -> list[tuple[str, str]]:
+    """Give a folder inside a note folder another path, with all that is in it.
+
+    Where there is a folder at the target, what is in this one goes into that, one by one; what has
+    its name there already stays where it is.
+
+    Returns:
+        What was moved, files and whole folders: their paths before and after.
+
+    Raises:
+        BadInput: a file is at the target; it lies in the folder itself; it cannot be moved.
+        NotFound: there is no such folder.
+    """
+    try:
+        move(folder, path, target)
+    except BadInput:
+        inner = [tree.names_in(folder, each) for each in (path, target)]
+        if None in inner:
+            raise
+        moved = []
+        for name in inner[0] or ():
+            with suppress(BadInput):
+                moved += move_folder(folder, f"{path}/{name}", f"{target}/{name}")
+        with suppress(OSError), tree.opened_folder(folder, path) as (above, name):
+            os.rmdir(name, dir_fd=above)
+        return moved
+    return [(path, target)]
+
+
 def is_draft(path: str) -> bool:
     """Return True if a file is called like the draft of a writer."""
     return _DRAFT.fullmatch(path.rpartition("/")[2]) is not None

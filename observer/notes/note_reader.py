@@ -106,8 +106,9 @@ class NoteReader:
         item = self.get(handle, deleted=True)
         if item.file:
             raise BadInput(
-                f"note {item.id} is kept as a file, so its versions are not kept here",
-                hint=f"look at them with: git log -p {item.file}",
+                f"note {item.id} is kept as a file, so its versions are not in the log",
+                hint="what agents changed: observer note folder history; all else: git log -p "
+                + item.file,
             )
         with self._store.read() as reader:
             history = reader.history(item.id)

@@ -93,10 +93,23 @@ def clear_text(home: Home, text: re.Pattern[bytes]) -> dict[str, int]:
         if path.suffix != ".db" and holds(path, text):
             shred(path)
             gone["backups"] += 1
+    gone[home.note_versions.name] = _clear_versions(home.note_versions, text)
     if holds(home.imports, text):
         shred(home.imports)
         gone[home.imports.name] += 1
     return {name: count for name, count in gone.items() if count}
+
+
+def _clear_versions(folder: Path, text: re.Pattern[bytes]) -> int:
+    """Delete what was in note folders and holds a text; return how many changes these were of."""
+    found = [
+        place
+        for place in sorted(folder.glob("*"))
+        if any(holds(path, text) for path in _files(place))
+    ]
+    for place in found:
+        discard(place)
+    return len(found)
 
 
 def left(home: Home, text: re.Pattern[bytes]) -> list[str]:

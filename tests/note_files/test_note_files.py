@@ -45,7 +45,7 @@ def test_a_file_is_a_note_with_claims_and_relations(vault: Vault) -> None:
 
 
 def test_a_write_is_found_at_once(vault: Vault) -> None:
-    made = vault.files.write(vault.folder, "a/New.md", QUEUE, expected=NEW)
+    made = vault.files.write(vault.folder, "a/New.md", QUEUE, expected=NEW).file
     assert vault.item("a/New.md").id == made.item
     assert vault.files.read(vault.folder, "a/New.md").text == QUEUE
 
@@ -63,14 +63,14 @@ def test_who_read_another_version_replaces_nothing(vault: Vault) -> None:
 
 
 def test_a_move_keeps_the_note_and_its_permalink(vault: Vault) -> None:
-    made = vault.files.write(vault.folder, "a/Queue.md", QUEUE, expected=NEW)
+    made = vault.files.write(vault.folder, "a/Queue.md", QUEUE, expected=NEW).file
     moved = vault.files.move(vault.folder, "a/Queue.md", "b/Jobs.md")
     assert (moved.item, moved.permalink, moved.path) == (made.item, "a/queue", "b/Jobs.md")
     assert vault.paths() == {"b/Jobs.md": made.item}
 
 
 def test_a_deleted_note_is_not_found_and_comes_back_as_itself(vault: Vault) -> None:
-    made = vault.files.write(vault.folder, "Queue.md", QUEUE, expected=NEW)
+    made = vault.files.write(vault.folder, "Queue.md", QUEUE, expected=NEW).file
     vault.files.delete(vault.folder, "Queue.md", expected=made.checksum)
     assert vault.paths() == {}
     with vault.store.read() as reader:

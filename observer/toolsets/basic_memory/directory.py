@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import base64
 import mimetypes
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 import orjson
-from msgspec import Meta
+from msgspec import UNSET, Meta
 
-from observer.core.errors import BadInput, NotFound, ObserverError
-from observer.core.note_file import NoteFile
+from observer.core.errors import BadInput, NotFound
 from observer.toolsets.basic_memory import rows
 from observer.toolsets.basic_memory.json_canvas import checked
 from observer.toolsets.basic_memory.listing import listing, nodes_of
@@ -59,12 +57,12 @@ class DirectoryTools:
             str, Meta(description="Instead: a folder; the name of the file stays.")
         ] = "",
         is_directory: Annotated[
-            bool, Meta(description="Both are directories; all notes in it move.")
+            bool, Meta(description="Both are directories; all that is in it moves.")
         ] = False,
         project: ProjectName = "",
         output_format: Format = "text",
     ) -> ToolResult[rows.MovedNote]:
-        """Move a note, or all notes of a directory; ids and permalinks stay."""
+        """Move a note, or a directory with all its files; ids and permalinks stay."""
         vault = self._vaults.named(project, identifier)
         if bool(destination_path.strip()) == bool(destination_folder.strip()):
             raise BadInput(
@@ -106,25 +104,28 @@ class DirectoryTools:
     def _move_all(
         self, vault: Vault, source: str, target: str, output_format: Format
     ) -> ToolResult[rows.MovedNote]:
-        files, folder = _inside(vault, source)
+        folder = _directory(source)
         new = vault.path_of(target, "").rstrip("/")
-        done, failed = _each(
-            files, lambda file: vault.move(file, f"{new}/{file.path[len(folder) + 1 :]}").path
-        )
+        try:
+            done, left, number = vault.files.move_folder(vault.folder, folder, new)
+        except NotFound as error:
+            raise _no_files(source) from error
+        failed = [f"{path}: there is a file {new}{path[len(folder) :]} already" for path in left]
         result = rows.MovedNote(
-            moved=bool(done),
+            moved=number is not None,
             title=None,
             permalink=None,
             file_path=None,
             source=source,
             destination=target,
             is_directory=True,
-            total_files=len(files),
+            total_files=len(done) + len(failed),
             successful_moves=len(done),
             failed_moves=len(failed),
+            undo=UNSET if number is None else number,
         )
         about = [f"**Source:** `{source}`", f"**Destination:** `{target}`"]
-        text = _summary(vault, "Move", "moved", about, done, failed)
+        text = _summary(vault, ("Move", "moved"), about, (done, failed), rows.way_back(result))
         return as_answer(text, result, output_format)
 
     def delete_note(
@@ -132,35 +133,44 @@ class DirectoryTools:
         identifier: Exact,
         *,
         is_directory: Annotated[
-            bool, Meta(description="Delete all notes of the directory of this path.")
+            bool, Meta(description="Delete the directory of this path, with all that is in it.")
         ] = False,
         project: ProjectName = "",
         output_format: Format = "text",
     ) -> ToolResult[rows.DeletedNote | rows.DeletedDirectory]:
-        """Delete the file of a note, or of all notes of a directory. Ask the person first."""
+        """Delete a note, or a directory with all its files. Ask the person first."""
         vault = self._vaults.named(project, identifier)
         if is_directory:
-            files, _ = _inside(vault, identifier)
-            done, failed = _each(files, vault.delete)
-            counted = rows.DeletedDirectory(
-                deleted=bool(done),
-                is_directory=True,
-                identifier=identifier,
-                total_files=len(files),
-                successful_deletes=len(done),
-                failed_deletes=len(failed),
-                deleted_files=done,
-                errors=failed,
-            )
-            about = [f"**Directory:** `{identifier}`"]
-            text = _summary(vault, "Delete", "deleted", about, done, failed)
-            return as_answer(text, counted, output_format)
+            return self._delete_all(vault, identifier, output_format)
         file = vault.exact(identifier)
         vault.delete(file)
         result = rows.DeletedNote(
             deleted=True, title=file.title, permalink=file.permalink, file_path=file.path
         )
         return as_answer("true", result, output_format)
+
+    def _delete_all(
+        self, vault: Vault, identifier: str, output_format: Format
+    ) -> ToolResult[rows.DeletedNote | rows.DeletedDirectory]:
+        try:
+            gone, number = vault.files.delete_folder(vault.folder, _directory(identifier))
+        except NotFound as error:
+            raise _no_files(identifier) from error
+        done = list(gone)
+        result = rows.DeletedDirectory(
+            deleted=True,
+            is_directory=True,
+            identifier=identifier,
+            total_files=len(done),
+            successful_deletes=len(done),
+            failed_deletes=0,
+            deleted_files=done,
+            errors=[],
+            undo=number,
+        )
+        about = [f"**Directory:** `{identifier}`"]
+        text = _summary(vault, ("Delete", "deleted"), about, (done, []), rows.way_back(result))
+        return as_answer(text, result, output_format)
 
     def read_content(
         self,
@@ -248,39 +258,36 @@ def _content(path: str, data: bytes) -> rows.FileContent:
     return rows.FileContent(type="image" if is_image else "document", source=source)
 
 
-def _inside(vault: Vault, directory: str) -> tuple[Sequence[NoteFile], str]:
-    """Return the notes of a directory, which is not the top.
+def _directory(given: str) -> str:
+    """Return the path of a directory, which is not the top.
 
     Raises:
-        NotFound: there are none, or it is no directory inside the folder.
+        NotFound: it is the top, or not inside the folder.
     """
-    folder = directory.strip().strip("/")
-    files = vault.notes(folder) if folder and not leaves_folder(folder) else []
-    if not files:
-        raise NotFound(
-            f"No files found for directory `{directory[:200]}`",
-            hint="list_directory shows the directories; the top itself cannot be named",
-        )
-    return files, folder
+    path = given.strip().strip("/")
+    if not path or leaves_folder(path):
+        raise _no_files(given)
+    return path
 
 
-def _each(files: Sequence[NoteFile], work: Any) -> tuple[list[str], list[str]]:  # noqa: ANN401
-    """Return the paths after some work on each file, and what failed."""
-    done, failed = [], []
-    for file in files:
-        try:
-            done.append(work(file))
-        except ObserverError as error:
-            failed.append(f"{file.path}: {error.message}")
-    return done, failed
+def _no_files(directory: str) -> NotFound:
+    return NotFound(
+        f"No files found for directory `{directory[:200]}`",
+        hint="list_directory shows the directories; the top itself cannot be named",
+    )
 
 
 def _summary(
-    vault: Vault, act: str, past: str, about: list[str], done: list[str], failed: list[str]
+    vault: Vault,
+    act: tuple[str, str],
+    about: list[str],
+    files: tuple[list[str], list[str]],
+    after: list[str],
 ) -> str:
-    ended = "Successfully" if not failed else "With Errors"
+    done, failed = files
+    past = act[1]
     lines = [
-        f"# Directory {past.capitalize()} {ended}",
+        f"# Directory {past.capitalize()} {'With Errors' if failed else 'Successfully'}",
         "",
         *about,
         "",
@@ -289,7 +296,7 @@ def _summary(
         f"- Successfully {past}: {len(done)}",
         f"- Failed: {len(failed)}",
     ]
-    for head, each in ((f"{past.capitalize()} Files", done), (f"{act} Errors", failed)):
+    for head, each in ((f"{past.capitalize()} Files", done), (f"{act[0]} Errors", failed)):
         if each:
             lines += ["", f"## {head}", *(f"- `{path}`" for path in each)]
-    return "\n".join([*lines, "", f"<!-- Project: {vault.name} -->"])
+    return "\n".join([*lines, *after, "", f"<!-- Project: {vault.name} -->"])

@@ -19,8 +19,6 @@ Operation = Literal[
     "insert_before_section",
     "insert_after_section",
 ]
-CREATING: tuple[Operation, ...] = ("append", "prepend")
-"""Operations that make a note which is not there."""
 
 _HEADING = re.compile(r"(#{1,6})\s+\S.*")
 _FENCE = re.compile(r"\s{0,3}(```|~~~)")

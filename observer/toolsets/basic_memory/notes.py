@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from msgspec import Meta
+from msgspec import UNSET, Meta
 
-from observer.core.errors import Ambiguous, BadInput, NotFound
+from observer.core.errors import BadInput
 from observer.core.note_file import NoteFile
 from observer.note_files.frontmatter import fields_of, json_fields_of, parts_of, with_fields
 from observer.note_files.grammar import permalink_of
 from observer.toolsets.basic_memory import edits, rows
 from observer.toolsets.basic_memory.edits import Operation, TextEdit
-from observer.toolsets.basic_memory.memory_url import named_by
 from observer.toolsets.basic_memory.rows import Format, as_answer
 from observer.toolsets.basic_memory.selection import tags_of
 from observer.toolsets.basic_memory.vault import ProjectName, Vault, Vaults
@@ -63,37 +62,43 @@ class FileNoteTools:
         metadata: Annotated[
             dict[str, Any], Meta(description="More fields of the frontmatter.")
         ] = {},  # noqa: B006 - never changed
-        overwrite: Annotated[bool, Meta(description="Replace the note if it is there.")] = False,
+        overwrite: Annotated[
+            bool, Meta(description="False: leave a note that is there as it is, and say so.")
+        ] = True,
         project: ProjectName = "",
         output_format: Format = "text",
     ) -> ToolResult[rows.WrittenNote]:
-        """Create a Markdown note in the note folder, or replace one with `overwrite`.
+        """Create or update a Markdown note in the note folder.
 
-        To change a part of a note, use edit_note.
+        A note of that title is replaced, and kept as it was: the answer says how it comes back. To
+        change a part of a note, use edit_note.
         """
         vault = self._vaults.named(project)
         path = vault.path_of(directory, f"{_file_name(title)}.md")
         there = vault.there(path, title)
         path = there.path if there else path
-        text = _composed(title, content, tags, note_type, metadata, vault.permalink_for(path))
+        permalink = there.permalink if there else vault.permalink_for(path)
+        text = _composed(title, content, tags, note_type, metadata, permalink)
         if there and not overwrite:
             raise BadInput(
                 f"Note already exists: {there.title!r} (permalink: {there.permalink})",
-                hint="use edit_note, or write_note with overwrite=true to replace all of it",
+                hint="use edit_note, or leave overwrite out to replace all of it",
             )
-        kept = vault.replace(vault.read(there), text) if there else vault.create(path, text)
+        written = vault.replace(vault.read(there), text) if there else vault.create(path, text)
+        kept = written.file
         result = rows.WrittenNote(
             title=kept.title,
             permalink=kept.permalink,
             file_path=kept.path,
             checksum=kept.checksum[:8],
             action="updated" if there else "created",
+            undo=UNSET if written.number is None else written.number,
         )
         head = f"# {result.action.capitalize()} note"
         named = tags_of(tags)
         tagged = ["", "## Tags", f"- {', '.join(named)}"] if named else []
         near = vault.standing_near(kept)
-        more = [*tagged, *(["", *near] if near else [])]
+        more = [*tagged, *(["", *near] if near else []), *rows.way_back(result)]
         return as_answer(_written(vault, head, result, more), result, output_format)
 
     def read_note(
@@ -159,41 +164,18 @@ class FileNoteTools:
         project: ProjectName = "",
         output_format: Format = "text",
     ) -> ToolResult[rows.EditedNote]:
-        """Change a part of a note; append and prepend create a note that is not there."""
+        """Change a part of a note that is there."""
         vault = self._vaults.named(project, identifier)
         edit = TextEdit(
             operation, content, section, find_text, expected_replacements, replace_subsections
         )
         edits.check(edit)
-        try:
-            there = vault.exact(identifier)
-        except Ambiguous:
-            raise
-        except NotFound:
-            if operation not in edits.CREATING:
-                raise
-            folder, _, title = named_by(identifier).removesuffix(".md").rpartition("/")
-            path = vault.path_of(folder.removeprefix(f"{vault.name}/"), f"{_file_name(title)}.md")
-            unread = vault.there(path, title)
-            if unread is None:
-                return self._made(vault, path, title, edit, output_format)
-            there = unread
-        was = vault.read(there)
-        kept = vault.replace(was, edits.apply(was.text, edit))
-        result = _edited(kept, edit, is_new=False)
+        was = vault.read(vault.exact(identifier))
+        kept = vault.replace(was, edits.apply(was.text, edit)).file
+        result = _edited(kept, edit)
         done = _done(edit)
         text = _written(vault, f"# Edited note ({operation})", result, [f"operation: {done}"])
         return as_answer(text, result, output_format)
-
-    def _made(
-        self, vault: Vault, path: str, title: str, edit: TextEdit, output_format: Format
-    ) -> ToolResult[rows.EditedNote]:
-        """Create the note that append and prepend did not find."""
-        text = _composed(title, edit.content, (), "note", {}, vault.permalink_for(path))
-        result = _edited(vault.create(path, text), edit, is_new=True)
-        lines = ["fileCreated: true", f"operation: Created note with {_lines(edit)} lines"]
-        shown = _written(vault, f"# Created note ({edit.operation})", result, lines)
-        return as_answer(shown, result, output_format)
 
     def _not_found(
         self, vault: Vault, identifier: str, page: int, page_size: int, output_format: Format
@@ -253,14 +235,14 @@ def _type(name: str) -> str:
     return permalink_of(name.strip().replace("/", " ")).replace("-", "_") or "note"
 
 
-def _edited(file: NoteFile, edit: TextEdit, *, is_new: bool) -> rows.EditedNote:
+def _edited(file: NoteFile, edit: TextEdit) -> rows.EditedNote:
     return rows.EditedNote(
         title=file.title,
         permalink=file.permalink,
         file_path=file.path,
         checksum=file.checksum[:8],
         operation=edit.operation,
-        fileCreated=is_new,
+        fileCreated=False,
     )
 
 

@@ -23,14 +23,15 @@ def as_answer(text: str, result: Row, output_format: Format) -> ToolResult[Row]:
     return ToolResult(text, result)
 
 
-class WrittenNote(ResultRow):
-    """Result of `write_note`."""
+class WrittenNote(ResultRow, kw_only=True):
+    """Result of `write_note`; `undo` is the number by which the version before comes back."""
 
     title: str
     permalink: str
     file_path: str
     checksum: str
     action: Literal["created", "updated"]
+    undo: int | UnsetType = UNSET
 
 
 class EditedNote(ResultRow):
@@ -76,6 +77,7 @@ class MovedNote(ResultRow, kw_only=True):
     total_files: int | UnsetType = UNSET
     successful_moves: int | UnsetType = UNSET
     failed_moves: int | UnsetType = UNSET
+    undo: int | UnsetType = UNSET
 
 
 class DeletedNote(ResultRow):
@@ -98,6 +100,14 @@ class DeletedDirectory(ResultRow):
     failed_deletes: int
     deleted_files: list[str]
     errors: list[str]
+    undo: int
+
+
+def way_back(result: WrittenNote | MovedNote | DeletedDirectory) -> list[str]:
+    """Return the lines that say how it is taken back."""
+    if result.undo is UNSET:
+        return []
+    return ["", f"To go back: observer note folder undo {result.undo}"]
 
 
 class FileBytes(ResultRow):

@@ -12,7 +12,9 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
+from difflib import SequenceMatcher
 from functools import cached_property, wraps
+from heapq import nlargest
 from operator import attrgetter
 from typing import Annotated, Any, Literal
 
@@ -26,7 +28,7 @@ from observer.core.paths import is_inside
 from observer.memory.api import Memory
 from observer.note_files import FileText, NoteFolder, tree, writing
 from observer.note_files.grammar import permalink_of
-from observer.note_files.note_files import name_key
+from observer.note_files.note_files import WrittenFile, name_key
 from observer.note_files.tree import is_note
 from observer.notes.values import MOST_NEAR
 from observer.policy import Policies
@@ -42,7 +44,8 @@ from observer.toolsets.basic_memory.memory_url import (
 from observer.views.note_api import stands
 from observer.views.tool import Tool, ToolResult
 
-CANDIDATES = 5
+NEAREST = 3
+"""Titles that are named where nothing has the one that was asked for."""
 FEW_TARGETS = 50
 """Names that are looked up one by one; of more, all notes are read at once."""
 OBSERVATION_CHARS = 200
@@ -249,7 +252,7 @@ class Vault:
         A title means its note, whatever others have it as an alias.
 
         Raises:
-            NotFound: there is none; the hint names those that may be meant.
+            NotFound: there is none; the hint names the nearest titles.
             Ambiguous: several have this title, or this alias.
             BadInput: it leads out of the folder.
         """
@@ -265,13 +268,27 @@ class Vault:
         shown = identifier.strip()[:200]
         if same:
             raise self._several(shown, same)
-        near = ", ".join(file.permalink for file in self.suggest(identifier, limit=CANDIDATES))
+        near = ", ".join(f"{file.title} ({file.permalink})" for file in self.nearest(name))
         raise NotFound(
             f"Entity not found: '{shown}'",
-            hint=f"only an exact identifier changes a note; perhaps one of: {near}"
-            if near
-            else "only an exact identifier changes a note; find it with search_notes",
+            hint="only an exact identifier changes a note; "
+            + (f"the nearest titles: {near}" if near else "there is no note yet"),
         )
+
+    def nearest(self, name: str) -> Sequence[NoteFile]:
+        """Return the notes whose titles are spelled most like a name, `NEAREST` at most.
+
+        Of a pattern, among those that fit it.
+        """
+        key = spelling_key(name.rpartition("/")[2])
+        likeness = SequenceMatcher(b=key, autojunk=False)
+
+        def alike(file: NoteFile) -> float:
+            likeness.set_seq1(spelling_key(file.title))
+            return likeness.ratio()
+
+        fitting = self.matching(name) if is_pattern(name) else ()
+        return nlargest(NEAREST, fitting or self.notes(), key=alike)
 
     def called(self, identifier: str) -> Sequence[NoteFile]:
         """Return the notes of an identifier: by permalink, path, title or alias, nothing near.
@@ -419,11 +436,11 @@ class Vault:
         """Return a note, as the file is now; raises as `NoteFiles.read`."""
         return self.files.read(self.folder, file.path)
 
-    def create(self, path: str, text: str) -> NoteFile:
+    def create(self, path: str, text: str) -> WrittenFile:
         """Write a new note; raises as `NoteFiles.write`."""
         return self.files.write(self.folder, path, text, expected=writing.NEW)
 
-    def replace(self, was: FileText, text: str) -> NoteFile:
+    def replace(self, was: FileText, text: str) -> WrittenFile:
         """Write a note anew unless somebody else did meanwhile; raises as `NoteFiles.write`."""
         return self.files.write(self.folder, was.path, text, expected=was.checksum)
 
@@ -439,8 +456,8 @@ class Vault:
             expected = tree.checksum(self.bytes_at(plain))
         except NotFound:
             expected = writing.NEW
-        checksum = writing.write(self.folder.path, plain, data, expected=expected)
-        return "created" if expected == writing.NEW else "updated", checksum
+        self.files.put(self.folder, plain, data, expected=expected)
+        return "created" if expected == writing.NEW else "updated", tree.checksum(data)
 
     def move(self, file: NoteFile, path: str) -> NoteFile:
         """Give a note another path; raises as `NoteFiles.move`."""

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-VOLATILE = re.compile(r"(score|checksum|\w*_id|external_id|generated_at|timeframe)\Z")
+VOLATILE = re.compile(r"(score|checksum|undo|\w*_id|external_id|generated_at|timeframe)\Z")
 """Fields of JSON that are not compared: numbers and ids of one run."""
 PLACEHOLDERS = (
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?"), "<time>"),
@@ -15,6 +15,7 @@ PLACEHOLDERS = (
     (re.compile(r"(?<=\d of )\d{4}-\d\d-\d\d(?=: | stands)"), "<day>"),
     (re.compile(r"(?<=- score: )\S+"), "<score>"),
     (re.compile(r"(?<=checksum: )\S+"), "<checksum>"),
+    (re.compile(r"(?<=folder undo )\d+"), "<number>"),
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "<uuid>"),
 )
 

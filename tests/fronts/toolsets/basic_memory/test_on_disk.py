@@ -58,8 +58,9 @@ def test_an_unread_note_is_found_by_any_spelling_and_never_doubled(
     inside = vault / "plans"
     shutil.rmtree(inside, ignore_errors=True)
     file = put(inside, f"{name}.md", title if is_titled else "")
+    again = {"title": written, "content": "again", "directory": "plans", "overwrite": False}
     with pytest.raises(BadInput, match="Note already exists"):
-        folders.call("write_note", title=written, content="again", directory="plans")
+        folders.call("write_note", **again)
     assert folders.call("read_note", identifier=read).result.file_path == f"plans/{file.name}"
     assert not folders.call("edit_note", **appended(edited)).result.fileCreated
     assert [each.name for each in inside.iterdir()] == [file.name]
@@ -101,14 +102,11 @@ def test_of_notes_that_are_there_twice_none_is_chosen(folders: Folders, vault: P
     assert folders.call("write_note", **asked).result.file_path == "harbour_plan.md"
 
 
-@pytest.mark.parametrize("tool", ["write_note", "edit_note"])
-def test_a_file_that_cannot_be_stored_is_not_doubled(
-    folders: Folders, vault: Path, tool: str
-) -> None:
+def test_a_file_that_cannot_be_stored_is_not_doubled(folders: Folders, vault: Path) -> None:
     (vault / "harbour-plan.md").write_bytes(b"\xff")
     asked = {"title": "Harbour Plan", "content": "second", "directory": ""}
     with pytest.raises(BadInput, match=r"there is a file harbour-plan\.md, and nothing of it"):
-        folders.call(tool, **(asked if tool == "write_note" else appended("Harbour Plan")))
+        folders.call("write_note", **asked)
     assert not (vault / "Harbour Plan.md").exists()
 
 

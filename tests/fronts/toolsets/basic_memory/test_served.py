@@ -130,13 +130,44 @@ def test_what_is_on_disk_is_not_written_again(tmp_path: Path, client: Client) ->
             await client.call_tool("create_memory_project", asked)
             assert "harbour-plan" in await said("search_notes", query="kept since May")
             wrote = await said("write_note", title="Harbour Plan", content="x", directory="")
-            assert "Note already exists" in wrote
+            assert "# Updated note" in wrote
             put("lantern.md", "Lantern", "first line")
             await said("edit_note", identifier="Lantern", operation="append", content="second")
 
     asyncio.run(work())
     assert sorted(path.name for path in port.iterdir()) == ["harbour-plan.md", "lantern.md"]
     assert (port / "lantern.md").read_text().endswith("first line\nsecond")
+
+
+def test_a_directory_goes_with_its_pictures_and_comes_back(
+    tmp_path: Path, client: Client, observer: Any
+) -> None:
+    trip = tmp_path / "notes" / "trip"
+    trip.mkdir(parents=True)
+    (trip / "Day.md").write_text("zebra crossing")
+    (trip / "map.png").write_bytes(b"\x89PNG\xff")
+
+    async def work() -> None:
+        async with asyncio.timeout(90), client:
+
+            async def said(tool: str, **arguments: Any) -> str:
+                return str(await client.call_tool(tool, arguments))
+
+            await said("create_memory_project", project_name="n", project_path=str(trip.parent))
+            moved = await said(
+                "move_note", identifier="trip", destination_path="old", is_directory=True
+            )
+            assert "Successfully moved: 2" in moved
+            assert not trip.exists()
+            gone = await said("delete_note", identifier="old", is_directory=True)
+            assert "Successfully deleted: 2" in gone
+            assert "No results" in await said("search_notes", query="zebra")
+            for _ in range(2):
+                await asyncio.to_thread(observer, "note", "folder", "undo")
+            assert "trip/Day.md" in await said("search_notes", query="zebra")
+
+    asyncio.run(work())
+    assert sorted(path.name for path in trip.iterdir()) == ["Day.md", "map.png"]
 
 
 def test_tools_are_answered_while_a_large_folder_is_read(tmp_path: Path, client: Client) -> None:
