@@ -100,6 +100,22 @@ def remove_command(*, name: str, as_json: bool) -> None:
     say(f"{gone.path} is no note folder any more; its files stay")
 
 
+@folder_command.command("default", epilog="Example: observer note folder default vault")
+@click.argument("name", metavar="[NAME|PATH]", required=False)
+@click.option("--unset", is_flag=True, help="Set none.")
+@json_option
+def default_command(*, name: str | None, unset: bool, as_json: bool) -> None:
+    """Set the note folder that tools mean where none is named, or show which one it is."""
+    with open_memory() as memory:
+        files = memory.files
+        is_change = unset or name is not None
+        shown = files.set_default("" if unset else name or "") if is_change else files.default()
+    if as_json:
+        emit({"default": shown})
+    else:
+        say(shown or "none is set: that of the repository is meant, or the only one")
+
+
 @folder_command.command("history", epilog="Example: observer note folder history vault")
 @click.argument("name", metavar="[NAME|PATH]", required=False)
 @limit_option(20, "Most changes listed.")

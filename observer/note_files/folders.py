@@ -36,6 +36,7 @@ class NoteFolder(Value):
 
 class _Listed(Value):
     folders: tuple[NoteFolder, ...] = ()
+    default: str = ""
 
 
 class NoteFolders:
@@ -54,12 +55,23 @@ class NoteFolders:
         Raises:
             ConfigInvalid: the list cannot be read.
         """
+        return self._read().folders
+
+    def default(self) -> str:
+        """Return the name of the note folder that is meant where none is named; empty for none.
+
+        Raises:
+            ConfigInvalid: as `all`.
+        """
+        return self._read().default
+
+    def _read(self) -> _Listed:
         if self._home is None:
-            return ()
+            return _Listed()
         try:
-            return decode_json(read_plain(self._home.note_folders), _Listed).folders
+            return decode_json(read_plain(self._home.note_folders), _Listed)
         except FileNotFoundError:
-            return ()
+            return _Listed()
         except (OSError, msgspec.MsgspecError) as error:
             raise ConfigInvalid(
                 f"{self._home.note_folders} cannot be read: {error}",
@@ -107,6 +119,16 @@ class NoteFolders:
             change.after = tuple(each for each in change.before if each != gone)
         return gone
 
+    def set_default(self, name: str) -> str:
+        """Set the note folder that is meant where none is named, empty for none; return its name.
+
+        Raises:
+            NotFound: there is none of that name or path.
+        """
+        with self._changing() as change:
+            change.default = _named(change.before, name).name if name else ""
+        return change.default
+
     @contextmanager
     def _changing(self) -> Iterator[_Change]:
         """Keep other processes from changing the list meanwhile, and write what it becomes."""
@@ -118,9 +140,11 @@ class NoteFolders:
             lock = os.open(f"{file}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX)
-                changing = _Change(os.path.realpath(self._home.root), self.all())
+                changing = _Change(os.path.realpath(self._home.root), self._read())
                 yield changing
-                listed = _Listed(folders=tuple(sorted(changing.after, key=lambda each: each.name)))
+                folders = tuple(sorted(changing.after, key=lambda each: each.name))
+                is_there = changing.default in {each.name for each in folders}
+                listed = _Listed(folders=folders, default=changing.default if is_there else "")
                 replace(file, msgspec.json.format(msgspec.json.encode(listed), indent=2))
             finally:
                 os.close(lock)
@@ -134,10 +158,10 @@ class NoteFolders:
 class _Change:
     """The list before a change, and what is to become of it."""
 
-    def __init__(self, home: str, before: tuple[NoteFolder, ...]) -> None:
+    def __init__(self, home: str, listed: _Listed) -> None:
         self.home = home
-        self.before = before
-        self.after = before
+        self.before = self.after = listed.folders
+        self.default = listed.default
 
     def check_place(self, real: str) -> None:
         if is_inside(real, self.home) or is_inside(self.home, real):

@@ -129,6 +129,18 @@ class NoteFiles:
         """
         return self._folders.named(name)
 
+    def default(self) -> str:
+        """Return the name of the note folder that is meant where none is named; empty for none."""
+        return self._folders.default()
+
+    def set_default(self, name: str) -> str:
+        """Set that note folder, by name or path, empty for none; return its name.
+
+        Raises:
+            NotFound: there is none.
+        """
+        return self._folders.set_default(name)
+
     def add(self, path: str, *, name: str = "", project: str = "") -> NoteFolder:
         """Make a note folder of a folder; its files are read soon after.
 

@@ -62,6 +62,9 @@ def test_a_folder_is_followed_until_it_is_removed(
         assert "kept as a file" in refused.stderr
         assert str(vault / "old/Queue.md") in refused.stderr
 
+    assert observer("note", "folder", "default", str(vault)).stdout == "vault\n"
+    assert json.loads(observer("note", "folder", "default", "--json").stdout)["default"] == "vault"
+    assert observer("note", "folder", "default", "--unset").stdout.startswith("none is set")
     assert observer("note", "folder", "remove", "vault").returncode == 0
     assert found("zebra") == []
     assert (vault / "Horse.md").exists()

@@ -69,11 +69,12 @@ class ActivityTools:
         project: ProjectName = "",
         output_format: Format = "text",
     ) -> ToolResult[rows.Activity]:
-        """List what is new in a note folder; in all of them where none is named or meant."""
+        """List what is new in a note folder; in all of them where none is named."""
         now = now_ms()
         since, span = since_ms(timeframe, now_ms=now), whole_days(timeframe, now_ms=now)
-        chosen = self._vaults.named(project) if project else self._vaults.default()
-        vaults = [chosen] if chosen else self._vaults.shared() or [self._vaults.named("")]
+        vaults = [] if project else self._vaults.shared()
+        vaults = vaults or [self._vaults.named(project)]
+        chosen = vaults[0] if len(vaults) == 1 else None
         first = (page - 1) * page_size
         entries = [
             entry._replace(row=_in_project(entry.row, "" if chosen else vault.name))

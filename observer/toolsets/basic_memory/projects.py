@@ -16,16 +16,12 @@ from observer.note_files import NoteFolder
 from observer.note_files.grammar import permalink_of
 from observer.toolsets.basic_memory import rows
 from observer.toolsets.basic_memory.rows import Format, as_answer
-from observer.toolsets.basic_memory.vault import FIRST_WITHIN_S, Vaults
+from observer.toolsets.basic_memory.vault import FIRST_WITHIN_S, Vaults, constraint
 from observer.views.tool import Tool, ToolResult
 
 CLOUD = """\
 There is no cloud: notes are Markdown files in folders of this machine, and what is remembered of \
 them stays in the home of observer. No account, no subscription, no connection."""
-NO_DEFAULT = (
-    "No default is set: where none is named, the note folder of where you work is meant, or the"
-    " only one."
-)
 RELEASES = "What is new in each version stands in CHANGELOG.md of the project."
 
 
@@ -90,11 +86,12 @@ class ProjectTools:
         ],
         *,
         set_default: Annotated[
-            bool, Meta(description="Not kept: the note folder of where you work is the default.")
+            bool, Meta(description="It is meant from now on where none is named.")
         ] = False,
         output_format: Format = "text",
     ) -> ToolResult[rows.ChangedProject]:
         """Make a note folder of a folder of this machine. Ask the person which."""
+        self._refuse_if_constrained()
         name = permalink_of(project_name.strip().replace("/", "-"))
         known = {each.name: each for each in self._vaults.memory.files.folders()}
         there = known.get(name)
@@ -105,19 +102,28 @@ class ProjectTools:
         )
         text = _about("already exists" if there else "added", folder)
         if set_default:
-            result, text = replace(result, notice=NO_DEFAULT), f"{text}\n\n{NO_DEFAULT}"
+            self._vaults.memory.files.set_default(name)
+            result, text = replace(result, is_default=True), f"{text}\n• Set as default project"
         return as_answer(text, result, output_format)
 
     def delete_project(
         self, project_name: Annotated[str, Meta(description="Exact name.")]
     ) -> ToolResult[rows.ChangedProject]:
         """Let a note folder be one no more; its files stay on the disk. Ask the person first."""
+        self._refuse_if_constrained()
         gone = self._vaults.memory.files.remove(project_name.strip())
         result = rows.ChangedProject(name=gone.name, path=gone.path, deleted=True)
         text = (
             f"{_about('removed', gone)}\nIts files remain on disk; add it again to find its notes."
         )
         return ToolResult(text, result)
+
+    def _refuse_if_constrained(self) -> None:
+        if name := constraint():
+            raise BadInput(
+                f"this client may use the note folder {name[:200]!r} alone",
+                hint="unset BASIC_MEMORY_MCP_PROJECT in the client's settings of this server",
+            )
 
     def cloud_info(self) -> ToolResult[rows.Facts]:
         """Return where notes are kept: on this machine, with no cloud behind it."""

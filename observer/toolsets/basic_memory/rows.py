@@ -197,14 +197,14 @@ class ProjectRows(ResultRow):
 
 
 class ChangedProject(ResultRow, kw_only=True):
-    """Result of `create_memory_project` and `delete_project`; `notice` is what was not done."""
+    """Result of `create_memory_project` and `delete_project`."""
 
     name: str
     path: str
     created: bool | UnsetType = UNSET
     already_exists: bool | UnsetType = UNSET
     deleted: bool | UnsetType = UNSET
-    notice: str | UnsetType = UNSET
+    is_default: bool | UnsetType = UNSET
 
 
 class DirectoryNode(ResultRow, kw_only=True):

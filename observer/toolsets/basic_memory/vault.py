@@ -21,6 +21,7 @@ from typing import Annotated, Any, Literal
 import orjson
 from msgspec import Meta
 
+from observer.core.client_variables import client_variable
 from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError
 from observer.core.model import Item, Project, spelling_key, title_key
 from observer.core.note_file import Claim, NoteFile, Relation
@@ -46,6 +47,9 @@ from observer.views.tool import Tool, ToolResult
 
 NEAREST = 3
 """Titles that are named where nothing has the one that was asked for."""
+CONSTRAINT, DEFAULT = "BASIC_MEMORY_MCP_PROJECT", "BASIC_MEMORY_DEFAULT_PROJECT"
+"""Variables of the client: the one note folder that it may use, and the one that is meant where
+none is named."""
 FEW_TARGETS = 50
 """Names that are looked up one by one; of more, all notes are read at once."""
 OBSERVATION_CHARS = 200
@@ -61,7 +65,7 @@ FIRST_WITHIN_S = 10.0
 
 ProjectName = Annotated[
     str,
-    Meta(description="Name of a note folder; that of the current repository, or the only one."),
+    Meta(description="Name of a note folder; the default, that of the repository, the only one."),
 ]
 
 
@@ -128,7 +132,12 @@ class Vaults:
 
     def all(self) -> list[Vault]:
         """Return all, by name."""
-        return [self.opened(folder) for folder in self.memory.files.folders()]
+        return [self.opened(folder) for folder in self._reachable()]
+
+    def _reachable(self) -> Sequence[NoteFolder]:
+        """Return the note folders that the client may use: one alone, or all of them."""
+        name = constraint()
+        return [self.memory.files.folder(name)] if name else self.memory.files.folders()
 
     def shared(self) -> list[Vault]:
         """Return those that an answer about all note folders may draw on, by name.
@@ -137,7 +146,7 @@ class Vaults:
         """
         projects = self.memory.projects()
         apart = _POLICIES.unshared(projects, self._here())
-        every = (Vault(self.memory, folder) for folder in self.memory.files.folders())
+        every = (Vault(self.memory, folder) for folder in self._reachable())
         return [
             self.opened(vault.folder)
             for vault in every
@@ -147,14 +156,15 @@ class Vaults:
     def named(self, project: str, identifier: str = "") -> Vault:
         """Return a note folder by name or path; without one, the one that is meant here.
 
-        An identifier may begin with the name of its note folder, which counts where none is named.
+        The constraint of the client goes before the name. An identifier may begin with the name of
+        its note folder, which counts where none is named, before the default.
 
         Raises:
             NotFound: there is none.
             Ambiguous: there are several, and the client works in none of their projects.
         """
-        if project.strip():
-            return self.opened(self.memory.files.folder(project.strip()))
+        if name := constraint() or project.strip():
+            return self.opened(self.memory.files.folder(name))
         known = self.memory.files.folders()
         first = identifier.strip().removeprefix(SCHEME).partition("/")[0]
         for each in known:
@@ -173,13 +183,25 @@ class Vaults:
         )
 
     def default(self) -> Vault | None:
-        """Return the note folder that is meant where none is named, if any is."""
+        """Return the note folder that is meant where none is named, if any is.
+
+        That is the client's, else the one that was set, else that of where the client works, or
+        the only one.
+        """
+        named = client_variable(DEFAULT) or self.memory.files.default()
+        if name := constraint() or named:
+            return self.opened(self.memory.files.folder(name))
         known = self.memory.files.folders()
         here = self._here()
         around = self.memory.project_at(here) if here else None
         near = [each for each in known if _is_near(each, around.uuid if around else "", here)]
         chosen = near if len(near) == 1 else known
         return self.opened(chosen[0]) if len(chosen) == 1 else None
+
+
+def constraint() -> str:
+    """Return the name of the one note folder that the client may use; empty for all."""
+    return client_variable(CONSTRAINT)
 
 
 def _is_near(folder: NoteFolder, project: str, here: str) -> bool:

@@ -4,11 +4,13 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextvars import copy_context
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from observer.core import client_variables
 from observer.core.clock import now_ms
 from observer.core.errors import ObserverError
 from observer.core.paths import Home
@@ -43,6 +45,7 @@ class Folders:
             files=self.files,
         )
         self.here = ""
+        self.variables: tuple[str, ...] = ()
         self.within_s = 60.0
         self._keepers: dict[NoteFolder, FolderSync] = {}
         self.tools = {tool.name: tool for tool in tools(self.memory, lambda: self.here)}
@@ -53,7 +56,11 @@ class Folders:
         return folder
 
     def call(self, name: str, **arguments: Any) -> Any:
-        return self.tools[name].call(arguments)
+        def run() -> Any:
+            client_variables.enter(self.variables)
+            return self.tools[name].call(arguments)
+
+        return copy_context().run(run)
 
     def said(self, name: str, **arguments: Any) -> str:
         """Return the text of an answer; an error as it is shown."""

@@ -67,6 +67,23 @@ def test_a_removed_folder_is_found_nowhere(
     until(lambda: not is_told())
 
 
+def test_the_environment_of_a_client_holds_it_to_one_note_folder(tmp_path: Path) -> None:
+    constrained = client_of("basic-memory", tmp_path, BASIC_MEMORY_MCP_PROJECT="quay")
+
+    async def work() -> str:
+        async with asyncio.timeout(90):
+            async with client_of("basic-memory", tmp_path) as free:
+                for name in ("harbour", "quay"):
+                    asked = {"project_name": name, "project_path": str(tmp_path / name)}
+                    await free.call_tool("create_memory_project", asked)
+            async with constrained:
+                note = {"title": "A", "content": "x", "directory": "/", "project": "harbour"}
+                return str(await constrained.call_tool("write_note", note))
+
+    assert "project: quay" in asyncio.run(work())
+    assert (tmp_path / "quay" / "A.md").exists()
+
+
 def test_a_new_note_is_found_by_meaning_at_once(tmp_path: Path, client: Client) -> None:
     async def work() -> str:
         async with asyncio.timeout(90), client:

@@ -87,6 +87,64 @@ def test_without_a_note_folder_the_answer_says_how_to_add_one(folders: Folders) 
             folders.call(tool, **arguments)
 
 
+@pytest.fixture
+def ports(folders: Folders, tmp_path: Path) -> Folders:
+    """Two note folders, harbour and quay, each with a note Today; the client works in harbour."""
+    for name in ("harbour", "quay"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "Today.md").write_text(f"words of the {name}\n")
+        folders.add(tmp_path / name, name)
+    folders.here = str(tmp_path / "harbour")
+    return folders
+
+
+@pytest.mark.parametrize(
+    ("variables", "is_set", "project", "expected"),
+    [
+        pytest.param((), False, "", "harbour", id="where the client works"),
+        pytest.param((), True, "", "quay", id="the default that was set"),
+        pytest.param(("BASIC_MEMORY_DEFAULT_PROJECT=quay",), False, "", "quay", id="default"),
+        pytest.param(("BASIC_MEMORY_DEFAULT_PROJECT=harbour",), True, "", "harbour", id="client's"),
+        pytest.param(("BASIC_MEMORY_MCP_PROJECT=quay",), False, "", "quay", id="constraint"),
+        pytest.param(("BASIC_MEMORY_MCP_PROJECT=quay",), False, "harbour", "quay", id="goes first"),
+        pytest.param((), True, "harbour", "harbour", id="named"),
+    ],
+)
+def test_constraint_name_and_default_go_before_each_other(
+    ports: Folders, variables: tuple[str, ...], is_set: bool, project: str, expected: str
+) -> None:
+    ports.files.set_default("quay" if is_set else "")
+    ports.variables = variables
+    assert f"of the {expected}" in ports.said("read_note", identifier="Today", project=project)
+
+
+def test_a_constrained_client_uses_one_note_folder_and_no_other(ports: Folders) -> None:
+    ports.variables = ("BASIC_MEMORY_MCP_PROJECT=quay",)
+    assert [each.name for each in ports.call("list_memory_projects").result.projects] == ["quay"]
+    found = ports.call("search_notes", query="words", search_all_projects=True).result
+    assert [hit.content for hit in found.results] == ["words of the quay"]
+    assert "Recent Activity: quay" in ports.said("recent_activity")
+    for tool, asked in (
+        ("create_memory_project", {"project_path": "/tmp"}),
+        ("delete_project", {}),
+    ):
+        assert "alone" in ports.said(tool, project_name="harbour", **asked)
+    assert len(ports.files.folders()) == 2
+
+
+def test_a_default_goes_with_its_note_folder(ports: Folders) -> None:
+    ports.files.set_default("quay")
+    ports.call("delete_project", project_name="quay")
+    assert ports.files.default() == ""
+    with pytest.raises(NotFound):
+        ports.files.set_default("quay")
+
+
+def test_recent_activity_without_a_project_is_of_all(ports: Folders) -> None:
+    found = ports.call("recent_activity").result
+    assert {row.project for row in found.items} == {"harbour", "quay"}
+
+
 def test_of_several_note_folders_the_one_here_is_meant(folders: Folders, tmp_path: Path) -> None:
     for name in ("harbour", "quay"):
         (tmp_path / name).mkdir()
