@@ -112,6 +112,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             ),
         ),
     ] = 0.9
+    semantic_min_similarity: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description=(
+                "Least score of a hit of `search_notes` by meaning (`semantic`, `vector`, "
+                "`hybrid`) where a call names none; 0 leaves nothing out."
+            ),
+        ),
+    ] = 0.0
     flashback_limit: Annotated[
         int,
         Meta(ge=0, le=20, description="Most flashbacks at a time; 0 means none."),

@@ -170,7 +170,12 @@ class Daemon:
                 limit=self._settings.flashback_limit,
             ),
             extract=lambda said: self._llm.extract(said),  # noqa: PLW0108 - made later
-            files=NoteFiles(self._store, self._home, keeper=self._notes),
+            files=NoteFiles(
+                self._store,
+                self._home,
+                keeper=self._notes,
+                min_similarity=self._settings.semantic_min_similarity,
+            ),
         )
 
     def _reading(self, model: LazyModel) -> Memory:

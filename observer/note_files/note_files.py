@@ -107,14 +107,21 @@ class NoteFiles:
         store: what is known of their files.
         home: where the list of them is; None where there are none.
         keeper: None for a process that only reads.
+        min_similarity: the least score of a note that is found by meaning.
     """
 
     def __init__(
-        self, store: Store, home: Home | None = None, *, keeper: Keeper | None = None
+        self,
+        store: Store,
+        home: Home | None = None,
+        *,
+        keeper: Keeper | None = None,
+        min_similarity: float = 0.0,
     ) -> None:
         self._store = store
         self._folders = NoteFolders(home)
         self._keeper = keeper
+        self.min_similarity = min_similarity
         self.versions = NoteVersions(home, now_ms)
 
     def folders(self) -> tuple[NoteFolder, ...]:

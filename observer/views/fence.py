@@ -35,12 +35,14 @@ _OPENING = lazy_pattern(
 """The first character of a tag that clients or models interpret."""
 _LOOKS_LIKE = {"<": "\u2039", "[": "\u27e6"}
 _UNSEEN = lazy_pattern(
+    r"(?!\x1b\[[01]m)"
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]|(?<=[\x00-\x7f])[\u200c\u200d]"
 )
 """Control characters, terminal escapes, zero-width characters and bidirectional controls.
 
-The joiners that Persian, Hindi and emoji need are kept.
+Bold and plain stay: tables for terminals have them, and they do nothing else. The joiners that
+Persian, Hindi and emoji need are kept.
 """
 
 

@@ -22,8 +22,6 @@ OTHERWISE = "no note holds every word; found by words and meaning, as search_typ
 CRITERIA = "query, metadata_filters, tags, status, types, entity_types, categories, after_date"
 SHOWN = 10
 
-_BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
-
 Filters = Annotated[
     dict[str, Any],
     Meta(
@@ -80,8 +78,9 @@ class FindTools:
         tags: Annotated[list[str], Meta(description="Only notes with all of these tags.")] = [],  # noqa: B006 - never changed
         status: Annotated[str, Meta(description="Only notes of this status.")] = "",
         min_similarity: Annotated[
-            float, Meta(ge=0, le=1, description="Least nearness in meaning, by meaning only.")
-        ] = 0.0,
+            float, Meta(ge=0, le=1, description="Least score, where it is searched by meaning.")
+        ]
+        | None = None,
         search_all_projects: Annotated[
             bool, Meta(description="All note folders, where no project is named.")
         ] = False,
@@ -215,7 +214,8 @@ def _shown(result: rows.FoundRows, query: str, project: str, output_format: Form
             " search_type=hybrid, or recent_activity."
         )
     if output_format in {"ascii", "ansi"}:
-        table = _table(result, is_bold=output_format == "ansi")
+        cells = [(hit.title, hit.type, hit.permalink, f"{hit.score:.4f}") for hit in result.results]
+        table = rows.table(("Title", "Type", "Permalink", "Score"), cells, output_format)
         return f"{table}\n{result.notice}" if result.notice else table
     lines = [f"# Search Results{': ' if query else ''}{query}", f"*project: {project}*", ""]
     if result.notice:
@@ -234,18 +234,3 @@ def _shown(result: rows.FoundRows, query: str, project: str, output_format: Form
     shown = f"{count} {'result' if count == 1 else 'results'}"
     lines += ["---", f"*{shown} | page {result.current_page}, page_size {result.page_size}{more}*"]
     return "\n".join(lines)
-
-
-def _table(result: rows.FoundRows, *, is_bold: bool) -> str:
-    """Return hits as a table of plain characters, its head bold where a terminal shows that."""
-    head = ("Title", "Type", "Permalink", "Score")
-    cells = [(hit.title, hit.type, hit.permalink, f"{hit.score:.4f}") for hit in result.results]
-    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
-    rule = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
-
-    def line(row: tuple[str, ...], mark: str = "", end: str = "") -> str:
-        padded = (f" {mark}{cell:<{width}}{end} " for cell, width in zip(row, widths, strict=True))
-        return f"|{'|'.join(padded)}|"
-
-    top = line(head, _BOLD, _PLAIN) if is_bold else line(head)
-    return "\n".join([rule, top, rule, *map(line, cells), rule])

@@ -64,7 +64,9 @@ class GraphTools:
         timeframe: Timeframe = "7d",
         page: Annotated[int, Meta(ge=1, description="Page.")] = 1,
         page_size: Annotated[int, Meta(ge=1, le=50, description="Notes a page.")] = 10,
-        max_related: Annotated[int, Meta(ge=1, le=100, description="Most related things.")] = 10,
+        max_related: Annotated[
+            int, Meta(ge=1, le=100, description="Most related notes of each level of depth.")
+        ] = 10,
         project: ProjectName = "",
         output_format: Format = "json",
     ) -> ToolResult[context_rows.Context]:
@@ -80,10 +82,12 @@ class GraphTools:
         first = (page - 1) * page_size
         primary = found[first : first + page_size] if is_pattern(name) else found[:1]
         depth = min(max(depth, 1), DEEPEST)
-        arounds = {file.item: around(vault, file, depth, since) for file in primary}
+        arounds = {
+            file.item: around(vault, file, depth, since, most=max_related) for file in primary
+        }
         related = [file for each in arounds.values() for file in each.notes]
         known = _Known(vault, [*primary, *related])
-        items = [_context(known, file, arounds[file.item], max_related) for file in primary]
+        items = [_context(known, file, arounds[file.item]) for file in primary]
         result = context_rows.Context(
             results=items,
             metadata=_about(known, name, depth, (since, now), items),
@@ -94,8 +98,13 @@ class GraphTools:
         return as_answer(_context_text(result, vault), result, output_format)
 
 
-def around(vault: Vault, file: NoteFile, depth: int, since: int) -> Around:
-    """Return what is within some relations of a note, as far as it changed since."""
+def around(
+    vault: Vault, file: NoteFile, depth: int, since: int, *, most: int | None = None
+) -> Around:
+    """Return what is within some relations of a note, as far as it changed since.
+
+    Of each level of depth there are `most` notes at most, the first ones.
+    """
     edges: list[Edge] = []
     seen, level = {file.item: file}, [file]
     for _ in range(depth):
@@ -104,6 +113,8 @@ def around(vault: Vault, file: NoteFile, depth: int, since: int) -> Around:
             for edge in edges_of(vault, here):
                 other = edge.target if edge.source.item == here.item else edge.source
                 if other is None or other.updated_ms < since or edge in edges:
+                    continue
+                if len(following) == most and other.item not in seen:
                     continue
                 edges.append(edge)
                 if other.item not in seen:
@@ -145,7 +156,7 @@ class _Known:
         return self._claims.get(file.item, ())
 
 
-def _context(known: _Known, file: NoteFile, near: Around, most: int) -> context_rows.ContextNote:
+def _context(known: _Known, file: NoteFile, near: Around) -> context_rows.ContextNote:
     related: list[context_rows.ContextRelation | context_rows.ContextEntity] = [
         _relation_row(known, edge) for edge in near.edges
     ]
@@ -153,7 +164,7 @@ def _context(known: _Known, file: NoteFile, near: Around, most: int) -> context_
     return context_rows.ContextNote(
         primary_result=_entity_row(known, file, with_text=True),
         observations=[_observation_row(known, file, claim) for claim in known.claims(file)],
-        related_results=related[:most],
+        related_results=related,
     )
 
 

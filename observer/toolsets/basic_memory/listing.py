@@ -21,6 +21,8 @@ def nodes_of(vault: Vault, dir_name: str, depth: int, glob: str) -> list[rows.Di
     if base and leaves_folder(base):
         return []
     inside = len(base.split("/")) if base else 0
+    glob = glob.strip("/").lower()
+    depth = max(depth, glob.count("/") + 1)
     notes = {file.path: file for file in vault.notes(base)}
     others = vault.files.others(vault.folder, under=base, depth=depth + 1)
     folders: set[str] = set()
@@ -31,7 +33,8 @@ def nodes_of(vault: Vault, dir_name: str, depth: int, glob: str) -> list[rows.Di
             "/".join(parts[:level])
             for level in range(inside + 1, min(len(parts), inside + depth + 1))
         }
-        if len(parts) <= inside + depth and fnmatchcase(parts[-1].lower(), (glob or "*").lower()):
+        named = "/".join(parts[inside:]) if "/" in glob else parts[-1]
+        if len(parts) <= inside + depth and fnmatchcase(named.lower(), glob or "*"):
             files.append(path)
     listed = [
         rows.DirectoryNode(

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, TypeVar
 
 import orjson
@@ -21,6 +22,19 @@ def as_answer(text: str, result: Row, output_format: Format) -> ToolResult[Row]:
     if output_format == "json":
         return ToolResult(orjson.dumps(to_builtins(result)).decode(), result, is_json=True)
     return ToolResult(text, result)
+
+
+def table(head: tuple[str, ...], cells: Sequence[tuple[str, ...]], output_format: Format) -> str:
+    """Return a table of plain characters, its head bold where a terminal shows that (`ansi`)."""
+    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
+    rule = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
+    bold, plain = ("\x1b[1m", "\x1b[0m") if output_format == "ansi" else ("", "")
+
+    def line(row: tuple[str, ...], mark: str = "", end: str = "") -> str:
+        padded = (f" {mark}{cell:<{width}}{end} " for cell, width in zip(row, widths, strict=True))
+        return f"|{'|'.join(padded)}|"
+
+    return "\n".join([rule, line(head, bold, plain), rule, *map(line, cells), rule])
 
 
 class WrittenNote(ResultRow, kw_only=True):

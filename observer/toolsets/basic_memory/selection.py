@@ -41,7 +41,7 @@ class Wanted(NamedTuple):
     categories: Sequence[str] = ()
     after_ms: int | None = None
     metadata: Mapping[str, Any] = {}
-    min_similarity: float = 0.0
+    min_similarity: float | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -95,13 +95,17 @@ def found(vault: Vault, wanted: Wanted, *, at_most: int) -> tuple[list[rows.Foun
 def _ranked(vault: Vault, query: str, wanted: Wanted) -> list[tuple[NoteFile, float]]:
     if wanted.search_type in {"title", "permalink"} or not query:
         return [(file, 0.0) for file in _listed(vault, query, wanted.search_type)]
-    is_by_meaning = wanted.search_type in _BY_MEANING
-    hits = vault.ranked(query if is_by_meaning else _every_word(query), limit=MOST)
-    return [
-        (file, hit.score)
-        for file, hit in hits
-        if not is_by_meaning or hit.signals.semantic >= wanted.min_similarity
-    ]
+    if wanted.search_type not in _BY_MEANING:
+        return [(file, hit.score) for file, hit in vault.ranked(_every_word(query), limit=MOST)]
+    hits = vault.ranked(query, limit=MOST)
+    scored = [(file, hit.score) for file, hit in hits]
+    # Without a model, or before anything is embedded, the ranking by words is what there is.
+    if wanted.search_type != "hybrid" and any(hit.signals.semantic for _, hit in hits):
+        near = [(file, hit.signals.semantic) for file, hit in hits if hit.signals.semantic]
+        scored = sorted(near, key=lambda pair: -pair[1])
+    least = wanted.min_similarity
+    least = vault.files.min_similarity if least is None else least
+    return [(file, score) for file, score in scored if score >= least]
 
 
 def _notes(vault: Vault, ranked: Sequence[tuple[NoteFile, float]]) -> list[_Note]:

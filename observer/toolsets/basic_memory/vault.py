@@ -249,9 +249,10 @@ class Vault:
             BadInput: it leads out of the folder.
         """
         inside = directory.strip().strip("/")
-        if (inside and leaves_folder(directory.strip())) or leaves_folder(name):
+        leaving = directory if inside and leaves_folder(directory.strip()) else name
+        if leaves_folder(leaving.strip()):
             raise BadInput(
-                f"{directory[:200]!r} is not allowed: paths must stay within project boundaries",
+                f"{leaving[:200]!r} is not allowed: paths must stay within project boundaries",
                 hint="name a folder below the note folder: notes, projects/2026",
             )
         return f"{inside}/{name}" if inside else name

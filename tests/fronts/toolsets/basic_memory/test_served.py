@@ -85,16 +85,42 @@ def test_the_environment_of_a_client_holds_it_to_one_note_folder(tmp_path: Path)
 
 
 def test_a_new_note_is_found_by_meaning_at_once(tmp_path: Path, client: Client) -> None:
-    async def work() -> str:
+    """With the score that is shown, with which `min_similarity` is compared."""
+
+    async def work() -> list[list[float]]:
         async with asyncio.timeout(90), client:
             asked = {"project_name": "shop", "project_path": str(tmp_path / "notes")}
             await client.call_tool("create_memory_project", asked)
             note = {"title": "Jar", "content": "We store the queue in Redis", "directory": "/"}
             await client.call_tool("write_note", note)
             asked = {"query": "where are waiting jobs kept", "search_type": "semantic"}
-            return str(await client.call_tool("search_notes", asked))
 
-    assert "shop/jar" in asyncio.run(work())
+            async def scores(**more: float) -> list[float]:
+                found = await client.call_tool("search_notes", asked | more)
+                assert found.structured_content
+                return [hit["score"] for hit in found.structured_content["results"]]
+
+            [score] = await scores()
+            near = (score - 0.01, score + 0.01)
+            return [[score], *[await scores(min_similarity=least) for least in near]]
+
+    [score], below, above = asyncio.run(work())
+    assert (below, above) == ([score], [])
+
+
+def test_a_table_for_terminals_has_working_escapes(tmp_path: Path, client: Client) -> None:
+    async def work() -> str:
+        async with asyncio.timeout(90), client:
+            asked = {"project_name": "shop", "project_path": str(tmp_path / "notes")}
+            await client.call_tool("create_memory_project", asked)
+            note = {"title": "Jar", "content": "jobs", "directory": "/"}
+            await client.call_tool("write_note", note)
+            found = await client.call_tool(
+                "search_notes", {"query": "jobs", "output_format": "ansi"}
+            )
+            return str(getattr(found.content[0], "text", ""))
+
+    assert "| \x1b[1mTitle\x1b[0m | " in asyncio.run(work())
 
 
 def test_an_agent_and_a_person_work_on_one_note(tmp_path: Path, home: Home, client: Client) -> None:

@@ -80,6 +80,26 @@ def test_hits_are_shown_as_a_table(
     assert folders.said("search_notes", **asked).splitlines()[1].startswith(head)
 
 
+def test_a_glob_with_a_slash_is_of_paths(folders: Folders, vault: Path) -> None:
+    assert vault.is_dir()
+    found = folders.call("list_directory", file_name_glob="schemas/*").result
+    assert [node.file_path for node in found.nodes] == ["schemas/decision.md", "schemas/person.md"]
+    inside = folders.call("list_directory", dir_name="people", file_name_glob="*.md").result
+    assert {node.file_path.partition("/")[0] for node in inside.nodes} == {"people"}
+
+
+def test_related_notes_are_counted_by_level(folders: Folders, tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    for name, leads_to in (("A", "B C"), ("B", "D E"), ("C", ""), ("D", ""), ("E", "")):
+        links = "".join(f"- leads_to [[{each}]]\n" for each in leads_to.split())
+        (tmp_path / "deep" / f"{name}.md").write_text(links)
+    folders.add(tmp_path / "deep", "deep")
+    asked = {"url": "memory://deep/a", "depth": 2, "max_related": 1}
+    [found] = folders.call("build_context", **asked).result.results
+    titles = [row.title for row in found.related_results]
+    assert titles == ["leads_to: B", "leads_to: D", "B", "D"]
+
+
 def test_without_a_note_folder_the_answer_says_how_to_add_one(folders: Folders) -> None:
     assert "There is no note folder yet." in folders.said("list_memory_projects")
     for tool, arguments in (("read_note", {"identifier": "x"}), ("recent_activity", {})):
