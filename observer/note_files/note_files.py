@@ -33,7 +33,7 @@ class SyncReport(Value):
     """What a sync did. `skipped` are files that are not stored, each with the reason.
 
     `files` are those on the disk, `left` the paths that were not read in time: of them nothing is
-    known, or what they said before.
+    known, or what they said before. `synced_ms` is when all of the folder was last read.
     """
 
     files: int = 0
@@ -43,6 +43,7 @@ class SyncReport(Value):
     project_id: int | None = None
     is_late: bool = False
     left: tuple[str, ...] = ()
+    synced_ms: int | None = None
 
 
 class Keeper(Protocol):

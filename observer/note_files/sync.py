@@ -97,6 +97,7 @@ class FolderSync:
         self._odd: dict[str, str] = {}
         self._skipped: dict[str, str] = {}
         self._project_id: int | None = None
+        self._synced_ms: int | None = None
         self._seen: Stats = {}
         self._touched: set[str] = set()
         self.progress: SyncReport | None = None
@@ -169,6 +170,9 @@ class FolderSync:
         self._seen |= dict.fromkeys([*left, *unread])
         with self._lock:
             self._touched -= touched
+        if not left and not unread:
+            self._synced_ms = self._now_ms()
+            done = replace(done, synced_ms=self._synced_ms)
         self.progress = replace(done, files=len(found.files), is_late=bool(left), left=tuple(left))
         return self.progress
 
@@ -207,7 +211,8 @@ class FolderSync:
 
     def _report(self, **counts: Any) -> SyncReport:  # noqa: ANN401 - fields of the report
         skipped = tuple(sorted((self._odd | self._skipped).items()))
-        return SyncReport(skipped=skipped, project_id=self._project_id, **counts)
+        done = SyncReport(skipped=skipped, project_id=self._project_id, **counts)
+        return replace(done, synced_ms=self._synced_ms)
 
     def drop(self) -> frozenset[int | None]:
         """Take all notes of the folder out of what is found; return their projects. Files stay.

@@ -54,7 +54,8 @@ class ToolResult(Generic[Result]):
 
     `is_error` marks a refusal whose result says what to do instead; `is_json` marks a text that
     clients parse. `notice` says what the answer does not know. `question` is for the person, where
-    their client can ask them.
+    their client can ask them. `image` is shown beside the text: its media type, and its bytes in
+    base64.
     """
 
     text: str
@@ -63,6 +64,7 @@ class ToolResult(Generic[Result]):
     is_json: bool = False
     notice: str = ""
     question: PersonQuestion | None = None
+    image: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

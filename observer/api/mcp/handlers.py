@@ -86,7 +86,10 @@ class McpHandlers:
             )
             return _failed(tool, unforeseen)
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=text) for text in done.texts],
+            content=[
+                *(types.TextContent(type="text", text=text) for text in done.texts),
+                *(types.ImageContent(type="image", mime_type=m, data=d) for m, d in done.images),
+            ],
             structured_content=self._passthrough.keep(done.content),
             is_error=done.is_error,
         )
@@ -183,6 +186,7 @@ class _Answer(NamedTuple):
     texts: tuple[str, ...]
     content: Content
     is_error: bool
+    images: list[tuple[str, str]]
 
 
 def _answer(tool: Tool, answer: ToolResult[Any], arguments: dict[str, Any]) -> _Answer:
@@ -192,7 +196,8 @@ def _answer(tool: Tool, answer: ToolResult[Any], arguments: dict[str, Any]) -> _
     repeats = Repeats(arguments)
     content = defused_content(repeats.taken_out_of(found))
     texts = _texts(tool, answer, content, repeats)
-    return _Answer(texts, marked_content(content) if tool.is_fenced else content, answer.is_error)
+    shown = marked_content(content) if tool.is_fenced else content
+    return _Answer(texts, shown, answer.is_error, [answer.image] if answer.image else [])
 
 
 def _texts(

@@ -180,7 +180,7 @@ class DirectoryTools:
         *,
         project: ProjectName = "",
     ) -> ToolResult[rows.FileContent]:
-        """Read a file of the note folder as it is: text, or anything else as base64."""
+        """Read a file of the note folder as it is: text, an image, anything else as base64."""
         vault = self._vaults.named(project, identifier)
         file = vault.find(identifier)
         path = file.path if file else named_by(identifier).removeprefix(f"{vault.name}/")
@@ -189,7 +189,11 @@ class DirectoryTools:
             raise BadInput(
                 f"{path} is larger than {LARGEST_BYTES:,} bytes", hint="open it on the machine"
             )
-        return as_answer("", _content(path, data), "json")
+        result = _content(path, data)
+        if result.type == "image" and isinstance(result.source, rows.FileBytes):
+            shown = (result.source.media_type, result.source.data)
+            return ToolResult(f"{path}: {shown[0]}, {len(data):,} bytes", result, image=shown)
+        return as_answer("", result, "json")
 
     def list_directory(  # noqa: PLR0913 - the documented parameters
         self,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta
 
-from observer.core.errors import BadInput
+from observer.core.errors import BadInput, NotFound
 from observer.core.note_file import NoteFile
 from observer.note_files.frontmatter import fields_of, json_fields_of, parts_of, with_fields
 from observer.note_files.grammar import permalink_of
@@ -27,6 +28,12 @@ Identifier = Annotated[
 ]
 Exact = Annotated[
     str, Meta(description="Exact title, permalink, path or memory:// URL; nothing is guessed.")
+]
+
+
+Page = Annotated[int, Meta(ge=1, le=1_000_000, description="Page of it.")]
+PageSize = Annotated[
+    int, Meta(ge=0, le=10_000, description="Lines a page, or notes that may be meant; 0: all.")
 ]
 
 
@@ -105,35 +112,41 @@ class FileNoteTools:
         self,
         identifier: Identifier,
         *,
-        page: Annotated[int, Meta(ge=1, description="Page of the notes that may be meant.")] = 1,
-        page_size: Annotated[int, Meta(ge=1, le=50, description="Notes a page.")] = SUGGESTED,
+        page: Page = 1,
+        page_size: PageSize = 0,
         include_frontmatter: Annotated[
             bool, Meta(description="In JSON: leave the frontmatter in the content.")
         ] = False,
         project: ProjectName = "",
         output_format: Format = "text",
     ) -> ToolResult[rows.NoteText]:
-        """Read a note, all of it, as the file is; if there is none, notes that may be meant."""
+        """Read a note as the file is, or a page of it; else name notes that may be meant."""
         vault = self._vaults.named(project, identifier)
         file = vault.find(identifier)
         if file is None:
-            return self._not_found(vault, identifier, page, page_size, output_format)
+            return self._not_found(vault, identifier, page, page_size or SUGGESTED, output_format)
         found = vault.read(file)
+        shown, pages = _page(found.text, page, page_size)
         result = rows.NoteText(
             title=file.title,
             permalink=file.permalink,
             file_path=file.path,
-            content=found.text if include_frontmatter else found.body,
+            content=found.body if pages == 1 and not include_frontmatter else shown,
             frontmatter=json_fields_of(parts_of(found.head).yaml) or {},
         )
-        return as_answer(found.text, result, output_format)
+        if output_format in {"ascii", "ansi"}:
+            fields = ("title", "permalink", "file_path")
+            cells = [(name, str(getattr(result, name))) for name in fields]
+            shown = f"{rows.table(('Field', 'Value'), cells, output_format)}\n\n{shown}"
+        about = f"page {page} of {pages}" if pages > 1 else ""
+        return replace(as_answer(shown, result, output_format), notice=about)
 
     def view_note(
         self,
         identifier: Identifier,
         *,
-        page: Annotated[int, Meta(ge=1, description="Page of the notes that may be meant.")] = 1,
-        page_size: Annotated[int, Meta(ge=1, le=50, description="Notes a page.")] = SUGGESTED,
+        page: Page = 1,
+        page_size: PageSize = 0,
         project: ProjectName = "",
     ) -> ToolResult[rows.NoteText]:
         """Read a note to show it to the person, as an artifact where the client has such."""
@@ -143,7 +156,7 @@ class FileNoteTools:
         text = (
             f'Note retrieved: "{identifier}"\n\nShow this to the person as it is:\n\n{found.text}'
         )
-        return ToolResult(text, found.result)
+        return replace(found, text=text)
 
     def edit_note(  # noqa: PLR0913 - the documented parameters
         self,
@@ -196,6 +209,20 @@ class FileNoteTools:
                 "No note has such words; search_notes and list_directory show what is there."
             )
         return as_answer("\n".join(lines), result, output_format)
+
+
+def _page(text: str, page: int, size: int) -> tuple[str, int]:
+    """Return a page of some lines of a text, and how many pages it has; pages joined are the text.
+
+    Raises:
+        NotFound: there is no such page.
+    """
+    lines = text.splitlines(keepends=True)
+    size = size or max(1, len(lines))
+    pages = max(1, -(-len(lines) // size))
+    if page > pages:
+        raise NotFound(f"there is no page {page}", hint=f"the last page is {pages}")
+    return "".join(lines[(page - 1) * size : page * size]), pages
 
 
 def _file_name(title: str) -> str:

@@ -9,8 +9,9 @@ from typing import Annotated
 from msgspec import Meta
 from msgspec.structs import replace
 
+import observer
 from observer import __version__
-from observer.core.errors import BadInput, remedy
+from observer.core.errors import BadInput, NotFound, remedy
 from observer.core.model import iso
 from observer.note_files import NoteFolder
 from observer.note_files.grammar import permalink_of
@@ -20,9 +21,11 @@ from observer.toolsets.basic_memory.vault import FIRST_WITHIN_S, Vaults, constra
 from observer.views.tool import Tool, ToolResult
 
 CLOUD = """\
-There is no cloud: notes are Markdown files in folders of this machine, and what is remembered of \
-them stays in the home of observer. No account, no subscription, no connection."""
-RELEASES = "What is new in each version stands in CHANGELOG.md of the project."
+# Cloud: none
+- Connection: none; notes are Markdown files in folders of this machine
+- Authentication: not authenticated
+- Subscription: none
+- Tenant: none"""
 
 
 class ProjectTools:
@@ -52,7 +55,7 @@ class ProjectTools:
         )
 
     def list_memory_projects(self, output_format: Format = "text") -> ToolResult[rows.ProjectRows]:
-        """List the note folders, with their paths and how many notes they hold."""
+        """List the note folders: path, notes, last sync, and which is the default."""
         default = self._vaults.default()
         found = []
         for vault in self._vaults.all():
@@ -65,12 +68,13 @@ class ProjectTools:
                     is_default=default is not None and default.name == vault.name,
                     note_count=len(files),
                     last_change=None if newest is None else iso(newest),
+                    last_sync=None if vault.synced_ms is None else iso(vault.synced_ms),
                 )
             )
         result = rows.ProjectRows(projects=found, default_project=default.name if default else None)
         lines = [
             f"- {each.name}: {each.note_count} notes in {each.path}"
-            f"{' (default)' if each.is_default else ''}"
+            f"{' (default)' if each.is_default else ''}, last sync {each.last_sync or 'unknown'}"
             for each in found
         ]
         text = (
@@ -125,17 +129,25 @@ class ProjectTools:
                 hint="unset BASIC_MEMORY_MCP_PROJECT in the client's settings of this server",
             )
 
-    def cloud_info(self) -> ToolResult[rows.Facts]:
-        """Return where notes are kept: on this machine, with no cloud behind it."""
-        return _facts(CLOUD)
+    def cloud_info(self) -> ToolResult[rows.CloudInfo]:
+        """Return connection, authentication, subscription and tenant: there is no cloud."""
+        result = rows.CloudInfo(
+            connected=False, authentication="not authenticated", subscription=None, tenant=None
+        )
+        return ToolResult(CLOUD, result)
 
-    def release_notes(self) -> ToolResult[rows.Facts]:
-        """Return the version that runs, and where changes are described."""
-        return _facts(f"observer {__version__}. {RELEASES}")
-
-
-def _facts(text: str) -> ToolResult[rows.Facts]:
-    return ToolResult(text, rows.Facts(version=__version__, text=text))
+    def release_notes(self) -> ToolResult[rows.ReleaseNotes]:
+        """Return the version that runs, and the latest changes of it."""
+        package = Path(observer.__file__).parent
+        found = (place / "CHANGELOG.md" for place in (package, package.parent))
+        log = next(filter(Path.is_file, found), None)
+        if log is None:
+            raise NotFound("the changes are not installed here", hint="see the project's pages")
+        newest = log.read_text(encoding="utf-8").partition("\n### ")[2].partition("\n### ")[0]
+        date, _, text = newest.partition("\n")
+        changes = [line.removeprefix("- ") for line in text.splitlines() if line.startswith("- ")]
+        result = rows.ReleaseNotes(version=__version__, date=date, changes=changes)
+        return ToolResult(f"# observer {__version__}, {date}\n{text}", result)
 
 
 def _about(done: str, folder: NoteFolder) -> str:

@@ -194,13 +194,14 @@ class Activity(ResultRow):
 
 
 class FolderRow(ResultRow):
-    """A note folder; `last_change` is that of its newest note."""
+    """A note folder: when all of it was last read, and when its newest note was changed."""
 
     name: str
     path: str
     is_default: bool
     note_count: int
     last_change: str | None
+    last_sync: str | None
 
 
 class ProjectRows(ResultRow):
@@ -256,11 +257,21 @@ class CanvasFile(ResultRow):
     checksum: str
 
 
-class Facts(ResultRow):
-    """Result of `cloud_info` and `release_notes`: this product's own facts."""
+class CloudInfo(ResultRow):
+    """Result of `cloud_info`: there is none, whatever is asked."""
+
+    connected: bool
+    authentication: str
+    subscription: str | None
+    tenant: str | None
+
+
+class ReleaseNotes(ResultRow):
+    """Result of `release_notes`: the version that runs, and the newest section of the changes."""
 
     version: str
-    text: str
+    date: str
+    changes: list[str]
 
 
 class ChatHit(ResultRow):

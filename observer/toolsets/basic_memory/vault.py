@@ -89,7 +89,7 @@ class _Call:
         except ObserverError as error:  # what is known answers nevertheless
             self.notices.append(f"{error}; what was known of its notes may be old")
             return vault
-        vault.left = seen.left
+        vault.left, vault.synced_ms = seen.left, seen.synced_ms
         if seen.is_late:
             read = max(0, seen.files - len(seen.left))
             many = f"{read:,} of {seen.files:,} files" if seen.files else "nothing"
@@ -122,7 +122,7 @@ class Vaults:
             except ObserverError as error:
                 error.hint = "; ".join(filter(None, (error.hint, *call.notices)))
                 raise
-            return replace(answer, notice="\n".join(call.notices))
+            return replace(answer, notice="\n".join(filter(None, (answer.notice, *call.notices))))
 
         return replace(tool, run=run)
 
@@ -219,6 +219,8 @@ class Vault:
         self.files = memory.files
         self.left: Sequence[str] = ()
         """Paths of files that are not read yet."""
+        self.synced_ms: int | None = None
+        """When all of it was last read; None if that is not known."""
 
     @cached_property
     def project(self) -> Project | None:

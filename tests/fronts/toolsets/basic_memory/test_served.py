@@ -108,6 +108,22 @@ def test_a_new_note_is_found_by_meaning_at_once(tmp_path: Path, client: Client) 
     assert (below, above) == ([score], [])
 
 
+def test_an_image_is_an_image_block(tmp_path: Path, client: Client) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "dot.png").write_bytes(b"\x89PNG\xff")
+
+    async def work() -> list[str]:
+        async with asyncio.timeout(90), client:
+            asked = {"project_name": "shop", "project_path": str(tmp_path / "notes")}
+            await client.call_tool("create_memory_project", asked)
+            found = await client.call_tool("read_content", {"identifier": "dot.png"})
+            return [str(block) for block in found.content]
+
+    _, image = asyncio.run(work())
+    assert "data='iVBOR/8='" in image
+    assert "image/png" in image
+
+
 def test_a_table_for_terminals_has_working_escapes(tmp_path: Path, client: Client) -> None:
     async def work() -> str:
         async with asyncio.timeout(90), client:

@@ -16,6 +16,7 @@ from observer.core.errors import Ambiguous, BadInput, NoteConflict, NotFound
 from observer.toolsets.basic_memory.find import OTHERWISE
 from tests.fronts.toolsets.basic_memory.conftest import Folders
 
+ROOT = Path(__file__).parents[4]
 BOX = {"x": 0, "y": 0, "width": 10, "height": 10}
 
 
@@ -48,8 +49,38 @@ def test_a_canvas_is_a_file_that_is_replaced(folders: Folders, vault: Path) -> N
 
 
 def test_the_product_says_its_own_facts(folders: Folders) -> None:
-    assert "There is no cloud" in folders.said("cloud_info")
-    assert "CHANGELOG.md" in folders.said("release_notes")
+    cloud = folders.call("cloud_info")
+    assert "Tenant: none" in cloud.text
+    assert (cloud.result.connected, cloud.result.subscription) == (False, None)
+    notes = folders.call("release_notes").result
+    assert f"### {notes.date}\n\n- {notes.changes[0]}\n" in (ROOT / "CHANGELOG.md").read_text()
+
+
+@pytest.mark.parametrize("size", [1, 3, 1_000])
+def test_pages_of_a_note_joined_are_the_note(folders: Folders, vault: Path, size: int) -> None:
+    whole = (vault / "people" / "ana-lind.md").read_text()
+    asked = {"identifier": "Ana Lind", "page_size": size}
+    pages = -(-len(whole.splitlines()) // size)
+    read = [folders.said("read_note", page=page + 1, **asked) for page in range(pages)]
+    assert "".join(read) == whole
+    assert folders.call("view_note", **asked).notice == (f"page 1 of {pages}" if pages > 1 else "")
+    with pytest.raises(NotFound, match=f"no page {pages + 1}"):
+        folders.call("read_note", page=pages + 1, **asked)
+
+
+def test_a_note_is_shown_below_a_table_of_its_fields(folders: Folders, vault: Path) -> None:
+    whole = (vault / "people" / "ana-lind.md").read_text()
+    shown = folders.said("read_note", identifier="Ana Lind", output_format="ascii")
+    assert shown.splitlines()[1].startswith("| Field     | Value")
+    assert shown.endswith(f"+\n\n{whole}")
+
+
+def test_the_last_sync_of_a_note_folder_is_listed(folders: Folders, vault: Path) -> None:
+    [row] = folders.call("list_memory_projects").result.projects
+    assert row.last_sync is not None
+    vault.rename(vault.with_name("away"))
+    [row] = folders.call("list_memory_projects").result.projects
+    assert row.last_sync is None
 
 
 @pytest.mark.parametrize("output_format", ["text", "ascii"])
