@@ -11,7 +11,7 @@ from observer.core.clock import now_ms
 from observer.core.errors import NotFound
 from observer.core.model import Item, iso
 from observer.core.note_file import Claim, NoteFile, Relation
-from observer.toolsets.basic_memory import context_rows
+from observer.toolsets.basic_memory import rows
 from observer.toolsets.basic_memory.memory_url import checked, is_pattern
 from observer.toolsets.basic_memory.rows import Format, as_answer
 from observer.toolsets.basic_memory.timeframe import since_ms
@@ -69,7 +69,7 @@ class GraphTools:
         ] = 10,
         project: ProjectName = "",
         output_format: Format = "json",
-    ) -> ToolResult[context_rows.Context]:
+    ) -> ToolResult[rows.Context]:
         """Return notes with what they state and the notes around them, to go on with a topic.
 
         The time frame restricts what is around, not what is asked for.
@@ -88,7 +88,7 @@ class GraphTools:
         related = [file for each in arounds.values() for file in each.notes]
         known = _Known(vault, [*primary, *related])
         items = [_context(known, file, arounds[file.item]) for file in primary]
-        result = context_rows.Context(
+        result = rows.Context(
             results=items,
             metadata=_about(known, name, depth, (since, now), items),
             page=page,
@@ -156,21 +156,21 @@ class _Known:
         return self._claims.get(file.item, ())
 
 
-def _context(known: _Known, file: NoteFile, near: Around) -> context_rows.ContextNote:
-    related: list[context_rows.ContextRelation | context_rows.ContextEntity] = [
+def _context(known: _Known, file: NoteFile, near: Around) -> rows.ContextNote:
+    related: list[rows.ContextRelation | rows.ContextEntity] = [
         _relation_row(known, edge) for edge in near.edges
     ]
     related += [_entity_row(known, each, with_text=False) for each in near.notes]
-    return context_rows.ContextNote(
+    return rows.ContextNote(
         primary_result=_entity_row(known, file, with_text=True),
         observations=[_observation_row(known, file, claim) for claim in known.claims(file)],
         related_results=related,
     )
 
 
-def _entity_row(known: _Known, file: NoteFile, *, with_text: bool) -> context_rows.ContextEntity:
+def _entity_row(known: _Known, file: NoteFile, *, with_text: bool) -> rows.ContextEntity:
     item = known.item(file)
-    row = context_rows.ContextEntity(
+    row = rows.ContextEntity(
         external_id=known.uuid(file),
         entity_id=file.item,
         permalink=file.permalink,
@@ -183,15 +183,13 @@ def _entity_row(known: _Known, file: NoteFile, *, with_text: bool) -> context_ro
     return _with_labels(row, said) if said else row
 
 
-def _with_labels(row: context_rows.ContextEntity, said: list[str]) -> context_rows.ContextEntity:
+def _with_labels(row: rows.ContextEntity, said: list[str]) -> rows.ContextEntity:
     fields = {name: getattr(row, name) for name in row.__struct_fields__}
-    return context_rows.ContextEntity(**{**fields, "validity": said})
+    return rows.ContextEntity(**{**fields, "validity": said})
 
 
-def _observation_row(
-    known: _Known, file: NoteFile, claim: Claim
-) -> context_rows.ContextObservation:
-    return context_rows.ContextObservation(
+def _observation_row(known: _Known, file: NoteFile, claim: Claim) -> rows.ContextObservation:
+    return rows.ContextObservation(
         type="observation",
         entity_id=file.item,
         entity_external_id=known.uuid(file),
@@ -204,9 +202,9 @@ def _observation_row(
     )
 
 
-def _relation_row(known: _Known, edge: Edge) -> context_rows.ContextRelation:
+def _relation_row(known: _Known, edge: Edge) -> rows.ContextRelation:
     name = edge.target.title if edge.target else edge.relation.target
-    return context_rows.ContextRelation(
+    return rows.ContextRelation(
         entity_id=edge.source.item,
         title=f"{edge.relation.kind}: {name}",
         file_path=edge.source.path,
@@ -228,11 +226,11 @@ def _about(
     name: str,
     depth: int,
     span: tuple[int, int],
-    items: list[context_rows.ContextNote],
-) -> context_rows.ContextAbout:
+    items: list[rows.ContextNote],
+) -> rows.ContextAbout:
     related = [row for item in items for row in item.related_results]
     shown = name if is_pattern(name) else items[0].primary_result.permalink
-    return context_rows.ContextAbout(
+    return rows.ContextAbout(
         uri=shown,
         types=None,
         depth=depth,
@@ -241,12 +239,12 @@ def _about(
         primary_count=len(items),
         related_count=len(related),
         total_results=len(items) + len(related),
-        total_relations=sum(isinstance(row, context_rows.ContextRelation) for row in related),
+        total_relations=sum(isinstance(row, rows.ContextRelation) for row in related),
         total_observations=sum(len(known.claims(file)) for file in known.files.values()),
     )
 
 
-def _context_text(result: context_rows.Context, vault: Vault) -> str:
+def _context_text(result: rows.Context, vault: Vault) -> str:
     primary = [item.primary_result for item in result.results]
     if not primary:
         return f"No more notes on page {result.page}."
@@ -260,12 +258,10 @@ def _context_text(result: context_rows.Context, vault: Vault) -> str:
     return f"# Context: {title}\n\n" + "\n\n---\n\n".join(parts) + f"\n\n{foot}"
 
 
-def _item_text(item: context_rows.ContextNote) -> str:
+def _item_text(item: rows.ContextNote) -> str:
     file = item.primary_result
-    relations = [
-        row for row in item.related_results if isinstance(row, context_rows.ContextRelation)
-    ]
-    notes = [row for row in item.related_results if isinstance(row, context_rows.ContextEntity)]
+    relations = [row for row in item.related_results if isinstance(row, rows.ContextRelation)]
+    notes = [row for row in item.related_results if isinstance(row, rows.ContextEntity)]
     parts = [f"## {file.title}\npermalink: {file.permalink}", file.content or ""]
     lists = (
         ("Observations", [f"- [{row.category}] {row.content}" for row in item.observations]),

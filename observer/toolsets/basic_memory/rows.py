@@ -298,3 +298,161 @@ class ChatDocument(ResultRow):
     text: str
     url: str
     metadata: dict[str, str]
+
+
+class ContextEntity(ResultRow, kw_only=True, tag_field="type", tag="entity"):
+    """A note in a context."""
+
+    external_id: str
+    entity_id: int
+    permalink: str
+    title: str
+    content: str | None
+    file_path: str
+    created_at: str
+    validity: list[str] | UnsetType = UNSET
+
+
+class ContextObservation(ResultRow):
+    """A line of a note in a context."""
+
+    type: Literal["observation"]
+    entity_id: int
+    entity_external_id: str
+    title: str
+    file_path: str
+    permalink: str
+    category: str
+    content: str
+    created_at: str
+
+
+class ContextRelation(ResultRow, tag_field="type", tag="relation"):
+    """A relation in a context; without `to_entity_id` nothing of that name is there."""
+
+    entity_id: int
+    title: str
+    file_path: str
+    permalink: str
+    relation_type: str
+    from_entity: str
+    from_entity_id: int
+    from_entity_external_id: str
+    to_entity: str | None
+    to_name: str
+    to_entity_id: int | None
+    to_entity_external_id: str | None
+    created_at: str
+
+
+class ContextNote(ResultRow):
+    """One note that was asked for, with what it states and what is around it."""
+
+    primary_result: ContextEntity
+    observations: list[ContextObservation]
+    related_results: list[ContextRelation | ContextEntity]
+
+
+class ContextAbout(ResultRow):
+    """What a context was made of."""
+
+    uri: str
+    types: list[str] | None
+    depth: int
+    timeframe: str
+    generated_at: str
+    primary_count: int
+    related_count: int
+    total_results: int
+    total_relations: int
+    total_observations: int
+
+
+class Context(ResultRow):
+    """Result of `build_context`."""
+
+    results: list[ContextNote]
+    metadata: ContextAbout
+    page: int
+    page_size: int
+    has_more: bool
+
+
+class FieldResult(ResultRow, kw_only=True):
+    """What became of one field of a schema."""
+
+    field_name: str
+    field_type: str
+    required: bool
+    status: str
+    values: list[str]
+    message: str | UnsetType = UNSET
+
+
+class NoteCheck(ResultRow):
+    """How one note fits its schema."""
+
+    note_identifier: str
+    schema_entity: str
+    passed: bool
+    field_results: list[FieldResult]
+    unmatched_observations: dict[str, int]
+    unmatched_relations: list[str]
+    warnings: list[str]
+    errors: list[str]
+
+
+class TypeSummary(ResultRow):
+    """How many notes of a type fit."""
+
+    note_type: str
+    total_notes: int
+    valid_count: int
+
+
+class SchemaReport(ResultRow):
+    """Result of `schema_validate`."""
+
+    note_type: str | None
+    total_notes: int
+    total_entities: int
+    valid_count: int
+    warning_count: int
+    error_count: int
+    results: list[NoteCheck]
+    type_summaries: list[TypeSummary]
+
+
+class FieldFrequency(ResultRow, kw_only=True):
+    """How often notes of a type state a field."""
+
+    name: str
+    source: Literal["observation", "relation"]
+    count: int
+    total: int
+    percentage: float
+    sample_values: list[str] | UnsetType = UNSET
+    is_array: bool | UnsetType = UNSET
+    target_type: str | UnsetType = UNSET
+
+
+class SchemaSuggestion(ResultRow):
+    """Result of `schema_infer`."""
+
+    note_type: str
+    notes_analyzed: int
+    field_frequencies: list[FieldFrequency]
+    suggested_schema: dict[str, str]
+    suggested_required: list[str]
+    suggested_optional: list[str]
+    excluded: list[str]
+
+
+class SchemaDrift(ResultRow):
+    """Result of `schema_diff`."""
+
+    note_type: str
+    schema_found: bool
+    new_fields: list[FieldFrequency]
+    dropped_fields: list[FieldFrequency]
+    cardinality_changes: list[str]

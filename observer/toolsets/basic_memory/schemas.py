@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta
 
 from observer.core.errors import BadInput, NotFound
 from observer.core.note_file import NoteFile
-from observer.toolsets.basic_memory import picoschema, schema_rows
+from observer.toolsets.basic_memory import picoschema, rows
 from observer.toolsets.basic_memory.picoschema import Check, FieldUsage, Schema, Statements
 from observer.toolsets.basic_memory.rows import Format, as_answer
 from observer.toolsets.basic_memory.selection import plain
@@ -43,7 +43,7 @@ class SchemaTools:
         identifier: Annotated[str, Meta(description="One note, exactly.")] = "",
         project: ProjectName = "",
         output_format: Format = "text",
-    ) -> ToolResult[schema_rows.SchemaReport]:
+    ) -> ToolResult[rows.SchemaReport]:
         """Check notes against their schemas: one note, those of a type, or all that have one."""
         notes_here = _TypedNotes(self._vaults.named(project))
         if identifier:
@@ -79,14 +79,14 @@ class SchemaTools:
         ] = 0.25,
         project: ProjectName = "",
         output_format: Format = "text",
-    ) -> ToolResult[schema_rows.SchemaSuggestion]:
+    ) -> ToolResult[rows.SchemaSuggestion]:
         """Suggest a schema from what the notes of a type have in common."""
         notes_here = _TypedNotes(self._vaults.named(project))
         notes = notes_here.statements(notes_here.of_type(entity_type))
         fields = picoschema.usage(notes)
         kept = [each for each in fields if each.share >= threshold]
         required = [each.name for each in kept if each.share >= picoschema.REQUIRED_SHARE]
-        result = schema_rows.SchemaSuggestion(
+        result = rows.SchemaSuggestion(
             note_type=entity_type,
             notes_analyzed=len(notes),
             field_frequencies=[_frequency(each, with_samples=True) for each in fields],
@@ -99,7 +99,7 @@ class SchemaTools:
 
     def schema_diff(
         self, entity_type: NoteType, *, project: ProjectName = "", output_format: Format = "text"
-    ) -> ToolResult[schema_rows.SchemaDrift]:
+    ) -> ToolResult[rows.SchemaDrift]:
         """Compare a schema with the notes of its type: new, dropped and repeated fields."""
         notes_here = _TypedNotes(self._vaults.named(project))
         schema = notes_here.for_type(entity_type)
@@ -110,7 +110,7 @@ class SchemaTools:
             )
         notes = notes_here.statements(notes_here.of_type(entity_type))
         found = picoschema.drift(picoschema.usage(notes), schema, total=len(notes))
-        result = schema_rows.SchemaDrift(
+        result = rows.SchemaDrift(
             note_type=entity_type,
             schema_found=True,
             new_fields=[_frequency(each) for each in found.new],
@@ -197,10 +197,10 @@ class _TypedNotes:
 
 def _report(
     name: str | None, total: int, checks: Sequence[Check], types: Sequence[str]
-) -> schema_rows.SchemaReport:
+) -> rows.SchemaReport:
     results = [_note_check(each) for each in checks]
     by_type = [
-        schema_rows.TypeSummary(
+        rows.TypeSummary(
             note_type=kind,
             total_notes=types.count(kind),
             valid_count=sum(
@@ -209,7 +209,7 @@ def _report(
         )
         for kind in sorted(set(types))
     ]
-    return schema_rows.SchemaReport(
+    return rows.SchemaReport(
         note_type=name,
         total_notes=len(checks),
         total_entities=total,
@@ -221,13 +221,13 @@ def _report(
     )
 
 
-def _note_check(check: Check) -> schema_rows.NoteCheck:
-    return schema_rows.NoteCheck(
+def _note_check(check: Check) -> rows.NoteCheck:
+    return rows.NoteCheck(
         note_identifier=check.name,
         schema_entity=check.schema.entity,
         passed=check.is_valid,
         field_results=[
-            schema_rows.FieldResult(
+            rows.FieldResult(
                 field_name=each.field.name,
                 field_type=each.field.type,
                 required=each.field.is_required,
@@ -244,7 +244,7 @@ def _note_check(check: Check) -> schema_rows.NoteCheck:
     )
 
 
-def _report_text(result: schema_rows.SchemaReport) -> str:
+def _report_text(result: rows.SchemaReport) -> str:
     counts = f"Notes: {result.total_notes} | Valid: {result.valid_count}"
     counts += f" | Warnings: {result.warning_count} | Errors: {result.error_count}"
     lines = [f"# Schema Validation: {result.note_type or 'all'}", "", counts, ""]
@@ -262,8 +262,8 @@ def _report_text(result: schema_rows.SchemaReport) -> str:
     return "\n".join(lines)
 
 
-def _frequency(each: FieldUsage, *, with_samples: bool = False) -> schema_rows.FieldFrequency:
-    return schema_rows.FieldFrequency(
+def _frequency(each: FieldUsage, *, with_samples: bool = False) -> rows.FieldFrequency:
+    return rows.FieldFrequency(
         name=each.name,
         source="relation" if each.is_relation else "observation",
         count=each.count,
@@ -275,11 +275,11 @@ def _frequency(each: FieldUsage, *, with_samples: bool = False) -> schema_rows.F
     )
 
 
-def _share(each: schema_rows.FieldFrequency) -> str:
+def _share(each: rows.FieldFrequency) -> str:
     return f"- **{each.name}** ({each.source}) — {each.percentage:.0%} ({each.count}/{each.total})"
 
 
-def _suggestion_text(result: schema_rows.SchemaSuggestion) -> str:
+def _suggestion_text(result: rows.SchemaSuggestion) -> str:
     name = result.note_type
     lines = [f"# Schema Inference: {name}", "", f"Notes analyzed: {result.notes_analyzed}"]
     if result.suggested_schema:
@@ -305,7 +305,7 @@ def _suggestion_text(result: schema_rows.SchemaSuggestion) -> str:
     return "\n".join([*lines, ""])
 
 
-def _drift_text(result: schema_rows.SchemaDrift) -> str:
+def _drift_text(result: rows.SchemaDrift) -> str:
     lines = [f"# Schema Drift: {result.note_type}", ""]
     lists = (
         ("New Fields (in notes but not in schema)", [_share(e) for e in result.new_fields]),
