@@ -50,6 +50,7 @@ class Notes(Reversible):
         project: str | None = None,
         folder: str = "",
         author: Author = "agent",
+        most_near: int = MOST_NEAR,
     ) -> Remembered:
         """Store a note, in the project named, else in the one around a folder, new or known.
 
@@ -76,7 +77,13 @@ class Notes(Reversible):
                 f"nothing is recorded of {folder}: the setting exclude names it",
                 hint="remember it from another folder",
             )
-        return self._remembered(stored)
+        return self._remembered(stored, most_near)
+
+    def standing(self, note: Note, *, folder: str = "") -> Item | None:
+        """Return the note whose place a note would take: under its key, else of the same words."""
+        body = self._body(note)
+        with self._store.read() as reader:
+            return _replaced(reader, body, project_of(note, None, reader.projects(), folder))
 
     def edit(self, handle: int | str, changes: Changes, *, author: Author = "agent") -> Item:
         """Change some fields of a note.
@@ -214,17 +221,16 @@ class Notes(Reversible):
 
         The same words again must not make something else of such a rule, or of what happened.
         """
-        where = Filters(project_id=project_id, owner=body.owner)
-        if body.key:
-            if there := reader.keyed(body.key, where):
-                check_rule(there, author)
-        elif there := reader.same_content(content_hash(body.content), where):
+        there = _replaced(reader, body, project_id)
+        if there and body.key:
+            check_rule(there, author)
+        elif there:
             kind = note_type(body.type)
             layer = body.layer or (there.layer if kind == note_type("") else layer_of(kind))
             if layer != there.layer or body.title not in {"", there.title}:
                 check_change(there, author)
 
-    def _remembered(self, stored: Receipt) -> Remembered:
+    def _remembered(self, stored: Receipt, most_near: int) -> Remembered:
         with self._store.read() as reader:
             item = reader.item(stored.item or 0)
             if item is None:
@@ -241,6 +247,13 @@ class Notes(Reversible):
             item=item,
             updated=item.id != item_id(stored.seq or 0),
             project=project,
-            near=self.near(item)[:MOST_NEAR],
+            near=self.near(item)[:most_near],
             dangling=dangling,
         )
+
+
+def _replaced(reader: StoreReader, body: Remember, project_id: int | None) -> Item | None:
+    where = Filters(project_id=project_id, owner=body.owner)
+    if body.key:
+        return reader.keyed(body.key, where)
+    return reader.same_content(content_hash(body.content), where)

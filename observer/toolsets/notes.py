@@ -15,14 +15,15 @@ from observer.core.clock import now_ms
 from observer.core.errors import BadInput, ObserverError
 from observer.core.events import Scope
 from observer.core.model import Item, iso
-from observer.memory.api import Memory
+from observer.memory.api import MOST_IDS, Memory
 from observer.notes.pairs import How, OpenPairs, Pair, Settlement
 from observer.notes.values import Note, Remembered, Similar
+from observer.observations.note_reducer import own_title, references_of
 from observer.search.handles import SearchOptions
 from observer.search.rank import Hit
 from observer.views import render
 from observer.views.labels import labels
-from observer.views.note_api import pair_lines, stands
+from observer.views.note_api import final, metadata_of, pair_lines, stands
 from observer.views.parse_filters import parse_filters
 from observer.views.tool import ResultRow, ToolResult
 
@@ -41,6 +42,8 @@ FACT_TYPES = {
 }
 """The tool's name of each fact type, and the item type that it stands for."""
 
+CONFIDENCE = 0.5
+"""Of a note about which nothing else is said."""
 _NAMES_OF_TYPES = {type_: name for name, type_ in FACT_TYPES.items()}
 
 
@@ -80,6 +83,7 @@ class MemoryToolResult(ResultRow):
     id: int | UnsetType = UNSET
     updated: bool | UnsetType = UNSET
     deleted: bool | UnsetType = UNSET
+    final_at: str | UnsetType = UNSET
     memories: list[Recalled] | UnsetType = UNSET
     similar: list[SimilarNote] | UnsetType = UNSET
     dangling: list[str] | UnsetType = UNSET
@@ -153,9 +157,9 @@ class MemoryTool:
         ] = "",
         category: str = "",
         confidence: Annotated[
-            float,
-            Meta(extra_json_schema={"minimum": 0, "maximum": 1}),
-        ] = 0.5,
+            float | UnsetType,
+            Meta(extra_json_schema={"minimum": 0, "maximum": 1, "default": CONFIDENCE}),
+        ] = UNSET,
         scope: Annotated[
             str,
             Meta(extra_json_schema={"enum": [*SCOPES, ALL]}),
@@ -181,11 +185,17 @@ class MemoryTool:
         """
         match action:
             case "remember":
-                note = _note(content, confidence=confidence, scope=scope)
+                known = CONFIDENCE if confidence is UNSET else confidence
+                note = _note(content, confidence=known, scope=scope)
                 note = msgspec.structs.replace(
                     note, key=key, category=category, type=_type(fact_type or "general"),
                     tags=tuple(tags), supersedes=tuple(supersedes),
                 )  # fmt: skip
+                there = self._memory.notes.standing(note, folder=self._here()) if key else None
+                if there:
+                    note = self._kept(note, there, is_typed=fact_type != "")
+                    sure = there.confidence if confidence is UNSET else confidence
+                    note = msgspec.structs.replace(note, confidence=sure)
                 return self._remember(note)
             case "recall":
                 wanted = parse_filters(
@@ -233,6 +243,25 @@ class MemoryTool:
             return Settled(id=one.id, how=one.how, other=one.other, problem=said)
         return Settled(id=held.id, how=one.how, other=one.other)
 
+    def _kept(self, note: Note, there: Item, *, is_typed: bool) -> Note:
+        """Return a note under the key of another one, with what it does not say as that was."""
+        links = references_of(there)[:MOST_IDS]
+        living = {
+            item.id for item in self._memory.observations([each.item for each in links]).items
+        }
+        is_to_come = there.expires_ms is not None and there.expires_ms > now_ms()
+        return msgspec.structs.replace(
+            note,
+            title=own_title(there),
+            type=note.type if is_typed else there.type,
+            layer=None if is_typed else there.layer,
+            category=note.category or there.category,
+            tags=note.tags or there.tags,
+            links=tuple(each for each in links if each.item in living),
+            expires_ms=there.expires_ms if is_to_come else None,
+            metadata=metadata_of(there) or None,
+        )
+
     def _remember(self, note: Note) -> ToolResult[MemoryToolResult]:
         kept = self._memory.notes.remember(note, folder=self._here())
         message = (
@@ -276,10 +305,16 @@ class MemoryTool:
         text = handle.strip().removeprefix("#")
         if not (text.isascii() and text.isdecimal() and int(text[:19]) > 0 and len(text) < 19):
             raise BadInput(f"Invalid id: {text[:40]!r}", hint="must be a positive whole number")
-        deleted = self._memory.notes.forget(int(text))
-        message = f"Memory {int(text)} " + ("deleted." if deleted else "not found.")
+        final_ms = self._memory.notes.erase(int(text))
+        message = f"Memory {int(text)} " + ("deleted." if final_ms else "not found.")
+        outcome = MemoryToolResult(action="forget", message=message, deleted=final_ms is not None)
+        if final_ms is None:
+            return ToolResult(message, outcome)
+        until = final(
+            final_ms, is_now=not self._memory.notes.grace_ms, how=f"observer note undo {int(text)}"
+        )
         return ToolResult(
-            message, MemoryToolResult(action="forget", message=message, deleted=deleted)
+            f"{message}\n{until}", msgspec.structs.replace(outcome, final_at=iso(final_ms))
         )
 
 

@@ -25,7 +25,7 @@ from typing import (
 import msgspec
 import orjson
 
-from observer.core.errors import BadInput, ObserverError
+from observer.core.errors import BadInput, Incomplete, ObserverError
 
 Result = TypeVar("Result", bound=msgspec.Struct)
 
@@ -146,7 +146,8 @@ class Tool:
         all of these are accepted.
 
         Raises:
-            BadInput: an argument is missing, unknown, of the wrong type or out of range.
+            Incomplete: a required argument is missing.
+            BadInput: an argument is unknown, of the wrong type or out of range.
             ObserverError: as the tool's function raises.
         """
         named = {self.aliases.get(name, name): value for name, value in arguments.items()}
@@ -159,7 +160,11 @@ class Tool:
             checked = msgspec.convert(given, self.parameters, strict=False)
         except msgspec.ValidationError as error:
             names = ", ".join(self.parameters.__struct_fields__)
-            raise BadInput(
+            required = {
+                each.name for each in msgspec.structs.fields(self.parameters) if each.required
+            }
+            refusal = BadInput if required <= given.keys() else Incomplete
+            raise refusal(
                 f"{self.name} refused its arguments: {error}", hint=f"it takes {names}"
             ) from error
         return self.run(**msgspec.structs.asdict(checked))
