@@ -219,6 +219,7 @@ class Daemon:
             await self._drain.finish(wait_s=LAST_DRAIN_S)
             await self._watch.finish()
             await self._contexts.freshen()
+        self._mcp.leave()
         for server in servers:
             server.leave()
         await asyncio.wait(http, timeout=LAST_REQUESTS_S)
