@@ -29,7 +29,6 @@ from observer.notes.pairs import Pairs
 from observer.notes.signals import Signals
 from observer.notes.similar import Flashback, FlashbackSettings, flashbacks
 from observer.notes.values import EventWriter, Record
-from observer.observations.owners import check_owner
 from observer.projects import event_folder, known_project_at
 from observer.search.candidates import Encode, Sources
 from observer.search.context import CARD_TOKENS, pack
@@ -43,6 +42,7 @@ from observer.search.handles import (
     named,
     session_id,
 )
+from observer.search.owners import check_owner
 from observer.search.recent_sessions import Uncommitted
 from observer.search.reminder import Reminder, reminders
 from observer.search.start import Exists, Start, StartRequest, start

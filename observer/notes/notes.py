@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import orjson
+from msgspec.structs import replace
+
 from observer.core.errors import BadInput, NotFound, RuleUserOnly
 from observer.core.events import Approve, Reference, Remember, Revise
 from observer.core.filters import Filters
@@ -32,6 +35,7 @@ from observer.observations.note_reducer import (
     label_of,
     layer_of,
     note_type,
+    own_title,
     references_of,
     title_of,
 )
@@ -84,6 +88,28 @@ class Notes(Reversible):
         body = self._body(note)
         with self._store.read() as reader:
             return _replaced(reader, body, project_of(note, None, reader.projects(), folder))
+
+    def replacing(self, note: Note, there: Item, *, is_typed: bool) -> Note:
+        """Return a note in the place of another one, with what it does not say as that was.
+
+        Links to what is gone and an end that is over do not stay; `is_typed` says that it has a
+        type of its own.
+        """
+        links = references_of(there)
+        with self._store.read() as reader:
+            living = {item.id for item in reader.items([each.item for each in links])}
+        is_to_come = there.expires_ms is not None and there.expires_ms > self._now_ms()
+        return replace(
+            note,
+            title=own_title(there),
+            type=note.type if is_typed else there.type,
+            layer=None if is_typed else there.layer,
+            category=note.category or there.category,
+            tags=note.tags or there.tags,
+            links=tuple(each for each in links if each.item in living),
+            expires_ms=there.expires_ms if is_to_come else None,
+            metadata=orjson.loads(there.metadata) if there.metadata else None,
+        )
 
     def edit(self, handle: int | str, changes: Changes, *, author: Author = "agent") -> Item:
         """Change some fields of a note.

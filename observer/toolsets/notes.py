@@ -15,15 +15,14 @@ from observer.core.clock import now_ms
 from observer.core.errors import BadInput, ObserverError
 from observer.core.events import Scope
 from observer.core.model import Item, iso
-from observer.memory.api import MOST_IDS, Memory
+from observer.memory.api import Memory
 from observer.notes.pairs import How, OpenPairs, Pair, Settlement
 from observer.notes.values import Note, Remembered, Similar
-from observer.observations.note_reducer import own_title, references_of
 from observer.search.handles import SearchOptions
 from observer.search.rank import Hit
 from observer.views import render
 from observer.views.labels import labels
-from observer.views.note_api import final, metadata_of, pair_lines, stands
+from observer.views.note_api import final, pair_lines, stands
 from observer.views.parse_filters import parse_filters
 from observer.views.tool import ResultRow, ToolResult
 
@@ -193,7 +192,7 @@ class MemoryTool:
                 )  # fmt: skip
                 there = self._memory.notes.standing(note, folder=self._here()) if key else None
                 if there:
-                    note = self._kept(note, there, is_typed=fact_type != "")
+                    note = self._memory.notes.replacing(note, there, is_typed=fact_type != "")
                     sure = there.confidence if confidence is UNSET else confidence
                     note = msgspec.structs.replace(note, confidence=sure)
                 return self._remember(note)
@@ -242,25 +241,6 @@ class MemoryTool:
             said = render.error(problem)
             return Settled(id=one.id, how=one.how, other=one.other, problem=said)
         return Settled(id=held.id, how=one.how, other=one.other)
-
-    def _kept(self, note: Note, there: Item, *, is_typed: bool) -> Note:
-        """Return a note under the key of another one, with what it does not say as that was."""
-        links = references_of(there)[:MOST_IDS]
-        living = {
-            item.id for item in self._memory.observations([each.item for each in links]).items
-        }
-        is_to_come = there.expires_ms is not None and there.expires_ms > now_ms()
-        return msgspec.structs.replace(
-            note,
-            title=own_title(there),
-            type=note.type if is_typed else there.type,
-            layer=None if is_typed else there.layer,
-            category=note.category or there.category,
-            tags=note.tags or there.tags,
-            links=tuple(each for each in links if each.item in living),
-            expires_ms=there.expires_ms if is_to_come else None,
-            metadata=metadata_of(there) or None,
-        )
 
     def _remember(self, note: Note) -> ToolResult[MemoryToolResult]:
         kept = self._memory.notes.remember(note, folder=self._here())

@@ -248,7 +248,7 @@ class McpHttp:
     """The ASGI application behind `/mcp`, `/sse` (each with `/<toolset>`) and `/messages`.
 
     `/mcp` is stateless, so that a restart of the daemon ends no session. A connection to `/sse`
-    lasts as long as its client; what is posted for it needs the id that it alone was told. Host,
+    lasts as long as its client; what is posted for it needs the id that it alone was given. Host,
     Origin and token are left to whoever mounts it.
     """
 

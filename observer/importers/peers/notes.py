@@ -19,9 +19,9 @@ from observer.importers.jsonl import opened as opened_file
 from observer.importers.source import FoundSession, SessionSource
 from observer.importers.words import Origin, event_of, files_matching, moment_ms
 from observer.observations.note_reducer import METADATA_CHARS
-from observer.observations.owners import AGENT, check_owner
-from observer.observations.owners import owner as owner_named
 from observer.redaction.redact import redact_text
+from observer.search.owners import AGENT, check_owner
+from observer.search.owners import owner as owner_named
 from observer.spool.files import UnexpectedFile
 
 MOST_BYTES = 256 << 20

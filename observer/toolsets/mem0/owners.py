@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from observer.core.errors import BadInput, Incomplete, NotFound, ObserverError
-from observer.observations.owners import Owner, owner
+from observer.search.owners import Owner, owner
 from observer.views.tool import JsonRpcError
 
 

@@ -19,7 +19,7 @@ from observer.core.model import Item, iso
 from observer.notes.notes import Notes
 from observer.notes.validation import check, check_change, check_rule
 from observer.notes.values import Changes, Note, Similar
-from observer.observations.owners import AGENT, Owner, owner_of, tag_of
+from observer.search.owners import AGENT, Owner, owner_of, tag_of
 from observer.views.labels import labels
 from observer.views.note_api import metadata_of
 from observer.views.tool import ResultRow

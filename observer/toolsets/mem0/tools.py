@@ -17,8 +17,8 @@ from observer.core.filters import is_visible
 from observer.core.model import Item
 from observer.memory.api import Memory
 from observer.notes.values import Changes, Note, Similar
-from observer.observations.owners import AGENT, Owner, owner
 from observer.search.handles import SearchOptions
+from observer.search.owners import AGENT, Owner, owner
 from observer.toolsets.mem0 import rows
 from observer.toolsets.mem0.owners import (
     Message,

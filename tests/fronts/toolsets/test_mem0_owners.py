@@ -13,7 +13,7 @@ from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.model import Item
 from observer.memory.api import Memory
 from observer.observations.note_reducer import tags_of
-from observer.observations.owners import Owner, owner_of
+from observer.search.owners import Owner, owner_of
 from observer.toolsets.mem0 import rows
 from observer.toolsets.mem0.tools import Mem0
 
