@@ -170,6 +170,9 @@ def app(handlers: Handlers, mcp: Mounted, *, guard: Guard | None = None) -> Star
         # No GET: the endpoint is stateless, so there is nothing to listen to between requests.
         Route("/mcp", mcp, methods=["POST"]),
         Route("/mcp/{toolset}", mcp, methods=["POST"]),
+        Route("/sse", mcp, methods=["GET"]),
+        Route("/sse/{toolset}", mcp, methods=["GET"]),
+        Route("/messages", mcp, methods=["POST"]),
     ]
     if guard is None:
         listed.append(Route("/ask", routes.ask, methods=["POST"]))

@@ -10,6 +10,7 @@ import click
 
 from observer import client
 from observer.cli.commands import Group
+from observer.cli.consent import refuse_agents
 from observer.cli.draft import draft_command
 from observer.cli.note_folder import folder_command
 from observer.cli.options import named_project
@@ -18,11 +19,12 @@ from observer.cli.session import open_memory, project_here
 from observer.clients.attribution import attribute
 from observer.core.errors import NotFound
 from observer.core.events import Layer, Scope
+from observer.core.model import iso
 from observer.core.paths import home
 from observer.core.text import counted
 from observer.notes.pairs import Pair
 from observer.search.handles import SearchOptions
-from observer.views import note_api, render
+from observer.views import moment, note_api, render
 
 item_argument = click.argument("handle", metavar="ID|UUID")
 
@@ -157,6 +159,37 @@ def edit_command(*, handle: str, content: tuple[str, ...], as_json: bool, **give
 def undo_command(*, handle: str, as_json: bool) -> None:
     """Take back the last change of a note that still stands, or the deletion of any item."""
     _change(handle, "undo", as_json=as_json)
+
+
+@note_command.command("deleted", epilog="Example: observer note deleted --of ana --undo")
+@click.option("--of", "of", default="", help="Only an owner's: a user_id, or agent:AGENT_ID.")
+@click.option("--undo", is_flag=True, help="Bring all that is listed back.")
+@json_option
+def deleted_command(*, of: str, undo: bool, as_json: bool) -> None:
+    """List notes that agents deleted for good, whoever's, as long as they can be brought back."""
+    refuse_agents("an agent sees no notes of others")
+    with open_memory() as memory:
+        found = [one for one in memory.deleted() if of in {"", one.item.owner}]
+    if as_json:
+        emit(
+            [
+                {
+                    "id": one.item.id,
+                    "owner": one.item.owner,
+                    "title": one.item.title,
+                    "final_at": iso(one.final_ms),
+                }
+                for one in found
+            ]
+        )
+    else:
+        for one in found:
+            whose = f" of {one.item.owner}" if one.item.owner else ""
+            say(f"#{one.item.id}{whose}: {one.item.title} (until {moment.minute(one.final_ms)})")
+        if not found:
+            say("nothing that was deleted for good can be brought back")
+    for one in found if undo else ():
+        _change(str(one.item.id), "undo", as_json=as_json)
 
 
 @note_command.command("approve", epilog="Example: observer note approve 142")

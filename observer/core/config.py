@@ -259,6 +259,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             ),
         ),
     ] = 0
+    forget_grace_hours: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=8760,
+            description=(
+                "Hours until a note that an agent deletes through `memory forget` or the mem0 tools"
+                " leaves log, index and copies too; until then it can be brought back. 0: at once."
+            ),
+        ),
+    ] = 24
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"],
         Meta(description=("How much the daemon writes to its log: debug, info, warning or error.")),

@@ -37,6 +37,10 @@ class BadInput(ObserverError):
     code = "bad-input"
 
 
+class Incomplete(BadInput):
+    """Something that a request must have is not in it."""
+
+
 class ConfigInvalid(ObserverError):
     """A setting or a foreign configuration file cannot be used as it is; nothing was changed."""
 

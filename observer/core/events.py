@@ -249,9 +249,10 @@ class Undo(Body, tag="undo"):
 
 
 class Forget(Body, tag="forget"):
-    """An item was deleted by its exact id."""
+    """An item was deleted by its exact id; a note for good at `final_ms`, if that is given."""
 
     item: int
+    final_ms: int | None = None
 
 
 class Enriched(Body, tag="enriched"):

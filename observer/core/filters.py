@@ -15,8 +15,8 @@ class Filters(Value):
 
     `since_ms` is inclusive, `until_ms` exclusive, both of `created_ms`. `files` are paths as items
     name them, or their ends (`rank.py`, `recall/rank.py`), or folders (`recall/`): an item that
-    touched one of them counts. `owner` hides personal items of everybody else; an empty owner sees
-    no personal item. Of several `tags` an item must have all.
+    touched one of them counts. `owner` hides personal items of everybody else, but for those with
+    `owner_tag`; an empty owner sees no personal item. Of several `tags` an item must have all.
     """
 
     project_id: int | None = None
@@ -29,6 +29,7 @@ class Filters(Value):
     since_ms: int | None = None
     until_ms: int | None = None
     owner: str = ""
+    owner_tag: str = ""
     layer: Layer | None = None
     scope: Scope | None = None
     tags: tuple[str, ...] = ()
@@ -55,7 +56,7 @@ class Filters(Value):
             and self.scope in {None, item.scope}
             and set(self.tags) <= set(item.tags)
             and (self.trusted_at_ms is None or is_trusted(item, self.trusted_at_ms))
-            and is_visible(item, self.owner)
+            and is_visible(item, self.owner, self.owner_tag)
             and (not self.files or any(map(self._admits_file, _paths(item))))
         )
 
@@ -70,9 +71,12 @@ class Filters(Value):
         return any(touches(path, wanted) for wanted in self.files)
 
 
-def is_visible(item: Item, owner: str) -> bool:
-    """Return True if an owner may see an item: personal ones are one's own; no owner sees none."""
-    return item.scope != "personal" or "" != item.owner == owner
+def is_visible(item: Item, owner: str, owner_tag: str = "") -> bool:
+    """Return True if an owner may see an item: personal ones are one's own; no owner sees none.
+
+    Those with the tag that stands for the owner are everybody's to whom it is given.
+    """
+    return item.scope != "personal" or "" != item.owner == owner or "" != owner_tag in item.tags
 
 
 def is_trusted(item: Item, now_ms: int) -> bool:

@@ -24,7 +24,7 @@ from observer.clients import generic
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import StoreUnavailable
-from observer.core.events import Event
+from observer.core.events import Event, Forget
 from observer.core.model import Receipt
 from observer.core.paths import Home
 from observer.daemon import memory_files, requests
@@ -125,6 +125,7 @@ class Daemon:
         self._spool = Spool(home.spool)
         model = LazyModel(chosen(settings.model, home.models))
         self._index = index_for(home.index, model, is_owner=True)
+        self._tombstones = Tombstones(home.tombstones)
         pipeline = self._pipeline(model)
         self._guard = HomeGuard(home)
         self._writer = WriterThread(pipeline, self._guard, self._health)
@@ -176,6 +177,7 @@ class Daemon:
                 keeper=self._notes,
                 min_similarity=self._settings.semantic_min_similarity,
             ),
+            grace_ms=self._settings.forget_grace_hours * 3_600_000,
         )
 
     def _reading(self, model: LazyModel) -> Memory:
@@ -224,6 +226,7 @@ class Daemon:
             await self._drain.finish(wait_s=LAST_DRAIN_S)
             await self._watch.finish()
             await self._contexts.freshen()
+        self._mcp.leave()
         for server in servers:
             server.leave()
         await asyncio.wait(http, timeout=LAST_REQUESTS_S)
@@ -238,7 +241,7 @@ class Daemon:
 
     async def _maintain(self) -> None:
         run, checked = self._maintenance.run, self._contexts.touch_all
-        chores = run(self._settings, on_checked=checked, on_change=self._stored)
+        chores = run(self._settings, self._tombstones, on_checked=checked, on_change=self._stored)
         files = memory_files.MemoryFileWorker(self._store, self._record, self._home, self._health)
         await asyncio.gather(chores, self._imports.run(), files.run())
 
@@ -251,7 +254,7 @@ class Daemon:
             now_ms=now_ms,
             ahead=Prefetcher(self._home.spool, self._settings),
             embedder=model,
-            tombstones=Tombstones(self._home.tombstones),
+            tombstones=self._tombstones,
             probes=self._home.probes,
             index=self._index,
             give_way=lambda: self._mcp.give_way(self._writer.is_awaited),
@@ -299,6 +302,8 @@ class Daemon:
         receipts = self._writer.record(events, project_id)
         self._noted({receipt.project_id for receipt in receipts})
         self._loop.call_soon_threadsafe(self._contexts.touch_noted, events, project_id)
+        if any(isinstance(event.body, Forget) for event in events):
+            self._maintenance.take_out_deleted()
         return receipts
 
     def _fetched(self) -> None:

@@ -27,6 +27,7 @@ from observer.daemon.worker import OnChange, Worker
 from observer.daemon.writer import WriterThread
 from observer.spool import refusals
 from observer.spool.spool import Spool
+from observer.store.tombstones import Tombstones
 
 log = logging.getLogger(__name__)
 
@@ -51,16 +52,26 @@ class MaintenanceWorker(Worker):
     def end_import(self) -> None:
         """Have what was imported linked soon; called in any thread."""
         self._writer.end_import()
+        self.take_out_deleted()
+
+    def take_out_deleted(self) -> None:
+        """Have what was deleted for good taken out soon, if it is due; called in any thread."""
         if self._retention:
             self._loop.call_soon_threadsafe(self._retention.wake)
 
     async def run(
-        self, settings: Settings, *, on_checked: Callable[[], object], on_change: OnChange
+        self,
+        settings: Settings,
+        tombstones: Tombstones,
+        *,
+        on_checked: Callable[[], object],
+        on_change: OnChange,
     ) -> None:
         """Run all chores until cancelled.
 
         Args:
             settings: how often copies are made, and how long what is kept.
+            tombstones: those that the pipeline looks at.
             on_checked: as of `IntegrityWorker`.
             on_change: called with projects whose items retention has changed.
 
@@ -79,7 +90,14 @@ class MaintenanceWorker(Worker):
             disk_percent=settings.backup_disk_percent,
         )
         self._retention = RetentionWorker(
-            store, self._spool, self._writer, home, settings, health=health, on_change=on_change
+            store,
+            self._spool,
+            self._writer,
+            home,
+            settings,
+            tombstones=tombstones,
+            health=health,
+            on_change=on_change,
         )
         chores = (self._keep(), integrity.run(), backups.run(), self._retention.run())
         await asyncio.gather(*chores)

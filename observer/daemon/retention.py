@@ -1,4 +1,4 @@
-"""Enforces retention: removes events that are too old, or too many, while the daemon is idle.
+"""Enforces retention: removes what is too old, too much or deleted for good, in idle moments.
 
 Also derives anew what an import brought in another order than it happened: both need the folder of
 a database beside. What takes long (deriving what is left, cleaning copies) runs in a thread that
@@ -22,12 +22,14 @@ from observer.daemon.writer import WriterThread
 from observer.ingest.derived import out_of_order
 from observer.policy import Policies
 from observer.policy.policies import Retention
-from observer.purge import expire, size_cap
+from observer.purge import deleted, expire, size_cap
+from observer.purge.databases import APPLIED
 from observer.purge.expire import Rederivation
 from observer.purge.shred import discard
 from observer.purge.size_cap import Cap
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
+from observer.store.tombstones import Tombstones
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +40,8 @@ ORDER_EVERY_S = 60.0
 RESTS = 20
 """How many times as long as putting in order took nothing is put in order again: a session that is
 followed brings a little each minute."""
+AGAIN_AFTER_S = 5.0
+"""Where somebody read the database, so that its log could not be emptied."""
 REST_EVERY, REST_S = 50, 0.005
 """After so many derived events, so long a pause: half of the time is left to others."""
 
@@ -60,6 +64,7 @@ class RetentionWorker(Worker):
         home: Home,
         settings: Settings,
         *,
+        tombstones: Tombstones,
         health: Health,
         on_change: OnChange,
     ) -> None:
@@ -69,10 +74,12 @@ class RetentionWorker(Worker):
         self._writer = writer
         self._home = home
         self._settings = settings
+        self._tombstones = tombstones
         self._on_change = on_change
         self._policies = Policies()
         self._derived = 0
         self._look_at_s = self._order_at_s = 0.0
+        self._is_wiped = True
         self._is_over = False
 
     async def run(self) -> None:
@@ -84,10 +91,10 @@ class RetentionWorker(Worker):
                 self._news.clear()
                 if is_woken or time.monotonic() >= self._order_at_s:
                     await self._attempt("import order", self.put_in_order)
-                if is_woken or time.monotonic() >= self._look_at_s:
+                if is_woken or not self._is_wiped or time.monotonic() >= self._look_at_s:
                     self._look_at_s = time.monotonic() + LOOK_EVERY_S
                     await self._attempt("retention", lambda: self.look(now_ms()))
-                await heard(self._news, within_s=ORDER_EVERY_S)
+                await heard(self._news, within_s=ORDER_EVERY_S if self._is_wiped else AGAIN_AFTER_S)
         finally:
             self._is_over = True
 
@@ -101,7 +108,7 @@ class RetentionWorker(Worker):
         if not await asyncio.to_thread(self._spool.is_empty):
             return 0
         await asyncio.to_thread(discard, self._home.expiring)  # of a daemon that was killed
-        removed = await self._keep_within_age(at_ms)
+        removed = await self._take_out_deleted(at_ms) + await self._keep_within_age(at_ms)
         if self._settings.max_home_mb:
             removed += await self._keep_within_size(at_ms)
         else:
@@ -124,6 +131,22 @@ class RetentionWorker(Worker):
             self._order_at_s = time.monotonic() + RESTS * (time.monotonic() - begun_s)
             self._on_change(projects)
             log.info("%d projects were put in order", len(projects))
+
+    async def _take_out_deleted(self, at_ms: int) -> int:
+        """Take notes out that were deleted for good, once nobody may bring them back any more."""
+        gone = await asyncio.to_thread(self._deleted, at_ms)
+        if gone is None:
+            return 0
+        if gone.is_apart:
+            parts = (self._store, gone, self._tombstones)
+            removed = await self._writer.run(deleted.take_out, *parts, now_ms=at_ms)
+        else:
+            await asyncio.to_thread(self._tombstones.add, gone.marks)
+            removed = await self._derive_without(gone.seqs)
+            clean = str(len(self._tombstones))
+            await self._writer.run(expire.put_fact, self._store, APPLIED, clean)
+        log.info("%d events of deleted notes were taken out", removed)
+        return removed
 
     async def _keep_within_age(self, at_ms: int) -> int:
         cap = size_cap.read(self._home)
@@ -170,6 +193,10 @@ class RetentionWorker(Worker):
         with self._store.read() as reader:
             return expire.expired(reader, retention, now_ms=at_ms)
 
+    def _deleted(self, at_ms: int) -> deleted.Going | None:
+        with self._store.read() as reader:
+            return deleted.going(reader, now_ms=at_ms)
+
     def _out_of_order(self) -> list[int]:
         with self._store.read() as reader:
             return out_of_order(reader)
@@ -186,14 +213,14 @@ class RetentionWorker(Worker):
 
     async def _finish(self, retention: Retention, at_ms: int) -> None:
         """Remove the deleted events from copies, files and the write-ahead log too."""
-        became = await asyncio.to_thread(
-            expire.finish_backups, self._home, SqliteStore.owned, retention, now_ms=at_ms
-        )
+        parts = (self._home, SqliteStore.owned, retention, self._tombstones)
+        became = await asyncio.to_thread(expire.finish_backups, *parts, now_ms=at_ms)
         for name, what in became.items():
             log.info("backups/%s: %s", name, what)
         await asyncio.to_thread(expire.finish_files, self._home)
         self._touch_all()
-        if await self._writer.run(expire.wipe, self._store):
+        self._is_wiped = await self._writer.run(expire.wipe, self._store)
+        if self._is_wiped:
             log.info("nothing of what was taken out is left in the home")
 
     def _is_unfinished(self) -> bool:

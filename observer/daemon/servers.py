@@ -291,6 +291,11 @@ class LazyMcp:
         finally:
             loop.remove_reader(listener)
 
+    def leave(self) -> None:
+        """End the connections that would last as long as their clients."""
+        if self._http.done() and not self._http.cancelled():
+            self._http.result().leave()
+
     def calls(self) -> int:
         """Return the number of calls that are being answered; safe from any thread."""
         return self._front.calls() if self._front else 0

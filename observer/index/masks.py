@@ -52,12 +52,17 @@ def _fitting(one: Segment, filters: Filters) -> Mask:
         seen &= one.arrays["created"] >= filters.since_ms
     if filters.until_ms is not None:
         seen &= one.arrays["created"] < filters.until_ms
+    if not filters.owner_tag:  # else whoever's they are: `Filters.admits` has the last word
+        seen &= _visible(one, filters)
+    return seen
+
+
+def _visible(one: Segment, filters: Filters) -> Mask | np.bool_:
     owner = attribute(f"owner {filters.owner}") if filters.owner else NOBODY
     if filters.scope == "personal":
-        seen &= (one.arrays["owner"] == owner) & (owner != NOBODY)
-    elif one.has_owners:
-        seen &= _one_of(one.arrays["owner"], [NOBODY, owner])
-    return seen
+        own: Mask = (one.arrays["owner"] == owner) & (owner != NOBODY)
+        return own
+    return _one_of(one.arrays["owner"], [NOBODY, owner]) if one.has_owners else np.True_
 
 
 def _wanted(filters: Filters) -> Iterator[tuple[str, list[int]]]:

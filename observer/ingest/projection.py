@@ -265,7 +265,12 @@ def derive_projects(
     Nothing that happened in another project may bear on them: see `purge.reach`.
     """
     count = _derive_by_time(writer, None, projects, advance)
-    # What was decided on signals belongs to no project.
+    put_triages(writer)
+    return count
+
+
+def put_triages(writer: Writer) -> None:
+    """Put what the log says was decided on signals, which belongs to no project."""
     decided = [
         (body, one.event.at_ms)
         for one in writer.log_of_kind("triage", after_seq=0, until_seq=writer.newest_seq())
@@ -273,7 +278,6 @@ def derive_projects(
     ]
     for body, at_ms in decided:
         writer.put_triage(body, at_ms=at_ms)
-    return count
 
 
 def _derive_by_time(

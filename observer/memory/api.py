@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -20,25 +21,37 @@ from observer.memory.accounts import Accounts, Usage, UsageFeedback, WorktreeSto
 from observer.memory.code_questions import CodeAnswer, why
 from observer.memory.values import Exported, Extract, Fetched, exported, no_model
 from observer.note_files import NoteFiles
+from observer.notes.deletion import GRACE_MS
 from observer.notes.inferences import Inferences
 from observer.notes.note_reader import UUID_CHARS
 from observer.notes.notes import Notes
 from observer.notes.pairs import Pairs
 from observer.notes.signals import Signals
 from observer.notes.similar import Flashback, FlashbackSettings, flashbacks
-from observer.notes.validation import check_owner
 from observer.notes.values import EventWriter, Record
 from observer.projects import event_folder, known_project_at
 from observer.search.candidates import Encode, Sources
 from observer.search.context import CARD_TOKENS, pack
 from observer.search.find import SearchHits, search
-from observer.search.handles import LARGEST_ID, SearchOptions, around, meant, named, session_id
+from observer.search.handles import (
+    DIGITS,
+    LARGEST_ID,
+    SearchOptions,
+    around,
+    meant,
+    named,
+    session_id,
+)
+from observer.search.owners import check_owner
 from observer.search.recent_sessions import Uncommitted
 from observer.search.reminder import Reminder, reminders
 from observer.search.start import Exists, Start, StartRequest, start
 from observer.search.timeline import Timeline, timeline
 from observer.search.token_budget import CardFact, Pack, PackRequest, TokenCosts
 from observer.store.interface import Store, StoreReader, Totals
+
+if TYPE_CHECKING:
+    from observer.purge.deleted import Deleted
 
 MOST_IDS = 50
 """Most items fetched by one call."""
@@ -57,6 +70,7 @@ class Memory:
         flashback_settings: when an older note is a flashback.
         extract: asks a language model, where one is configured.
         files: the note folders; none without.
+        grace_ms: how long what is deleted for good can still be brought back.
     """
 
     def __init__(  # noqa: PLR0913 - its parts, each named
@@ -72,6 +86,7 @@ class Memory:
         flashback_settings: FlashbackSettings = FlashbackSettings(),  # noqa: B008 - frozen
         extract: Extract = no_model,
         files: NoteFiles | None = None,
+        grace_ms: int = GRACE_MS,
     ) -> None:
         self.extract = extract
         self.files = files or NoteFiles(store)
@@ -84,7 +99,14 @@ class Memory:
         self._record = record
         self._feedback = feedback
         self._flashback_settings = flashback_settings
-        self.notes = Notes(store, owner=owner, now_ms=now_ms, sources=self._sources, record=record)
+        self.notes = Notes(
+            store,
+            owner=owner,
+            now_ms=now_ms,
+            sources=self._sources,
+            record=record,
+            grace_ms=grace_ms,
+        )
         writer = EventWriter(record, now_ms)
         self.signals = Signals(
             store, owner=owner, now_ms=now_ms, sources=self._sources, writer=writer
@@ -122,22 +144,33 @@ class Memory:
             flashback_settings=self._flashback_settings,
             extract=self.extract,
             files=self.files,
+            grace_ms=self.notes.grace_ms,
         )
 
-    def owner_of(self, uuid: str) -> Memory:
-        """Return the same memory as the owner of a personal note sees it.
+    def owner_of(self, handle: int | str) -> Memory:
+        """Return the same memory as the owner of a personal note sees it, deleted or not.
 
-        The whole uuid of a note is the permission to see it: nobody can guess one.
+        Whoever has the exact handle of a note, its id or whole uuid, was given it.
 
         Raises:
             NotFound: no personal note has it.
         """
+        text = str(handle).strip().lstrip("#")
         with self._store.read() as reader:
-            found = reader.items(reader.resolve(uuid)) if len(uuid) == UUID_CHARS else []
-        owners = [item.owner for item in found if item.kind == "note" and item.owner]
+            ids = reader.resolve(text) if len(text) == UUID_CHARS else []
+            ids += [int(text)] if text.isascii() and text.isdecimal() and len(text) < DIGITS else []
+            found = [reader.item(number, deleted=True) for number in ids]
+        owners = [item.owner for item in found if item and item.kind == "note" and item.owner]
         if not owners:
-            raise NotFound(f"no personal note {uuid[:80]!r}", hint="search for it first")
+            raise NotFound(f"no personal note {text[:80]!r}", hint="search for it first")
         return self.of(owners[0])
+
+    def deleted(self) -> list[Deleted]:
+        """Return the notes that were deleted for good and can still be brought back, whoever's."""
+        from observer.purge.deleted import deleted  # noqa: PLC0415 - 40 ms, which searches do without
+
+        with self._store.read() as reader:
+            return list(deleted(reader))
 
     def search(
         self,

@@ -1,13 +1,15 @@
 """Deleting notes and captured items, and undoing that: a base class of `Notes`.
 
 An agent deletes notes and inferences; captured items (commits, edits, summaries) only a person
-does. Nothing leaves the log, so every deletion can be undone.
+does. Every deletion can be undone as long as its note is in the log: one for good leaves that once
+its grace is over, see `purge.deleted`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -18,13 +20,13 @@ from observer.core.model import UNASSIGNED, Item, item_id, seq_of
 from observer.notes.note_reader import NoteReader
 from observer.notes.validation import check_change, check_forget, check_kept_here, check_rule
 from observer.notes.values import Author, EventWriter, Record
-from observer.observations.note_reducer import tags_of
 from observer.search.candidates import Sources
-from observer.search.handles import LARGEST_ID
+from observer.search.handles import LARGEST_ID, SearchOptions
 from observer.store.interface import Store
 
 AT_ONCE = 1_000
 """Notes that one transaction deletes."""
+GRACE_MS = 24 * 3_600_000
 
 
 class Reversible(NoteReader):
@@ -33,6 +35,7 @@ class Reversible(NoteReader):
     Args:
         store, owner, now_ms, sources: see `NoteReader`.
         record: the way into the log; None for a process that only reads.
+        grace_ms: how long what is deleted for good can still be brought back.
     """
 
     def __init__(
@@ -43,8 +46,10 @@ class Reversible(NoteReader):
         now_ms: Callable[[], int],
         sources: Callable[[], AbstractContextManager[Sources]],
         record: Record | None,
+        grace_ms: int = GRACE_MS,
     ) -> None:
         super().__init__(store, owner=owner, now_ms=now_ms, sources=sources)
+        self.grace_ms = grace_ms
         self._writer = EventWriter(record, now_ms)
 
     def forget(self, handle: int | str, *, author: Author = "agent") -> bool:
@@ -58,31 +63,41 @@ class Reversible(NoteReader):
             CapturedUserOnly: an agent would delete neither a note nor an inference.
             RuleUserOnly: an agent would delete a rule that a person approved.
         """
+        return self._forget(handle, author, None)
+
+    def erase(self, handle: int | str, *, author: Author = "agent") -> int | None:
+        """Delete a note as `forget` does, but for good; return from when on nothing undoes that.
+
+        Returns None if there is none.
+        """
+        final_ms = self._now_ms() + self.grace_ms
+        return final_ms if self._forget(handle, author, final_ms) else None
+
+    def _forget(self, handle: int | str, author: Author, final_ms: int | None) -> bool:
         with self._store.read() as reader:
             item = reader.item(self._exact(reader, handle))
         if item is None or not self._may_see(item):
             return False
         check_kept_here(item)
         check_forget(item, author)
-        self._write_of_all(item, Forget, author)
+        self._write_of_all(item, partial(Forget, final_ms=final_ms), author)
         return True
 
-    def forget_own(self, *, tags: Sequence[str] = (), author: Author = "agent") -> int:
-        """Delete the owner's personal notes, those with all of some tags; returns how many.
+    def erase_all(self, narrow: SearchOptions, *, author: Author = "agent") -> tuple[int, int]:
+        """Delete the notes that are not narrowed out for good; return how many, and until when.
 
         What an agent may not delete stays: rules that a person approved.
         """
-        own = Filters(kinds=("note",), scope="personal", owner=self._owner, tags=tags_of(tags))
         with self._store.read() as reader:
+            own = self._filters(reader, None, narrow)
             rules = reader.recent(replace(own, layer="rule"), limit=LARGEST_ID)
             kept = {rule.id for rule in rules if (author, rule.approval) == ("agent", "approved")}
             going = [each for each in reader.ids(own, limit=LARGEST_ID) if each not in kept]
+        final_ms = self._now_ms() + self.grace_ms
         for start in range(0, len(going), AT_ONCE):
-            batch = going[start : start + AT_ONCE]
-            self._writer.write(
-                *(Forget(item=each) for each in batch), author=author, project_id=UNASSIGNED
-            )
-        return len(going)
+            batch = [Forget(item=each, final_ms=final_ms) for each in going[start:][:AT_ONCE]]
+            self._writer.write(*batch, author=author, project_id=UNASSIGNED)
+        return len(going), final_ms
 
     def undo(self, handle: int | str, *, author: Author = "agent") -> Item:
         """Take back the last change of a note that still stands, and return it as it was before.
@@ -128,7 +143,7 @@ class Reversible(NoteReader):
         self._write_of_all(item, Undo, author)
         return replace(item, deleted_ms=None)
 
-    def _write_of_all(self, item: Item, act: type[Forget | Undo], author: Author) -> None:
+    def _write_of_all(self, item: Item, act: Callable[..., AnyBody], author: Author) -> None:
         """Write an act on an item, and on what tells the same event in other projects."""
         with self._store.read() as reader:
             seqs = reader.copies(seq_of(item.id)) if item.kind == "observation" else []

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import orjson
+from msgspec.structs import replace
+
 from observer.core.errors import BadInput, NotFound, RuleUserOnly
 from observer.core.events import Approve, Reference, Remember, Revise
 from observer.core.filters import Filters
@@ -32,6 +35,7 @@ from observer.observations.note_reducer import (
     label_of,
     layer_of,
     note_type,
+    own_title,
     references_of,
     title_of,
 )
@@ -50,6 +54,7 @@ class Notes(Reversible):
         project: str | None = None,
         folder: str = "",
         author: Author = "agent",
+        most_near: int = MOST_NEAR,
     ) -> Remembered:
         """Store a note, in the project named, else in the one around a folder, new or known.
 
@@ -76,7 +81,35 @@ class Notes(Reversible):
                 f"nothing is recorded of {folder}: the setting exclude names it",
                 hint="remember it from another folder",
             )
-        return self._remembered(stored)
+        return self._remembered(stored, most_near)
+
+    def standing(self, note: Note, *, folder: str = "") -> Item | None:
+        """Return the note whose place a note would take: under its key, else of the same words."""
+        body = self._body(note)
+        with self._store.read() as reader:
+            return _replaced(reader, body, project_of(note, None, reader.projects(), folder))
+
+    def replacing(self, note: Note, there: Item, *, is_typed: bool) -> Note:
+        """Return a note in the place of another one, with what it does not say as that was.
+
+        Links to what is gone and an end that is over do not stay; `is_typed` says that it has a
+        type of its own.
+        """
+        links = references_of(there)
+        with self._store.read() as reader:
+            living = {item.id for item in reader.items([each.item for each in links])}
+        is_to_come = there.expires_ms is not None and there.expires_ms > self._now_ms()
+        return replace(
+            note,
+            title=own_title(there),
+            type=note.type if is_typed else there.type,
+            layer=None if is_typed else there.layer,
+            category=note.category or there.category,
+            tags=note.tags or there.tags,
+            links=tuple(each for each in links if each.item in living),
+            expires_ms=there.expires_ms if is_to_come else None,
+            metadata=orjson.loads(there.metadata) if there.metadata else None,
+        )
 
     def edit(self, handle: int | str, changes: Changes, *, author: Author = "agent") -> Item:
         """Change some fields of a note.
@@ -214,17 +247,16 @@ class Notes(Reversible):
 
         The same words again must not make something else of such a rule, or of what happened.
         """
-        where = Filters(project_id=project_id, owner=body.owner)
-        if body.key:
-            if there := reader.keyed(body.key, where):
-                check_rule(there, author)
-        elif there := reader.same_content(content_hash(body.content), where):
+        there = _replaced(reader, body, project_id)
+        if there and body.key:
+            check_rule(there, author)
+        elif there:
             kind = note_type(body.type)
             layer = body.layer or (there.layer if kind == note_type("") else layer_of(kind))
             if layer != there.layer or body.title not in {"", there.title}:
                 check_change(there, author)
 
-    def _remembered(self, stored: Receipt) -> Remembered:
+    def _remembered(self, stored: Receipt, most_near: int) -> Remembered:
         with self._store.read() as reader:
             item = reader.item(stored.item or 0)
             if item is None:
@@ -243,6 +275,13 @@ class Notes(Reversible):
             item=item,
             updated=item.id != item_id(stored.seq or 0),
             project=project,
-            near=self.near(item)[:MOST_NEAR],
+            near=self.near(item)[:most_near],
             dangling=dangling,
         )
+
+
+def _replaced(reader: StoreReader, body: Remember, project_id: int | None) -> Item | None:
+    where = Filters(project_id=project_id, owner=body.owner)
+    if body.key:
+        return reader.keyed(body.key, where)
+    return reader.same_content(content_hash(body.content), where)

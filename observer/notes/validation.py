@@ -22,7 +22,6 @@ from observer.notes.values import Author, Changes, Note
 from observer.observations.note_reducer import CONTENT_CHARS, LINKS, METADATA_CHARS, TAGS, note_type
 from observer.redaction.redact import redact_text, secret_class
 
-OWNER_CHARS = 200
 NAME_CHARS = 2_000
 """Most of a title, key, category or tag; what is shown of it is shorter."""
 
@@ -52,21 +51,6 @@ def check(note: Note | Changes) -> None:
     for text in (metadata, note.key if isinstance(note, Note) else ""):
         if redact_text(text) != text:
             raise BadInput("metadata or key holds a private span", hint="leave it out")
-
-
-def check_owner(name: str) -> None:
-    """Refuse a name under which notes would not be found again: it is stored as all text is.
-
-    Raises:
-        BadInput: it is not a plain line of 1 to 200 characters, or looks like a secret.
-    """
-    if not 0 < len(name) <= OWNER_CHARS or not name.isprintable() or name != name.strip():
-        raise BadInput(
-            f"{name[:40]!r} cannot own notes",
-            hint=f"use one line of 1 to {OWNER_CHARS} characters",
-        )
-    if redact_text(name) != name:
-        raise BadInput("the owner's name looks like a secret", hint="use a name, not a key")
 
 
 def metadata_text(metadata: dict[str, object] | None) -> str:

@@ -129,6 +129,11 @@ def title_of(name: str) -> str:
     return one_line(_composed(name), TITLE)
 
 
+def own_title(item: Item) -> str:
+    """Return the title that a note was given; empty for one that is its first line's."""
+    return "" if item.title == _headed(item.narrative) else item.title
+
+
 def label_of(name: str) -> str:
     """Return a key or a category as it is stored."""
     return one_line(_composed(name), 200)
@@ -229,9 +234,7 @@ def _revised(item: Item, recorded: Recorded, body: Revise) -> Item:
     if body.metadata is not None:
         changes["metadata"] = body.metadata
     content = item.narrative if body.content is None else block(body.content, CONTENT_CHARS)
-    # A title made from the first line is made anew.
-    named = "" if item.title == _headed(item.narrative) else item.title
-    title = named if body.title is None else body.title
+    title = own_title(item) if body.title is None else body.title
     after = _with_text(replace(item, **changes), title, content)
     after = _with_former_titles(after, item, is_named=bool(body.title))
     # Changing tags or links does not vouch for the text.

@@ -137,4 +137,5 @@ def complete(home: Home, open_store: Open) -> PurgeReceipt | None:
         with store.read() as reader:
             if databases.is_clean(reader, tombstones):
                 return None
-    return carry_out(home, PurgeOrder(seqs=()), open_store)
+    begin(home, nothing := PurgeOrder(seqs=()))
+    return carry_out(home, nothing, open_store)

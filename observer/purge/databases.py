@@ -21,7 +21,7 @@ from observer.purge.shred import discard, holds, shred, supersede
 from observer.spool.files import is_unreadable
 from observer.store.maintenance import PurgeableStore, PurgeReader, PurgeWriter
 from observer.store.sqlite.connection import is_passing
-from observer.store.tombstones import Tombstones, places_of
+from observer.store.tombstones import Marked, Tombstones, places_of
 
 _CHUNK_BYTES = 1 << 20
 _KEPT = "kept"
@@ -49,13 +49,15 @@ def is_clean(reader: PurgeReader, tombstones: Tombstones) -> bool:
 
 def record_tombstones(reader: PurgeReader, seqs: Collection[int], tombstones: Tombstones) -> None:
     """Make tombstones of events; those that are gone have theirs."""
-    places = _places(reader)
-    going = set(seqs)
-    tombstones.add(
-        (stored.id, stored.dedup, places.get(stored.project_id, ()))
-        for stored in reader.stored_events()
-        if stored.seq in going
-    )
+    tombstones.add(marks_of(reader, seqs))
+
+
+def marks_of(reader: PurgeReader, seqs: Collection[int]) -> Iterator[Marked]:
+    """Yield by what tombstones know events; the log is read once."""
+    places, going = _places(reader), set(seqs)
+    for stored in reader.stored_events():
+        if stored.seq in going:
+            yield stored.id, stored.dedup, places.get(stored.project_id, ())
 
 
 def clean(

@@ -15,7 +15,14 @@ from observer.core.paths import Home, make_private
 from observer.ingest.projection import derive_after, rebuild
 from observer.policy.policies import DAY_MS, FOR_EVER, Retention
 from observer.purge.choose import with_dependents
-from observer.purge.databases import Cleaned, Open, change_backups
+from observer.purge.databases import (
+    APPLIED,
+    Cleaned,
+    Open,
+    change_backups,
+    is_clean,
+    named,
+)
 from observer.purge.reach import reached_projects
 from observer.purge.redact import Redacted
 from observer.purge.shred import discard, shred
@@ -27,6 +34,7 @@ from observer.store.maintenance import (
     PurgeReader,
     PurgeWriter,
 )
+from observer.store.tombstones import Tombstones
 
 UNDERIVED = "underived"
 """Name of the fact that a copy holds events only, and has to be derived when it is used."""
@@ -140,9 +148,9 @@ def is_unfinished(reader: PurgeReader) -> bool:
 
 
 def finish_backups(
-    home: Home, open_store: Open, retention: Retention, *, now_ms: int
+    home: Home, open_store: Open, retention: Retention, tombstones: Tombstones, *, now_ms: int
 ) -> dict[str, str]:
-    """Take what is expired out of the copies; return what became of each, by name.
+    """Take what is expired or has a tombstone out of the copies; return what became of each.
 
     A copy keeps its events alone: what they derive into is made when it is used.
     """
@@ -150,9 +158,12 @@ def finish_backups(
     def cleaning(store: PurgeableStore) -> Cleaned:
         with store.read() as reader:
             gone = expired(reader, retention, now_ms=now_ms)
+            if not is_clean(reader, tombstones):
+                gone |= set(named(reader, tombstones, None))
         if gone:
             with store.write() as writer:
                 writer.delete_events(gone)
+                writer.put_meta(APPLIED, str(len(tombstones)))
                 writer.drop_unused_projects()
                 writer.clear_projection()
                 writer.put_meta(UNDERIVED, "1")

@@ -226,7 +226,9 @@ def _among(
     if filters.files:
         expressions.append(f"files : ({' OR '.join(map(quoted, filters.files))})")
     # Of a person's own notes alone, the index knows all by itself.
-    is_indexed = not (filters.tags or filters.layer or filters.scope in {"project", "team"})
+    is_indexed = not (
+        filters.tags or filters.owner_tag or filters.layer or filters.scope in {"project", "team"}
+    )
     if not expressions and is_indexed:
         return None, ""
     ids = (

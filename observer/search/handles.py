@@ -41,6 +41,7 @@ class SearchOptions(Value):
     layer: Layer | None = None
     scope: Scope | None = None
     tags: tuple[str, ...] = ()
+    owner_tag: str = ""
     failed: bool = False
 
 
@@ -70,6 +71,7 @@ def filters_of(
         scope=narrow.scope,
         tags=tags_of(narrow.tags),
         owner=owner,
+        owner_tag=narrow.owner_tag,
     )
 
 

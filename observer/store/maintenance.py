@@ -138,6 +138,12 @@ class PurgeWriter(PurgeReader, Writer, Protocol):
     def delete_events(self, seqs: Collection[int]) -> int:
         """Take events out of the log, with what became of their items; return how many."""
 
+    def delete_items(self, items: Collection[int]) -> None:
+        """Take out items from which nothing else follows, with their words, meanings and history.
+
+        What was decided on signals goes too; the index that follows the database is made anew.
+        """
+
     def drop_note_files(self, items: Collection[int]) -> None:
         """Forget files of note folders by their notes: they come back as new ones, if at all.
 

@@ -13,6 +13,7 @@ import secrets
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from observer.core.errors import StoreUnavailable
 from observer.core.model import Place, Project
@@ -23,6 +24,10 @@ KEY_BYTES = 32
 MARK_BYTES = 16
 DIGEST_BYTES = 8
 """At the end of the file: a flipped bit would bring back what was purged."""
+
+
+Marked: TypeAlias = tuple[str, str, Sequence[str]]
+"""An event as `Tombstones.names` takes it."""
 
 
 class Tombstones:
@@ -51,7 +56,7 @@ class Tombstones:
         """
         return bool(self._marks) and any(map(self._has, self._made(event_id, dedup, places)))
 
-    def add(self, events: Iterable[tuple[str, str, Sequence[str]]]) -> int:
+    def add(self, events: Iterable[Marked]) -> int:
         """Add events, each as `names` takes it, and see them on the disk; return how many marks.
 
         Raises:

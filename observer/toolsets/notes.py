@@ -23,7 +23,7 @@ from observer.search.handles import SearchOptions
 from observer.search.rank import NEWER, Hit, HitSignals
 from observer.views import render
 from observer.views.labels import labels
-from observer.views.note_api import pair_lines, stands
+from observer.views.note_api import final, pair_lines, stands
 from observer.views.parse_filters import parse_filters
 from observer.views.tool import ResultRow, ToolResult
 
@@ -42,6 +42,8 @@ FACT_TYPES = {
 }
 """The tool's name of each fact type, and the item type that it stands for."""
 
+CONFIDENCE = 0.5
+"""Of a note about which nothing else is said."""
 LEAST_MEANING = 0.25
 """The least cosine at which a note that holds no word of a query is recalled.
 
@@ -88,6 +90,7 @@ class MemoryToolResult(ResultRow):
     id: int | UnsetType = UNSET
     updated: bool | UnsetType = UNSET
     deleted: bool | UnsetType = UNSET
+    final_at: str | UnsetType = UNSET
     memories: list[Recalled] | UnsetType = UNSET
     similar: list[SimilarNote] | UnsetType = UNSET
     dangling: list[str] | UnsetType = UNSET
@@ -161,9 +164,9 @@ class MemoryTool:
         ] = "",
         category: str = "",
         confidence: Annotated[
-            float,
-            Meta(extra_json_schema={"minimum": 0, "maximum": 1}),
-        ] = 0.5,
+            float | UnsetType,
+            Meta(extra_json_schema={"minimum": 0, "maximum": 1, "default": CONFIDENCE}),
+        ] = UNSET,
         scope: Annotated[
             str,
             Meta(extra_json_schema={"enum": [*SCOPES, ALL]}),
@@ -189,11 +192,17 @@ class MemoryTool:
         """
         match action:
             case "remember":
-                note = _note(content, confidence=confidence, scope=scope)
+                known = CONFIDENCE if confidence is UNSET else confidence
+                note = _note(content, confidence=known, scope=scope)
                 note = msgspec.structs.replace(
                     note, key=key, category=category, type=_type(fact_type or "general"),
                     tags=tuple(tags), supersedes=tuple(supersedes),
                 )  # fmt: skip
+                there = self._memory.notes.standing(note, folder=self._here()) if key else None
+                if there:
+                    note = self._memory.notes.replacing(note, there, is_typed=fact_type != "")
+                    sure = there.confidence if confidence is UNSET else confidence
+                    note = msgspec.structs.replace(note, confidence=sure)
                 return self._remember(note)
             case "recall":
                 wanted = parse_filters(
@@ -288,10 +297,16 @@ class MemoryTool:
         text = handle.strip().removeprefix("#")
         if not (text.isascii() and text.isdecimal() and int(text[:19]) > 0 and len(text) < 19):
             raise BadInput(f"Invalid id: {text[:40]!r}", hint="must be a positive whole number")
-        deleted = self._memory.notes.forget(int(text))
-        message = f"Memory {int(text)} " + ("deleted." if deleted else "not found.")
+        final_ms = self._memory.notes.erase(int(text))
+        message = f"Memory {int(text)} " + ("deleted." if final_ms else "not found.")
+        outcome = MemoryToolResult(action="forget", message=message, deleted=final_ms is not None)
+        if final_ms is None:
+            return ToolResult(message, outcome)
+        until = final(
+            final_ms, is_now=not self._memory.notes.grace_ms, how=f"observer note undo {int(text)}"
+        )
         return ToolResult(
-            message, MemoryToolResult(action="forget", message=message, deleted=deleted)
+            f"{message}\n{until}", msgspec.structs.replace(outcome, final_at=iso(final_ms))
         )
 
 

@@ -6,6 +6,7 @@ Decoding ends here: `notes` gets its own types only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from observer.core.errors import BadInput, NotFound
 from observer.core.model import Item, iso
 from observer.core.value import decode_json
 from observer.memory.api import Memory
+from observer.notes.notes import Notes
 from observer.notes.pairs import How, Pair, Settlement
 from observer.notes.values import Author, Changes, Note, NoteLink, Similar, Version
 from observer.views import moment, render
@@ -160,6 +162,13 @@ def stands(item: Item, *, name: str = "", how: str = "") -> str:
     return f"{line.rstrip('.')}. If it no longer holds: {how}" if how else line
 
 
+def final(final_ms: int, *, is_now: bool, how: str) -> str:
+    """Return the line that says when a deletion is final, and how it is undone until then."""
+    if is_now:
+        return "Final now: it leaves log, index and copies too, and nothing brings it back."
+    return f"Final at {iso(final_ms)[:19]}Z; until then its owner brings it back with: {how}"
+
+
 def pair_lines(pair: Pair) -> str:
     """Return two near notes, a dated line each, the newer first."""
     lines = (
@@ -195,7 +204,7 @@ def change(memory: Memory, body: bytes) -> JsonObject:
         case EditRequest():
             do: Callable[..., Item] = partial(notes.edit, asked.id, asked.changes)
         case UndoRequest():
-            do = partial(notes.undo, asked.id)
+            do = partial(_undoing(memory, asked).undo, asked.id)
         case ApproveRequest():
             do = partial(notes.approve, asked.id)
         case LinkRequest():
@@ -209,6 +218,14 @@ def change(memory: Memory, body: bytes) -> JsonObject:
         row(do(author=asked.author), project_names(memory.projects()))
     )
     return result
+
+
+def _undoing(memory: Memory, asked: UndoRequest) -> Notes:
+    """Return the notes as whoever may undo this sees them: a person here, everybody's."""
+    if asked.author == "person":
+        with suppress(NotFound):  # nobody's personal note
+            return memory.owner_of(asked.id).notes
+    return memory.notes
 
 
 def decoded(body: bytes, shape: type[T]) -> T:

@@ -25,7 +25,7 @@ from typing import (
 import msgspec
 import orjson
 
-from observer.core.errors import BadInput, ObserverError
+from observer.core.errors import BadInput, Incomplete, ObserverError
 from observer.views.arguments import bounded, check, ignored
 
 Result = TypeVar("Result", bound=msgspec.Struct)
@@ -175,7 +175,8 @@ class Tool:
         does not have is ignored, and the answer or the refusal says so: clients add their own.
 
         Raises:
-            BadInput: an argument is missing, of the wrong type or out of range.
+            Incomplete: a required argument is missing.
+            BadInput: an argument is of the wrong type or out of range.
             ObserverError: as the tool's function raises.
         """
         named = {self._meant(name): value for name, value in arguments.items()}
@@ -189,7 +190,11 @@ class Tool:
             check(given)
             checked = msgspec.convert(given, self.parameters, strict=False)
         except msgspec.ValidationError as error:
-            raise BadInput(
+            required = {
+                each.name for each in msgspec.structs.fields(self.parameters) if each.required
+            }
+            refusal = BadInput if required <= given.keys() else Incomplete
+            raise refusal(
                 f"{self.name} refused its arguments: {error}",
                 hint=about or f"it takes {', '.join(self._types)}",
             ) from error

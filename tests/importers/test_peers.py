@@ -219,6 +219,73 @@ def test_a_memory_is_a_note_under_its_id(
         assert filled.kinds() == ["remember"]
 
 
+EXPORT = {
+    "results": [
+        {"id": "a", "memory": "Bob likes tabs.", "user_id": "bob", "agent_id": "coder",
+         "run_id": "r1", "hash": "0f", "metadata": {"source": "chat"}, "created_at": AT,
+         "updated_at": "2026-05-29T20:26:40Z"},
+        {"id": "b", "memory": "Answers are short.", "agent_id": "coder", "created_at": AT},
+        {"id": "c", "payload": {"data": "Eve likes tea.", "user_id": "eve", "role": "user",
+                                "created_at": AT}},
+        {"id": "d", "memory": "Of nobody here.", "user_id": "a\nb", "created_at": AT},
+    ],
+    "relations": [
+        {"source": "bob", "relationship": "works_at", "target": "acme", "user_id": "bob"},
+        {"source": "bob", "relationship": "", "target": "acme"},
+    ],
+}  # fmt: skip
+
+
+def test_memories_of_an_export_stay_their_owners(tmp_path: Path, memory: Memories) -> None:
+    path, problems = tmp_path / "export.json", Problems()
+    path.write_text(json.dumps(EXPORT))
+    events_in("mem0", path, problems)
+    assert [what for what in problems.counts if "cannot own notes" in what]
+    filled = memory("mem0")
+    filled.imported(path, source="mem0")
+    shown = {item.narrative: item for item in filled.items()}
+    assert {said: item.owner for said, item in shown.items()} == {
+        "Bob likes tabs.": "bob",
+        "Answers are short.": "agent:coder",
+        "Eve likes tea.": "eve",
+        "bob works_at acme": "bob",
+    }
+    bobs = shown["Bob likes tabs."]
+    assert (bobs.created_ms, bobs.updated_ms) == (AT_MS, AT_MS + 86_400_000)
+    assert json.loads(bobs.metadata) == {"run_id": "r1", "source": "chat", "agent_id": "coder"}
+    assert bobs.tags == ("agent:coder",)
+    related = shown["bob works_at acme"]
+    assert (related.type, related.created_ms) == ("relation", AT_MS)
+    assert json.loads(related.metadata)["relationship"] == "works_at"
+
+
+def test_relations_that_name_nobody_are_of_the_only_owner(tmp_path: Path) -> None:
+    path = tmp_path / "export.json"
+    related = [{"source": "x", "relationship": "y", "destination": "z"}]
+    path.write_text(json.dumps({"results": EXPORT["results"][1:2], "relations": related}))
+    said = {event.body.content: event.body.owner for event in events_in("mem0", path)}  # type: ignore[union-attr]  # notes
+    assert said == {"Answers are short.": "agent:coder", "x y z": "agent:coder"}
+
+
+def test_metadata_that_cannot_be_kept_costs_no_memory(tmp_path: Path) -> None:
+    path, problems = tmp_path / "export.json", Problems()
+    secret = {"token": "AKIA" + "ABCDEFGHIJKLMNOP"}
+    row = {**EXPORT["results"][0], "metadata": secret}
+    path.write_text(json.dumps([row]))
+    (first, _) = events_in("mem0", path, problems)
+    assert isinstance(first.body, Remember)
+    assert first.body.metadata == '{"agent_id":"coder"}'
+    assert any("metadata" in what for what in problems.counts)
+
+
+def test_a_history_has_no_users_and_says_so(tmp_path: Path) -> None:
+    path, problems = database(tmp_path / "history.db", history=HISTORY), Problems()
+    (event,) = events_in("mem0", path, problems)
+    assert isinstance(event.body, Remember)
+    assert event.body.owner == owner(Settings())
+    assert any("whose memories" in what for what in problems.counts)
+
+
 def test_a_memory_that_changed_is_the_same_note(memory: Memories, tmp_path: Path) -> None:
     path = tmp_path / "standalone.json"
     filled = memory("changed")

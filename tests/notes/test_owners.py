@@ -10,11 +10,15 @@ from observer.core.errors import BadInput, NotFound
 from observer.core.model import Item
 from observer.memory.api import Memory
 from observer.notes.values import Note
+from observer.search.handles import SearchOptions
 
 
 def own(memory: Memory, content: str, **fields: Any) -> Item:
     note = Note(content=content, scope="personal", **fields)
     return memory.notes.remember(note).item
+
+
+OWN = SearchOptions(kinds=("note",), scope="personal")
 
 
 def contents(memory: Memory) -> list[str]:
@@ -26,7 +30,7 @@ def test_all_of_an_owner_is_deleted_and_nothing_else(world: Any) -> None:
     kept = world.keep("tabs, not spaces")
     for whose, content in ((ana, "a"), (ana, "b"), (bob, "a")):
         own(whose, content)
-    assert ana.notes.forget_own() == 2
+    assert ana.notes.erase_all(OWN)[0] == 2
     assert contents(ana) == [kept.narrative]
     assert contents(bob) == ["a", kept.narrative]
 
@@ -35,7 +39,7 @@ def test_of_an_owner_what_has_a_tag_is_deleted(world: Any) -> None:
     ana = world.memory
     for content, tags in (("a", ("x",)), ("b", ("x", "y")), ("c", ())):
         own(ana, content, tags=tags)
-    assert ana.notes.forget_own(tags=["X"]) == 2
+    assert ana.notes.erase_all(SearchOptions(scope="personal", tags=("X",)))[0] == 2
     assert contents(ana) == ["c"]
 
 
@@ -44,9 +48,9 @@ def test_an_agent_deletes_no_rule_that_a_person_approved(world: Any) -> None:
     rule = own(ana, "Never push", type="rule")
     own(ana, "Always pull", type="rule")
     ana.notes.approve(rule.id, author="person")
-    assert ana.notes.forget_own() == 1
+    assert ana.notes.erase_all(OWN)[0] == 1
     assert contents(ana) == ["Never push"]
-    assert ana.notes.forget_own(author="person") == 1
+    assert ana.notes.erase_all(OWN, author="person")[0] == 1
 
 
 def test_many_are_deleted_in_several_transactions(
@@ -56,7 +60,7 @@ def test_many_are_deleted_in_several_transactions(
     ana = world.memory
     for number in range(5):
         own(ana, f"number {number}")
-    assert ana.notes.forget_own() == 5
+    assert ana.notes.erase_all(OWN)[0] == 5
     assert contents(ana) == []
 
 
@@ -66,7 +70,15 @@ def test_whoever_has_the_uuid_finds_the_keeper(world: Any) -> None:
     assert world.memory.owner_of(note.uuid).owner == "bob"
 
 
-@pytest.mark.parametrize("of", [lambda note: note.uuid[:20], lambda note: str(note.id)])
+def test_a_deleted_note_has_its_keeper(world: Any) -> None:
+    bob = world.memory.of("bob")
+    note = own(bob, "a")
+    assert bob.notes.erase(note.id)
+    assert bob.notes.erase(note.id) is None
+    assert world.memory.owner_of(f"#{note.id}").owner == "bob"
+
+
+@pytest.mark.parametrize("of", [lambda note: note.uuid[:20], lambda note: f"{note.id}x"])
 def test_half_a_handle_finds_no_keeper(world: Any, of: Any) -> None:
     note = own(world.memory, "a")
     with pytest.raises(NotFound):

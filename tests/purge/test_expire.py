@@ -35,6 +35,7 @@ from observer.purge.carry_out import complete
 from observer.purge.expire import Rederivation, expire_bad, expired, finish_backups
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
+from observer.store.tombstones import Tombstones
 from tests.ingest.test_rebuild import STEPS, _may_come, everything
 
 NOW_MS = 20_700 * DAY_MS + 3_600_000
@@ -178,7 +179,11 @@ def test_a_copy_loses_what_is_expired_and_is_derived_when_it_is_used(world: Worl
     world.store.backup(copy)
     world.store.close()
     became = finish_backups(
-        world.home, SqliteStore.owned, retention(retention_days=30), now_ms=NOW_MS
+        world.home,
+        SqliteStore.owned,
+        retention(retention_days=30),
+        Tombstones(world.home.tombstones),
+        now_ms=NOW_MS,
     )
     assert became == {copy.name: "rewritten, 1 events fewer"}
     assert b"zebrafink" not in copy.read_bytes()

@@ -28,6 +28,7 @@ from observer.purge.shred import clear_derived
 from observer.purge.size_cap import total_bytes
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
+from observer.store.tombstones import Tombstones
 
 NOW_MS = 1_790_000_000_000
 BEGAN_MS = NOW_MS - 10**9
@@ -76,7 +77,14 @@ def retaining(home: Home, limit_mb: int, *, days: int = 0) -> Iterator[Retention
     writer = WriterThread(pipeline, HomeGuard(home), health)
     try:
         yield RetentionWorker(
-            store, spool, writer, home, settings, health=health, on_change=lambda _projects: None
+            store,
+            spool,
+            writer,
+            home,
+            settings,
+            tombstones=Tombstones(home.tombstones),
+            health=health,
+            on_change=lambda _projects: None,
         )
     finally:
         writer.close()

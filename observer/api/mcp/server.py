@@ -21,7 +21,9 @@ from urllib.parse import unquote
 import anyio
 import msgspec
 import orjson
+from anyio.abc import ObjectReceiveStream
 from mcp.server.lowlevel import Server
+from mcp.server.sse import SseServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
@@ -261,11 +263,16 @@ class McpFront:
         return {version: await answers(server, version) for version in HANDSHAKE_PROTOCOL_VERSIONS}
 
 
-class McpHttp:
-    """The ASGI application behind `/mcp` and `/mcp/<toolset>`; one per listener.
+MESSAGES = "/messages"
+"""Where clients of server-sent events post, on the connection's own session."""
 
-    Stateless, so that a restart of the daemon ends no session. It leaves Host, Origin and token to
-    whoever mounts it.
+
+class McpHttp:
+    """The ASGI application behind `/mcp`, `/sse` (each with `/<toolset>`) and `/messages`.
+
+    `/mcp` is stateless, so that a restart of the daemon ends no session. A connection to `/sse`
+    lasts as long as its client; what is posted for it needs the id that it alone was given. Host,
+    Origin and token are left to whoever mounts it.
     """
 
     def __init__(self, front: McpFront) -> None:
@@ -276,6 +283,8 @@ class McpHttp:
             )
             for name in toolsets()
         }
+        self._events = SseServerTransport(MESSAGES)
+        self._open: set[Any] = set()  # the SDK's own streams
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -291,10 +300,46 @@ class McpHttp:
         Raises:
             NotFound: no such toolset.
         """
-        toolset = scope.get("path_params", {}).get("toolset", "core")
+        if scope["path"] == MESSAGES:
+            await self._events.handle_post_message(scope, receive, send)
+            return
+        is_events = scope["path"].partition("/sse")[0] == ""
+        # Only the document of mem0 knows server-sent events.
+        toolset = scope.get("path_params", {}).get("toolset", "mem0" if is_events else "core")
         if toolset not in self._managers:
             raise NotFound(f"no toolset {toolset!r}", hint="choose among: " + ", ".join(toolsets()))
         headers = dict(scope["headers"])
         folder = unquote(headers.get(FOLDER_HEADER, b"").decode("latin-1"))
         await self._front.at(folder, toolset)
-        await self._managers[toolset].handle_request(scope, receive, send)
+        if is_events:
+            await self._converse(self._front.server(toolset), scope, receive, send)
+        else:
+            await self._managers[toolset].handle_request(scope, receive, send)
+
+    async def _converse(
+        self, server: Server[Any], scope: Message, receive: Receive, send: Send
+    ) -> None:
+        async with self._events.connect_sse(scope, receive, send) as (inbox, outbox):
+            self._open.add(outbox)
+            try:
+                await server.run(_InOurs(inbox), outbox, server.create_initialization_options())
+            finally:
+                self._open.discard(outbox)
+
+    def leave(self) -> None:
+        """End the connections that would last as long as their clients."""
+        for outbox in list(self._open):
+            outbox.close()
+
+
+class _InOurs(ObjectReceiveStream[Any]):
+    """Messages without the context in which they were posted: the connection's own counts."""
+
+    def __init__(self, inbox: ObjectReceiveStream[Any]) -> None:
+        self._inbox = inbox
+
+    async def receive(self) -> Any:  # noqa: ANN401 - the SDK's messages
+        return await self._inbox.receive()
+
+    async def aclose(self) -> None:
+        await self._inbox.aclose()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -10,12 +10,18 @@ from typing import NamedTuple
 from observer.clients.envelope import Object
 from observer.clients.payload import inner, joined, parsed, rows, text, words
 from observer.core.config import Settings, owner
+from observer.core.errors import BadInput
 from observer.core.events import Event, Remember
+from observer.core.json_text import dump
 from observer.importers.database import files_of, opened
 from observer.importers.jsonl import Problems, lines, parse
 from observer.importers.jsonl import opened as opened_file
 from observer.importers.source import FoundSession, SessionSource
 from observer.importers.words import Origin, event_of, files_matching, moment_ms
+from observer.observations.note_reducer import METADATA_CHARS
+from observer.redaction.redact import redact_text
+from observer.search.owners import AGENT, check_owner
+from observer.search.owners import owner as owner_named
 from observer.spool.files import UnexpectedFile
 
 MOST_BYTES = 256 << 20
@@ -23,7 +29,10 @@ _SQLITE = b"SQLite format 3\0"
 
 
 class Kept(NamedTuple):
-    """A memory as another program keeps it; `project` is its folder or its name, if it has one."""
+    """A memory as another program keeps it; `project` is its folder or its name, if it has one.
+
+    `owner` is whose it is, where it says so; `metadata` is a JSON object as text.
+    """
 
     key: str
     content: str
@@ -32,25 +41,104 @@ class Kept(NamedTuple):
     type: str = "fact"
     tags: tuple[str, ...] = ()
     project: str = ""
+    owner: str = ""
+    metadata: str = ""
 
 
 _Reader = Callable[[Path, Problems], Iterator[Kept]]
 
 
 def mem0(path: Path, problems: Problems) -> Iterator[Kept]:
-    """Yield the memories of mem0's own history, or of an export; deleted ones are left out."""
+    """Yield the memories and relations of an export, or of mem0's history, which has no users.
+
+    Each has the time at which it was made, and comes once more with that of its last change.
+    Deleted ones are left out.
+    """
     if _is_database(path):
         current: dict[str, Object] = {}
         with opened(path, problems) as database:
             for row in database.rows("history") if database else ():
-                current[text(row, "memory_id")] = row
-        for name, last in current.items():
-            if text(last, "event") != "DELETE" and not last.get("is_deleted"):
-                yield from _kept(name, text(last, "new_memory"), last)
+                first = current.get(text(row, "memory_id"), row)
+                begun = {"created_at": first.get("created_at")} if first is not row else {}
+                current[text(row, "memory_id")] = {**row, **begun}
+        living: list[Object] = [
+            {**last, "id": name, "memory": text(last, "new_memory")}
+            for name, last in current.items()
+            if text(last, "event") != "DELETE" and not last.get("is_deleted")
+        ]
+        if not all(text(row, "user_id", "agent_id") for row in living):
+            problems.add("history that does not say whose memories they are: now yours", path)
+        related: Iterable[Object] = ()
+    else:
+        living = [_payload(row) for row in _listed(path, problems, "results", "memories")]
+        related = _relations(path, living)
+    for given in (*living, *related):
+        yield from _of_owner(given, path, problems)
+
+
+_HELD = frozenset((
+    "id", "memory", "data", "text", "content", "hash", "created_at", "updated_at", "user_id",
+    "agent_id", "categories", "metadata", "payload", "vector", "embedding", "score", "type",
+    "memory_id", "old_memory", "new_memory", "event", "is_deleted",
+))  # fmt: skip
+"""What a memory says in fields of its own; all else is metadata."""
+
+
+def _payload(row: Object) -> Object:
+    """Return a memory as mem0 returns it, of a row of one of its vector stores too."""
+    if text(row, "memory", "content", "text"):
+        return row
+    metadata = inner(row, "metadata")
+    payload = inner(row, "payload") or metadata
+    return {**row, **payload, "metadata": None if payload is metadata else dict(metadata)}
+
+
+def _relations(path: Path, living: Sequence[Object]) -> Iterator[Object]:
+    """Yield the relations of an export as memories: of its only owner, if they name none.
+
+    One without a time has that of the first memory.
+    """
+    owners = {(text(row, "user_id"), text(row, "agent_id")) for row in living}
+    user, agent = owners.pop() if len(owners) == 1 else ("", "")
+    times = sorted(filter(None, (text(row, "created_at") for row in living)))
+    known = {"user_id": user, "agent_id": agent, "created_at": times[0] if times else None}
+    for row in _listed(path, Problems(), "relations"):
+        said = {name: text(row, name) for name in ("source", "relationship")}
+        said["target"] = text(row, "target", "destination")
+        if all(said.values()):
+            whole = " ".join(said.values())
+            yield {**known, **row, "id": whole, "memory": whole, "type": "relation", **said}
+
+
+def _of_owner(row: Object, path: Path, problems: Problems) -> Iterator[Kept]:
+    """Yield a memory of mem0 as its owner's: as it was made, and as it was changed last."""
+    user, agent = text(row, "user_id"), text(row, "agent_id")
+    whose = owner_named(user, agent, otherwise="")
+    try:
+        if whose.key:
+            check_owner(whose.key)
+        tags = (*words(row, "categories"), *whose.tags)
+    except BadInput as error:
+        problems.add(f"memory that is left out, since {error.message}", path)
         return
-    for given in _listed(path, problems, "results", "memories"):
-        said = text(given, "memory", "content", "text")
-        yield from _kept(text(given, "id"), said, given, tags=words(given, "categories"))
+    other = {name: value for name, value in row.items() if name not in _HELD}
+    said = {AGENT: whose.agent} if whose.agent else {}
+    metadata = _metadata({**other, **inner(row, "metadata"), **said})
+    if metadata is None:
+        problems.add("metadata that is too long, or holds a secret, and is left out", path)
+        metadata = _metadata(said) or ""
+    key, content = text(row, "id"), text(row, "memory", "data", "content", "text")
+    times = {moment_ms(row.get(name)) for name in ("created_at", "updated_at")}
+    for at_ms in sorted(filter(None, times)) if key and content.strip() else ():
+        kind = text(row, "type") or "fact"
+        yield Kept(key, content, at_ms, "", kind, tags, owner=whose.key, metadata=metadata)
+
+
+def _metadata(given: Object) -> str | None:
+    """Return metadata as it is kept; None for what cannot be."""
+    filled = {name: value for name, value in given.items() if value is not None}
+    kept = dump(filled).decode() if filled else ""
+    return kept if len(kept) <= METADATA_CHARS and redact_text(kept) == kept else None
 
 
 def agentmemory(path: Path, problems: Problems) -> Iterator[Kept]:
@@ -189,8 +277,9 @@ def _read(
                 type=one.type,
                 key=f"{name}:{one.key}",
                 scope="project" if one.project else "personal",
-                owner="" if one.project else owner(settings),
+                owner="" if one.project else one.owner or owner(settings),
                 tags=one.tags,
+                metadata=one.metadata,
             )
             yield event_of(Origin(name, cwd=cwd), body, one.at_ms, one.key)
 

@@ -69,6 +69,7 @@ _TOUCHED = """instr(replace(item.files_modified || item.files_read, '"', '/'), ?
 """As `filters.touches`, in lists as they are written: quotes end a path, slashes its parts."""
 _OWN = "(item.owner = ? AND item.owner <> '')"
 """Of personal items alone; said so that the index of owners serves."""
+_TAGGED = "EXISTS (SELECT 1 FROM json_each(item.tags) WHERE value = ?)"
 
 
 def homes(filters: Filters) -> list[Condition]:
@@ -86,8 +87,8 @@ def is_notable(filters: Filters) -> bool:
 
 def conditions(filters: Filters) -> tuple[str, list[Any]]:
     """Return the conditions that are no index terms, and their values."""
-    parts = ["item.deleted_ms IS NULL", _OWN if filters.scope == "personal" else VISIBLE]
-    values: list[Any] = [filters.owner]
+    seen, values = _seen(filters)
+    parts = ["item.deleted_ms IS NULL", seen]
     for condition, value in _rarer(filters):
         parts.append(condition)
         values.append(value)
@@ -118,6 +119,13 @@ def conditions(filters: Filters) -> tuple[str, list[Any]]:
     return " AND ".join(parts), values
 
 
+def _seen(filters: Filters) -> Condition:
+    visible = _OWN if filters.scope == "personal" else VISIBLE
+    if not filters.owner_tag:
+        return visible, [filters.owner]
+    return f"({visible} OR {_TAGGED})", [filters.owner, filters.owner_tag]
+
+
 def _inside(wanted: str) -> str:
     """Return how the lists of files that `_TOUCHED` looks at hold what touches `wanted`."""
     written = json_text(wanted.strip("/"))[1:-1]
@@ -145,4 +153,4 @@ def _rarer(filters: Filters) -> Iterator[tuple[str, object]]:
             filters.trusted_at_ms,
         )
     for tag in filters.tags:
-        yield "EXISTS (SELECT 1 FROM json_each(item.tags) WHERE value = ?)", tag
+        yield _TAGGED, tag

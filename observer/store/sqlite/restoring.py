@@ -209,11 +209,19 @@ class AdoptWrites(RestoreWrites):
         No byte of these is left.
         """
         removed = self.delete_events(seqs)
-        items = among([row[0] for row in self._rows(f"SELECT id {_GONE}", (among(projects),))])
-        for table, column in _OF_ITEMS:
-            self._connection.execute(f"DELETE FROM {table} WHERE {column} {AMONG}", (items,))
+        self._delete_rows([row[0] for row in self._rows(f"SELECT id {_GONE}", (among(projects),))])
         self._connection.execute(f"{_NEW_EPOCH}; {_WITHOUT_DELETED_WORDS}")
         return removed
+
+    def delete_items(self, items: Collection[int]) -> None:
+        """See `PurgeWriter.delete_items`."""
+        self._delete_rows(items)
+        self._connection.execute(f"DELETE FROM note_event WHERE item_id {AMONG}", (among(items),))
+        self._connection.execute(f"DELETE FROM triage; {_NEW_EPOCH}; {_WITHOUT_DELETED_WORDS}")
+
+    def _delete_rows(self, items: Collection[int]) -> None:
+        for table, column in _OF_ITEMS:
+            self._connection.execute(f"DELETE FROM {table} WHERE {column} {AMONG}", (among(items),))
 
     def clear_projects(self, projects: Collection[int]) -> None:
         """See `PurgeWriter.clear_projects`."""

@@ -1,93 +1,34 @@
-"""Owners of memories (users and agents), the messages they send, and the errors they get.
+"""The messages of users and agents, and the errors that they get.
 
-A user's memories are the personal notes of that name, so that notes that the person of this
-machine writes elsewhere belong to them here too. A user and an agent of one name are two owners.
 Without a model, the owner's own words become memories unchanged. Refusals are JSON-RPC errors
 with the codes and types that users of mem0 handle.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
-from observer.core.errors import BadInput, NotFound, ObserverError
-from observer.core.model import Item
+from observer.core.errors import BadInput, Incomplete, NotFound, ObserverError
+from observer.search.owners import Owner, owner
 from observer.views.tool import JsonRpcError
-
-TAG_CHARS = 60
-"""A longer tag is cut, and two agents could be one."""
-
-_AGENT, _USER = "agent:", "user:"
-
-
-class Owner(NamedTuple):
-    """One owner; `agent` restricts a user's memories to those stored through that agent."""
-
-    kind: Literal["user", "agent"]
-    name: str
-    agent: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.name}"
-
-    @property
-    def key(self) -> str:
-        """Return the owner's name in notes, unique for each kind and name."""
-        if self.kind == "agent":
-            return _AGENT + self.name
-        return _USER + self.name if self.name.startswith((_AGENT, _USER)) else self.name
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """Return the tags of memories that an agent stored for a user.
-
-        Raises:
-            BadInput: the agent's name does not fit in a tag.
-        """
-        if not self.agent:
-            return ()
-        tag = tag_of(self.agent)
-        if len(tag) > TAG_CHARS or not tag.isprintable() or " ".join(tag.split()) != tag:
-            raise BadInput(
-                f"agent_id {self.agent[:40]!r} cannot be kept beside a user_id",
-                hint=f"use one line of at most {TAG_CHARS - len(_AGENT)} characters",
-            )
-        return (tag,)
-
-
-def tag_of(agent: str) -> str:
-    """Return the tag, as it is stored, of memories that an agent stored for a user."""
-    return _AGENT + unicodedata.normalize("NFC", agent).lower()
-
-
-def owner(user_id: str, agent_id: str, *, otherwise: str) -> Owner:
-    """Return the owner: the user, else the agent, else the user called `otherwise`."""
-    if user_id:
-        return Owner("user", user_id, agent_id)
-    return Owner("agent", agent_id) if agent_id else Owner("user", otherwise)
 
 
 def named(user_id: str, agent_id: str) -> Owner:
     """Return the owner.
 
     Raises:
-        BadInput: both names are empty.
+        Incomplete: both names are empty.
     """
     if not (user_id or agent_id):
-        raise BadInput("user_id or agent_id is required", hint="name whose memories are meant")
+        raise Incomplete(
+            "At least one of user_id or agent_id must be provided",
+            hint="name whose memories are meant",
+        )
     return owner(user_id, agent_id, otherwise="")
-
-
-def owner_of(item: Item, agent: str = "") -> Owner:
-    """Return the owner of a personal note; `agent` is the agent that stored it."""
-    if item.owner.startswith(_AGENT):
-        return Owner("agent", item.owner.removeprefix(_AGENT))
-    return Owner("user", item.owner.removeprefix(_USER), agent)
 
 
 _SPEAKERS = ("user", "assistant")
@@ -136,6 +77,7 @@ def transcript(messages: Sequence[Message]) -> list[str]:
     ]
 
 
+INVALID_REQUEST = -32600
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 
@@ -144,7 +86,9 @@ def refusal(error: ObserverError) -> JsonRpcError:
     """Return an error as a JSON-RPC error; its hint is in the details."""
     code, what = INTERNAL_ERROR, "Internal error"
     name = type(error).__name__.removesuffix("Error") + "Error"
-    if isinstance(error, BadInput):
+    if isinstance(error, Incomplete):
+        code, what, name = INVALID_REQUEST, "Invalid request", "InvalidRequestError"
+    elif isinstance(error, BadInput):
         code, what, name = INVALID_PARAMS, "Invalid params", "InvalidParamsError"
     elif isinstance(error, NotFound):
         name = "MemoryNotFoundError"

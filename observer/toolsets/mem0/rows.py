@@ -19,13 +19,13 @@ from observer.core.model import Item, iso
 from observer.notes.notes import Notes
 from observer.notes.validation import check, check_change, check_rule
 from observer.notes.values import Changes, Note, Similar
-from observer.toolsets.mem0.owners import Owner, owner_of, tag_of
+from observer.search.owners import AGENT, Owner, owner_of, tag_of
 from observer.views.labels import labels
 from observer.views.note_api import metadata_of
 from observer.views.tool import ResultRow
 
-AGENT = "agent_id"
-"""The metadata field that names the agent through which a user's memory was stored."""
+NEAREST = 5
+"""Standing memories that whoever adds one is shown."""
 MODEL = "inferred_by"
 """The metadata field that names the language model that worded it."""
 
@@ -59,8 +59,8 @@ class MemoryEvent(ResultRow):
     event: str
 
 
-class SimilarMemory(ResultRow):
-    """A similar memory; prefer to update it."""
+class NearMemory(ResultRow):
+    """A standing memory that may be about the same as what was stored; nearest first."""
 
     id: str
     memory: str
@@ -72,7 +72,8 @@ class Added(ResultRow):
 
     message: str
     results: list[MemoryEvent]
-    similar: list[SimilarMemory] | UnsetType = UNSET
+    near: list[NearMemory] | UnsetType = UNSET
+    final_at: str | UnsetType = UNSET
 
 
 class MemoriesResult(ResultRow):
@@ -85,10 +86,14 @@ class MemoriesResult(ResultRow):
 
 
 class Changed(ResultRow):
-    """Result of the tools that change or delete memories; `count` is how many."""
+    """Result of the tools that change or delete memories; `count` is how many.
+
+    From `final_at` on nothing brings back what was deleted.
+    """
 
     message: str
     count: int
+    final_at: str | UnsetType = UNSET
 
 
 def memory_id(item: Item) -> str:
@@ -173,10 +178,11 @@ class PlanStep(msgspec.Struct, frozen=True):
 
 
 class StepOutcome(NamedTuple):
-    """The outcome of a step, and the standing memories near one that it added."""
+    """The outcome of a step, the standing memories near one that it added, when it is final."""
 
     event: MemoryEvent
     near: tuple[Similar, ...] = ()
+    final_ms: int | None = None
 
 
 def apply_plan(notes: Notes, steps: Sequence[PlanStep], like: Note) -> list[StepOutcome]:
@@ -190,7 +196,7 @@ def apply_plan(notes: Notes, steps: Sequence[PlanStep], like: Note) -> list[Step
     Raises:
         BadInput: a memory is named twice, or a text is missing or cannot be kept.
         NotFound: the owner has no such memory.
-        SecretRefused, PastImmutable, RuleUserOnly: as `Notes.edit` and `Notes.forget`.
+        SecretRefused, PastImmutable, RuleUserOnly: as `Notes.edit` and `Notes.erase`.
     """
     deciding = [step for step in steps if step.event in {"ADD", "UPDATE", "DELETE"}]
     meant = [_checked(notes, step, like) for step in deciding]
@@ -218,14 +224,22 @@ def _checked(notes: Notes, step: PlanStep, like: Note) -> Item | None:
 
 
 def _added(notes: Notes, text: str, like: Note) -> StepOutcome:
-    kept = notes.remember(msgspec.structs.replace(like, content=text))
-    return StepOutcome(_event(kept.item, "NOOP" if kept.updated else "ADD"), kept.near)
+    new = msgspec.structs.replace(like, content=text)
+    known = notes.standing(new)
+    if known and set(new.tags) <= set(known.tags) and _has(known, new.metadata or {}):
+        return StepOutcome(_event(known, "NOOP"), notes.near(known)[:NEAREST])
+    kept = notes.remember(new, most_near=NEAREST)
+    return StepOutcome(_event(kept.item, "UPDATE" if kept.updated else "ADD"), kept.near)
+
+
+def _has(item: Item, metadata: dict[str, Any]) -> bool:
+    known = metadata_of(item)
+    return {**known, **metadata} == known
 
 
 def _changed(notes: Notes, step: PlanStep, item: Item) -> StepOutcome:
     if step.event == "DELETE":
-        notes.forget(item.id)
-        return StepOutcome(_event(item, "DELETE"))
+        return StepOutcome(_event(item, "DELETE"), final_ms=notes.erase(item.id))
     return StepOutcome(_event(notes.edit(item.id, Changes(content=step.text)), "UPDATE"))
 
 

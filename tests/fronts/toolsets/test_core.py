@@ -429,10 +429,34 @@ def test_a_general_note_is_recalled_as_general(tools: dict[str, Tool]) -> None:
     assert (note["fact_type"], note["confidence"], note["scope"]) == ("general", 0.5, "project")
 
 
+def test_what_is_not_given_of_a_keyed_note_stays(tools: dict[str, Tool], memory: Memory) -> None:
+    given = {"fact_type": "constraint", "category": "db", "confidence": 0.9, "tags": ["sql"]}
+    first = ask(tools, "memory", action="remember", content="Postgres 15", key="db", **given)
+    again = ask(tools, "memory", action="remember", content="Postgres 16", key="db")
+    assert (again["id"], again["updated"]) == (first["id"], True)
+    note = memory.notes.get(first["id"])
+    assert (note.title, note.narrative, note.type) == ("Postgres 16", "Postgres 16", "constraint")
+    assert (note.category, note.confidence, note.tags) == ("db", 0.9, ("sql",))
+
+
+def test_what_is_given_of_a_keyed_note_replaces(tools: dict[str, Tool], memory: Memory) -> None:
+    old = ask(tools, "memory", action="remember", content="MySQL")["id"]
+    remember = {"action": "remember", "key": "db", "supersedes": [old]}
+    first = ask(tools, "memory", content="Postgres 15", fact_type="decision", **remember)
+    given = {"fact_type": "preference", "confidence": 0.5, "tags": ["sql"]}
+    ask(tools, "memory", action="remember", content="Postgres 16", key="db", **given)
+    note = memory.notes.get(first["id"])
+    assert (note.type, note.layer, note.tags) == ("preference", "state", ("sql",))
+    assert [(link.kind, link.target) for link in note.links] == [("supersedes", old)]
+
+
 @pytest.mark.parametrize("as_type", [str, int])
 def test_a_note_is_forgotten_once(tools: dict[str, Tool], as_type: Any) -> None:
     kept = ask(tools, "memory", action="remember", content="to be forgotten")["id"]
-    assert says(tools, "memory", action="forget", id=as_type(kept)) == f"Memory {kept} deleted."
+    assert says(tools, "memory", action="forget", id=as_type(kept)) == (
+        f"Memory {kept} deleted.\nFinal at 2025-03-16T14:46:40Z; until then its owner brings it"
+        f" back with: observer note undo {kept}"
+    )
     assert says(tools, "memory", action="forget", id=as_type(kept)) == f"Memory {kept} not found."
     assert ask(tools, "memory", action="recall", query="forgotten")["memories"] == []
 

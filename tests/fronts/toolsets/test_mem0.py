@@ -12,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 
 from observer.memory.api import Memory
 from observer.notes.values import Note
+from observer.search.handles import SearchOptions
 from observer.toolsets.mem0 import rows
 
 PYTHON = {"role": "user", "content": "I love Python programming"}
@@ -87,7 +88,11 @@ def test_the_seven_tools_have_their_documented_parameters(ask: Ask) -> None:
 
 def test_add_memory_counts_what_the_user_said(talk: Ask) -> None:
     call = {"messages": [PYTHON, THANKS], "user_id": "user_123", "metadata": {"source": "chat"}}
-    assert talk(("add_memory", call)) == ["Added 1 memories for user user_123"]
+    (answer,) = talk(("add_memory", call))
+    assert re.fullmatch(
+        rf"Added 1 memories for user user_123\n1\. ID: {ID} - I love Python programming \(ADD\)",
+        answer,
+    )
 
 
 def test_search_memories_lists_ids_texts_and_scores(talk: Ask) -> None:
@@ -142,7 +147,7 @@ def test_delete_memory_says_so_and_it_is_gone(talk: Ask, memory: Memory) -> None
         ("get_all_memories", {"user_id": "user_123"}),
     )
     assert [answer.splitlines()[0] for answer in answers] == [
-        f"Memory {identifier} deleted successfully from both vector and graph stores",
+        f"Memory {identifier} deleted successfully",
         "Found 0 memories",
         "Found 0 memories for user user_123",
     ]
@@ -155,7 +160,7 @@ def test_delete_all_memories_counts_them(talk: Ask) -> None:
         ("delete_all_memories", {"user_id": "user_123"}),
         ("get_all_memories", {"user_id": "user_456"}),
     )
-    assert deleted == "Deleted 3 memories for user user_123"
+    assert deleted.startswith("Deleted 3 memories for user user_123\nFinal at 2025-03-16T14:46:40Z")
     assert left == "Found 1 memories for user user_456:\n1. a"
 
 
@@ -185,7 +190,6 @@ def test_a_memory_that_is_not_there_is_an_internal_error(
 @pytest.mark.parametrize(
     ("name", "arguments", "reason"),
     [
-        pytest.param("add_memory", {}, "missing required field `messages`", id="no messages"),
         pytest.param("add_memory", {"messages": "hello"}, "Expected `array`", id="no array"),
         pytest.param("add_memory", {"messages": [{"role": "user"}]}, "`content`", id="no content"),
         pytest.param(
@@ -194,12 +198,9 @@ def test_a_memory_that_is_not_there_is_an_internal_error(
             "'human' - at `$.messages[0].role`",
             id="no role",
         ),
-        pytest.param("search_memories", {}, "missing required field `query`", id="no query"),
         pytest.param("search_memories", {"query": "  "}, "", id="blank query"),
         pytest.param("search_memories", {"query": "x", "limit": 51}, "<= 50", id="limit"),
         pytest.param("search_memories", {"query": "x", "user_id": "a\nb"}, "own", id="user"),
-        pytest.param("get_all_memories", {}, "user_id or agent_id is required", id="nobody"),
-        pytest.param("delete_all_memories", {}, "user_id or agent_id is required", id="all"),
         pytest.param(
             "delete_all_memories",
             {"user_id": "ana", "agent_id": "x" * 60},
@@ -218,6 +219,28 @@ def test_invalid_arguments_are_invalid_params(
     assert error.data["type"] == "InvalidParamsError"
 
 
+NOBODY = "Invalid request: At least one of user_id or agent_id must be provided"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        pytest.param("add_memory", {}, "missing required field `messages`", id="messages"),
+        pytest.param("search_memories", {"user_id": "a"}, "required field `query`", id="query"),
+        pytest.param("update_memory", {"memory_id": "mem_1"}, "field `data`", id="data"),
+        pytest.param("get_all_memories", {}, NOBODY, id="whose"),
+        pytest.param("delete_all_memories", {"user_id": None}, NOBODY, id="whose to delete"),
+    ],
+)
+def test_what_lacks_a_required_field_is_an_invalid_request(
+    refused: Ask, name: str, arguments: dict[str, Any], message: str
+) -> None:
+    error = refused(name, arguments)
+    assert (error.code, error.data["type"]) == (-32600, "InvalidRequestError")
+    assert message in error.message
+    assert error.message.startswith("Invalid request: ")
+
+
 def test_an_unknown_tool_is_an_unknown_method(refused: Ask) -> None:
     assert refused("add_memories", {}).code == -32601
 
@@ -226,6 +249,36 @@ def test_a_secret_is_refused_by_its_class(refused: Ask) -> None:
     error = refused(*add(f"my key is {SECRET}", user_id="user_123"))
     assert (error.code, error.data["type"]) == (-32603, "SecretRefusedError")
     assert SECRET not in error.message
+
+
+def test_a_noop_leaves_a_memory_as_it_is(talk: Ask, memory: Memory) -> None:
+    notes, call = memory.of("user_123").notes, add("I love tea", user_id="user_123")
+    talk(call)
+    (before,) = notes.list(limit=1)
+    (answer,) = talk(call)
+    assert answer.endswith("I love tea (NOOP)")
+    assert notes.get(before.id) == before
+    assert len(notes.history(before.id)) == 1
+
+
+def test_an_answer_names_what_stood_and_one_call_settles_it(talk: Ask, memory: Memory) -> None:
+    _, answer = talk(
+        add("I live in Oslo", user_id="user_123"),
+        add("I live in Bergen instead", user_id="user_123"),
+    )
+    stood = re.search(rf"({ID}) of .* stands too: I live in Oslo\nIf one no longer holds", answer)
+    assert stood
+    talk(("delete_memory", {"memory_id": stood[1]}))
+    kept = memory.of("user_123").notes.list(narrow=SearchOptions(scope="personal"))
+    assert [item.narrative for item in kept] == ["I live in Bergen instead"]
+
+
+def test_an_answer_names_at_most_five_standing_memories(calls: Ask) -> None:
+    before = add(*(f"I live in Oslo, house {n}" for n in range(7)), user_id="user_123")
+    answers = calls("mem0", before, add("I live in Oslo, house 9", user_id="user_123"))
+    near = answers[1].structured_content["near"]
+    assert len(near) == 5
+    assert [one["score"] for one in near] == sorted((one["score"] for one in near), reverse=True)
 
 
 def test_the_result_is_typed_too(calls: Ask) -> None:

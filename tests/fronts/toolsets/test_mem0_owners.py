@@ -13,8 +13,8 @@ from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.model import Item
 from observer.memory.api import Memory
 from observer.observations.note_reducer import tags_of
+from observer.search.owners import Owner, owner_of
 from observer.toolsets.mem0 import rows
-from observer.toolsets.mem0.owners import Owner, owner_of
 from observer.toolsets.mem0.tools import Mem0
 
 Run = Callable[..., Any]
@@ -58,7 +58,25 @@ def test_an_agent_narrows_the_memories_of_a_user(run: Run) -> None:
     add(run, "tea", user_id="ana")
     assert texts(run, user_id="ana", agent_id="coder") == ["tabs"]
     assert texts(run, user_id="ana") == ["tea", "tabs"]
-    assert texts(run, agent_id="coder") == []
+
+
+def test_an_agent_alone_is_all_of_it_whoever_the_user(run: Run) -> None:
+    add(run, "tabs", user_id="ana", agent_id="coder")
+    (bobs,) = add(run, "spaces", user_id="bob", agent_id="coder")
+    add(run, "short answers", agent_id="coder")
+    add(run, "tea", user_id="ana")
+    assert texts(run, agent_id="coder") == ["short answers", "spaces", "tabs"]
+    found = run("search_memories", query="spaces", agent_id="coder").results
+    assert [(each.id, each.user_id) for each in found] == [(bobs, "bob")]
+    assert run("get_memory", memory_id=bobs, agent_id="coder").user_id == "bob"
+    assert run("delete_all_memories", agent_id="coder").count == 3
+    assert (texts(run, user_id="ana"), texts(run, user_id="bob")) == (["tea"], [])
+
+
+def test_an_agent_without_memories_has_none(run: Run) -> None:
+    add(run, "tabs", user_id="ana", agent_id="coder")
+    assert texts(run, agent_id="code") == texts(run, agent_id="user") == []
+    assert run("search_memories", query="tabs", agent_id="code").results == []
 
 
 def test_deleting_what_an_agent_shown_leaves_the_rest_of_the_user(run: Run) -> None:

@@ -135,7 +135,7 @@ def test_a_plan_deletes_no_rule_that_a_person_approved(run: Run, memory: Memory)
 
 def test_what_says_nearly_the_same_is_named(run: Run, tea: str) -> None:
     shown = planned(run, {"event": "ADD", "text": "Bob likes tea!"})
-    assert [(each.id, each.memory) for each in shown.similar] == [(tea, "Bob likes tea")]
+    assert [(each.id, each.memory) for each in shown.near] == [(tea, "Bob likes tea")]
 
 
 def test_a_language_model_words_what_is_kept(memory: Memory) -> None:

@@ -1,0 +1,139 @@
+"""Another user's memories, by a real daemon: imported, asked for, deleted for good, restored."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+
+from observer.core.paths import Home
+
+pytestmark = pytest.mark.slow(waits=True)
+
+Observer = Callable[..., "subprocess.CompletedProcess[str]"]
+Until = Callable[..., None]
+Call = Callable[..., str]
+CANARY = "zebrafink"
+AT = "2026-05-28T20:26:40Z"
+MEMORIES = [
+    {"id": "a", "memory": f"Keeps a {CANARY}", "user_id": "bob", "created_at": AT},
+    {"id": "b", "memory": f"Feeds the {CANARY} seeds", "user_id": "bob", "agent_id": CANARY,
+     "metadata": {"bird": CANARY}, "created_at": AT, "updated_at": "2026-05-29T20:26:40Z"},
+    {"id": "c", "memory": "Likes cats", "user_id": "eve", "created_at": AT},
+]  # fmt: skip
+RELATIONS = [{"source": "bob", "relationship": "keeps", "target": CANARY, "user_id": "bob"}]
+
+
+@pytest.fixture
+def observer(within: Observer) -> Observer:
+    """Commands run within this process: what matters is the daemon behind them."""
+    return within
+
+
+@pytest.fixture
+def call() -> Call:
+    """Call a tool of mem0 as an agent does, through the pump; returns its text."""
+
+    def run(name: str, **arguments: Any) -> str:
+        async def asked() -> str:
+            server = StdioServerParameters(
+                command=sys.executable,
+                args=["-m", "observer", "mcp", "--tools", "mem0"],
+                env={name: os.environ[name] for name in ("HOME", "OBSERVER_HOME", "PATH")},
+            )
+            async with asyncio.timeout(30), Client(server) as client:
+                return str((await client.call_tool(name, arguments)).content[0].text)
+
+        return asyncio.run(asked())
+
+    return run
+
+
+@pytest.fixture
+def export(tmp_path: Path) -> Path:
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps({"results": MEMORIES, "relations": RELATIONS}))
+    return path
+
+
+def found(home: Home) -> list[str]:
+    """Return the files in which the word stands; some are deleted while it is looked for."""
+    held = []
+    for folder, _, names in os.walk(home.root):
+        for path in (Path(folder, name) for name in names):
+            with suppress(OSError):  # gone meanwhile, or a socket
+                if CANARY.encode() in path.read_bytes():
+                    held.append(path.name)
+    return held
+
+
+def test_an_imported_memory_is_its_users_alone(
+    observer: Observer, call: Call, export: Path
+) -> None:
+    observer("up")
+    assert observer("import", "mem0", str(export)).returncode == 0
+    assert f"Keeps a {CANARY}" in call("search_memories", query="bird seeds", user_id="bob")
+    assert f"bob keeps {CANARY}" in call("get_all_memories", user_id="bob")
+    assert "Found 1 memories for agent" in call("get_all_memories", agent_id=CANARY)
+    assert CANARY not in call("search_memories", query=f"{CANARY} seeds", user_id="eve")
+    assert CANARY not in call("search_memories", query=f"{CANARY} seeds")
+    assert CANARY not in observer("search", CANARY).stdout
+
+
+def test_without_grace_no_byte_of_the_home_holds_what_was_deleted(
+    observer: Observer, call: Call, export: Path, home: Home, until: Until
+) -> None:
+    observer("up", OBSERVER_FORGET_GRACE_HOURS="0")
+    observer("import", "mem0", str(export))
+    call("add_memory", messages=[{"role": "user", "content": f"{CANARY}s sing"}], user_id="bob")
+    call("search_memories", query="birds", user_id="bob")
+    observer("backup")
+    copies = [path.name for path in home.backups.glob("*.db")]
+    assert {"observer.db-wal", *copies} <= {*found(home)}
+    answer = call("delete_all_memories", user_id="bob")
+    assert "Deleted 4 memories for user bob\nFinal now" in answer
+    until(lambda: not found(home), wait_s=50)
+    assert "Likes cats" in call("get_all_memories", user_id="eve")
+    again = observer("import", "mem0", str(export.rename(export.with_name("again.json"))))
+    assert "purged" in again.stdout
+    assert "Found 0 memories" in call("get_all_memories", user_id="bob")
+    observer("down")
+    observer("rebuild")
+    assert found(home) == []
+
+
+def test_within_the_grace_the_owner_of_the_machine_brings_all_back(
+    observer: Observer, call: Call, export: Path
+) -> None:
+    observer("up")
+    observer("import", "mem0", str(export))
+    answer = call("delete_all_memories", user_id="bob")
+    assert "until then its owner brings it back with: observer note deleted --undo" in answer
+    assert "Found 0 memories" in call("get_all_memories", user_id="bob")
+    listed = observer("note", "deleted", "--of", "bob", "--undo").stdout
+    assert f"of bob: Keeps a {CANARY} (until " in listed
+    assert "Found 3 memories" in call("get_all_memories", user_id="bob")
+    assert "nothing that was deleted" in observer("note", "deleted").stdout
+
+
+def test_an_agent_brings_nothing_of_others_back(
+    observer: Observer, call: Call, export: Path
+) -> None:
+    observer("up")
+    observer("import", "mem0", str(export))
+    answer = call("delete_all_memories", user_id="bob")
+    assert "Deleted 3" in answer
+    listed = json.loads(observer("note", "deleted", "--json").stdout)
+    assert {one["owner"] for one in listed} == {"bob"}
+    for words in (("deleted", "--undo"), ("undo", str(listed[0]["id"]))):
+        assert observer("note", *words, CLAUDECODE="1").returncode != 0
+    assert "Found 0 memories" in call("get_all_memories", user_id="bob")

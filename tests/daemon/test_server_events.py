@@ -1,0 +1,106 @@
+"""Server-sent events, the older transport of MCP, through the daemon's port and a real client."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from mcp import ClientSession
+from mcp.client.sse import sse_client
+
+from observer.core.paths import Home
+
+pytestmark = pytest.mark.slow
+
+Observer = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def base(within: Observer) -> str:
+    """Where a daemon serves its loopback port."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    assert within("up", OBSERVER_HTTP_PORT=str(port)).returncode == 0
+    return f"http://127.0.0.1:{port}"
+
+
+async def asked(url: str, home: Home, *calls: tuple[str, dict[str, Any]]) -> tuple[list[str], str]:
+    """Return the tools that are offered there, and the text of the last call."""
+    headers = {"Authorization": f"Bearer {home.token.read_text().strip()}"}
+    said = ""
+    async with (
+        asyncio.timeout(30),
+        sse_client(url, headers=headers) as streams,
+        ClientSession(*streams) as session,
+    ):
+        await session.initialize()
+        listed = [tool.name for tool in (await session.list_tools()).tools]
+        for name, arguments in calls:
+            said = str((await session.call_tool(name, arguments)).content[0].text)
+    return listed, said
+
+
+def test_a_client_of_mem0_is_served_over_events(base: str, home: Home) -> None:
+    tea = {"messages": [{"role": "user", "content": "I like tea"}], "user_id": "bob"}
+    calls = (("add_memory", tea), ("get_all_memories", {"user_id": "bob"}))
+    listed, said = asyncio.run(asked(f"{base}/sse", home, *calls))
+    assert listed[0] == "add_memory"
+    assert "1. I like tea" in said
+
+
+def test_another_toolset_is_named_in_the_path(base: str, home: Home) -> None:
+    listed, _ = asyncio.run(asked(f"{base}/sse/core", home))
+    assert listed[0] == "search"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status"),
+    [
+        pytest.param("GET", "/sse", {}, 401, id="no token"),
+        pytest.param("POST", "/messages", {}, 401, id="no token to post"),
+        pytest.param("GET", "/sse", {"Origin": "http://evil.example"}, 403, id="a page"),
+        pytest.param("GET", "/sse", {"Host": "evil.example"}, 421, id="another name"),
+        pytest.param("GET", "/sse/none", {"Authorization": "token"}, 404, id="no toolset"),
+        pytest.param("POST", "/messages", {"Authorization": "token"}, 400, id="no session"),
+        pytest.param(
+            "POST",
+            f"/messages?session_id={'0' * 32}",
+            {"Authorization": "token"},
+            404,
+            id="unknown",
+        ),
+    ],
+)
+def test_what_is_no_client_of_ours_is_refused(
+    base: str, home: Home, method: str, path: str, headers: dict[str, str], status: int
+) -> None:
+    if "Authorization" in headers:
+        headers = {"Authorization": f"Bearer {home.token.read_text().strip()}"}
+    data = json.dumps({}).encode() if method == "POST" else None
+    headers = {"Content-Type": "application/json", **headers}
+    request = urllib.request.Request(base + path, data, headers, method=method)
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=20)
+    refused.value.close()
+    assert refused.value.code == status
+
+
+def test_an_open_connection_does_not_hold_up_the_daemons_end(
+    base: str, home: Home, within: Observer
+) -> None:
+    token = home.token.read_text().strip()
+    request = urllib.request.Request(f"{base}/sse", headers={"Authorization": f"Bearer {token}"})
+    with urllib.request.urlopen(request, timeout=20) as stream:
+        assert stream.readline().startswith(b"event: endpoint")
+        assert within("down").returncode == 0
+        while stream.readline():
+            pass
+    assert " ERROR " not in (home.logs / "daemon.log").read_text()
