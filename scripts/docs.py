@@ -243,6 +243,20 @@ def recorded_calls() -> None:
     table(("calls", "what differs"), rows)
 
 
+def promises(document: str) -> None:
+    """Print what a document promises of its tools, and where and why observer does otherwise."""
+    path = ROOT / "tests" / "data" / "promises" / f"{document}.toml"
+    found = tomllib.loads(path.read_text())["row"]
+    kept = sum(row["status"] == "holds" for row in found)
+    print(f"{len(found)} promises, {kept} of them kept.\n")
+    rows = ((row["says"], _kept(row)) for row in found)
+    table(("the document promises", "observer"), rows)
+
+
+def _kept(row: dict[str, str]) -> str:
+    return "does" if row["status"] == "holds" else f"**{row['status']}**: {row['why']}"
+
+
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
     """Print a Markdown table."""
     head = list(head)
