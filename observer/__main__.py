@@ -18,6 +18,8 @@ def main() -> None:
     gc.set_threshold(YOUNG_OBJECTS)
     # Its products are small: a second thread would cost 20 MB and half of the time to import numpy.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if sys.argv[1:] == ["mcp", "--tools"]:  # asks which there are
+        sys.argv[1:] = ["tools"]
     if sys.argv[1:2] == ["mcp"] and not {"-h", "--help"} & set(sys.argv):
         from observer.pump import pump  # noqa: PLC0415 - an editor waits for this one
 

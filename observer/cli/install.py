@@ -17,6 +17,7 @@ from observer.config_files.file_edits import diff
 from observer.config_files.json_entries import snippets
 from observer.core.clock import now_ms
 from observer.core.paths import home
+from observer.toolsets.registry import chosen
 
 Planner = Callable[[str, InstallContext], InstallPlan]
 
@@ -36,10 +37,23 @@ project_option = click.option(
 )
 
 
+def _toolsets(_context: click.Context, _option: click.Parameter, names: str | None) -> str:
+    return ",".join(chosen(names)) if names else ""
+
+
+tools_option = click.option(
+    "--tools",
+    metavar="NAME[,NAME]",
+    callback=_toolsets,
+    help="Toolsets that the clients are offered; left out, those that they have, or core.",
+)
+
+
 @click.command("install", epilog="Example: observer install claude-code git bash --dry-run")
 @targets_argument(required=False)
 @click.option("--list", "lists", is_flag=True, help="List the clients, and change nothing.")
 @project_option
+@tools_option
 @dry_run_option
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before changing what was found.")
 @json_option
@@ -51,7 +65,7 @@ def install_command(
     **options: Any,  # noqa: ANN401 - the options above
 ) -> int:
     """Make clients report to observer: those named, or all that it finds, after asking once."""
-    context = current_context(home(), project=options.pop("project"))
+    context = current_context(home(), project=options.pop("project"), tools=options.pop("tools"))
     if lists:
         setup.show_list(context, as_json=options["as_json"])
         return 0
@@ -76,10 +90,11 @@ def uninstall_command(
 
 
 @click.command("snippets", epilog="Example: observer snippets")
+@tools_option
 @json_option
-def snippets_command(*, as_json: bool) -> None:
+def snippets_command(*, tools: str, as_json: bool) -> None:
     """Print the MCP entry of each client, for those who register it by hand."""
-    found = snippets(current_context(home()))
+    found = snippets(current_context(home(), tools=tools))
     if as_json:
         emit([one._asdict() for one in found])
         return

@@ -27,6 +27,7 @@ class InstallContext:
 
     `observer` is the absolute path of our command. `project` is the repository that was asked for
     by name, if any; `folder` is the working folder. `environ` says where clients keep their files.
+    `tools` names toolsets as `observer mcp --tools` takes them; empty leaves those of an entry.
     """
 
     home: Home
@@ -35,6 +36,7 @@ class InstallContext:
     environ: Mapping[str, str]
     folder: Path
     project: Path | None = None
+    tools: str = ""
 
     def place(self, variable: str, default: str) -> Path:
         """Return the folder that a variable names, else a folder in the user's home."""
@@ -55,7 +57,7 @@ class InstallPlan:
         return any(edit.is_change for edit in self.edits)
 
 
-def current_context(home: Home, *, project: Path | None = None) -> InstallContext:
+def current_context(home: Home, *, project: Path | None = None, tools: str = "") -> InstallContext:
     """Return the context of this process: its user, environment, working folder and command.
 
     The command is the one that belongs to this interpreter, else the first in an absolute folder
@@ -81,6 +83,7 @@ def current_context(home: Home, *, project: Path | None = None) -> InstallContex
         environ=dict(os.environ),
         folder=working_folder(),
         project=project.absolute() if project else None,
+        tools=tools,
     )
 
 

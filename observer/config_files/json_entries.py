@@ -165,8 +165,11 @@ def server_entry(
             f"another MCP server has the name {SERVER!r}",
             hint="rename or remove that entry, then repeat",
         )
-    usual = {**(extra or {}), "command": context.observer, "args": ["mcp"]}
+    chosen = ["--tools", context.tools] if context.tools else []
+    usual = {**(extra or {}), "command": context.observer, "args": ["mcp", *chosen]}
     wanted = {**usual, **(present or {}), "command": context.observer}
+    if chosen:
+        wanted["args"] = usual["args"]
     environ = {name: at for name, at in wanted.pop("env", {}).items() if name != ENV_HOME}
     if str(context.home.root) != _usual_home(context):
         environ[ENV_HOME] = str(context.home.root)

@@ -38,6 +38,26 @@ def test_the_diff_of_a_file_with_line_ends_of_windows_can_be_read(run: Run, home
     assert "\N{REPLACEMENT CHARACTER}" not in shown
 
 
+def test_toolsets_are_chosen_and_kept_by_the_next_installation(run: Run, home: Home) -> None:
+    run("install", "cursor", "--tools", "basic-memory, mem0")
+    run("install", "cursor")
+    servers = json.loads((Path.home() / ".cursor/mcp.json").read_text())["mcpServers"]
+    assert servers["observer"]["args"] == ["mcp", "--tools", "basic-memory,mem0"]
+
+
+def test_a_pasted_entry_names_the_chosen_toolsets(run: Run, home: Home) -> None:
+    assert "mcp --tools memex" in run("snippets", "--tools", "memex").out
+
+
+def test_a_toolset_that_there_is_not_is_refused_before_any_file(run: Run, home: Home) -> None:
+    assert "no toolset 'memx'" in run("install", "cursor", "--tools", "memx").err
+    assert not (Path.home() / ".cursor").exists()
+
+
+def test_a_server_that_is_given_no_toolset_lists_them(observer: Run) -> None:
+    assert "basic-memory" in observer("mcp", "--tools").stdout
+
+
 @pytest.mark.slow
 def test_doctor_tells_whose_hooks_are_gone(run: Run, home: Home) -> None:
     run("install", "bash", "claude-code")
