@@ -108,7 +108,7 @@ def shortened(text: str, most: int) -> str:
 
 def explained(error: ObserverError, arguments: Mapping[str, Json]) -> ObserverError:
     """Return the error with a message and a hint that repeat little of the arguments."""
-    answer = Repeats(arguments)
+    answer = Echoes(arguments)
     error.message = shortened(answer.taken_out(error.message), MOST_EXPLAINED)
     error.hint = shortened(answer.taken_out(error.hint), MOST_EXPLAINED)
     return error
@@ -123,7 +123,7 @@ def ignored(names: Iterable[str], known: Iterable[str]) -> str:
     return f"ignored: {', '.join(shown[:_NAMED])}{more} (it takes {', '.join(known)})"
 
 
-class Repeats:
+class Echoes:
     """What a call's arguments hold that an answer must not repeat at length."""
 
     def __init__(self, arguments: Mapping[str, Json]) -> None:

@@ -24,7 +24,7 @@ from observer.core.errors import ObserverError
 from observer.core.json_text import dump
 from observer.core.value import decode_json
 from observer.views import render
-from observer.views.arguments import MOST_REPEATED, Repeats, explained
+from observer.views.arguments import MOST_REPEATED, Echoes, explained
 from observer.views.documents import Documents
 from observer.views.fence import RECORDS, defused, defused_content, labelled, marked, marked_content
 from observer.views.tool import Tool, ToolResult
@@ -193,7 +193,7 @@ def _answer(tool: Tool, answer: ToolResult[Any], arguments: dict[str, Any]) -> _
     found = msgspec.to_builtins(answer.result)
     if answer.notice:
         found["notice"] = "; ".join(filter(None, (found.get("notice"), answer.notice)))
-    repeats = Repeats(arguments)
+    repeats = Echoes(arguments)
     content = defused_content(repeats.taken_out_of(found))
     texts = _texts(tool, answer, content, repeats)
     shown = marked_content(content) if tool.is_fenced else content
@@ -201,7 +201,7 @@ def _answer(tool: Tool, answer: ToolResult[Any], arguments: dict[str, Any]) -> _
 
 
 def _texts(
-    tool: Tool, answer: ToolResult[Any], content: Content, repeats: Repeats
+    tool: Tool, answer: ToolResult[Any], content: Content, repeats: Echoes
 ) -> tuple[str, ...]:
     """Return the texts of an answer, marked as data; a JSON list gets its mark in a second text."""
     if not answer.is_json:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.errors import BadInput
-from observer.views.arguments import MOST_REPEATED, Repeats, explained, ignored
+from observer.views.arguments import MOST_REPEATED, Echoes, explained, ignored
 
 STRETCH = "".join(chr(0x4E00 + number) for number in range(1_000))
 """A thousand characters, no two alike."""
@@ -32,19 +32,19 @@ def test_no_answer_repeats_an_argument_at_length(
     before: str, at: int, size: int, after: str
 ) -> None:
     said = f"{before}{STRETCH[at : at + size]}{after}"
-    answer = Repeats({"a": [{"b": STRETCH}]}).taken_out(said)
+    answer = Echoes({"a": [{"b": STRETCH}]}).taken_out(said)
     assert longest_common(answer, STRETCH) <= MOST_REPEATED
 
 
 @pytest.mark.parametrize("said", ["Nothing of it.", f"Two hundred: {STRETCH[:200]}"])
 def test_what_repeats_no_more_than_that_stays(said: str) -> None:
-    short = Repeats({"a": STRETCH[:200]})
+    short = Echoes({"a": STRETCH[:200]})
     assert short.taken_out(said) == said
 
 
 def test_json_stays_json() -> None:
     found: Any = {"rows": [{STRETCH: STRETCH, "id": 7}]}
-    ((name, text), number) = Repeats({"a": STRETCH}).taken_out_of(found)["rows"][0].items()
+    ((name, text), number) = Echoes({"a": STRETCH}).taken_out_of(found)["rows"][0].items()
     assert (len(name), len(text), number) == (51, 51, ("id", 7))
 
 
