@@ -17,7 +17,6 @@ from observer.config_files.file_edits import diff
 from observer.config_files.json_entries import snippets
 from observer.core.clock import now_ms
 from observer.core.paths import home
-from observer.toolsets.registry import chosen
 
 Planner = Callable[[str, InstallContext], InstallPlan]
 
@@ -38,7 +37,11 @@ project_option = click.option(
 
 
 def _toolsets(_context: click.Context, _option: click.Parameter, names: str | None) -> str:
-    return ",".join(chosen(names)) if names else ""
+    if not names:
+        return ""
+    from observer.toolsets.registry import chosen  # noqa: PLC0415 - all that tools need
+
+    return ",".join(chosen(names))
 
 
 tools_option = click.option(

@@ -97,7 +97,7 @@ def _fault_of_text(text: str) -> str:
     try:
         text.isascii() or text.encode()
     except UnicodeEncodeError:
-        return "holds half of a surrogate pair"
+        return "is not valid UTF-8: it holds half of a surrogate pair"
     return ""
 
 

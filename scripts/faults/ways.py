@@ -218,7 +218,8 @@ def _take_out(home: Home, retention: Retention) -> None:
         with store.read() as reader:
             is_unfinished = expire.is_unfinished(reader)
         if is_unfinished:
-            expire.finish_backups(home, SqliteStore.owned, retention, now_ms=NOW_MS)
+            marks = Tombstones(home.tombstones)
+            expire.finish_backups(home, SqliteStore.owned, retention, marks, now_ms=NOW_MS)
             expire.finish_files(home)
             expire.wipe(store)
 

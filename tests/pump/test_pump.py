@@ -363,7 +363,7 @@ def test_what_is_open_is_answered_before_the_end(
     assert json.loads(said)["error"] == {"code": -32603, "message": 'no toolset "x"'}
 
 
-@pytest.mark.parametrize("arguments", [["--tool"], ["--tools"], ["--tools="], ["x"]])
+@pytest.mark.parametrize("arguments", [["--tool"], ["--tools="], ["x"]])
 def test_a_wrong_command_line_is_refused(editor: Any, arguments: list[str]) -> None:
     pump = editor(*arguments)
     assert pump.process.wait(10) == 2

@@ -102,6 +102,7 @@ def test_the_wheel_holds_package_hooks_and_licences_byte_for_byte(wheel: Path) -
         for name in TRACKED
         if name.parts[0] == "hooks"
     }
+    wanted["observer/CHANGELOG.md"] = PurePosixPath("CHANGELOG.md")
     information = f"{STEM}.dist-info"
     wanted |= {f"{information}/licenses/{n}": PurePosixPath(n) for n in ("LICENSE", "NOTICE")}
     with zipfile.ZipFile(wheel) as archive:
