@@ -14,8 +14,8 @@ import re
 import socket
 import sys
 import tomllib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,6 +50,13 @@ def rows(document: str) -> list[dict[str, Any]]:
 
 def told(document: str, face: str, root: Path) -> dict[str, list[Answer]]:
     """Return what the calls of every row answer, in a home of their own, over one connection."""
+    with daemon_in(root) as (home, port):
+        return asyncio.run(_all_of(document, face, home, port))
+
+
+@contextmanager
+def daemon_in(root: Path) -> Iterator[tuple[Home, int]]:
+    """Yield a home in a folder, and the port at which its daemon listens until the end."""
     home = Home(root / ".observer")
     os.environ |= {"HOME": str(root), "OBSERVER_HOME": str(home.root)}
     home.root.mkdir(parents=True)
@@ -58,28 +65,31 @@ def told(document: str, face: str, root: Path) -> dict[str, list[Answer]]:
     home.config.write_text(f"http_port = {port}\n")
     client.ensure_daemon(home, wait_s=30)
     try:
-        return asyncio.run(_all_of(document, face, home, port))
+        yield home, port
     finally:
         client.stop(home)
 
 
 async def _all_of(document: str, face: str, home: Home, port: int) -> dict[str, list[Answer]]:
     found = {}
-    async with _connected(document, face, home, port) as one:
+    async with connected(document, face, home, port) as one:
         for row in rows(document):
             answers: list[Answer] = []
             for tool, arguments in row["calls"]:
-                answers.append(await _called(one, tool, _filled(arguments, answers, home)))
+                answers.append(await called(one, tool, _filled(arguments, answers, home)))
             found[row["id"]] = answers
     return found
 
 
 @asynccontextmanager
-async def _connected(toolset: str, face: str, home: Home, port: int) -> AsyncIterator[Client]:
-    folder = home.root.parent
+async def connected(
+    toolset: str, face: str, home: Home, port: int, at: Path | None = None
+) -> AsyncIterator[Client]:
+    """Yield a client of a toolset that works in a folder; without one in the user's home."""
+    folder = at or home.root.parent
     if face == "stdio":
         words = ["-m", "observer", "mcp", "--tools", toolset]
-        environ = {"OBSERVER_HOME": str(home.root), "HOME": str(folder)}
+        environ = {"OBSERVER_HOME": str(home.root), "HOME": str(home.root.parent)}
         server = StdioServerParameters(command=sys.executable, args=words, env=environ, cwd=folder)
         async with Client(server) as one:
             yield one
@@ -96,7 +106,7 @@ async def _connected(toolset: str, face: str, home: Home, port: int) -> AsyncIte
         yield one
 
 
-async def _called(one: Client, tool: str, arguments: dict[str, Any]) -> Answer:
+async def called(one: Client, tool: str, arguments: dict[str, Any]) -> Answer:
     try:
         result = await one.call_tool(tool, arguments)
     except MCPError as error:
