@@ -7,6 +7,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
+from observer.core.errors import NotFound
 from observer.core.model import Project, Session
 from observer.memory.api import Memory
 from observer.toolsets.compact import minute
@@ -86,7 +87,12 @@ class Browse:
     ) -> ToolResult[Sessions]:
         """List sessions of editors and shells, last active first."""
         handle = self._here() if project == "." else project
-        found = self._memory.sessions(project=handle or None, limit=limit)
+        try:
+            found = self._memory.sessions(project=handle or None, limit=limit)
+        except NotFound:
+            if project != ".":
+                raise
+            found = []  # of where the client works nothing is recorded yet
         name = render.project_names(self._memory.projects())
         rows = [self._session_row(each, name(each.project_id)) for each in found]
         lines = (

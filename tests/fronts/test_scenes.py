@@ -31,6 +31,7 @@ EMPTY = [
     ("core", "get_context", {}, "nothing recorded yet in "),
     ("kiro", "search", {"query": "zebra"}, '"observations":[]'),
     ("memory", "memory", {"action": "recall", "query": "zebra"}, "[]"),
+    ("memory", "session", {}, "nothing recorded yet"),
     ("memory", "project", {}, "nothing recorded yet in "),
     ("memory", "code", {"query": "zebra.py"}, "nothing found"),
     ("mem0", "get_all_memories", {"user_id": "nobody"}, "Found 0 memories for user nobody"),

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from observer.core.errors import NotFound
 from observer.memory.api import Memory
 from observer.toolsets.registry import tools_of
 from observer.views.tool import Tool
@@ -38,3 +39,10 @@ def test_sessions_of_one_project(tools: dict[str, Tool]) -> None:
     assert tools["sessions"].call({"project": "."}).result.sessions
     none = tools["sessions"].call({"project": "other"})
     assert (none.text, none.result.sessions) == ("nothing recorded yet", [])
+
+
+def test_where_nothing_is_recorded_yet_there_are_no_sessions(memory: Memory, tmp_path: Any) -> None:
+    sessions = tools_of(("browse",), memory, lambda: str(tmp_path / "new"))["sessions"]
+    assert sessions.call({"project": "."}).text == "nothing recorded yet"
+    with pytest.raises(NotFound, match="no project 'new'"):
+        sessions.call({"project": "new"})
