@@ -181,6 +181,13 @@ def test_a_title_that_does_not_exist_names_the_nearest(quay: Say) -> None:
     assert "the nearest titles: Queue" in answer.text
 
 
+def test_a_page_after_the_last_does_not_say_that_nothing_was_found(quay: Say) -> None:
+    write(quay, "Queue", "jobs wait in Redis")
+    answer = quay("search_notes", query="jobs", page=99)
+    assert "No results found" not in answer.text
+    assert "1 result" in answer.text
+
+
 @pytest.mark.parametrize("number", range(len(EMPTY)), ids=[f"{e[0]}-{e[1]}" for e in EMPTY])
 def test_a_memory_of_nothing_says_so_and_is_no_error(stage: Stage, number: int) -> None:
     answer = stage.empty[number]

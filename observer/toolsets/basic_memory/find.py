@@ -207,6 +207,9 @@ def _page(
 
 
 def _shown(result: rows.FoundRows, query: str, project: str, output_format: Format) -> str:
+    if not result.results and result.total:
+        many = "1 result" if result.total == 1 else f"{result.total} results"
+        return f"Page {result.current_page} is after the last one: there are {many} in all."
     if not result.results:
         words = f" for '{query}'" if query else ""
         return (
