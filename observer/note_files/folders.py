@@ -9,6 +9,7 @@ import fcntl
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from pathlib import Path
 
 import msgspec
@@ -183,7 +184,12 @@ def _named(known: Sequence[NoteFolder], name: str) -> NoteFolder:
     for each in known:
         if each.name == name or each.path in {name, real}:
             return each
-    raise NotFound(f"no note folder {name[:200]!r}", hint="list them: observer note folder list")
+    names = [each.name for each in known]
+    near = get_close_matches(name[:200], names, n=3) or names[:3]
+    meant = f"name one, such as {', '.join(near)}; " if near else ""
+    raise NotFound(
+        f"no note folder {name[:200]!r}", hint=f"{meant}observer note folder list lists them"
+    )
 
 
 def _free(name: str, path: str, known: Sequence[NoteFolder]) -> str:

@@ -181,6 +181,12 @@ def test_a_title_that_does_not_exist_names_the_nearest(quay: Say) -> None:
     assert "the nearest titles: Queue" in answer.text
 
 
+def test_a_note_folder_that_does_not_exist_names_those_that_do(quay: Say) -> None:
+    answer = quay("read_note", identifier="Queue", project="quai")
+    assert answer.is_error
+    assert "quay" in answer.text
+
+
 def test_a_page_after_the_last_does_not_say_that_nothing_was_found(quay: Say) -> None:
     write(quay, "Queue", "jobs wait in Redis")
     answer = quay("search_notes", query="jobs", page=99)
