@@ -101,7 +101,7 @@ class Core:
         limit: Annotated[int, Meta(ge=1, le=MOST_RESULTS)] = 10,
         *,
         type: Annotated[  # noqa: A002 - the glossary's word
-            str, Meta(description="Only these, e.g. commit,decision,fix.")
+            str, Meta(description="E.g. commit,decision,fix.")
         ] = "",
         files: Annotated[
             list[str], Meta(description="Only what touched these files or folders.")
