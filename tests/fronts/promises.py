@@ -2,7 +2,8 @@
 
 `tests/data/promises/DOCUMENT.toml` has one row for each promise: calls, and what the last of them
 is expected to answer. A text in a call may name an answer before it: `{0:PATTERN}` is the group
-that a pattern finds in the text of the row's first call.
+that a pattern finds in the text of the row's first call. What a document's `events` say has
+happened before the first call.
 """
 
 from __future__ import annotations
@@ -44,13 +45,22 @@ def documents() -> list[str]:
 
 
 def rows(document: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = tomllib.loads((FOLDER / f"{document}.toml").read_text())["row"]
+    found: list[dict[str, Any]] = _read(document)["row"]
     return found
+
+
+def _read(document: str) -> dict[str, Any]:
+    return tomllib.loads((FOLDER / f"{document}.toml").read_text())
 
 
 def told(document: str, face: str, root: Path) -> dict[str, list[Answer]]:
     """Return what the calls of every row answer, in a home of their own, over one connection."""
     with daemon_in(root) as (home, port):
+        if events := _read(document).get("events"):
+            token = {"authorization": f"Bearer {home.token.read_text().strip()}"}
+            url = f"http://127.0.0.1:{port}/events"
+            body = _filled(events, [], home)
+            httpx2.post(url, json=body, headers=token, timeout=60).raise_for_status()
         return asyncio.run(_all_of(document, face, home, port))
 
 
