@@ -69,20 +69,18 @@ def project_of_commits(
     gone = {
         one.id: one for one in projects if one.roots and not any(map(os.path.lexists, one.roots))
     }
-    for commit, at_ms in _commits(place.root) if place.git and gone else ():
-        for number in reader.sessions_between(at_ms, at_ms + CALL_MS):
-            session = reader.session(number)
-            if not session or session.project_id not in gone:
-                continue
-            for one in reader.recorded_near(
-                number, from_ms=at_ms, to_ms=at_ms + CALL_MS, kind="command"
-            ):
-                body = one.event.body
-                if isinstance(body, Command) and any(
-                    map(commit.startswith, printed_commits(body.output))
-                ):
-                    return gone[session.project_id]
-    return None
+    found = (
+        session.project_id
+        for commit, at_ms in (_commits(place.root) if place.git and gone else ())
+        for session in map(reader.session, reader.sessions_between(at_ms, at_ms + CALL_MS))
+        if session and session.project_id in gone
+        for one in reader.recorded_near(
+            session.id, from_ms=at_ms, to_ms=at_ms + CALL_MS, kind="command"
+        )
+        if isinstance(one.event.body, Command)
+        and any(map(commit.startswith, printed_commits(one.event.body.output)))
+    )
+    return gone.get(next(found, 0))
 
 
 def _commits(root: str) -> list[tuple[str, int]]:

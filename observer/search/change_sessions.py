@@ -99,12 +99,10 @@ def committer(reader: StoreReader, project_id: int, origin: BlamedCommit) -> Ses
 def _commit_calls(reader: StoreReader, origin: BlamedCommit) -> Iterator[tuple[Session, str]]:
     """Yield the calls of `git commit` during which a commit was made, with what they printed."""
     for at_ms in {origin.authored_ms, origin.committed_ms}:
-        for number in reader.sessions_between(at_ms, at_ms + CALL_MS):
-            session = reader.session(number)
-            if session is None:
-                continue
+        known = map(reader.session, reader.sessions_between(at_ms, at_ms + CALL_MS))
+        for session in filter(None, known):
             for one in reader.recorded_near(
-                number, from_ms=at_ms, to_ms=at_ms + CALL_MS, kind="command"
+                session.id, from_ms=at_ms, to_ms=at_ms + CALL_MS, kind="command"
             ):
                 body = one.event.body
                 if isinstance(body, Command) and _has_begun(body, one.event.at_ms, at_ms):

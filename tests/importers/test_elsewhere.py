@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from observer.core.config import Settings
+from observer.core.model import Place
 from observer.importers.jsonl import Problems
 from observer.importers.registry import SOURCES
 from observer.importers.source import events_of
 from observer.importers.work_trees import with_repositories
+from observer.ingest.commit_sessions import project_of_commits
 from tests.importers.conftest import Filled, Memories
 from tests.importers.played import Played
 
@@ -72,6 +74,18 @@ def test_a_repository_that_turns_up_joins_the_sessions_that_made_its_commits(
     here.imported(file)
     here.imported(talk(str(mill), "s2", tmp_path / "new"))
     assert projects(here) == [("mill", 2)]
+
+
+def test_without_git_no_repository_joins_anything(
+    memory: Memories, moved: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (mill, file), here = moved, memory("here")
+    here.imported(file)
+    monkeypatch.setenv("PATH", "")
+    with here.store.read() as reader:
+        known = reader.projects()
+        for place in (Place(root=str(mill), git=True), Place(root=str(mill))):
+            assert project_of_commits(reader, place, known) is None
 
 
 def test_a_session_joins_the_repository_that_has_its_commits(
