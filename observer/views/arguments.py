@@ -16,6 +16,8 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from msgspec import Meta
 
 from observer.core.errors import BadInput, ObserverError
+from observer.core.json_text import dump
+from observer.core.value import decode_json
 
 LARGEST_INTEGER = 2**53 - 1
 """Source: RFC 8259, section 6: beyond it, readers of JSON do not agree on a number."""
@@ -139,6 +141,12 @@ class Echoes:
             for argument in self._long:
                 answer = _cut(answer, argument)
         return answer
+
+    def taken_out_of_json(self, text: str) -> str:
+        """Return JSON as text that repeats no argument at length; as it is without a long one."""
+        if not self._long:
+            return text
+        return dump(self.taken_out_of(decode_json(text, list))).decode()
 
     def taken_out_of(self, value: Json) -> Json:
         """Return JSON in which no text or name repeats an argument at length."""

@@ -22,12 +22,11 @@ from mcp.shared.exceptions import MCPError
 from observer.api.mcp.consent import consent
 from observer.core.errors import ObserverError
 from observer.core.json_text import dump
-from observer.core.value import decode_json
 from observer.views import render
 from observer.views.arguments import MOST_REPEATED, Echoes, explained
 from observer.views.documents import Documents
 from observer.views.fence import RECORDS, defused, defused_content, labelled, marked, marked_content
-from observer.views.tool import Tool, ToolResult
+from observer.views.tool import PersonQuestion, Tool, ToolResult
 
 logger = logging.getLogger(__name__)
 
@@ -70,13 +69,14 @@ class McpHandlers:
             raise MCPError(self._unknown_tool, f"no tool {params.name[:MOST_REPEATED]!r}")
         arguments = params.arguments or {}
         try:
-            answer = await self._in_thread(partial(tool.call, arguments))
-            if answer.question:
-                said = await consent(context, params, answer.question)
+            call = partial(tool.call, arguments)
+            question, done = await self._in_thread(partial(_run, tool, call, arguments))
+            if question:
+                said = await consent(context, params, question)
                 if isinstance(said, types.InputRequiredResult):
                     return said
-                answer = await self._in_thread(answer.question.yes) if said else answer
-            done = await self._in_thread(partial(_answer, tool, answer, arguments))
+                if said:
+                    _, done = await self._in_thread(partial(_run, tool, question.yes, arguments))
         except ObserverError as error:
             return _failed(tool, explained(error, arguments))
         except Exception:  # the door of a front: one request fails, the connection stays
@@ -189,29 +189,33 @@ class _Answer(NamedTuple):
     images: list[tuple[str, str]]
 
 
-def _answer(tool: Tool, answer: ToolResult[Any], arguments: dict[str, Any]) -> _Answer:
+def _run(
+    tool: Tool, call: Callable[[], ToolResult[Any]], arguments: dict[str, Any]
+) -> tuple[PersonQuestion | None, _Answer]:
+    """Call a tool, or what a person agreed to; return what it asks the person, and its answer."""
+    answer = call()
     found = msgspec.to_builtins(answer.result)
     if answer.notice:
         found["notice"] = "; ".join(filter(None, (found.get("notice"), answer.notice)))
-    repeats = Echoes(arguments)
-    content = defused_content(repeats.taken_out_of(found))
-    texts = _texts(tool, answer, content, repeats)
+    echoes = Echoes(arguments)
+    content = defused_content(echoes.taken_out_of(found))
+    texts = _texts(tool, answer, content, echoes)
     shown = marked_content(content) if tool.is_fenced else content
-    return _Answer(texts, shown, answer.is_error, [answer.image] if answer.image else [])
+    images = [answer.image] if answer.image else []
+    return answer.question, _Answer(texts, shown, answer.is_error, images)
 
 
 def _texts(
-    tool: Tool, answer: ToolResult[Any], content: Content, repeats: Echoes
+    tool: Tool, answer: ToolResult[Any], content: Content, echoes: Echoes
 ) -> tuple[str, ...]:
     """Return the texts of an answer, marked as data; a JSON list gets its mark in a second text."""
     if not answer.is_json:
-        text = repeats.taken_out("\n\n".join(filter(None, (answer.text, answer.notice))))
+        text = echoes.taken_out("\n\n".join(filter(None, (answer.text, answer.notice))))
         return (marked(text) if tool.is_fenced else labelled(text),)
     if answer.text.startswith("{"):
         return (dump(marked_content(content)).decode(),)
-    listed = dump(repeats.taken_out_of(decode_json(answer.text, list)))
     about = filter(None, (f"{RECORDS} the JSON above.", answer.notice))
-    return (defused(listed.decode()), "\n".join(about))
+    return (defused(echoes.taken_out_of_json(answer.text)), "\n".join(about))
 
 
 def _listed(tool: Tool) -> types.Tool:

@@ -57,3 +57,11 @@ def test_an_error_is_short_whatever_was_sent() -> None:
 def test_five_ignored_names_are_shown_and_each_is_cut() -> None:
     said = ignored(["x" * 1_000, *"abcdef"], ["title"])
     assert said == f"ignored: {'x' * 39}…, a, b, c, d and 2 more (it takes title)"
+
+
+def test_json_as_text_repeats_no_argument_at_length() -> None:
+    long, listed = "x" * 5_000, '[{"name":"y"}]'
+    assert Echoes({"query": "y"}).taken_out_of_json(listed) == listed
+    said = Echoes({"query": long}).taken_out_of_json(f'[{{"name":"{long}"}}]')
+    assert said.startswith('[{"name":"xxx')
+    assert len(said) < 500
