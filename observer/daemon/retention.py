@@ -79,6 +79,7 @@ class RetentionWorker(Worker):
         self._policies = Policies()
         self._derived = 0
         self._look_at_s = self._order_at_s = 0.0
+        self._ordered_seq = -1
         self._is_wiped = True
         self._is_over = False
 
@@ -198,8 +199,13 @@ class RetentionWorker(Worker):
             return deleted.going(reader, now_ms=at_ms)
 
     def _out_of_order(self) -> list[int]:
+        """Return the projects to put in order; their states are read only after new events."""
         with self._store.read() as reader:
-            return out_of_order(reader)
+            newest = reader.newest_seq()
+            found = out_of_order(reader) if newest != self._ordered_seq else []
+        if not found:
+            self._ordered_seq = newest
+        return found
 
     async def _take_out(self, gone: frozenset[int]) -> int:
         removed = await self._derive_without(gone)
