@@ -93,20 +93,6 @@ class KiroMoment(ResultRow):
     position: int
 
 
-class KiroContextItem(ResultRow):
-    """An observation of a context; `score` and `signals` are between 0 and 1."""
-
-    id: int
-    title: str
-    content: str
-    type: str
-    project: str
-    created_at: str
-    created_at_epoch: int
-    score: float
-    signals: rows.SignalValues
-
-
 class KiroSearchResult(ResultRow):
     """Result of `search`, each list best first."""
 
@@ -130,7 +116,7 @@ class KiroContext(ResultRow):
     """Result of `get_context`, knowledge first."""
 
     project: str
-    items: list[KiroContextItem]
+    items: list[rows.ContextEntry]
     summaries: list[KiroSummary]
     tokenBudget: int  # noqa: N815 - the documented name
     tokensUsed: int  # noqa: N815 - as above
@@ -240,7 +226,7 @@ class Kiro:
 
     def _fitting(
         self, entries: list[PackEntry], budget: int, *, is_asked: bool
-    ) -> tuple[list[KiroContextItem], int]:
+    ) -> tuple[list[rows.ContextEntry], int]:
         """Return the entries that fit, a long one cut, and their tokens."""
         left, found, name = budget, [], self._names()
         for entry in entries:
@@ -251,7 +237,7 @@ class Kiro:
                 left -= cost
                 score = clamped(_worth(entry.hit)) if is_asked else entry.hit.score
                 shown = PackEntry(hit=replace(entry.hit, score=score), content=text)
-                found.append(_exactly(KiroContextItem, rows.context_item(shown, name)))
+                found.append(_exactly(rows.ContextEntry, rows.context_item(shown, name)))
         return found, budget - left
 
     def _observations(self, items: list[Item]) -> list[KiroObservation]:

@@ -144,7 +144,7 @@ class SignalValues(ResultRow):
     projectMatch: float  # noqa: N815 - the seed's name
 
 
-class ContextItem(ResultRow):
+class ContextEntry(ResultRow):
     """An item of a context pack; `content` is what the budget was charged for."""
 
     id: int
@@ -156,6 +156,11 @@ class ContextItem(ResultRow):
     created_at_epoch: int
     score: float
     signals: SignalValues
+
+
+class ContextItem(ContextEntry):
+    """The same, with what must be said of it since the world moved on."""
+
     validity: list[str] | UnsetType = UNSET
 
 
