@@ -144,7 +144,7 @@ class Reversible(NoteReader):
         return replace(item, deleted_ms=None)
 
     def _write_of_all(self, item: Item, act: Callable[..., AnyBody], author: Author) -> None:
-        """Write an act on an item, and on what tells the same event in other projects."""
+        """Write an act on an item, and on the copies of its event in other projects."""
         with self._store.read() as reader:
             seqs = reader.copies(seq_of(item.id)) if item.kind == "observation" else []
             slot = item.id - item_id(seq_of(item.id))

@@ -53,7 +53,7 @@ def _read(document: str) -> dict[str, Any]:
     return tomllib.loads((FOLDER / f"{document}.toml").read_text())
 
 
-def told(document: str, face: str, root: Path) -> dict[str, list[Answer]]:
+def answers_of(document: str, face: str, root: Path) -> dict[str, list[Answer]]:
     """Return what the calls of every row answer, in a home of their own, over one connection."""
     with daemon_in(root) as (home, port):
         if events := _read(document).get("events"):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fronts.promises import FACES, Answer, documents, rows, told, unmet
+from tests.fronts.promises import FACES, Answer, answers_of, documents, rows, unmet
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +28,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory):  # noqa: ANN201 - a cache
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("HOME", str(folder))
             patch.setenv("OBSERVER_HOME", str(folder / ".observer"))
-            return told(document, face, folder)
+            return answers_of(document, face, folder)
 
     return asked
 

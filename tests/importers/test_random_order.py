@@ -136,13 +136,13 @@ def bring(
 def test_an_import_between_hooks_says_the_same(client: str, heard: float) -> None:
     """Of some clients only the records know of commands that failed."""
     with memories() as (folder, whole, mixed):
-        kept, told = keep(client, folder / "kept"), reports(client)
-        first = int(heard * len(told))
-        whole.hear(client, told)
+        kept, heard_of = keep(client, folder / "kept"), reports(client)
+        first = int(heard * len(heard_of))
+        whole.hear(client, heard_of)
         whole.imported(kept, source=client)
-        mixed.hear(client, told[:first])
+        mixed.hear(client, heard_of[:first])
         mixed.imported(kept, source=client)
-        mixed.hear(client, told[first:])
+        mixed.hear(client, heard_of[first:])
         for memory in (whole, mixed):
             memory.put_in_order()
         assert said(mixed) == said(whole)

@@ -405,9 +405,9 @@ def test_an_import_tells_the_same_and_nothing_twice(
     for imported in first:
         above.report(bodies, 9, imported=imported)
     with above.store.read() as reader:
-        told = Counter((one.project_id, kind_of(one.event.body)) for one in reader.log())
+        found = Counter((one.project_id, kind_of(one.event.body)) for one in reader.log())
     kinds = ("prompt", "reply", "session-end")
-    assert told == {(3, "file-write"): 1} | {(at, kind): 1 for at in (2, 3) for kind in kinds}
+    assert found == {(3, "file-write"): 1} | {(at, kind): 1 for at in (2, 3) for kind in kinds}
 
 
 TURNS = st.lists(st.lists(st.sampled_from(("api", "web", "look")), max_size=3), max_size=4)

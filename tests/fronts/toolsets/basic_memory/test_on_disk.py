@@ -69,7 +69,7 @@ def test_an_unread_note_is_found_by_any_spelling_and_never_doubled(
 
 @pytest.mark.parametrize("tool", ["write_note", "edit_note"])
 def test_a_note_that_is_on_disk_is_not_made_again(folders: Folders, vault: Path, tool: str) -> None:
-    """The first tool that is called meets a file that nobody has told of."""
+    """The first tool that is called meets a file that nobody has announced."""
     put(vault, "harbour-plan.md", "Harbour Plan")
     asked = {"title": "Harbour Plan", "content": "second", "directory": "", "overwrite": True}
     folders.call(tool, **(asked if tool == "write_note" else appended("Harbour Plan")))
