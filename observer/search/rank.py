@@ -90,10 +90,7 @@ ASKING = 0.3
 """What is left of the score of a prompt that only asks: it is made of a query's words, and is no
 answer."""
 
-TYPE_WEIGHTS: tuple[tuple[float, tuple[str, ...]], ...] = (
-    (0.5, ("prompt", "research", "file-read", "tool-use", "checkout")),
-    (0.7, ("command", "delegation", "compaction")),
-)
+TYPE_WEIGHTS: tuple[tuple[float, tuple[str, ...]], ...] = ()
 """What is left of the score of items that seldom answer a query: what was asked is found below
 what was done about it. Of the five best hits at 132 real prompts, 64 % were older prompts without
 these weights and 15 % with them; one of the five touched a file that was edited next at 33 % of

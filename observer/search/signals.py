@@ -38,7 +38,7 @@ MOST_OF_A_PHRASE = 5
 CLOSE_DISTANCE = 3
 """Other words that may stand between words which count as close. Source: development sets."""
 
-_QUESTIONS = Filters(types=("prompt", "summary"), categories=(QUESTION,))
+_QUESTIONS = Filters(types=("turn", "summary"), categories=(QUESTION,))
 _NONE = TopK(np.zeros(0, np.int64), np.zeros(0, np.float32))
 
 
