@@ -161,7 +161,9 @@ def told(turn: Turn, recorded: Recorded) -> tuple[Turn, Item]:
         type=TURN,
         title=title,
         subtitle=one_line(_counts(turn), SUBTITLE),
-        narrative="\n\n".join(filter(None, (turn.asked if is_more else "", turn.reply))),
+        narrative="\n\n".join(
+            filter(None, (turn.reply, f"Asked: {turn.asked}" if is_more else ""))
+        ),
         facts=tuple(_facts(turn)),
         concepts=concepts.together(
             concepts.of_text(title, 6), concepts.of_files([*turn.files][:4])
