@@ -1,4 +1,4 @@
-"""What a person decided in a conversation: answers to questions, and words on refusing a call.
+"""What a person decided: answers to questions, approved plans, and words on refusing a call.
 
 Each gives a `decision` with the status `candidate`: it is proposed, not in force.
 """
@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from observer.core.events import AnyBody, Command, FileWrite, ToolUse
 from observer.core.model import Item, Link, Recorded, Slot, item_id, item_uuid
-from observer.core.text import one_line
-from observer.observations import concepts, decisions
+from observer.core.text import first_line, one_line
+from observer.observations import concepts, decisions, todos
 from observer.observations.decisions import AnsweredQuestion
 from observer.observations.drafts import (
     DECISION,
@@ -23,12 +23,15 @@ from observer.observations.drafts import (
     item,
 )
 from observer.observations.prompt_injection import suspicion
+from observer.observations.prompts import heading_of
+from observer.observations.quoting import quoted
 from observer.observations.session_state import SessionState
 
 _SLOTS: tuple[Slot, ...] = ("observation", "arc", "extra")
 """Slots for the items of one event."""
 _SAID_CHARS = 400
 _LEAST_CHARS = 15
+_PLAN_CHARS = 1500
 _REFUSED = "The user doesn't want to proceed with this tool use"
 _ON_REFUSING = re.compile(r"the user said:\s*(\S.*?)(?:\n\nNote: |\Z)", re.DOTALL)
 
@@ -60,12 +63,12 @@ def _error_of(body: AnyBody) -> str:
 
 
 def answered_questions(before: SessionState, recorded: Recorded, body: ToolUse) -> tuple[Item, ...]:
-    """Return the items of a person's answers to an agent's questions; none for other tools."""
+    """Return a decision for each answer of a person to an agent's questions; none for others."""
     answers = decisions.answered_questions(body)
-    decided = [each for each in answers if each.is_decision and not suspicion(_chosen(each))]
+    decided = [each for each in answers if not suspicion(_chosen(each))]
     # The summary has the last slot of the event that a session begins with.
     slots = _SLOTS if recorded.seq == recorded.session_id else (*_SLOTS, "summary")
-    chosen = [
+    return tuple(
         replace(
             _decision(recorded, _chosen(each), slot, subtitle="chosen by the person"),
             title=one_line(each.question, TITLE),
@@ -73,19 +76,19 @@ def answered_questions(before: SessionState, recorded: Recorded, body: ToolUse) 
             links=_answers(before),
         )
         for slot, each in zip(slots, decided, strict=False)
-    ]
-    if chosen or not answers:
-        return tuple(chosen)
-    said = " ".join(map(_chosen, answers))
-    draft = ObservationDraft(
-        type="tool-use",
-        title=one_line(answers[0].question, TITLE),
-        subtitle="asked the person",
-        narrative=said,
-        concepts=concepts.of_text(said, 6),
-        chars=len(said),
     )
-    return (item(draft, recorded),)
+
+
+def approved_plan(before: SessionState, recorded: Recorded, body: ToolUse) -> tuple[Item, ...]:
+    """Return a decision for a plan that was presented to the person and not refused."""
+    plan = todos.plan_in(body)
+    if not plan or body.failed or suspicion(plan):
+        return ()
+    made = _decision(
+        recorded, quoted(plan, _PLAN_CHARS), "observation", subtitle="a plan, approved"
+    )
+    heading = heading_of(plan) or first_line(plan, TITLE)
+    return (replace(made, title=one_line(f"Plan: {heading}", TITLE), links=_answers(before)),)
 
 
 def _chosen(answer: AnsweredQuestion) -> str:

@@ -44,13 +44,6 @@ class AnsweredQuestion(Value):
         """The options that were not chosen."""
         return tuple(option for option in self.options if option[0] not in self.chosen)
 
-    @property
-    def is_decision(self) -> bool:
-        """Whether the person chose between ways named in words, or answered in other words."""
-        named = [label for label, _ in self.options if " " in label.strip()]
-        is_own = not any(label in self.chosen for label, _ in self.options)
-        return any(self.chosen) and (len(named) > 1 or (is_own and bool(self.options)))
-
 
 def answered_questions(use: ToolUse) -> tuple[AnsweredQuestion, ...]:
     """Return the questions of a tool call that were answered; none for other tools."""
@@ -78,7 +71,7 @@ def _answer(
     question = _text(asked, "question", "prompt", "text", "message")
     names = (question, *(_text(asked, name) for name in ("id", "header", "name")))
     found = _given(output.get("answers", output), names) or _quoted(text, question)
-    if not found and is_only and not output:
+    if not found and is_only and not output and text.strip()[:1] not in ("{", "["):
         found = [_ANSWERED.sub("", text)]
     notes = _given(output.get("annotations", {}), names)
     chosen = dict.fromkeys(one_line(each, _TEXT) for each in (*found, *notes))

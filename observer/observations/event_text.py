@@ -30,7 +30,7 @@ from observer.core.text import (
     relative,
     word_set,
 )
-from observer.observations import concepts, prompts, quoting, todos
+from observer.observations import concepts, quoting
 from observer.observations.drafts import (
     FACT,
     FACTS,
@@ -138,8 +138,6 @@ def _task_text(task: str) -> str:
 
 def tool_use(use: ToolUse) -> ObservationDraft:
     """Return the draft of the use of any other tool."""
-    if plan := todos.plan_in(use):
-        return _plan(plan, len(use.input))
     tool = one_line(_MCP.sub(r"\1 \2", use.tool), 80) or "(unnamed tool)"
     value = json_text.read(use.input)
     given = json_text.pairs(value) if isinstance(value, dict) else []
@@ -158,18 +156,6 @@ def tool_use(use: ToolUse) -> ObservationDraft:
         facts=distinct((one_line(fact, FACT) for fact in facts), _ARGUMENTS),
         concepts=concepts.together(concepts.identifier_words(tool), concepts.of_text(asked, 4)),
         chars=len(use.input) + len(use.output),
-    )
-
-
-def _plan(plan: str, chars: int) -> ObservationDraft:
-    """Return the draft of a plan that was presented to the person."""
-    heading = prompts.heading_of(plan) or first_line(plan, TITLE)
-    return ObservationDraft(
-        type="tool-use",
-        title=one_line(f"Plan: {heading}", TITLE),
-        narrative=block(plan, PROMPT_CHARS),
-        concepts=concepts.of_text(plan, 6),
-        chars=chars,
     )
 
 

@@ -65,6 +65,8 @@ _BUILT_IN = word_set(
 _FENCE = lazy_pattern(r"^\s*(?:```|~~~).*?(?:^\s*(?:```|~~~)\s*$|\Z)", re.DOTALL | re.MULTILINE)
 _HEADING = lazy_pattern(r"^#{1,3}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 _LEADS_TO_PLAN = lazy_pattern(r"[^\n]{0,80}:[ \t]*\n+(?=#{1,3} )")
+_PLAN = lazy_pattern(r"^plan\s*[:\u2013\u2014]\s*(?=\S)", re.IGNORECASE)
+"""How clients that plan head what is approved."""
 _WORD = lazy_pattern(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
 _SENTENCE = lazy_pattern(rf"(?<=[{ENDS}])\s+|(?<=[{WIDE_ENDS}])")
 
@@ -97,7 +99,7 @@ def heading_of(text: str) -> str:
     document = _LEADS_TO_PLAN.sub("", words, count=1) if _LEADS_TO_PLAN.match(words) else words
     if not document.startswith("#"):
         return ""
-    headings = [_unmarked(found[1]) for found in _HEADING.finditer(document)]
+    headings = [_PLAN.sub("", _unmarked(found[1])) for found in _HEADING.finditer(document)]
     named = [one for one in headings if " " in one]
     return one_line((*named, *headings, "")[0], TITLE)
 
@@ -107,9 +109,9 @@ def names_its_subject(words: str) -> bool:
 
     What is no word of a language, such as a number or a hash, does not count.
     """
-    found = _WORD.findall(words[:_READ_CHARS])
-    has_no_blanks = any("\u3040" <= one <= "\u9fff" for one in words[:80])
-    return has_no_blanks or sum(not one.isdecimal() for one in found) >= NAMING_WORDS
+    found = [one for one in _WORD.findall(words[:_READ_CHARS]) if not one.isdecimal()]
+    unspaced = sum("\u3040" <= letter <= "\u9fff" for letter in words[:_READ_CHARS])
+    return len(found) >= NAMING_WORDS or unspaced >= 2 * NAMING_WORDS
 
 
 def title_of(words: str) -> str:

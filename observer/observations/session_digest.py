@@ -38,9 +38,14 @@ def request_of(session: Session, known: SessionState) -> str:
 def title_of(session: Session, known: SessionState) -> str:
     """Return the first request, else what was planned, committed, changed or asked."""
     asked = turns.title_of(known.turn) if known.turn else ""
-    return one_line(
-        (*known.asks[:1], _changed(known) or asked or request_of(session, known))[0], TITLE
-    )
+    # The subject of a commit or plan is shorter than a long request, and says what came of it.
+    first = [one for one in known.asks[:1] if not (one.endswith("\u2026") and _is_named(known))]
+    said = (*first, _changed(known), asked, request_of(session, known))
+    return one_line(next(filter(None, said), ""), TITLE)
+
+
+def _is_named(known: SessionState) -> bool:
+    return bool(known.commits or known.plan or known.begun_plan)
 
 
 def file_text(path: str, file: FileState) -> str:
@@ -54,6 +59,10 @@ def file_text(path: str, file: FileState) -> str:
 def is_changed(file: FileState) -> bool:
     """Return True if a file was changed, and the change not reverted."""
     return file.writes > 0 and not file.is_undone
+
+
+def _made(known: SessionState) -> bool:
+    return bool(known.commits or known.plan or known.begun_plan)
 
 
 def _changed(known: SessionState) -> str:

@@ -55,7 +55,7 @@ from observer.observations.analysis import (
     analysis_of,
     analyzed,
 )
-from observer.observations.drafts import DECISION, item, where_of
+from observer.observations.drafts import item, where_of
 from observer.observations.event_record import EventRecord
 from observer.observations.git_commands import GitOperation
 from observer.observations.memory_use import is_memory_use
@@ -199,7 +199,8 @@ def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
         return listed[0], (listed[1],)
     if items := conversation.answered_questions(after, recorded, body):
         return _with_answers(after, items), items
-    after = planning.planned(after, body)
+    if plan := conversation.approved_plan(after, recorded, body):
+        return planning.planned(after, body), plan
     if after.turn:
         after = replace(after, turn=turns.with_tool(after.turn, body))
     return after, _plain(recorded)
@@ -207,9 +208,7 @@ def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
 
 def _with_answers(before: SessionState, items: Items) -> SessionState:
     said = [one.narrative.partition("\n")[0] for one in items]
-    decided = session_state.added(
-        before.decided, *(one for one in said if items[0].type == DECISION)
-    )
+    decided = session_state.added(before.decided, *said)
     turn = before.turn
     for one in said if turn else ():
         turn = turn and turns.with_answer(turn, one)

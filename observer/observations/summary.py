@@ -199,8 +199,7 @@ def _completed(known: SessionState) -> str:
         said.append(f"Planned, and begun in a later session: {known.begun_plan}")
     passing = {ran.said: head for head, ran in known.commands.items() if _passes(head, ran)}
     said += [f"{head}: {said}" for said, head in list(passing.items())[-2:]]
-    said += known.customs[-3:]
-    said += known.replies[-1:]
+    said += [*known.fixed[-3:], *known.customs[-3:], *known.replies[-1:]]
     return _field(said)
 
 

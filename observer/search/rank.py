@@ -206,4 +206,6 @@ def composite(signals: HitSignals, *, type_: str) -> float:
 def clamped(score: float) -> float:
     """Return a score as it is shown."""
     return min(1.0, score)
+
+
 FLAT = 0.0

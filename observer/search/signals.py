@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from observer.core.filters import Filters
 from observer.index import LENGTH_SHARE, ListRequest, TopK, View
 from observer.observations.drafts import QUESTION
-from observer.search.query import QueryPlan
 from observer.search import rank
+from observer.search.query import QueryPlan
 from observer.search.rank import ASKING, COMPARED, TYPE_WEIGHTS
 from observer.store.interface import StoreReader
 

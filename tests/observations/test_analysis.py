@@ -27,5 +27,5 @@ def test_a_commit_becomes_itself_not_as_what_was_checked_out(feed: Feed) -> None
 
 
 def test_equal_words_have_equal_hashes(feed: Feed) -> None:
-    first, second = feed(Prompt(text="a b")).last, feed(Prompt(text="a  b")).last
+    first, second = feed(Prompt(text="a b c d")).last, feed(Prompt(text="a  b c d")).last
     assert first.content_hash == second.content_hash

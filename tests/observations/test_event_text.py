@@ -99,7 +99,7 @@ CASES: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "delegation",
             "Find callers",
             "to Explore",
-            "Handed to Explore: Find callers. Explore came back with: Three",
+            "Handed to Explore: Find callers.\nExplore came back with: Three",
         ),
     ),
     (
