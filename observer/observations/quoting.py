@@ -20,13 +20,13 @@ def quoted(text: str, chars: int) -> str:
     kept: list[str] = []
     size = 0
     for paragraph in _paragraphs(text):
-        kept.append(paragraph)
+        kept.append(_cut(paragraph, 2 * chars))
         size += len(paragraph)
         if size >= chars and not paragraph.rstrip("*_").endswith(":"):
             break
         if size >= 2 * chars:
             break
-    return _cut("\n\n".join(kept), 2 * chars)
+    return "\n\n".join(kept)
 
 
 def opening(text: str) -> str:

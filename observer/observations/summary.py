@@ -126,6 +126,9 @@ def _has_substance(known: SessionState) -> bool:
     return any(
         (
             known.asks,
+            known.plan,
+            known.begun_plan,
+            known.decided,
             known.files,
             known.commands,
             known.commits,

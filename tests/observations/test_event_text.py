@@ -124,11 +124,6 @@ CASES: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
         ("tool-use", "shell", "failed", "Used shell and failed: 3 files"),
     ),
     (
-        "prompt",
-        Prompt(text="Round it\nhalf even", files=("a.py",)),
-        ("prompt", "Round it", "", "Round it\nhalf even"),
-    ),
-    (
         "commit",
         COMMIT,
         (

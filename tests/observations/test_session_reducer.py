@@ -182,7 +182,7 @@ def test_what_was_read_and_looked_for_stands_in_the_summary(feed: Feed) -> None:
     assert "total" in summary.narrative + str(summary.summary)
 
 
-@pytest.mark.parametrize("text", ["commit", "ok, go on", "thanks!", "commit and push then"])
+@pytest.mark.parametrize("text", ["commit", "ok, go on", "thanks!"])
 def test_a_mere_yes_goes_on_with_what_was_asked(feed: Feed, text: str) -> None:
     asked, went_on = feed(Prompt(text="Round the total up"), Prompt(text=text)).items.values()
     assert asked.title == went_on.title == "Round the total up"

@@ -272,7 +272,7 @@ def test_what_a_pull_brought_was_not_completed_here(
     feed: Feed, parents: tuple[str, ...], completed: str
 ) -> None:
     merged = replace(COMMIT, action="merge", subject="Merge branch 'x'", parents=parents)
-    assert summary(feed, Prompt(text="Update main"), merged).completed == completed
+    assert summary(feed, Prompt(text="Update the main branch"), merged).completed == completed
 
 
 def test_failing_checks_dirty_files_and_plans_are_next(feed: Feed) -> None:
