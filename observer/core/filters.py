@@ -8,6 +8,8 @@ from observer.core.value import Value
 
 RECORDED_KINDS: frozenset[ItemKind] = frozenset({"note", "inference"})
 """Kinds of items that are recorded on purpose; the others are captured."""
+CAPTURED: frozenset[ItemKind] = frozenset({"observation", "record"})
+"""Kinds of items that stand for events."""
 
 
 class Filters(Value):

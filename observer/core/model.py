@@ -88,7 +88,7 @@ class Receipt(Value):
 
 # --- what is recalled ----------------------------------------------------------------------------
 
-ItemKind = Literal["observation", "summary", "note", "inference"]
+ItemKind = Literal["observation", "record", "summary", "note", "inference"]
 Slot = Literal["observation", "summary", "arc", "extra"]
 Approval = Literal["", "provisional", "approved"]
 """Whether a person stands for a note; `provisional` waits for one."""

@@ -57,7 +57,7 @@ and number stays exactly as it is written; add none, and leave none out. No Mark
 Answer with one JSON object and nothing else, with as many lines in the same order:
 {"lines": ["the first line, reworded", "the second line, reworded"]}"""
 
-_FIRST = ("fix", "rejected", "decision", "constraint", "commit", "prompt", "command", "file-write")
+_FIRST = ("fix", "rejected", "decision", "constraint", "commit", "turn", "command", "file-write")
 """What of a session is quoted first where not all of it fits; the rest comes after these."""
 
 

@@ -45,9 +45,9 @@ def _of(*types: str) -> Callable[[Item], bool]:
 
 
 SECTIONS = (
-    Section("Asked", "asked", _of("prompt")),
+    Section("Asked", "asked", _of("turn")),
     Section("Decided", "decision", _of("decision", "constraint", "rule", "preference")),
-    Section("Why", "finding", _of("finding", "heuristic", "fact")),
+    Section("Why", "finding", _of("heuristic", "fact")),
     Section("Tried and dropped", "rejected", _of("rejected")),
     Section("Resolved", "fix", _of("fix")),
     Section("Done", "commit", _of("commit")),
@@ -127,7 +127,7 @@ def _times(items: Sequence[Item]) -> int:
 
 def _said(item: Item) -> str:
     """Return what an item says in its own words: the text of notes, the title of what happened."""
-    said = item.narrative if item.kind == "note" or item.type in {"finding", "fix"} else ""
+    said = item.narrative if item.kind == "note" or item.type in {"turn", "fix"} else ""
     return said or item.title
 
 

@@ -24,7 +24,6 @@ from observer.core.events import (
     Delegation,
     FileWrite,
     Outcome,
-    Prompt,
     Rewrite,
     Search,
     ToolUse,
@@ -96,7 +95,6 @@ def with_silence(
 
 # Any: each function takes the body of its key's type, which a dict's type cannot say.
 _DRAFTERS: dict[type[AnyBody], Callable[[Any, Where], ObservationDraft | None]] = {
-    Prompt: event_text.prompt,
     Search: lambda body, _: event_text.search(body),
     Delegation: lambda body, _: event_text.delegation(body),
     Compaction: lambda body, _: event_text.compaction(body),

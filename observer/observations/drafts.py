@@ -20,13 +20,25 @@ SUBTITLE = 200
 NARRATIVE = 1200
 FACT = 300
 FACTS = 40
+RECORDS = frozenset(
+    [
+        "file-write",
+        "file-read",
+        "command",
+        "research",
+        "tool-use",
+        "delegation",
+        "checkout",
+        "rewrite",
+    ]
+)
+"""Types of what a tool did: told in the item of its turn, and found where records are asked for."""
 FAILED = "failed"
 """Category of a command or tool call that failed."""
 QUESTION = "question"
-"""Category of a prompt that only asks what is remembered."""
-FINDING = "finding"
+"""Category of a turn that only asks what is remembered."""
 DECISION = "decision"
-"""Types of what a reply found out, and of what a person decided."""
+"""Type of what a person decided."""
 PROPOSED = "candidate"
 """Status of a decision that nobody has confirmed."""
 PATHS = 200
@@ -126,7 +138,7 @@ def item(
     return Item(
         id=item_id(first.seq),
         uuid=item_uuid(first.event, first.at_ms),
-        kind="observation",
+        kind="record" if draft.type in RECORDS else "observation",
         type=draft.type,
         title=draft.title or draft.type,
         subtitle=", ".join((draft.subtitle, *by) if draft.subtitle else by),

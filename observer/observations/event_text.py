@@ -16,7 +16,6 @@ from observer.core.events import (
     Delegation,
     FileChange,
     Outcome,
-    Prompt,
     Rewrite,
     Search,
     ToolUse,
@@ -31,21 +30,18 @@ from observer.core.text import (
     relative,
     word_set,
 )
-from observer.observations import concepts, prompts, replies, todos
+from observer.observations import concepts, quoting
 from observer.observations.drafts import (
     FACT,
     FACTS,
     FAILED,
     NARRATIVE,
     PATHS,
-    QUESTION,
     SUBTITLE,
     TITLE,
     ObservationDraft,
     Where,
 )
-from observer.observations.findings import passages
-from observer.observations.memory_use import only_asks
 from observer.observations.note_syntax import mentions
 from observer.outcomes.visible_output import (
     first_lines,
@@ -64,7 +60,7 @@ _OPERATIONS = {"import": "commit"}
 _PULLED = "fast-forward to"
 _PARTED = re.compile(r"[/.]")
 _HASH = re.compile(r"[0-9a-f]{40}")
-_PASSAGES = 3
+_REPORT = 700
 _LINES_READ = 8
 """Lines of a web answer from which the text is taken."""
 _TRAILER = re.compile(r"^[A-Z][\w-]{1,40}: \S")
@@ -74,26 +70,6 @@ _TAKEN = word_set(
     decision constraint heuristic rejected rule fact preference context note custom
     """
 )
-
-
-def prompt(prompt: Prompt, where: Where) -> ObservationDraft | None:
-    """Return the draft of a prompt; None if it is empty, only agrees, or is the client's own."""
-    words = prompts.words_of(prompt.text)
-    title = prompts.heading_of(words) or first_line(words, TITLE)
-    is_plain = prompts.is_assent(words) or prompts.is_errand(words)
-    if not title or (is_plain and not prompt.files):
-        return None
-    files = distinct((relative(path, where.root, where.cwd) for path in prompt.files), PATHS)
-    return ObservationDraft(
-        type="prompt",
-        title=title,
-        narrative=block(prompt.text, PROMPT_CHARS),
-        concepts=concepts.together(concepts.of_text(prompt.text, 6), concepts.of_files(files[:2])),
-        files_read=files,
-        category=QUESTION if only_asks(prompt.text) else "",
-        links=mentions(prompt.text),
-        chars=len(prompt.text),
-    )
 
 
 def search(search: Search) -> ObservationDraft | None:
@@ -127,12 +103,12 @@ def delegation(delegation: Delegation) -> ObservationDraft | None:
     agent = one_line(delegation.agent, 60) or "a sub-agent"
     said = [f"Handed to {agent}: {_task_text(delegation.task)}."] if delegation.task else []
     if delegation.result:
-        said.append(f"{agent} came back with: {_conclusion(delegation.result)}")
+        said.append(f"{agent} came back with: {quoting.quoted(delegation.result, _REPORT)}")
     return ObservationDraft(
         type="delegation",
         title=title,
         subtitle=one_line(f"to {agent}", SUBTITLE),
-        narrative=one_line(" ".join(said), NARRATIVE),
+        narrative=block("\n".join(said), NARRATIVE),
         concepts=concepts.of_text(f"{delegation.task}\n{delegation.result}", 6),
         chars=len(delegation.task) + len(delegation.result),
     )
@@ -140,7 +116,7 @@ def delegation(delegation: Delegation) -> ObservationDraft | None:
 
 def compaction(compaction: Compaction) -> ObservationDraft | None:
     """Return the draft of a compaction: the summary that the client went on with, if it said so."""
-    lead = replies.read(compaction.summary).lead or first_line(compaction.summary, TITLE)
+    lead = first_line(quoting.opening(compaction.summary), TITLE)
     if not lead:
         return None
     return ObservationDraft(
@@ -153,13 +129,6 @@ def compaction(compaction: Compaction) -> ObservationDraft | None:
     )
 
 
-def _conclusion(result: str) -> str:
-    """Return the findings in a sub-agent's result, without announcements, code and headings."""
-    best = sorted(passages(result), key=lambda one: -one.score)[:_PASSAGES]
-    said = " ".join(one.text for one in sorted(best, key=lambda one: one.place))
-    return one_line(said or result, 700)
-
-
 def _task_text(task: str) -> str:
     """Return a task on one line; its first line is often a short description of the rest."""
     name, _, text = task.partition("\n")
@@ -169,8 +138,6 @@ def _task_text(task: str) -> str:
 
 def tool_use(use: ToolUse) -> ObservationDraft:
     """Return the draft of the use of any other tool."""
-    if plan := todos.plan_in(use):
-        return _plan(plan, len(use.input))
     tool = one_line(_MCP.sub(r"\1 \2", use.tool), 80) or "(unnamed tool)"
     value = json_text.read(use.input)
     given = json_text.pairs(value) if isinstance(value, dict) else []
@@ -189,18 +156,6 @@ def tool_use(use: ToolUse) -> ObservationDraft:
         facts=distinct((one_line(fact, FACT) for fact in facts), _ARGUMENTS),
         concepts=concepts.together(concepts.identifier_words(tool), concepts.of_text(asked, 4)),
         chars=len(use.input) + len(use.output),
-    )
-
-
-def _plan(plan: str, chars: int) -> ObservationDraft:
-    """Return the draft of a plan that was presented to the person."""
-    heading = prompts.heading_of(plan) or first_line(plan, TITLE)
-    return ObservationDraft(
-        type="tool-use",
-        title=one_line(f"Plan: {heading}", TITLE),
-        narrative=block(plan, PROMPT_CHARS),
-        concepts=concepts.of_text(plan, 6),
-        chars=chars,
     )
 
 

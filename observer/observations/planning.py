@@ -13,33 +13,17 @@ from msgspec.structs import replace
 from observer.core.events import FileWrite, ToolUse
 from observer.core.model import Item, Recorded
 from observer.core.text import distinct, relative
-from observer.observations import open_steps, prompts, session_state, todos
+from observer.observations import prompts, todos, turns
 from observer.observations.drafts import (
     item,
     origin_of,
     where_of,
 )
-from observer.observations.prompts import Ask
 from observer.observations.session_state import SessionState, TodoList
 
 LISTS = 6
 _STEPS = 12
-PLANNED = "Planned: "
-BEGUN = " (begun in a later session)"
-"""Beginning and ending of a plan among the achievements of its session."""
 _PLAN_FILE = re.compile(r"(?:^|/)(?:\.\w+/plans/[^/]+|plans/[^/]+\.plan|[^/]+\.plan)\.md$")
-
-
-def asked(asks: tuple[Ask, ...], ask: Ask | None) -> tuple[Ask, ...]:
-    """Return the requests with one more; if there are too many, those in the middle are dropped."""
-    if ask is None or ask in asks:
-        return asks
-    # After an interruption the same prompt is often sent again, with more text at the end.
-    kept = asks[:-1] if asks and ask.said.startswith(asks[-1].said.rstrip("\u2026")) else asks
-    if len(kept) >= session_state.ASKS:
-        middle = session_state.ASKS // 2
-        kept = (*kept[:middle], *kept[middle + 1 :])
-    return (*kept, ask)
 
 
 def listed(
@@ -57,25 +41,20 @@ def listed(
         kept = replace(known, points=points, times=known.times + 1)
     draft = todos.draft_of(points)
     kept = replace(kept, chars=kept.chars + len(use.input))
-    done = [one.text for one in points if one.status == "done"]
-    after = replace(before, steps=open_steps.without_done(before.steps, done))
     made = item(draft, recorded, origin=kept.origin, times=kept.times, chars=kept.chars)
-    return _with_list(after, kept), made
+    return _with_list(before, kept), made
 
 
 def planned(before: SessionState, use: ToolUse) -> SessionState:
     """Return the state after a plan was presented."""
     heading = prompts.heading_of(todos.plan_in(use))
-    return replace(before, plan=heading or before.plan)
+    turn = before.turn and turns.with_plan(before.turn, heading)
+    return replace(before, plan=heading or before.plan, turn=turn)
 
 
 def begun(before: SessionState) -> SessionState:
     """Return the state after another session began this session's plan."""
-    return replace(
-        before,
-        plan="",
-        achieved=session_state.added(before.achieved, f"{PLANNED}{before.plan}{BEGUN}"),
-    )
+    return replace(before, plan="", begun_plan=before.plan)
 
 
 def written(before: SessionState, recorded: Recorded, write: FileWrite) -> SessionState:
@@ -90,7 +69,7 @@ def written(before: SessionState, recorded: Recorded, write: FileWrite) -> Sessi
         return replace(after, plan=prompts.heading_of(text) or after.plan)
     if path.startswith(("/", "~")):
         return after
-    return replace(after, plan="", steps=open_steps.worked(after.steps))
+    return replace(after, plan="")
 
 
 def is_scratch(path: str) -> bool:
@@ -105,11 +84,9 @@ def open_points(known: SessionState) -> tuple[str, ...]:
 
 
 def steps_of(known: SessionState) -> tuple[str, ...]:
-    """Return what a session left to do, by the agent's words, its to-do lists and its plan."""
+    """Return what a session left to do, by its to-do lists and its plan."""
     plan = (f"Carry out the plan: {known.plan}",) if known.plan else ()
-    asked = (f"Not answered: {known.question}",) if known.question else ()
-    said = (one.text for one in known.steps)
-    return distinct((*asked, *said, *open_points(known), *plan), _STEPS)
+    return distinct((*open_points(known), *plan), _STEPS)
 
 
 def _with_boxes(

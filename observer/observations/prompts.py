@@ -1,23 +1,21 @@
-"""Extract what a person asked in a prompt, without what clients and terminals add to it.
+"""Extract what a person asked in a prompt, without what clients add to it.
 
-Clients pass notifications, reminders, command output and compacted contexts as prompts; people
-paste plans, logs and stack traces.
+Clients pass notifications, reminders, command output and compacted contexts as prompts. What is
+left stands as it was written.
 """
 
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
+from collections.abc import Iterator
 
 from observer.core.patterns import lazy_pattern
-from observer.core.text import ENDS, WIDE_ENDS, one_line, sentence_case, word_set
-from observer.core.value import Value
+from observer.core.text import ENDS, WIDE_ENDS, one_line, word_set
 from observer.observations.drafts import TITLE
 
-SAID = 300
 _READ_CHARS = 20_000
-_SHORT = 20
-"""A shorter first sentence is not a title by itself."""
+NAMING_WORDS = 4
+"""A prompt of fewer words ("continue", "3", "ok push it") does not say what it is about."""
 
 _CLIENT_TEXT = lazy_pattern(
     r"<(system-reminder|(?:task|agent)-notification|local-command-[\w-]+|bash-(?:input|stdout"
@@ -52,11 +50,6 @@ _BY_THE_CLIENT = lazy_pattern(
 )
 _ATTACHED = "\n--- Content from referenced files ---"
 """Separator of Gemini CLI between a prompt and the files that it names."""
-_RESUMED = lazy_pattern(
-    r"(?:please )?(?:continue|resume|carry on|go on|pick up)\b.{0,60}"
-    r"\b(?:left (?:it )?off|stopped)\b",
-    re.IGNORECASE,
-)
 _SLASH = lazy_pattern(r"/(?P<name>[A-Za-z][\w:.-]*)(?:\s+(?P<args>.*))?\Z", re.DOTALL)
 _BUILT_IN = word_set(
     """
@@ -68,109 +61,18 @@ _BUILT_IN = word_set(
     """
 )
 
+
 _FENCE = lazy_pattern(r"^\s*(?:```|~~~).*?(?:^\s*(?:```|~~~)\s*$|\Z)", re.DOTALL | re.MULTILINE)
-_OUTPUT = lazy_pattern(
-    r"\s*(?:at .{1,200}(?:\(.*\)|:\d+)\)?$|File \".+\", line \d|Traceback \(most|\[?\d{4}-\d\d-\d\d"
-    r"[T ]\d\d|\[?\d\d:\d\d:\d\d|\[[A-Z][\w -]{1,30}\] |(?:npm|yarn|pnpm) (?:ERR!|error)|\$ "
-    r"|[+-]{3} |@@ |[\s~^|]+$|\d+ \|"
-    r"|(?:INFO|WARN|WARNING|ERROR|DEBUG|FATAL|FAILED?|PASS(?:ED)?)\b[\s:\]]"
-    r"|(?:[\w.]+\.)?\w*(?:Error|Exception)\b[:(]|Uncaught |Caused by: |--> |error\[\w+\]|error TS\d"
-    r"|panic: |thread '|goroutine \d|\.{3} \d+ more|[\w./\\-]+\.\w+:\d+(?::\d+)?[:\s]|Exit code \d"
-    r"|[A-Z_]{3,}=|[{}\[\]();,]+$|\|.*\|$)"
-)
-_OUTPUT_INSIDE = lazy_pattern(
-    r"\s(?=\[\d\d:\d\d|\d{4}-\d\d-\d\d[T ]\d\d:|\[[A-Z][\w -]{1,30}\] |Traceback \(most"
-    r"|Uncaught |(?:[\w.]+\.)?\w+(?:Error|Exception): |npm ERR!|panic: |error TS\d)"
-)
-_FAILURES = (
-    lazy_pattern(r"(?:^|\s)(?:[\w.]*(?:Error|Exception)|error|fatal|panic)(?:\[\w+\]| TS\d+)?:"),
-    lazy_pattern(r"\b(?:failed|failure|error|exception|panicked|cannot|denied)\b", re.IGNORECASE),
-)
-"""Patterns of a line of output that names a failure, the most reliable first."""
-
 _HEADING = lazy_pattern(r"^#{1,3}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
-_NAMED = lazy_pattern(
-    r"^(?:(?:implementation |refactoring |migration |revised |final |detailed )?plan|umsetzungsplan"
-    r"|task|feature|spec(?:ification)?|ticket|issue)\s*[:\u2013\u2014-]\s*(?=\S)",
-    re.IGNORECASE,
-)
-_GENERIC = word_set(
-    """
-    plan the implementation context contexte kontext overview goal goals task tasks instructions
-    summary background problem objective description requirements steps
-    """
-)
 _LEADS_TO_PLAN = lazy_pattern(r"[^\n]{0,80}:[ \t]*\n+(?=#{1,3} )")
-_POLITE = lazy_pattern(
-    r"(?:(?:hi|hello|hey|great|perfect|ok|okay|now|also|so|well|and|then|please|nice|cool|sorry"
-    r"|alright|thanks|thank you|actually|wait)(?:[,.!]+\s*|\s+))*"
-    r"(?:(?:do you think you )?(?:can|could|would|will) you (?:(?:please|maybe|also) )*|please "
-    r"|i think (?:that )?we (?:should|must|need to) (?!not\b)(?:also )?"
-    r"|we (?:should|need to|must) (?!not\b)(?:also )?|i (?:want|need|would like) you to "
-    r"|i'd like you to |i would like to |i want to |let's |let us )?",
-    re.IGNORECASE,
-)
-_POINTING = lazy_pattern(r"(?:this|that|it|these|those|they|here|there)\b", re.IGNORECASE)
-_POINTING_WORDS = 12
-"""A request of at most so many words that begins so refers to a picture or an earlier message."""
-_UNNAMED = lazy_pattern(
-    r"\b(?:this|these|th(?:e|is|ese) following|following|such) (?:\w+ )?(?:issues?|errors?"
-    r"|problems?|bugs?|failures?|warnings?|logs?|output|stack ?traces?|messages?|exceptions?)\b",
-    re.IGNORECASE,
-)
-_STATEMENT = lazy_pattern(r"(?:i|we|my|our|i'm|i've|we've)\b", re.IGNORECASE)
-_SENTENCE = lazy_pattern(rf"(?<=[{ENDS}])\s+|(?<=[{WIDE_ENDS}])|\s*\n+\s*")
-
-_ASSENT_CHARS = 60
-_CONSENT = word_set(
-    """
-    yes y yep yeah sure go continue proceed do next keep resume retry ja oui si s\u00ed weiter vale
-    adelante continuer vas-y mach bitte please ok okay sim tak dalej
-    \u7ee7\u7eed \u597d\u7684 \u597d \u662f \u53ef\u4ee5 \u306f\u3044 \u7d9a\u3051\u3066
-    \u0434\u0430 \u043f\u0440\u043e\u0434\u043e\u043b\u0436\u0430\u0439
-    """
-)
-_THANKS = word_set(
-    """
-    thanks thank thx ty danke merci gracias great good nice perfect cool awesome super lgtm works
-    wonderful excellent parfait perfekt perfecto \u8c22\u8c22 \u3042\u308a\u304c\u3068\u3046
-    \u0441\u043f\u0430\u0441\u0438\u0431\u043e obrigado hi hello hey hallo bonjour hola bye
-    """
-)
-_ASSENTS = (
-    _CONSENT
-    | _THANKS
-    | word_set(
-        """
-        no it again ahead going stop commit push on then that this these those all changes change
-        your the and now also a to me us looks look so much very well you fine done clear exit quit
-        everything with i like my for recent k right correct agreed exactly morning is was
-        wait option first second them
-        """
-    )
-)
-_CHANGELOG = word_set("changelog changelog.md changes.md history.md")
-_ERRANDS = word_set("add an as bring entry file in line md of one please sentence short small"
-                    " todate update updated up date when work write you're")  # fmt: skip
-_VAGUE = _ASSENTS | word_set(
-    """
-    fix fixes fixing fixed make still not failing fails failed fail broken issue issues error errors
-    bug bugs problem problems test tests lint build ci type types typecheck warnings warning why
-    does doesn't don't didn't have has there here try solve resolve check review code what in of
-    please just up are be get got same other remaining red green pass passing working run
-    """
-)
-
-
-class Ask(Value):
-    """What a prompt asked: `title` is empty if only output was pasted; `said` is longer."""
-
-    title: str = ""
-    said: str = ""
+_PLAN = lazy_pattern(r"^plan\s*[:\u2013\u2014]\s*(?=\S)", re.IGNORECASE)
+"""How clients that plan head what is approved."""
+_WORD = lazy_pattern(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
+_SENTENCE = lazy_pattern(rf"(?<=[{ENDS}])\s+|(?<=[{WIDE_ENDS}])")
 
 
 def words_of(text: str) -> str:
-    """Return what the person wrote; "" for messages of the client and bare slash commands."""
+    """Return what the person wrote; "" for messages of the client and its built-in commands."""
     shown = text
     if "<" in shown:
         shown = _COMMAND.sub(lambda found: f"/{found['name'].strip()} {found['args'] or ''}", shown)
@@ -183,143 +85,52 @@ def words_of(text: str) -> str:
     if _BY_THE_CLIENT.match(bare):
         return ""
     slash = _SLASH.match(bare)
-    if slash and (not slash["args"] or slash["name"].lower() in _BUILT_IN):
+    if slash and slash["name"].lower() in _BUILT_IN:
         return ""
     return shown if bare else ""
 
 
-def ask_of(text: str) -> Ask | None:
-    """Return what a prompt asked; None if it only agrees or thanks, or is the client's own."""
-    words = words_of(text)[:_READ_CHARS].replace("\r\n", "\n").strip()
-    if not words or is_assent(words):
-        return None
-    return _of_plan(words) or _of_text(words)
-
-
 def heading_of(text: str) -> str:
-    """Return the heading of a document that was given as a prompt; "" for any other prompt."""
-    planned = _of_plan(words_of(text)[:_READ_CHARS].replace("\r\n", "\n").strip())
-    return planned.title if planned else ""
+    """Return the heading of a document that was given as a prompt; "" for any other prompt.
+
+    Of several the first that has more than one word.
+    """
+    words = words_of(text)[:_READ_CHARS].replace("\r\n", "\n").strip()
+    document = _LEADS_TO_PLAN.sub("", words, count=1) if _LEADS_TO_PLAN.match(words) else words
+    if not document.startswith("#"):
+        return ""
+    headings = [_PLAN.sub("", _unmarked(found[1])) for found in _HEADING.finditer(document)]
+    named = [one for one in headings if " " in one]
+    return one_line((*named, *headings, "")[0], TITLE)
 
 
-def is_assent(prompt: str) -> bool:
-    """Return True if a prompt only agrees, thanks, greets, or asks to commit."""
-    if len(prompt) > _ASSENT_CHARS:
-        return False
-    if _RESUMED.match(prompt):
-        return True
-    words = _words(prompt)
-    return all(word in _ASSENTS or word.isdigit() or _is_bookkeeping(word) for word in words)
+def names_its_subject(words: str) -> bool:
+    """Return True if what a person wrote is long enough to say what it is about.
+
+    What is no word of a language, such as a number or a hash, does not count.
+    """
+    found = [one for one in _WORD.findall(words[:_READ_CHARS]) if not one.isdecimal()]
+    unspaced = sum("\u3040" <= letter <= "\u9fff" for letter in words[:_READ_CHARS])
+    return len(found) >= NAMING_WORDS or unspaced >= 2 * NAMING_WORDS
 
 
-def is_errand(prompt: str) -> bool:
-    """Return True if a prompt only asks to update the changelog, and perhaps to commit."""
-    words = set(_words(prompt)) if len(prompt) <= _ASSENT_CHARS else set()
-    return not words.isdisjoint(_CHANGELOG) and words <= _CHANGELOG | _ERRANDS | _ASSENTS
+def title_of(words: str) -> str:
+    """Return the heading of a document, else the first lines or sentences that name a subject."""
+    if heading := heading_of(words):
+        return heading
+    said = ""
+    for part in _parts(words[:_READ_CHARS]):
+        said = f"{said} {part}" if said else part
+        if names_its_subject(said):
+            break
+    return one_line(said or words, TITLE)
 
 
-def is_consent(prompt: str) -> bool:
-    """Return True if a prompt agrees to what was proposed last."""
-    if not is_assent(words_of(prompt)):
-        return False
-    words = set(_words(prompt))
-    if _RESUMED.match(prompt):
-        return True
-    is_thanks = not words.isdisjoint(_THANKS) and words <= _THANKS | {"ok", "okay", "you", "so"}
-    return not words.isdisjoint(_CONSENT) and not is_thanks
-
-
-def is_vague(title: str) -> bool:
-    """Return True if a request names nothing: "fix them", "this should be hidden"."""
-    words = _words(title)
-    if _POINTING.match(title) and len(words) <= _POINTING_WORDS:
-        return True
-    if _UNNAMED.search(title) and len(words) <= _POINTING_WORDS:
-        return True
-    return len(words) <= 8 and all(word in _VAGUE or word.isdigit() for word in words)
-
-
-def is_statement(title: str) -> bool:
-    """Return True if a request only states what its author observed or did."""
-    return _STATEMENT.match(title) is not None
-
-
-def _of_plan(words: str) -> Ask | None:
-    """Return the ask of a document with a heading of its own, such as an approved plan."""
-    opening = _LEADS_TO_PLAN.match(words)
-    if not opening and not words.startswith("#"):
-        return None
-    text = words[opening.end() :] if opening else words
-    headings = (_NAMED.sub("", found[1], count=1) for found in _HEADING.finditer(text))
-    title = next((one for one in headings if not set(_words(one)) <= _GENERIC), "")
-    title = one_line(_unmarked(title), TITLE)
-    about = _opening_of(_FENCE.sub("", _HEADING.sub("", text)).strip())
-    title = title or one_line(_SENTENCE.split(about, 1)[0], TITLE)
-    if not title:
-        return None
-    return Ask(title=title, said=one_line(f"{title.rstrip(ENDS)}: {about}", SAID))
-
-
-def _of_text(words: str) -> Ask:
-    """Return the ask of a prompt, without the output that was pasted into it."""
-    lines = [line for line in _FENCE.sub("", words).split("\n") if line.strip()]
-    text = _written(lines)
-    found = (line.strip() for sign in _FAILURES for line in lines if sign.search(line))
-    failure = next(found, "")
-    if not text:
-        pasted = failure or (lines or words.split("\n"))[0].strip()
-        return Ask(said=one_line(f"Pasted output: {pasted}", SAID))
-    said = one_line(text, SAID)
-    if failure and not any(failure in line for line in text.split("\n")):
-        said = f"{one_line(text, SAID // 2)} (output: {one_line(failure, SAID // 2)})"
-    return Ask(title=_title(text), said=said)
-
-
-def _written(lines: list[str]) -> str:
-    """Return the text before the first line of output, else after the last one."""
-    said = [_OUTPUT_INSIDE.split(line, maxsplit=1)[0] for line in lines]
-    is_output = [bool(_OUTPUT.match(line)) for line in lines]
-    pasted = [at for at, line in enumerate(lines) if is_output[at] or said[at] != line]
-    if not pasted:
-        return "\n".join(said)
-    before = said[: pasted[0]] if is_output[pasted[0]] else said[: pasted[0] + 1]
-    return "\n".join(before or said[pasted[-1] + 1 :])
-
-
-def _opening_of(body: str) -> str:
-    """Return the first paragraph, with the next one if it ends with a colon."""
-    first, _, rest = body.partition("\n\n")
-    return one_line(f"{first} {rest}" if first.rstrip().endswith(":") else first, SAID)
-
-
-def _title(text: str) -> str:
-    """Return the first sentence that asks for something, without polite phrases."""
-    sentences = [one for one in _SENTENCE.split(text.strip()) if one.strip()]
-    while len(sentences) > 1 and is_assent(sentences[0]):
-        del sentences[0]
-    first = sentences[0]
-    if len(first) < _SHORT and len(sentences) > 1:
-        first = f"{first} {sentences[1]}"
-    shown = one_line(_unmarked(first), 4 * TITLE)
-    bare = shown[_opening(shown) :]
-    shown = sentence_case(bare) if len(bare) > _SHORT // 2 else shown
-    return one_line(shown.rstrip(" .:,"), TITLE)
-
-
-def _opening(text: str) -> int:
-    """Return the length of the polite phrases at the beginning of a sentence."""
-    found = _POLITE.match(text)
-    return found.end() if found else 0
+def _parts(words: str) -> Iterator[str]:
+    for line in _FENCE.sub("", words).replace("\r\n", "\n").split("\n"):
+        if shown := _unmarked(line):
+            yield from _SENTENCE.split(shown)
 
 
 def _unmarked(text: str) -> str:
     return text.replace("**", "").lstrip("#>*-\u2022 \t").strip()
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"[^\W_]+(?:['\u2019-][^\W_]+)*", text.lower())
-
-
-def _is_bookkeeping(word: str) -> bool:
-    """Return True for "commit", "push" and "continue", however they are mistyped."""
-    return bool(get_close_matches(word, ("commit", "push", "continue"), n=1, cutoff=0.8))

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from observer.core.events import Command
 from observer.core.model import Recorded
 from observer.core.text import is_within, one_line
-from observer.observations import git_commands, open_steps
+from observer.observations import git_commands
 from observer.observations.git_commands import GitOperation, Scope
 from observer.observations.session_state import FileState, SessionState, added, without_groups
 
@@ -58,30 +58,19 @@ def without_undone(sayings: tuple[str, ...], to: str) -> tuple[str, ...]:
 
 
 def with_commit(state: SessionState, saying: str, paths: Iterable[str]) -> SessionState:
-    """Return the state after a commit: its files are clean, the steps that it names are done."""
+    """Return the state after a commit: its files are clean."""
     clean = set(paths)
     files = {
         path: _committed_file(touched) if path in clean else touched
         for path, touched in state.files.items()
     }
-    return replace(
-        state,
-        files=files,
-        commits=added(state.commits, saying),
-        achieved=(),
-        steps=open_steps.without_done(state.steps, (f"{subject_of(saying)} commit",)),
-    )
+    return replace(state, files=files, commits=added(state.commits, saying))
 
 
 def with_later_commit(state: SessionState, saying: str, paths: Iterable[str]) -> SessionState:
     """Return the state after a commit of the session's changes that was made outside of it."""
     clean = with_commit(state, "", paths)
-    return replace(
-        clean,
-        later_commits=added(state.later_commits, saying),
-        achieved=state.achieved,
-        steps=open_steps.without_done(state.steps, (subject_of(saying),)),
-    )
+    return replace(clean, later_commits=added(state.later_commits, saying))
 
 
 def written_files(state: SessionState) -> tuple[str, ...]:

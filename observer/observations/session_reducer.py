@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from observer.code.change_summary import ChangeSummary
 from observer.core.events import (
     AnyBody,
     Checkout,
@@ -35,30 +36,27 @@ from observer.core.events import (
 )
 from observer.core.model import Item, Recorded, Session
 from observer.core.routes import is_imported
-from observer.core.text import first_line
+from observer.core.text import first_line, one_line, relative
 from observer.observations import (
     command_text,
     conversation,
     event_text,
     file_text,
     grouping,
-    open_steps,
     planning,
     prompts,
-    replies,
+    quoting,
     session_commits,
     session_lifecycle,
     session_state,
     tool_pairing,
+    turns,
 )
 from observer.observations.analysis import (
     analysis_of,
     analyzed,
 )
-from observer.observations.drafts import (
-    item,
-    where_of,
-)
+from observer.observations.drafts import item, where_of
 from observer.observations.event_record import EventRecord
 from observer.observations.git_commands import GitOperation
 from observer.observations.memory_use import is_memory_use
@@ -67,6 +65,7 @@ from observer.observations.session_state import PendingTool, SessionState
 from observer.shell import command_line
 
 Items = tuple[Item, ...]
+_REPLIES, _REPLY = 3, 300
 Step = tuple[SessionState, Items]
 
 
@@ -101,6 +100,8 @@ class SessionReducer:
     def learn(self, items: Items, failures: Iterable[OpenFailure] = ()) -> None:
         """Take the fixes that the last event completed, and the checks that are red now."""
         self._state = session_state.with_fixes(self._state, items)
+        if self._state.turn:
+            self._state = replace(self._state, turn=turns.with_fixes(self._state.turn, items))
         if self._session:
             seen = tuple(one for one in failures if self._session.id in one.sessions)
             self._state = replace(self._state, failing=seen)
@@ -151,7 +152,18 @@ def _step(before: SessionState, recorded: EventRecord) -> Step:
 def _write(before: SessionState, recorded: Recorded, body: FileWrite) -> Step:
     after = planning.written(_superseded(before, body), recorded, body)
     change = analysis_of(recorded).change
-    return grouping.write(after, recorded, body, change, file_text.chars_of(body))
+    after, items = grouping.write(after, recorded, body, change, file_text.chars_of(body))
+    return _with_write(after, recorded, body, change), items
+
+
+def _with_write(
+    after: SessionState, recorded: Recorded, body: FileWrite, change: ChangeSummary
+) -> SessionState:
+    where = where_of(recorded)
+    path = relative(body.path, where.root, where.cwd)
+    if after.turn is None or body.error or path.startswith(("/", "~")):
+        return after
+    return replace(after, turn=turns.with_write(after.turn, path, change.symbols))
 
 
 def _read(before: SessionState, recorded: Recorded, body: FileRead) -> Step:
@@ -163,7 +175,17 @@ def _command(before: SessionState, recorded: Recorded, body: Command) -> Step:
     result = analysis_of(recorded).result
     after = _superseded(before, body)
     after = session_commits.with_git_commands(after, recorded, body, is_ok=result.ok is not False)
-    return grouping.command(after, recorded, body, result)
+    ran, items = grouping.command(after, recorded, body, result)
+    return _with_checks(ran, after), items
+
+
+def _with_checks(after: SessionState, before: SessionState) -> SessionState:
+    """Return the state with the checks that have just ended in its turn."""
+    turn = after.turn
+    for name, run in after.commands.items() if turn else ():
+        if turn and run.is_check and run is not before.commands.get(name):
+            turn = turns.with_check(turn, name, run.said)
+    return after if turn is after.turn else replace(after, turn=turn)
 
 
 def _search(before: SessionState, recorded: Recorded, body: Search) -> Step:
@@ -177,36 +199,54 @@ def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
     if listed := planning.listed(after, recorded, body):
         return listed[0], (listed[1],)
     if items := conversation.answered_questions(after, recorded, body):
-        return after, items
-    return planning.planned(after, body), _plain(recorded)
+        return _with_answers(after, items), items
+    if plan := conversation.approved_plan(after, recorded, body):
+        return planning.planned(after, body), plan
+    if after.turn:
+        after = replace(after, turn=turns.with_tool(after.turn, body))
+    return after, _plain(recorded)
+
+
+def _with_answers(before: SessionState, items: Items) -> SessionState:
+    said = [one.narrative.partition("\n")[0] for one in items]
+    decided = session_state.added(before.decided, *said)
+    turn = before.turn
+    for one in said if turn else ():
+        turn = turn and turns.with_answer(turn, one)
+    return replace(before, decided=decided, turn=turn)
 
 
 def _prompt(before: SessionState, recorded: Recorded, body: Prompt) -> Step:
-    after = replace(
-        session_state.without_groups(before),
-        question="",
-        asks=planning.asked(before.asks, prompts.ask_of(body.text)),
-        steps=open_steps.asked(
-            before.steps, prompts.words_of(body.text), is_consent=prompts.is_consent(body.text)
-        ),
-    )
-    made = _plain(recorded)
-    after = conversation.with_prompt(after, body, made)
-    return after, (*made, *conversation.proposed_decisions(recorded, body))
+    ended = _told(before, recorded)[1]
+    turn, made = turns.told(turns.begun(before.turn, recorded, body), recorded)
+    asks = before.asks
+    if turn.title:
+        asks = session_state.added(asks, turn.title)
+    return replace(session_state.without_groups(before), turn=turn, asks=asks), (*ended, made)
+
+
+def _told(before: SessionState, recorded: Recorded) -> Step:
+    """Return the state and the item of its turn, if that says less than is known."""
+    if before.turn is None or before.turn.is_told:
+        return before, ()
+    turn, made = turns.told(before.turn, recorded)
+    return replace(before, turn=turn), (made,)
 
 
 def _reply(before: SessionState, recorded: Recorded, body: Reply) -> Step:
-    said, achieved = replies.read(body.text), replies.achievements_in(body.text)
-    left = open_steps.without_done(open_steps.ended(before.steps), achieved)
-    after = replace(
-        before,
-        last_reply=said.lead or before.last_reply,
-        lessons=session_state.added(before.lessons, *said.lessons),
-        achieved=session_state.added(before.achieved, *achieved),
-        question=said.question,
-        steps=open_steps.stated(left, said.plans, is_whole=said.is_whole),
-    )
-    return conversation.with_findings(after, recorded, body)
+    if before.turn is None or recorded.event.agent:
+        return before, ()
+    said = one_line(quoting.opening(body.text), _REPLY)
+    after = replace(before, turn=turns.with_reply(before.turn, body))
+    after = replace(after, replies=(*before.replies, said)[-_REPLIES:] if said else before.replies)
+    return _told(after, recorded)
+
+
+def _delegation(before: SessionState, recorded: Recorded, body: Delegation) -> Step:
+    after, items = grouping.delegation(before, recorded, body)
+    if after.turn and body.result:
+        after = replace(after, turn=turns.with_report(after.turn, body.agent, body.result))
+    return after, items
 
 
 def _intent(before: SessionState, recorded: Recorded, body: Intent) -> Step:
@@ -227,7 +267,8 @@ def _result(before: SessionState, whole: EventRecord, pending: PendingTool) -> S
         return after, ()
     if isinstance(asked, FileWrite):
         after = planning.written(after, whole, asked)
-        return grouping.write(after, whole, asked, pending.change, pending.chars)
+        after, items = grouping.write(after, whole, asked, pending.change, pending.chars)
+        return _with_write(after, whole, asked, pending.change), items
     return _STEPS[type(asked)](after, whole, asked)
 
 
@@ -237,7 +278,11 @@ def _commit(before: SessionState, recorded: Recorded, body: Commit) -> Step:
         return session_state.without_groups(before), items
     paths = [path for made in items for path in made.files_modified]
     said = session_commits.commit_text(body.subject, body.hash)
-    return session_commits.with_commit(session_state.without_groups(before), said, paths), items
+    after = session_commits.with_commit(session_state.without_groups(before), said, paths)
+    if after.turn:
+        after = replace(after, turn=turns.with_commit(after.turn, body.subject))
+    after, told = _told(after, recorded)
+    return after, (*items, *told)
 
 
 def _rewrite(before: SessionState, recorded: Recorded, body: Rewrite) -> Step:
@@ -257,7 +302,7 @@ def _custom(before: SessionState, recorded: Recorded, body: Custom) -> Step:
 
 
 def _compaction(before: SessionState, recorded: Recorded, body: Compaction) -> Step:
-    said = replies.read(body.summary).lead
+    said = quoting.opening(body.summary)
     after = replace(before, compactions=session_state.added(before.compactions, said))
     return after, _plain(recorded)
 
@@ -277,7 +322,9 @@ def _end(before: SessionState, recorded: Recorded, body: SessionEnd) -> Step:
     after = replace(ended, pending=())
     if body.uncommitted is not None:
         after = session_commits.with_uncommitted(after, body.uncommitted)
-    return after, tuple(made for one in before.pending for made in _unfinished(recorded, one))
+    after, told = _told(after, recorded)
+    left = (made for one in before.pending for made in _unfinished(recorded, one))
+    return after, (*told, *left)
 
 
 def _unfinished(recorded: Recorded, pending: PendingTool) -> Items:
@@ -318,7 +365,7 @@ _STEPS: dict[type[AnyBody], Callable[[SessionState, Recorded, Any], Step]] = {
     FileRead: _read,
     Command: _command,
     Search: _search,
-    Delegation: grouping.delegation,
+    Delegation: _delegation,
     ToolUse: _tool_use,
     Intent: _intent,
     Outcome: _outcome,

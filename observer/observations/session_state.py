@@ -22,9 +22,8 @@ from observer.core.text import distinct, one_line
 from observer.core.value import Value, decode_state, newest
 from observer.observations.drafts import ItemOrigin
 from observer.observations.open_failures import OpenFailure
-from observer.observations.open_steps import OpenStep
-from observer.observations.prompts import Ask
 from observer.observations.todos import Point
+from observer.observations.turns import Turn
 
 GROUPS = 12
 INTENTS = 16
@@ -117,22 +116,13 @@ class TodoList(Value):
     chars: int = 0
 
 
-class AnsweredPrompt(Value):
-    """The prompt that replies answer: its item, title and beginning, and their last findings."""
-
-    item: int = 0
-    title: str = ""
-    asked: str = ""
-    is_question: bool = False
-    findings: tuple[str, ...] = ()
-
-
 class SessionState(Value):
     """All that is known of a session. Sequences are oldest first and drop the oldest.
 
-    `plan` is the heading of a plan not yet begun; `question` waits for an answer; `achieved` are
-    the changes that the agent reported since the last commit; `later_commits` were made outside of
-    the session and hold its changes; `failing` are the checks that failed in it and are red.
+    `turn` goes on, None before the first prompt; `asks` are the titles of those that named their
+    subject. `plan` is the heading of a plan not yet begun, `begun_plan` of one that a later session
+    began. `decided` are the person's answers; `later_commits` were made outside of the session and
+    hold its changes; `failing` are the checks that failed in it and are red.
     `stash` are the session's files in each entry of git's stash, newest last; `is_stashed` while
     changes are there and no file was written since: checks then run without them.
     `is_git_asked` after git said which files are not committed, until the next write.
@@ -145,14 +135,12 @@ class SessionState(Value):
     stash: tuple[tuple[str, ...], ...] = ()
     is_stashed: bool = False
     is_git_asked: bool = False
-    asks: tuple[Ask, ...] = ()
-    answering: AnsweredPrompt = AnsweredPrompt()
-    last_reply: str = ""
-    lessons: tuple[str, ...] = ()
-    achieved: tuple[str, ...] = ()
+    turn: Turn | None = None
+    asks: tuple[str, ...] = ()
+    replies: tuple[str, ...] = ()
     plan: str = ""
-    question: str = ""
-    steps: tuple[OpenStep, ...] = ()
+    begun_plan: str = ""
+    decided: tuple[str, ...] = ()
     lists: tuple[TodoList, ...] = ()
     compactions: tuple[str, ...] = ()
     failing: tuple[OpenFailure, ...] = ()

@@ -23,7 +23,6 @@ from observer.core.text import (
 from observer.observations import (
     concepts,
     planning,
-    replies,
     session_commits,
     session_digest,
     session_state,
@@ -40,7 +39,6 @@ from observer.shell.fixers import rewrites
 FIELD_CHARS = 900
 _FAILURES_SHOWN = 3
 _FILES_SHOWN = 5
-_ACHIEVED = 4
 _WORTH_SAYING_MS = 1000
 _SENTENCE_END = re.compile(r"\.(?: |$)")
 _SENTENCE = re.compile(r"[^`] [^`]|[^\x00-\x7f]")
@@ -113,14 +111,14 @@ def summarize(session: Session) -> Item | None:
 
 def _trusted(known: SessionState) -> SessionState:
     """Return the state without requests and paths that look like injected instructions."""
-    asks = tuple(ask for ask in known.asks if not suspicion(f"{ask.title}\n{ask.said}"))
+    asks = tuple(ask for ask in known.asks if not suspicion(ask))
     files = {path: file for path, file in known.files.items() if not suspicion(path)}
     return replace(known, asks=asks, files=files)
 
 
 def _only_asked(known: SessionState) -> bool:
     """Return True if a session only asked what is remembered."""
-    is_asking = known.asks and all(only_asks(ask.said or ask.title) for ask in known.asks)
+    is_asking = known.asks and all(map(only_asks, known.asks))
     return bool(is_asking) and not any(file.writes for file in known.files.values())
 
 
@@ -128,6 +126,9 @@ def _has_substance(known: SessionState) -> bool:
     return any(
         (
             known.asks,
+            known.plan,
+            known.begun_plan,
+            known.decided,
             known.files,
             known.commands,
             known.commits,
@@ -136,7 +137,6 @@ def _has_substance(known: SessionState) -> bool:
             known.customs,
             known.remembered,
             known.lists,
-            known.steps,
         )
     )
 
@@ -173,34 +173,12 @@ def _investigated(known: SessionState) -> str:
 
 
 def _learned(known: SessionState) -> str:
-    lessons = [one for one in known.lessons if not _is_report(one)][-5:]
-    if not lessons and _is_answer(known):
-        lessons = [known.last_reply]
-    return _field([*known.fixed[-4:], *known.remembered[-6:], *lessons, *known.compactions[-1:]])
-
-
-def _is_answer(known: SessionState) -> bool:
-    """Return True if the last reply is the result of a session, which changed nothing.
-
-    After a change the reply mostly reports it, which can be recognized in English only.
-    """
-    reply = known.last_reply
-    if not _SENTENCE.search(reply) or _is_report(reply):
-        return False
-    has_changed = known.commits or any(map(session_digest.is_changed, known.files.values()))
-    return not has_changed or _ENGLISH.isdisjoint(reply.lower().split())
-
-
-def _is_report(sentence: str) -> bool:
-    """Return True if a sentence reports work without a reason: it is not a lesson."""
-    if replies.is_status(sentence):
-        return True
-    return replies.is_change(sentence) and not _CAUSE.search(sentence)
+    """Return notes, the person's decisions, and what the last compaction kept."""
+    return _field([*known.remembered[-6:], *known.decided[-4:], *known.compactions[-1:]])
 
 
 def _completed(known: SessionState) -> str:
     said = [f"Committed {listed(known.commits[-5:], 5)}"] if known.commits else []
-    said += known.achieved[-_ACHIEVED:]
     for verb in ("changed", "created", "deleted"):
         written = [
             path
@@ -219,10 +197,12 @@ def _completed(known: SessionState) -> str:
     if known.later_commits:
         said.append(f"Taken in by later commits: {listed(known.later_commits[-3:], 3)}")
     if known.plan:
-        said.append(f"{planning.PLANNED}{known.plan}")
+        said.append(f"Planned: {known.plan}")
+    if known.begun_plan:
+        said.append(f"Planned, and begun in a later session: {known.begun_plan}")
     passing = {ran.said: head for head, ran in known.commands.items() if _passes(head, ran)}
     said += [f"{head}: {said}" for said, head in list(passing.items())[-2:]]
-    said += known.customs[-3:]
+    said += [*known.fixed[-3:], *known.customs[-3:], *known.replies[-1:]]
     return _field(said)
 
 

@@ -28,7 +28,7 @@ from observer.core.events import (
     Triage,
     Undo,
 )
-from observer.core.filters import RECORDED_KINDS, Filters, touches
+from observer.core.filters import CAPTURED, RECORDED_KINDS, Filters, touches
 from observer.core.model import Item, Recorded, item_id, seq_of
 from observer.core.value import Value
 from observer.observations.note_reducer import OnNote, versions_of
@@ -76,7 +76,7 @@ def _with_sources(reader: PurgeReader, item_ids: Collection[int]) -> Iterator[tu
         if item is None:
             continue
         yield item.id, item
-        if item.kind == "observation":
+        if item.kind in CAPTURED:
             linked = {link.target for link in item.links if link.kind not in _OTHER_WORK}
             waiting += linked - seen - {0}
             seen |= linked
@@ -236,7 +236,7 @@ def _of_file(reader: PurgeReader, asked: Criteria) -> frozenset[int]:
     """Return the events whose items name a file: also commands that were not given its name."""
     wanted = Filters(files=(asked.file,), owner=asked.owner)
     items = reader.items(reader.ids(wanted, limit=ALL))
-    return frozenset(origins(reader, [item.id for item in items if item.kind == "observation"]))
+    return frozenset(origins(reader, [item.id for item in items if item.kind in CAPTURED]))
 
 
 def _holds(text: re.Pattern[bytes], stored: StoredEvent) -> bool:

@@ -68,8 +68,13 @@ NOTHING: Mapping[int, float] = MappingProxyType({})
 
 SEARCHED: tuple[ItemKind, ...] = ("observation", "note", "summary")
 """Kinds that a query finds when none is named."""
-_LISTS: tuple[tuple[ItemKind, ...], ...] = (("observation", "note"), ("summary",))
-"""The same by the list that they are shown in."""
+_RECORDED: tuple[ItemKind, ...] = ("record", *SEARCHED)
+"""The same where a type is named, which may be one of records."""
+
+
+def searched(filters: Filters) -> tuple[ItemKind, ...]:
+    """Return the kinds that a query with these filters finds."""
+    return filters.kinds or (_RECORDED if filters.types else SEARCHED)
 
 
 class Sources(NamedTuple):
@@ -165,7 +170,7 @@ def candidates(
         legs: which ways of finding to take.
         most: candidates that each leg finds of each list.
     """
-    asked = _lists(filters.kinds)
+    asked = _lists(filters)
     view = sources.view
     if not wanted.words:
         none = np.zeros(view.size, np.bool_)
@@ -246,9 +251,8 @@ def _share(kinds: tuple[ItemKind, ...]) -> int:
     return OF_SUMMARIES if kinds == ("summary",) else 1
 
 
-def _lists(kinds: Sequence[ItemKind]) -> list[tuple[ItemKind, ...]]:
-    if not kinds:
-        return list(_LISTS)
+def _lists(filters: Filters) -> list[tuple[ItemKind, ...]]:
+    kinds = searched(filters)
     summaries = tuple(kind for kind in kinds if kind == "summary")
     others = tuple(kind for kind in kinds if kind != "summary")
     return [part for part in (others, summaries) if part]

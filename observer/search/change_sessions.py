@@ -124,7 +124,7 @@ def prompt(reader: StoreReader, session: Session, before_ms: int) -> list[Item]:
     prompts = Filters(
         project_id=session.project_id,
         session_id=session.id,
-        types=("prompt",),
+        types=("turn",),
         until_ms=before_ms + 1,
     )
     return reader.recent(prompts, limit=1)

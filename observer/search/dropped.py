@@ -89,7 +89,7 @@ def _known(
         until_ms=compaction.created_ms,
         owner=owner,
     )
-    own = replace(since, kinds=("observation",), session_id=session.id)
+    own = replace(since, kinds=("observation", "record"), session_id=session.id)
     noted = replace(
         since,
         kinds=("note",),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from observer.core.filters import Filters
 from observer.core.value import Value
-from observer.search.candidates import BY_WORDS, LEGS, SEARCHED, Leg, Sources
+from observer.search.candidates import BY_WORDS, LEGS, Leg, Sources, searched
 from observer.search.dedupe import Deduplicator
 from observer.search.eligible import Nearness, outranked, together
 from observer.search.lookup import HitLoader, look_up, with_newer
@@ -142,7 +142,7 @@ def browse(
     sources: Sources, filters: Filters, notice: str = "", *, limit: int, now_ms: int
 ) -> SearchHits:
     """Return what fits some filters, the newest first; a score is nothing but recency."""
-    chosen = filters if filters.kinds else replace(filters, kinds=SEARCHED)
+    chosen = replace(filters, kinds=searched(filters))
     hits = Deduplicator()
     for item in filter(filters.admits, sources.reader.recent(chosen, limit=_ECHOES * limit)):
         age = recency(item.created_ms, now_ms=now_ms)

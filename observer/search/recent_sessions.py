@@ -11,10 +11,9 @@ from itertools import chain
 from typing import NamedTuple
 
 from observer.core.filters import Filters
-from observer.core.model import Item, Session, SummaryFields, item_id
+from observer.core.model import Item, Session, item_id
 from observer.observations import project_state
 from observer.observations.open_failures import OpenFailure, worth_showing
-from observer.observations.open_steps import is_about
 from observer.observations.session_digest import Unfinished, unfinished
 from observer.store.interface import StoreReader
 
@@ -22,8 +21,6 @@ SESSIONS = 40
 """Sessions that are looked at, the last active ones."""
 OLD_MS = 14 * 86_400_000
 """What another session left not committed so long before the last is nobody's next step."""
-STEPS_OLD_MS = 7 * 86_400_000
-"""What another session planned so long before the last is not what comes next."""
 MOST_EVENTS = 200
 """Of one session, searched for the item that describes an edit."""
 ASKED = 100
@@ -142,40 +139,9 @@ class RecentSessions:
                 yield UncommittedFile(past, path, self._writing(past, path), differ is not None)
 
     def steps(self, last: PastSession) -> Iterator[tuple[PastSession, str]]:
-        """Yield what is still to do, that of the session to resume first.
-
-        What a later session or commit says to be done is left out, and what a later one plans
-        anew is what it says there.
-        """
-        recent = [past for past in self._all if self._is_planned_lately(past, last)]
-        if not any(past.left.steps for past in recent):
-            return
-        done = [*self._done_in_sessions(), *self._done_in_commits(recent)]
-        planned: list[str] = []
-        for past in sorted(recent, key=lambda past: past is not last):
-            since = [text for at_ms, text in done if at_ms > past.session.last_ms]
-            for step in past.left.steps:
-                if not any(is_about(step, text) for text in (*since, *planned)):
-                    yield past, step
-            planned += past.left.steps
-
-    def _is_planned_lately(self, past: PastSession, last: PastSession) -> bool:
-        oldest_ms = last.session.started_ms - STEPS_OLD_MS
-        return past is last or (past.session.last_ms >= oldest_ms and not past.session.parent)
-
-    def _done_in_sessions(self) -> Iterator[tuple[int, str]]:
-        """Yield when and what sessions did, by their titles and what they say they completed."""
-        for past in self._all:
-            if past.summary.files_modified:
-                said = past.summary.summary or SummaryFields()
-                for text in (past.summary.title, *said.completed.split(". ")):
-                    yield past.session.last_ms, text
-
-    def _done_in_commits(self, recent: Sequence[PastSession]) -> Iterator[tuple[int, str]]:
-        since_ms = min(past.session.started_ms for past in recent)
-        filters = Filters(project_id=self._project_id, types=("commit",), since_ms=since_ms)
-        for commit in self._reader.recent(filters, limit=COMMITS):
-            yield commit.created_ms, commit.title
+        """Yield what the to-do lists and the plan of the session to resume still have to do."""
+        for step in last.left.steps:
+            yield last, step
 
     def _read(self) -> Iterator[PastSession]:
         sessions = self._reader.sessions(project_id=self._project_id, limit=SESSIONS)

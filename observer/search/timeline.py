@@ -82,7 +82,7 @@ MOST_ITEMS = 5_000
 """Observations of one account, and notes likewise."""
 MOST_CHILDREN = 100
 
-NOTED = ("constraint", "decision", "finding", "heuristic", "rejected")
+NOTED = ("constraint", "decision", "heuristic", "rejected")
 OBSERVED = ("command", "commit", "file-write", "fix", "tool-use", *NOTED)
 """Types of observations that an account looks at."""
 
@@ -146,7 +146,7 @@ def account(
     here = Filters(project_id=project_id, since_ms=since_ms, owner=owner, kinds=("note",))
     notes = reader.recent(here, limit=MOST_ITEMS)
     seen = Filters(
-        project_id=project_id, since_ms=since_ms, owner=owner, kinds=("observation",),
+        project_id=project_id, since_ms=since_ms, owner=owner, kinds=("observation", "record"),
         types=OBSERVED,
     )  # fmt: skip
     observed = reader.recent(seen, limit=MOST_ITEMS)
@@ -214,7 +214,7 @@ def _usage(reader: StoreReader, session: Session) -> TokenUsage | None:
 
 def _ids_of(reader: StoreReader, session: Session, *, owner: str) -> list[int]:
     within = Filters(
-        kinds=("observation", "note"),
+        kinds=("observation", "record", "note"),
         session_id=session.id,
         since_ms=session.started_ms,
         until_ms=session.last_ms + 1,

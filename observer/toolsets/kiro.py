@@ -17,6 +17,7 @@ from observer.core.errors import BadInput, NotFound
 from observer.core.model import Item
 from observer.memory.api import MOST_IDS, Memory
 from observer.search.find import SearchHits
+from observer.search.handles import SearchOptions
 from observer.search.rank import KNOWLEDGE_FACTOR, Hit, clamped, is_knowledge
 from observer.search.reads import KIND as READ
 from observer.search.snippet import snippet
@@ -122,6 +123,10 @@ class KiroContext(ResultRow):
     tokensUsed: int  # noqa: N815 - as above
 
 
+_ALL = SearchOptions(kinds=("observation", "record", "note", "summary"))
+"""The document promises what tools did as observations of their own."""
+
+
 class Kiro:
     """The tools of one memory; `here` returns the folder that the asking client works in."""
 
@@ -153,7 +158,7 @@ class Kiro:
     ) -> ToolResult[KiroSearchResult]:
         """Search observations and summaries by words and meaning."""
         try:
-            found = self._view().search(query, project=project or None, limit=limit)
+            found = self._view().search(query, project=project or None, limit=limit, narrow=_ALL)
             reads = self._memory.accounts.reads_naming(query, project=project or None, limit=limit)
         except NotFound:
             found, reads = SearchHits(), []

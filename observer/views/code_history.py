@@ -108,7 +108,7 @@ def _item_lines(label: str, items: Iterable[Item]) -> Iterator[str]:
 
 def item_line(item: Item) -> str:
     """Return an item in one line: the outcome of a command, the change of a file, a prompt."""
-    text = item.title if item.type == "prompt" else item.narrative
+    text = item.title if item.type == "turn" else item.narrative
     # The outcome of an attempt is at the end of its text.
     limit = MESSAGE_CHARS if item.type in ATTEMPTS else SNIPPET_CHARACTERS
     return with_suspicion(item, one_line(text or item.title, limit))

@@ -99,7 +99,7 @@ def _session(session: Session, items: Iterable[Item], folder: str) -> VaultFile:
 
 def _first_request(session: Session, ordered: Iterable[Item]) -> str:
     """Return what a session is named for: unlike its summary's title, that stays the same."""
-    asked = next((item.title for item in ordered if item.type == "prompt"), "")
+    asked = next((item.title for item in ordered if item.type == "turn"), "")
     return asked or session.first_prompt or f"session of {session.client}"
 
 

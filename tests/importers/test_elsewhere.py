@@ -105,7 +105,7 @@ def test_a_turn_of_a_channel_is_a_prompt(memory: Memories, shop: Path, tmp_path:
     played.prompt(said, isMeta=True, origin={"kind": "channel"})
     played.prompt("a note of the client's own", isMeta=True)
     here.imported(played.write(tmp_path))
-    assert [one.title for one in here.items() if one.type == "prompt"] == [
+    assert [one.title for one in here.items() if one.type == "turn"] == [
         "Turn the wheel the other way"
     ]
 

@@ -349,7 +349,7 @@ def test_notes_are_read_from_a_repository(memory: Memories, git: Git, shop: Path
     for _ in range(2):
         filled.imported(shop / ".git", source="git-ai")
         types = [item.type for item in filled.items()]
-        assert (types.count("attribution"), types.count("prompt")) == (2, 1)
+        assert (types.count("attribution"), types.count("turn")) == (2, 1)
 
 
 def test_a_folder_without_a_repository_has_none(shop: Path) -> None:

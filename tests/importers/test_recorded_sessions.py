@@ -26,9 +26,9 @@ from tests.importers.conftest import Filled, Memories
 from tests.importers.recorded import SAMPLES, keep, reports
 
 BETTER_KNOWN: Mapping[str, Collection[str]] = {
-    "cline": {"prompt", "summary"},
-    "copilot": {"reply", "summary"},
-    "droid": {"prompt", "command", "file-write", "fix", "reply", "summary"},
+    "cline": {"turn", "summary"},
+    "copilot": {"turn", "summary"},
+    "droid": {"turn", "command", "file-write", "fix", "reply", "summary"},
 }
 """Kinds of items of which files know more than hooks: prompts, words, and how commands ended."""
 REPEATED: Mapping[str, Collection[str]] = {"copilot": ["reply"], "droid": ["reply"]}

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from observer.core.events import AnyBody, Checkout, Command, Event
+from observer.core.filters import CAPTURED
 from observer.ingest.pipeline import Pipeline
 from observer.store.interface import Store
 
@@ -43,7 +44,7 @@ def tell(pipeline: Pipeline, tmp_path: Path, git: Callable[..., str]) -> Tell:
 def types(store: Store) -> Types:
     def types() -> list[str]:
         with store.read() as reader:
-            return [item.type for item in reader.all_items() if item.kind == "observation"]
+            return [item.type for item in reader.all_items() if item.kind in CAPTURED]
 
     return types
 

@@ -147,7 +147,7 @@ class Above:
         return self.memory.sessions(project=here) if here in roots else []
 
     def prompts(self, name: str) -> list[str]:
-        return [item.title for item in self.found("", name, "prompt")]
+        return [item.title for item in self.found("", name, "turn")]
 
 
 @pytest.fixture
@@ -193,8 +193,8 @@ def test_its_checks_are_found_where_they_ran(worked: Above) -> None:
 
 
 def test_its_findings_are_found_where_they_were_made(worked: Above) -> None:
-    assert [item.title for item in worked.found("off-by-one", "api", "finding")] == [CAUSE]
-    assert worked.found("off-by-one", "web", "finding") == []
+    assert [item.title for item in worked.found("off-by-one", "api", "turn")] == [ASKED]
+    assert worked.found("off-by-one", "web", "turn") == []
 
 
 def test_it_has_ended_where_it_worked(worked: Above) -> None:
@@ -242,7 +242,7 @@ def test_why_names_what_was_asked_there(worked: Above) -> None:
 def test_in_all_projects_nothing_is_found_twice(worked: Above) -> None:
     titles = [item.title for item in worked.found("tapir legs", None)]
     assert titles.count(ASKED) == titles.count(CAUSE) == 1
-    assert [item.title for item in worked.found("", None, "prompt")].count(ASKED) == 1
+    assert [item.title for item in worked.found("", None, "turn")].count(ASKED) == 1
 
 
 def test_a_rebuild_gives_the_same(worked: Above) -> None:
@@ -256,7 +256,7 @@ def test_a_rebuild_gives_the_same(worked: Above) -> None:
 
 
 def test_a_forgotten_prompt_is_forgotten_everywhere(worked: Above) -> None:
-    (asked,) = worked.found("", "api", "prompt")
+    (asked,) = worked.found("", "api", "turn")
     worked.memory.notes.forget(asked.id, author="person")
     assert [worked.prompts(name) for name in ("", "api")] == [["show the okapi in web"], []]
     worked.memory.notes.undo(asked.id, author="person")
@@ -267,7 +267,7 @@ def test_a_forgotten_prompt_is_forgotten_everywhere(worked: Above) -> None:
 def test_a_purge_takes_what_is_named_and_its_copies(worked: Above) -> None:
     with worked.store.read() as reader:
         prompts = {one.seq: one for one in reader.log() if one.event.session == "s1"}
-        (asked,) = worked.found("", "api", "prompt")
+        (asked,) = worked.found("", "api", "turn")
         gone = chosen(reader, Criteria(ids=(asked.id,)))
         of_session = chosen(reader, Criteria(session="s1"))
     assert {prompts[seq].event.body.text for seq in gone} == {ASKED}  # type: ignore[union-attr]
@@ -392,7 +392,7 @@ def test_a_result_goes_where_its_call_waits(make: Callable[..., Above], call: To
     assert above.prompts("api") == [ASKED]
     types = {name: {item.type for item in above.found("", name)} for name in ("", "api")}
     kind = "command" if isinstance(call, Command) else "file-write"
-    assert types == {"": {"prompt", "summary"}, "api": {"prompt", "summary", kind}}
+    assert types == {"": {"turn", "summary"}, "api": {"turn", "summary", kind}}
 
 
 @pytest.mark.parametrize("first", [(True,), (False,), (False, True), (True, False)])

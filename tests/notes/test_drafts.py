@@ -26,7 +26,7 @@ def an_item(number: int, title: str, type: str = "commit", **fields: Any) -> Ite
 
 ITEMS = [
     an_item(7, "pytest -q: test_total failed", "command", category="failed"),
-    an_item(1, "Why does the total differ?", "prompt"),
+    an_item(1, "Why does the total differ?", "turn"),
     an_item(2, "Use Decimal", "decision", kind="note", narrative="Use Decimal: cents get lost"),
     an_item(3, "Rounding", "finding", narrative="Floats lose a cent\nline by line"),
     an_item(4, "Tried round(): did not help", "rejected"),
@@ -83,7 +83,7 @@ def test_a_long_section_keeps_its_newest_lines() -> None:
 
 @given(st.text(max_size=120), st.text(max_size=600))
 def test_a_draft_is_a_note_whose_lines_name_their_items(title: str, said: str) -> None:
-    text = drafts.decision_record(title, [an_item(5, said, "prompt")]).text
+    text = drafts.decision_record(title, [an_item(5, said, "turn")]).text
     head, source, body = parts_of(text)
     assert fields_of(source) is not None
     assert (head + body, text.count("(#5)")) == (text, 1)

@@ -162,8 +162,8 @@ def test_prompts_and_commits_lead_to_the_notes_they_name(
         for number, body in enumerate((said, made))
     ]
     world.pipeline.ingest(events, spec.project_id)
-    assert [one.item.type for one in notes.links(spec.id).back] == ["commit", "prompt"]
-    (prompt,) = [one.item for one in notes.links(spec.id).back if one.item.type == "prompt"]
+    assert [one.item.type for one in notes.links(spec.id).back] == ["commit", "turn"]
+    (prompt,) = [one.item for one in notes.links(spec.id).back if one.item.type == "turn"]
     assert [link.title for link in prompt.links] == ["spec"]
 
 

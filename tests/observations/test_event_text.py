@@ -99,7 +99,7 @@ CASES: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "delegation",
             "Find callers",
             "to Explore",
-            "Handed to Explore: Find callers. Explore came back with: Three",
+            "Handed to Explore: Find callers.\nExplore came back with: Three",
         ),
     ),
     (
@@ -122,11 +122,6 @@ CASES: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
         "result-alone",
         Outcome(tool="shell", output="3 files", exit_code=1),
         ("tool-use", "shell", "failed", "Used shell and failed: 3 files"),
-    ),
-    (
-        "prompt",
-        Prompt(text="Round it\nhalf even", files=("a.py",)),
-        ("prompt", "Round it", "", "Round it\nhalf even"),
     ),
     (
         "commit",

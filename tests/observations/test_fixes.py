@@ -229,7 +229,7 @@ def test_a_summary_learns_the_form_that_works(play: Play) -> None:
     summary = summarize(session)
     assert summary is not None
     assert summary.summary is not None
-    assert "`bun test` works where `wrap bun test` failed" in summary.summary.learned
+    assert "`bun test` works where `wrap bun test` failed" in summary.summary.completed
     assert "fails" not in summary.summary.next_steps
 
 

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.observations import prompts
-from observer.observations.prompts import Ask
 
 PLAN = """\
 Implement the following plan:
@@ -41,10 +40,8 @@ ValueError: no total
         "[Image #1]",
         "[Image: source: /tmp/a.png]  ",
         "<command-name>/clear</command-name>\n<command-message>clear</command-message>",
-        "<command-message>review</command-message>\n<command-name>/review</command-name>",
         "/clear",
         "/model opus",
-        "/commit",
         "<environment_context>\n<cwd>/home/ana/shop</cwd>\n</environment_context>",
         "# AGENTS.md instructions for /home/ana/shop\n\nUse tabs.",
         "<turn_aborted>\nThe user interrupted",
@@ -56,7 +53,6 @@ ValueError: no total
 )
 def test_what_no_person_wrote_is_no_prompt(text: str) -> None:
     assert prompts.words_of(text) == ""
-    assert prompts.ask_of(text) is None
 
 
 @pytest.mark.parametrize(
@@ -72,6 +68,7 @@ def test_what_no_person_wrote_is_no_prompt(text: str) -> None:
         ("<user_query>\nround the total\n</user_query>", "round the total"),
         ("<task>\nround the total\n</task><environment_details>x", "round the total"),
         ("/review the cart", "/review the cart"),
+        ("/commit", "/commit"),
         ("round @a.py\n--- Content from referenced files ---\na = 1", "round @a.py"),
         ("/etc/hosts is wrong", "/etc/hosts is wrong"),
         ("a < b and [x] stay", "a < b and [x] stay"),
@@ -86,118 +83,44 @@ def test_what_a_person_wrote_stays(text: str, words: str) -> None:
     ("text", "title"),
     [
         pytest.param(PLAN, "Round totals half even", id="plan"),
-        pytest.param("# Umsetzungsplan: Warenkorb\n\nRunden.", "Warenkorb", id="named"),
-        pytest.param("# Plan\n\n## Context\n\nTotals are cut. Always.", "Totals are cut.", id="no"),
-        pytest.param("Can you please round the total?", "Round the total?", id="courtesy"),
-        pytest.param("Great. Also, sort the carts by name.", "Sort the carts by name", id="after"),
-        pytest.param("Why is it red? The total is cut.", "Why is it red? The total is cut", id="2"),
-        pytest.param(f"The cart is broken:\n{LOG}", "The cart is broken", id="log-behind"),
-        pytest.param(f"{LOG}\nwhy does the cart fail?", "Why does the cart fail?", id="log-before"),
-        pytest.param(
-            "The cart is broken. panic: no total", "The cart is broken", id="log-on-the-line"
-        ),
-        pytest.param("add() gives wrong sums", "add() gives wrong sums", id="a name of code"),
-        pytest.param("cart/tax.py is not read", "cart/tax.py is not read", id="a path"),
-        pytest.param("don't round twice, please", "Don't round twice, please", id="a word"),
-        pytest.param("Port it:\n```go\nfunc a() {}\n```\n", "Port it", id="code"),
-        pytest.param(
-            "runde den Warenkorb kaufm\u00e4nnisch",
-            "Runde den Warenkorb kaufm\u00e4nnisch",
-            id="de",
-        ),
+        pytest.param("# Plan\n\n## Context of it\n\nTotals.", "Context of it", id="two words"),
+        pytest.param("# Plan\n\nTotals are cut.", "Plan", id="one word"),
+        pytest.param("Why is it? The total is cut.", "Why is it? The total is cut.", id="short"),
+        pytest.param("Round the total half even\nand test it", "Round the total half even", id="1"),
+        pytest.param("Port it:\n```go\nfunc a() {}\n```\n", "Port it:", id="code"),
+        pytest.param("```\n$ make\n```", "``` $ make ```", id="nothing but code"),
     ],
 )
-def test_a_request_has_a_title(text: str, title: str) -> None:
-    ask = prompts.ask_of(text)
-    assert ask
-    assert ask.title == title
+def test_a_prompt_is_titled_by_its_first_words(text: str, title: str) -> None:
+    assert prompts.title_of(text) == title
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("text", "names"),
     [
-        "    at total (cart.ts:4:2)",
-        "cart.go:12:3: undefined: total",
-        "error[E0382]: borrow of moved value",
-        "npm ERR! code 1",
-        "thread 'main' panicked at src/main.rs:4",
-        "System.NullReferenceException: no total",
+        ("continue", False),
+        ("3", False),
+        ("ok push it", False),
+        ("12 13 14 15 16", False),
+        ("/review the cart totals", True),
+        ("round the total up", True),
+        ("\u7ee7\u7eed", False),
+        ("\u4fee\u590d\u8d2d\u7269\u8f66\u7684\u603b\u8ba1", True),
     ],
 )
-def test_pasted_output_is_no_title(line: str) -> None:
-    ask = prompts.ask_of(f"The cart is broken\n{line}\n{line}")
-    assert ask
-    assert ask.title == "The cart is broken"
-
-
-def test_a_request_of_output_alone_reports_its_failure() -> None:
-    assert prompts.ask_of(LOG) == Ask(said="Pasted output: ValueError: no total")
-    assert prompts.ask_of("```\n$ make\n```") == Ask(said="Pasted output: ```")
-
-
-def test_a_request_with_output_reports_its_failure() -> None:
-    ask = prompts.ask_of(f"The cart is broken:\n{LOG}")
-    assert ask
-    assert ask.said == "The cart is broken: (output: ValueError: no total)"
-
-
-def test_a_plan_is_reported_with_how_it_begins() -> None:
-    ask = prompts.ask_of(PLAN)
-    assert ask
-    assert ask.said == "Round totals half even: Totals are cut today."
-    led = prompts.ask_of("# Totals\n\nTwo faults:\n\n1. They are cut")
-    assert led
-    assert led.said == "Totals: Two faults: 1. They are cut"
+def test_a_prompt_of_few_words_names_nothing(text: str, *, names: bool) -> None:
+    assert prompts.names_its_subject(text) is names
 
 
 @pytest.mark.parametrize(
     ("text", "heading"),
-    [(PLAN, "Round totals half even"), ("Round it", ""), ("# Plan\n", ""), ("", "")],
+    [(PLAN, "Round totals half even"), ("Round it", ""), ("# Plan\n", "Plan"), ("", "")],
 )
 def test_only_a_document_has_a_heading(text: str, heading: str) -> None:
     assert prompts.heading_of(text) == heading
 
 
-@pytest.mark.parametrize(
-    ("text", "is_assent", "is_consent"),
-    [
-        ("yes, go on", True, True),
-        ("continue", True, True),
-        ("Continue from where you left off.", True, True),
-        ("\u7ee7\u7eed", True, True),
-        ("\u8c22\u8c22", True, False),
-        ("Ja, weiter", True, True),
-        ("thanks!", True, False),
-        ("ok thanks", True, False),
-        ("commit and hpush", True, False),
-        ("comit", True, False),
-        ("2", True, False),
-        ("commit and update the changelog", False, False),
-        ("make the total right", False, False),
-        ("yes " * 20, False, False),
-    ],
-)
-def test_assent_asks_for_nothing_new(text: str, is_assent: bool, is_consent: bool) -> None:
-    assert prompts.is_assent(text) is is_assent
-    assert prompts.is_consent(text) is is_consent
-
-
-@pytest.mark.parametrize(
-    ("title", "is_vague"),
-    [
-        ("fix them", True),
-        ("make the tests pass", True),
-        ("fix all 3 errors", True),
-        ("fix the cart", False),
-        ("round the total", False),
-    ],
-)
-def test_a_vague_request_names_nothing(title: str, is_vague: bool) -> None:
-    assert prompts.is_vague(title) is is_vague
-
-
 @given(st.text(st.sampled_from("# Plan:\n<task>/[]`.at (1)x"), max_size=200))
 def test_any_prompt_is_read(text: str) -> None:
-    ask = prompts.ask_of(text)
-    assert ask is None or ask.title or ask.said
-    assert prompts.heading_of(text) is not None
+    words = prompts.words_of(text)
+    assert bool(prompts.title_of(words)) == bool(words.strip())

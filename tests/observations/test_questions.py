@@ -51,7 +51,6 @@ def test_an_answer_is_read_in_every_clients_spelling(given: Any, output: Any, to
     (fed,) = answers(given, output, tool)
     assert (fed.question, fed.chosen) == ("Where do sessions go?", ("Postgres",))
     assert [label for label, _ in fed.rejected] == ["Redis"]
-    assert fed.is_decision
 
 
 def test_what_was_noted_beside_the_choice_is_kept() -> None:
@@ -61,25 +60,6 @@ def test_what_was_noted_beside_the_choice_is_kept() -> None:
         "annotations": {question: {"notes": "but in a table of their own"}},
     }
     assert answers(ASKED, output)[0].chosen == ("Postgres", "but in a table of their own")
-
-
-@pytest.mark.parametrize(
-    ("question", "answer", "is_decision"),
-    [
-        ("May I delete the folder?", "Yes, remove it", False),
-        ("May I delete the folder?", "keep it until the release", False),
-        ("Where do the docs go?", "There is a folder for them at the root", True),
-        ("Where do the docs go?", "what do you mean by docs?", False),
-        ("Shall we batch?", "No batching at all", True),
-        ("Shall we batch?", "no", False),
-        ("Where do the docs go?", "", False),
-    ],
-)
-def test_leave_given_is_no_decision(question: str, answer: str, *, is_decision: bool) -> None:
-    label = "No batching at all"
-    given = {"question": question, "options": [{"label": label}, {"value": 3}, 4]}
-    fed = answers(given, {"answers": {question: answer}})
-    assert any(each.is_decision for each in fed) == is_decision
 
 
 @pytest.mark.parametrize(

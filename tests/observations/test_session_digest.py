@@ -17,6 +17,7 @@ from observer.core.events import (
     Prompt,
     Reply,
     SessionEnd,
+    ToolUse,
 )
 from observer.observations.session_digest import unfinished
 
@@ -46,12 +47,12 @@ def test_an_interrupted_session_leaves_all_that_is_needed_to_go_on(feed: Feed) -
             save("cart.py"),
             RED,
             save("cart.py"),
-            Reply(text="Next steps:\n- round the total\n"),
+            ToolUse(tool="TodoWrite", input='{"todos": [{"content": "round the total"}]}'),
             commit("a.py"),
         ).session
     )
     assert left
-    assert left.request == "make the total right."
+    assert left.request == "make the total right"
     assert left.dirty == ("cart.py",)
     assert left.steps == ("round the total",)
 

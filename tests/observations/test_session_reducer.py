@@ -182,10 +182,10 @@ def test_what_was_read_and_looked_for_stands_in_the_summary(feed: Feed) -> None:
     assert "total" in summary.narrative + str(summary.summary)
 
 
-@pytest.mark.parametrize("text", ["commit", "ok, go on", "thanks!", "commit and push then"])
-def test_a_mere_yes_is_no_observation(feed: Feed, text: str) -> None:
-    assert feed(Prompt(text=text)).types == []
-    assert feed(Prompt(text=text, files=("a.py",))).types == ["prompt"]
+@pytest.mark.parametrize("text", ["commit", "ok, go on", "thanks!"])
+def test_a_mere_yes_goes_on_with_what_was_asked(feed: Feed, text: str) -> None:
+    asked, went_on = feed(Prompt(text="Round the total up"), Prompt(text=text)).items.values()
+    assert asked.title == went_on.title == "Round the total up"
 
 
 def test_a_search_of_the_web_stands_alone(feed: Feed) -> None:
@@ -205,8 +205,8 @@ def test_what_a_sub_agent_brings_back_joins_its_task(feed: Feed) -> None:
         Delegation(task="Read docs", result="Nothing", agent="Explore"),
     )
     assert [item.narrative for item in fed.items.values()] == [
-        "Handed to Explore: Find callers. Explore came back with: Three",
-        "Handed to Explore: Read docs. Explore came back with: Nothing",
+        "Handed to Explore: Find callers.\nExplore came back with: Three",
+        "Handed to Explore: Read docs.\nExplore came back with: Nothing",
     ]
 
 

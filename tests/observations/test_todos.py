@@ -247,7 +247,7 @@ SAVED = FileWrite(path="/home/ana/.claude/plans/x.md", content="# Plan: Round to
 def test_a_plan_that_is_not_begun_is_next(
     feed: Feed, bodies: tuple[Any, ...], left: tuple[str, ...]
 ) -> None:
-    session = feed(Prompt(text="plan the totals"), *bodies).session
+    session = feed(Prompt(text="plan the rounded totals"), *bodies).session
     assert unfinished(session).steps == left
     summary = summarize(session)
     assert summary

@@ -468,7 +468,7 @@ def test_a_file_is_found_under_its_new_name(
 def test_a_prompt_that_only_asks_stands_below_what_answers(filled: Filled, an_item: Make) -> None:
     question = "What did we decide about the retry limit of uploads?"
     answer = an_item(2, title="Uploads are tried 5 times", narrative="The retry limit is 5.")
-    asked = an_item(1, type="prompt", category=QUESTION, title=question, narrative=question)
+    asked = an_item(1, type="turn", category=QUESTION, title=question, narrative=question)
     found = run(filled(asked, answer), question)
     assert [hit.item.id for hit in found.hits] == [answer.id, asked.id]
 
@@ -490,7 +490,7 @@ def test_what_was_done_stands_above_what_was_asked_or_run(
 def test_questions_crowd_no_answer_out(filled: Filled, an_item: Make) -> None:
     question = "What did we decide about the retry limit?"
     asked = [
-        an_item(seq, type="prompt", category=QUESTION, title=f"{question} {seq}")
+        an_item(seq, type="turn", category=QUESTION, title=f"{question} {seq}")
         for seq in range(9)
     ]
     answer = an_item(20, title="The retry limit is 5")

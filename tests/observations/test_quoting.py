@@ -1,0 +1,52 @@
+"""Text that is quoted: whole paragraphs, and code and tables by their first lines."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.observations.quoting import opening, quoted
+
+
+def test_whole_paragraphs_are_kept_up_to_the_one_that_reaches_the_length() -> None:
+    assert quoted("One two.\n\nThree four.\n\nFive.", 10) == "One two.\n\nThree four."
+    assert quoted("One two.\n\nThree four.\n\nFive.", 5) == "One two."
+
+
+def test_no_quotation_ends_after_a_colon() -> None:
+    assert quoted("It is:\n\n- cut\n- red\n\nMore.", 6) == "It is:\n\n- cut\n- red"
+    assert quoted("It is:", 3) == "It is:"
+
+
+def test_of_code_and_tables_the_first_lines_stay() -> None:
+    code = "\n".join(("```py", *(f"a{n} = {n}" for n in range(9)), "", "b = 1", "```"))
+    assert quoted(f"See:\n\n{code}", 300) == "See:\n\n```py\na0 = 0\na1 = 1\na2 = 2\n…\n```"
+    table = "\n".join(("| a | b |", "|---|---|", *(f"| {n} | {n} |" for n in range(9))))
+    assert quoted(table, 300) == "| a | b |\n|---|---|\n| 0 | 0 |\n| 1 | 1 |\n…"
+
+
+def test_a_long_paragraph_is_cut_between_words() -> None:
+    assert quoted("word " * 100, 20) == "word word word word word word word…"
+    assert quoted("x" * 100, 20) == f"{'x' * 39}…"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("# Done\n\n---\n\nIt rounds up now.\n\nMore.", "It rounds up now."),
+        ("```\nx\n```\n\n| a |\n\n━━━━\n\nIt is.", "It is."),
+        ("# Only a heading", ""),
+        ("", ""),
+    ],
+)
+def test_a_text_opens_with_its_first_paragraph_of_words(text: str, said: str) -> None:
+    assert opening(text) == said
+
+
+@given(st.text(st.sampled_from("a :#|`~\n-.…"), max_size=120), st.integers(1, 60))
+def test_what_is_quoted_stands_in_the_text(text: str, chars: int) -> None:
+    lines = {line.rstrip() for line in text.split("\n")}
+    *whole, last = quoted(text, chars).split("\n")
+    assert all(line in lines or line == "…" for line in whole)
+    assert len(last) <= 2 * chars

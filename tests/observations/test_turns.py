@@ -1,0 +1,96 @@
+"""A turn: what was asked, what tools did, and the final reply, as one item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from observer.core.events import (
+    AnyBody,
+    Command,
+    Commit,
+    Delegation,
+    Edit,
+    FileChange,
+    FileWrite,
+    Prompt,
+    Reply,
+    SessionEnd,
+    ToolUse,
+)
+from observer.core.model import Item, item_id
+
+Feed = Callable[..., Any]
+
+ASKED = Prompt(text="Round the total up")
+WRITE = FileWrite(path="cart.py", edits=(Edit(old="def a():\n    1\n", new="def a():\n    2\n"),))
+COMMIT = Commit(hash="abc", subject="Round totals", files=(FileChange(path="cart.py"),))
+GREEN = Command(command="pytest -q", output="3 passed in 0.10s", exit_code=0)
+
+
+def turns(fed: Any) -> list[Item]:
+    return [item for item in fed.items.values() if item.type == "turn"]
+
+
+def test_a_turn_is_what_was_asked_and_said_last(feed: Feed) -> None:
+    (turn,) = turns(feed(ASKED, Reply(text="Looking."), Reply(text="It rounds up now.")))
+    assert (turn.id, turn.title, turn.narrative) == (
+        item_id(1),
+        "Round the total up",
+        "It rounds up now.",
+    )
+    assert turn.author == "person"
+
+
+def test_a_turn_counts_what_tools_did(feed: Feed) -> None:
+    (turn,) = turns(feed(ASKED, WRITE, GREEN, COMMIT))
+    assert turn.subtitle == "changed 1 file, 1 commit, 1 check"
+    assert turn.facts == ("Committed: Round totals", "cart.py (a)", "pytest -q: 3 passed in 100 ms")
+    assert turn.files_modified == ("cart.py",)
+
+
+def test_runs_of_one_tool_are_one_line(feed: Feed) -> None:
+    clicks = [ToolUse(tool="mcp__browser__click") for _ in range(3)]
+    (turn,) = turns(feed(ASKED, *clicks, ToolUse(tool="Skill"), SessionEnd()))
+    assert turn.facts == ("Calls: browser 3 and Skill 1",)
+
+
+def test_a_turn_has_the_first_paragraph_of_a_report(feed: Feed) -> None:
+    report = Delegation(agent="Explore", task="Find it", result="# Found\n\nIt is in cart.py.\n\nx")
+    (turn,) = turns(feed(ASKED, report, report, SessionEnd()))
+    assert turn.facts == ("Explore: It is in cart.py.",)
+
+
+@pytest.mark.parametrize(
+    ("bodies", "title"),
+    [
+        pytest.param((ASKED, Prompt(text="go on")), "Round the total up", id="goes on"),
+        pytest.param((ASKED, Prompt(text="commit"), COMMIT), "Round totals", id="committed"),
+        pytest.param((Prompt(text="q"), Reply(text="# Hi\n\nNo cart.")), "No cart.", id="told"),
+        pytest.param((Prompt(text="/review"),), "/review", id="nothing better"),
+    ],
+)
+def test_a_short_prompt_is_titled_by_what_it_led_to(
+    feed: Feed, bodies: tuple[AnyBody, ...], title: str
+) -> None:
+    assert turns(feed(*bodies))[-1].title == title
+
+
+def test_a_session_that_dies_in_the_middle_has_its_turn(feed: Feed) -> None:
+    (turn,) = turns(feed(ASKED, WRITE))
+    assert turn.title == "Round the total up"
+
+
+def test_the_next_prompt_ends_a_turn(feed: Feed) -> None:
+    first, second = turns(feed(ASKED, WRITE, Prompt(text="Now round taxes down too")))
+    assert first.files_modified == ("cart.py",)
+    assert second.files_modified == ()
+
+
+def test_what_a_sub_agent_says_is_not_the_reply(feed: Feed, place: Callable[..., Any]) -> None:
+    said = place(Reply(text="I found it."), 2, agent="Explore")
+    (turn,) = turns(feed(ASKED, said, replace(WRITE, path="a.py"), Reply(text="Done so.")))
+    assert turn.narrative == "Done so."
