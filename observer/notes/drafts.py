@@ -127,8 +127,9 @@ def _times(items: Sequence[Item]) -> int:
 
 def _said(item: Item) -> str:
     """Return what an item says in its own words: the text of notes, the title of what happened."""
-    said = item.narrative if item.kind == "note" or item.type in {"turn", "fix"} else ""
-    return said or item.title
+    if item.type == "turn" and item.narrative:
+        return f"{item.title}: {item.narrative}"
+    return item.narrative if item.kind == "note" or item.type == "fix" else item.title
 
 
 def _outcome(item: Item) -> str:

@@ -199,7 +199,7 @@ def _completed(known: SessionState) -> str:
     if known.plan:
         said.append(f"Planned: {known.plan}")
     if known.begun_plan:
-        said.append(f"Planned, and begun in a later session: {known.begun_plan}")
+        said.append(f"Planned: {known.begun_plan} (begun in a later session)")
     passing = {ran.said: head for head, ran in known.commands.items() if _passes(head, ran)}
     said += [f"{head}: {said}" for said, head in list(passing.items())[-2:]]
     said += [*known.fixed[-3:], *known.customs[-3:], *known.replies[-1:]]

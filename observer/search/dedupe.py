@@ -1,7 +1,7 @@
 """Removal of duplicates: of items in one list, and of sentences in one context pack; pure.
 
 Items are duplicates if they have one title and project and nearly the same words, numbers left out,
-or if they tell one event in several projects: word for word, of the same moment.
+or if they stand for one event in several projects: of one type, title and moment.
 """
 
 from __future__ import annotations
@@ -86,11 +86,11 @@ class _ItemWords:
         )
 
     def is_like(self, other: _ItemWords) -> bool:
-        is_here = self.item.project_id == other.item.project_id
+        if self.item.project_id != other.item.project_id:
+            return self.item.created_ms == other.item.created_ms
         if self.text == other.text:  # as what a command prints each time; no need to split it
-            return is_here or self.item.created_ms == other.item.created_ms
-        # Of two notes that differ nobody has said which one holds.
-        if not is_here or self.item.kind == "note":
+            return True
+        if self.item.kind == "note":  # of two that differ nobody has said which one holds
             return False
         shared = len(self.words & other.words)
         together = len(self.words) + len(other.words) - shared

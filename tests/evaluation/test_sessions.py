@@ -609,17 +609,17 @@ def test_a_command_body_is_what_is_judged(kept: Kept) -> None:
 
 
 def test_items_that_nobody_would_want_are_counted(kept: Kept) -> None:
-    prompt = next(item for item in kept.items if item.type == "prompt")
+    prompt = next(item for item in kept.items if item.type == "turn")
     sessions = {each.session_id: each.event.session for each in kept.events}
     label = ItemLabel(
         reader="1",
         session=sessions[prompt.session_id],
         at_ms=prompt.created_ms,
-        type="prompt",
+        type="turn",
         verdict="noise",
     )
     gone = replace(label, at_ms=1, verdict="wanted")
     found = labelled.items(kept, [label, gone, replace(label, reader="2", verdict="wanted")])
     shown = figures(found)
     assert (shown["noise or false, reader 1"], shown["noise or false, reader 2"]) == (1.0, 0.0)
-    assert found.wrong == (f"reader 1: noise #{prompt.id} prompt {prompt.title}",)
+    assert found.wrong == (f"reader 1: noise #{prompt.id} turn {prompt.title}",)

@@ -26,11 +26,11 @@ from tests.importers.conftest import Filled, Memories
 from tests.importers.recorded import SAMPLES, keep, reports
 
 BETTER_KNOWN: Mapping[str, Collection[str]] = {
-    "cline": {"turn", "summary"},
-    "copilot": {"turn", "summary"},
-    "droid": {"turn", "command", "file-write", "fix", "reply", "summary"},
+    "cline": {"prompt", "turn", "summary"},
+    "copilot": {"reply", "turn", "summary"},
+    "droid": {"prompt", "turn", "command", "file-write", "fix", "reply", "summary"},
 }
-"""Kinds of items of which files know more than hooks: prompts, words, and how commands ended."""
+"""Kinds of events and of items of which files know more than hooks: prompts, words, and how commands ended."""
 REPEATED: Mapping[str, Collection[str]] = {"copilot": ["reply"], "droid": ["reply"]}
 """What a client's hooks report without words, and is imported with them."""
 

@@ -59,7 +59,7 @@ def test_a_probe_comes_back_redacted_and_with_its_item(
     assert found.recorded.event.body.text.startswith("the key is ")
     assert KEY not in found.recorded.event.body.text
     assert found.item is not None
-    assert found.item.type == "prompt"
+    assert found.item.type == "turn"
 
 
 def test_a_probe_is_in_no_log_and_no_list_of_projects_or_sessions(

@@ -187,9 +187,8 @@ def test_its_prompts_are_found_where_they_were_worked_on(worked: Above) -> None:
 
 
 def test_its_checks_are_found_where_they_ran(worked: Above) -> None:
-    found = [item for item in worked.found("pytest tapir", "api") if "pytest" in item.title]
-    assert found
-    assert worked.found("pytest", "") == worked.found("pytest", "web") == []
+    assert "pytest" in worked.found("", "api", "command")[0].title
+    assert worked.found("", "", "command") == worked.found("", "web", "command") == []
 
 
 def test_its_findings_are_found_where_they_were_made(worked: Above) -> None:
@@ -226,7 +225,6 @@ def test_its_prompt_stands_before_its_work(worked: Above) -> None:
     line = worked.memory.timeline(fix.id, before=9, after=9)
     titles = [entry.item.title for entry in line.entries]
     assert titles[0] == ASKED
-    assert CAUSE in titles[-2:]
 
 
 def test_why_names_what_was_asked_there(worked: Above) -> None:
@@ -240,8 +238,8 @@ def test_why_names_what_was_asked_there(worked: Above) -> None:
 
 
 def test_in_all_projects_nothing_is_found_twice(worked: Above) -> None:
-    titles = [item.title for item in worked.found("tapir legs", None)]
-    assert titles.count(ASKED) == titles.count(CAUSE) == 1
+    found = [(item.type, item.title) for item in worked.found("tapir legs", None)]
+    assert found.count(("turn", ASKED)) == found.count(("summary", ASKED)) == 1
     assert [item.title for item in worked.found("", None, "turn")].count(ASKED) == 1
 
 
@@ -270,7 +268,7 @@ def test_a_purge_takes_what_is_named_and_its_copies(worked: Above) -> None:
         (asked,) = worked.found("", "api", "turn")
         gone = chosen(reader, Criteria(ids=(asked.id,)))
         of_session = chosen(reader, Criteria(session="s1"))
-    assert {prompts[seq].event.body.text for seq in gone} == {ASKED}  # type: ignore[union-attr]
+    assert {prompts[seq].event.body.text for seq in gone} == {ASKED, CAUSE}  # type: ignore[union-attr]
     assert {prompts[seq].project_id for seq in gone} == {2, 3}
     assert of_session == frozenset(prompts)
 
@@ -392,7 +390,8 @@ def test_a_result_goes_where_its_call_waits(make: Callable[..., Above], call: To
     assert above.prompts("api") == [ASKED]
     types = {name: {item.type for item in above.found("", name)} for name in ("", "api")}
     kind = "command" if isinstance(call, Command) else "file-write"
-    assert types == {"": {"turn", "summary"}, "api": {"turn", "summary", kind}}
+    assert types == {"": {"turn", "summary"}, "api": {"turn", "summary"}}
+    assert above.found("", "api", kind)
 
 
 @pytest.mark.parametrize("first", [(True,), (False,), (False, True), (True, False)])
@@ -422,7 +421,7 @@ def test_a_repository_has_the_turns_that_worked_in_it_and_no_other(
         above = Above(Path(folder) / "src", Home(Path(folder) / "home"), in_git)
         bodies: list[AnyBody] = []
         for number, acts in enumerate(turns):
-            bodies.append(Prompt(text=f"turn {number}"))
+            bodies.append(Prompt(text=f"go on with turn {number}"))
             for name in acts:
                 look = Command(command="cd api && git status", output="clean")
                 write = FileWrite(path=f"{name}/n{number}.py", content="x = 1\n")
@@ -430,7 +429,7 @@ def test_a_repository_has_the_turns_that_worked_in_it_and_no_other(
             bodies.append(Reply(text=f"Reply {number}."))
         above.report([*bodies, SessionEnd(reason="other")], at_once)
         for name in ("api", "web"):
-            worked = [f"turn {number}" for number, acts in enumerate(turns) if name in acts]
+            worked = [f"go on with turn {number}" for number, acts in enumerate(turns) if name in acts]
             assert sorted(above.prompts(name)) == worked
         above.store.close()
 

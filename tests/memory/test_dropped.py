@@ -99,7 +99,8 @@ def session(tmp_path: Path, git: Callable[..., str], home: Home) -> Iterator[Ses
 
 
 def test_what_the_summary_left_out_is_given_back_once(session: Session) -> None:
-    session.tell(Prompt(DECIDED), Command("pytest", output=FAILED, exit_code=1))
+    session.note(DECIDED, "decision")
+    session.tell(Command("pytest", output=FAILED, exit_code=1))
     session.note("Rounding each line did not help: totals drifted.", "rejected")
     session.compact("We worked on the shop. Next: look at the invoices.")
     head, *lines = session.asked().splitlines()
@@ -124,7 +125,8 @@ def test_what_the_summary_left_out_is_given_back_once(session: Session) -> None:
     ],
 )
 def test_what_the_summary_keeps_is_not_repeated(session: Session, summary: str) -> None:
-    session.tell(Prompt(DECIDED), Command("pytest", output=FAILED, exit_code=1))
+    session.note(DECIDED, "decision")
+    session.tell(Command("pytest", output=FAILED, exit_code=1))
     session.compact(summary)
     assert session.asked() == ""
 
@@ -139,7 +141,7 @@ def test_what_no_longer_matters_is_not_given_back(session: Session) -> None:
 
 
 def test_nothing_is_said_of_other_sessions_or_without_a_summary(session: Session) -> None:
-    session.tell(Prompt(DECIDED))
+    session.note(DECIDED, "decision")
     session.compact("")
     assert session.asked() == ""
     session.tell(Prompt("hello"), session="s2")
@@ -149,7 +151,7 @@ def test_nothing_is_said_of_other_sessions_or_without_a_summary(session: Session
 
 
 def test_the_whole_summary_is_compared_however_long(session: Session) -> None:
-    session.tell(Prompt(DECIDED))
+    session.note(DECIDED, "decision")
     session.compact("We looked at the shop. " * 400 + DECIDED)
     assert session.asked() == ""
 
@@ -187,7 +189,7 @@ def test_the_recorded_compaction_is_compared(session: Session) -> None:
     recorded = msgspec.json.decode(sample.read_bytes())
     payload = {**recorded["payload"], "cwd": str(session.root), "session_id": "s1"}
     head = f"OBS1\0client=claude-code\0event=PostCompact\0cwd={session.root}\0\0"
-    session.tell(Prompt(DECIDED))
+    session.note(DECIDED, "decision")
     session.now_ms += 10_000
     data = head.encode() + msgspec.json.encode(payload)
     session.pipeline.ingest(decode("a", data, session.now_ms, cap_bytes=65_536))

@@ -26,9 +26,8 @@ def an_item(number: int, title: str, type: str = "commit", **fields: Any) -> Ite
 
 ITEMS = [
     an_item(7, "pytest -q: test_total failed", "command", category="failed"),
-    an_item(1, "Why does the total differ?", "turn"),
+    an_item(1, "Why does the total differ?", "turn", narrative="Floats lose a cent\nline by line"),
     an_item(2, "Use Decimal", "decision", kind="note", narrative="Use Decimal: cents get lost"),
-    an_item(3, "Rounding", "finding", narrative="Floats lose a cent\nline by line"),
     an_item(4, "Tried round(): did not help", "rejected"),
     an_item(5, "Fixed: test_total", "fix", narrative="pytest passes after cart.py"),
     an_item(6, "Sum in Decimal"),
@@ -45,9 +44,8 @@ def test_a_decision_record_has_a_line_for_each_item_that_it_is_from() -> None:
     assert draft.path == "the-cart.md"
     assert draft.text == (
         "---\ntitle: \"The 'cart'\"\ntype: decision\nstatus: draft\n---\n\n# The 'cart'\n"
-        "\n## Asked\n\n- [asked] Why does the total differ? (#1)\n"
+        "\n## Asked\n\n- [asked] Why does the total differ?: Floats lose a cent line by line (#1)\n"
         "\n## Decided\n\n- [decision] Use Decimal: cents get lost (#2)\n"
-        "\n## Why\n\n- [finding] Floats lose a cent line by line (#3)\n"
         "\n## Tried and dropped\n\n- [rejected] Tried round(): did not help (#4)\n"
         "\n## Resolved\n\n- [fix] pytest passes after cart.py (#5)\n"
         "\n## Done\n\n- [commit] Sum in Decimal (#6)\n"

@@ -106,7 +106,7 @@ def test_an_item_of_two_reports_goes_with_both(world: World) -> None:
     asked = Intent(tool="Bash", of=Command(command="make zebra"))
     world.tell(asked, Outcome(tool="Bash", output="error: no zebra", exit_code=2, failed=True))
     with world.store.read() as reader:
-        (item,) = [one for one in reader.all_items() if one.kind == "observation"]
+        (item,) = [one for one in reader.all_items() if one.kind == "record"]
     assert world.goes(ids=(item.id,)) == [1, 2]
 
 
