@@ -144,8 +144,8 @@ class Projection:
         for fold in self._folds.values():
             if session := fold.session():
                 self._writer.put_session(session)
-                if summary := summarize(session):
-                    self._items[summary.id] = summary
+                made = [*fold.turn(), *filter(None, [summarize(session)])]
+                self._items |= {item.id: item for item in made}
         self._history.finish()
         self._enrich()
         items = [with_suspicion(self._unless_forgotten(item)) for item in self._items.values()]

@@ -79,6 +79,7 @@ class SessionReducer:
     def __init__(self, session: Session | None) -> None:
         self._session = session
         self._state = session_state.decode(session.state) if session else SessionState()
+        self._last: EventRecord | None = None
 
     def add(self, recorded: Recorded) -> Items:
         """Add the next event; return the items to insert or replace, by id."""
@@ -94,8 +95,12 @@ class SessionReducer:
             return whole, _step(SessionState(), whole)[1]
         self._session = session_lifecycle.after(self._session, recorded)
         whole = tool_pairing.completed(self._state, recorded)
-        self._state, items = _step(self._state, whole)
-        return whole, items
+        before = self._state
+        self._state, items = _step(before, whole)
+        old, new = before.turn, self._state.turn
+        ended = self._turn(before) if old and new and old.origin != new.origin else ()
+        self._last = whole
+        return whole, (*items, *ended)
 
     def learn(self, items: Items, failures: Iterable[OpenFailure] = ()) -> None:
         """Take the fixes that the last event completed, and the checks that are red now."""
@@ -126,6 +131,15 @@ class SessionReducer:
     def current(self) -> Session | None:
         """Return the session with the events added so far, but its `state` as it was: cheap."""
         return self._session
+
+    def turn(self) -> Items:
+        """Return the item of the turn that goes on, if an event of it was added."""
+        return self._turn(self._state)
+
+    def _turn(self, state: SessionState) -> Items:
+        if state.turn is None or self._last is None:
+            return ()
+        return (turns.item_of(state.turn, self._last),)
 
     def session(self) -> Session | None:
         """Return the session with everything added so far."""
@@ -217,20 +231,12 @@ def _with_answers(before: SessionState, items: Items) -> SessionState:
 
 
 def _prompt(before: SessionState, recorded: Recorded, body: Prompt) -> Step:
-    ended = _told(before, recorded)[1]
-    turn, made = turns.told(turns.begun(before.turn, recorded, body), recorded)
+    turn = turns.begun(before.turn, recorded, body)
     asks = before.asks
     if turn.title:
         asks = session_state.added(asks, turn.title)
-    return replace(session_state.without_groups(before), turn=turn, asks=asks), (*ended, made)
-
-
-def _told(before: SessionState, recorded: Recorded) -> Step:
-    """Return the state and the item of its turn, if that says less than is known."""
-    if before.turn is None or before.turn.is_told:
-        return before, ()
-    turn, made = turns.told(before.turn, recorded)
-    return replace(before, turn=turn), (made,)
+    after = replace(session_state.without_groups(before), turn=turn, asks=asks)
+    return after, (turns.item_of(turn, recorded),)
 
 
 def _reply(before: SessionState, recorded: Recorded, body: Reply) -> Step:
@@ -239,7 +245,7 @@ def _reply(before: SessionState, recorded: Recorded, body: Reply) -> Step:
     said = one_line(quoting.opening(body.text), _REPLY)
     after = replace(before, turn=turns.with_reply(before.turn, body))
     after = replace(after, replies=(*before.replies, said)[-_REPLIES:] if said else before.replies)
-    return _told(after, recorded)
+    return after, ()
 
 
 def _delegation(before: SessionState, recorded: Recorded, body: Delegation) -> Step:
@@ -281,8 +287,7 @@ def _commit(before: SessionState, recorded: Recorded, body: Commit) -> Step:
     after = session_commits.with_commit(session_state.without_groups(before), said, paths)
     if after.turn:
         after = replace(after, turn=turns.with_commit(after.turn, body.subject))
-    after, told = _told(after, recorded)
-    return after, (*items, *told)
+    return after, items
 
 
 def _rewrite(before: SessionState, recorded: Recorded, body: Rewrite) -> Step:
@@ -322,9 +327,7 @@ def _end(before: SessionState, recorded: Recorded, body: SessionEnd) -> Step:
     after = replace(ended, pending=())
     if body.uncommitted is not None:
         after = session_commits.with_uncommitted(after, body.uncommitted)
-    after, told = _told(after, recorded)
-    left = (made for one in before.pending for made in _unfinished(recorded, one))
-    return after, (*told, *left)
+    return after, tuple(made for one in before.pending for made in _unfinished(recorded, one))
 
 
 def _unfinished(recorded: Recorded, pending: PendingTool) -> Items:

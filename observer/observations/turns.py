@@ -49,7 +49,7 @@ class Turn(Value):
 
     `title` is what it is about, by the prompt or what that goes on with; "" if nothing says so yet.
     `files` are the symbols changed in each file, `checks` how each ended last, `tools` the number
-    of calls of each other tool. `is_told` if its item says all of this.
+    of calls of each other tool.
     """
 
     origin: ItemOrigin
@@ -66,7 +66,6 @@ class Turn(Value):
     reports: tuple[str, ...] = ()
     tools: dict[str, int] = field(default_factory=dict)
     chars: int = 0
-    is_told: bool = False
 
 
 def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
@@ -87,7 +86,7 @@ def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
 def with_reply(turn: Turn, body: Reply) -> Turn:
     """Return a turn with what was said last in it."""
     chars = turn.chars + len(body.text)
-    return replace(turn, reply=quoted(body.text, REPLY_CHARS), chars=chars, is_told=False)
+    return replace(turn, reply=quoted(body.text, REPLY_CHARS), chars=chars)
 
 
 def with_write(turn: Turn, path: str, symbols: Iterable[str]) -> Turn:
@@ -95,20 +94,20 @@ def with_write(turn: Turn, path: str, symbols: Iterable[str]) -> Turn:
     files = dict(turn.files)
     known = files.pop(path, ())
     files[path] = distinct((*known, *symbols), _SYMBOLS)
-    return replace(turn, files=dict([*files.items()][-PATHS:]), is_told=False)
+    return replace(turn, files=dict([*files.items()][-PATHS:]))
 
 
 def with_commit(turn: Turn, subject: str) -> Turn:
     """Return a turn after a commit."""
     commits = (*turn.commits, one_line(subject, FACT))[-_OF_ONE_KIND:]
-    return replace(turn, commits=commits, is_told=False)
+    return replace(turn, commits=commits)
 
 
 def with_check(turn: Turn, name: str, outcome: str) -> Turn:
     """Return a turn after a check ended."""
     checks = {key: said for key, said in turn.checks.items() if key != name}
     checks[one_line(name, FACT)] = one_line(outcome, FACT)
-    return replace(turn, checks=dict([*checks.items()][-_OF_ONE_KIND:]), is_told=False)
+    return replace(turn, checks=dict([*checks.items()][-_OF_ONE_KIND:]))
 
 
 def with_fixes(turn: Turn, items: Iterable[Item]) -> Turn:
@@ -116,13 +115,13 @@ def with_fixes(turn: Turn, items: Iterable[Item]) -> Turn:
     said = [made.title for made in items if made.type == "fix"]
     if not said:
         return turn
-    return replace(turn, mended=distinct((*turn.mended, *said), _OF_ONE_KIND), is_told=False)
+    return replace(turn, mended=distinct((*turn.mended, *said), _OF_ONE_KIND))
 
 
 def with_answer(turn: Turn, said: str) -> Turn:
     """Return a turn in which the person answered a question."""
     answers = (*turn.answers, one_line(said, FACT))[-_OF_ONE_KIND:]
-    return replace(turn, answers=answers, is_told=False)
+    return replace(turn, answers=answers)
 
 
 def with_report(turn: Turn, agent: str, result: str) -> Turn:
@@ -130,19 +129,19 @@ def with_report(turn: Turn, agent: str, result: str) -> Turn:
     said = one_line(f"{agent or 'a sub-agent'}: {opening(result)}", 2 * FACT)
     if said in turn.reports:
         return turn
-    return replace(turn, reports=(*turn.reports, said)[-_OF_ONE_KIND:], is_told=False)
+    return replace(turn, reports=(*turn.reports, said)[-_OF_ONE_KIND:])
 
 
 def with_tool(turn: Turn, body: ToolUse) -> Turn:
     """Return a turn after a call of another tool."""
     tool = body.tool.removeprefix("mcp__").partition("__")[0]
     tools = {**turn.tools, tool: turn.tools.get(tool, 0) + 1}
-    return replace(turn, tools=dict([*tools.items()][-_OF_ONE_KIND:]), is_told=False)
+    return replace(turn, tools=dict([*tools.items()][-_OF_ONE_KIND:]))
 
 
 def with_plan(turn: Turn, heading: str) -> Turn:
     """Return a turn in which a plan was presented."""
-    return replace(turn, heading=heading or turn.heading, is_told=False)
+    return replace(turn, heading=heading or turn.heading)
 
 
 def title_of(turn: Turn) -> str:
@@ -153,8 +152,8 @@ def title_of(turn: Turn) -> str:
     return one_line(said, TITLE)
 
 
-def told(turn: Turn, recorded: Recorded) -> tuple[Turn, Item]:
-    """Return a turn whose item says all that is known of it, and that item."""
+def item_of(turn: Turn, recorded: Recorded) -> Item:
+    """Return the item of a turn; `recorded` is the newest event in it."""
     title = title_of(turn)
     is_more = turn.asked.strip() != title
     draft = ObservationDraft(
@@ -174,8 +173,8 @@ def told(turn: Turn, recorded: Recorded) -> tuple[Turn, Item]:
         links=mentions(turn.asked),
         chars=turn.chars,
     )
-    made = replace(item(draft, recorded, origin=turn.origin), author="person")
-    return replace(turn, is_told=True), made
+    made = item(draft, recorded, origin=turn.origin)
+    return replace(made, subtitle=draft.subtitle, author="person")
 
 
 def _counts(turn: Turn) -> str:

@@ -17,6 +17,7 @@ from observer.core.events import (
     AnyBody,
     Commit,
     Custom,
+    Delegation,
     Enriched,
     Event,
     FileRead,
@@ -24,6 +25,7 @@ from observer.core.events import (
     Forget,
     Intent,
     Prompt,
+    Reply,
     Search,
     Triage,
     Undo,
@@ -40,6 +42,9 @@ from observer.store.maintenance import ALL_MS, PurgeReader, StoredEvent
 
 _OTHER_WORK = frozenset({"reverts", "replaces", "makes"})
 """Links to items of their own; by the others an observation quotes what it was made of."""
+
+_QUOTED = (Prompt, Reply, Delegation)
+"""Events whose words stand in the item of their turn."""
 
 
 def origins(reader: PurgeReader, item_ids: Collection[int]) -> set[int]:
@@ -82,13 +87,17 @@ def _with_sources(reader: PurgeReader, item_ids: Collection[int]) -> Iterator[tu
             seen |= linked
 
 
-def _folded(events: Collection[Recorded], wanted: Collection[int]) -> Iterator[int]:
-    """Yield the events of one session that made or changed some items."""
+def _folded(events: Collection[Recorded], wanted: set[int]) -> Iterator[int]:
+    """Yield the events of one session that made or changed some items, or are quoted in them."""
     fold: SessionReducer | None = None
     for recorded in events:
         fold = fold or SessionReducer(begin(recorded))
         whole, drafted = fold.add_paired(recorded)
-        if any(item.id in wanted for item in drafted):
+        turn = fold.state().turn
+        made = {item.id for item in drafted}
+        if turn is not None and isinstance(whole.event.body, _QUOTED):
+            made.add(item_id(turn.origin.seq))
+        if made & wanted:
             yield recorded.seq
             if whole.pending:
                 yield whole.pending.origin.seq

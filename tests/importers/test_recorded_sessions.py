@@ -30,7 +30,7 @@ BETTER_KNOWN: Mapping[str, Collection[str]] = {
     "copilot": {"reply", "turn", "summary"},
     "droid": {"prompt", "turn", "command", "file-write", "fix", "reply", "summary"},
 }
-"""Kinds of events and of items of which files know more than hooks: prompts, words, and how commands ended."""
+"""Kinds of events and items of which files know more than hooks: words, how commands ended."""
 REPEATED: Mapping[str, Collection[str]] = {"copilot": ["reply"], "droid": ["reply"]}
 """What a client's hooks report without words, and is imported with them."""
 

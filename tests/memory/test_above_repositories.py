@@ -429,7 +429,8 @@ def test_a_repository_has_the_turns_that_worked_in_it_and_no_other(
             bodies.append(Reply(text=f"Reply {number}."))
         above.report([*bodies, SessionEnd(reason="other")], at_once)
         for name in ("api", "web"):
-            worked = [f"go on with turn {number}" for number, acts in enumerate(turns) if name in acts]
+            there = [number for number, acts in enumerate(turns) if name in acts]
+            worked = [f"go on with turn {number}" for number in there]
             assert sorted(above.prompts(name)) == worked
         above.store.close()
 

@@ -48,6 +48,7 @@ class Fed:
             fold.learn((), arcs.state.failures)
             self.items |= {item.id: item for item in made}
         assert fold is not None
+        self.items |= {item.id: item for item in fold.turn()}
         session = fold.session()
         assert session is not None
         self.session: Session = session

@@ -106,8 +106,10 @@ def fed(history: Sequence[Recorded], cuts: Sequence[int]) -> tuple[dict[int, Ite
     fold = SessionReducer(session)
     for number, recorded in enumerate(history):
         if number in cuts:
+            items |= {item.id: item for item in fold.turn()}
             fold = SessionReducer(fold.session())
         items |= {item.id: item for item in fold.add(recorded)}
+    items |= {item.id: item for item in fold.turn()}
     last = fold.session()
     assert last is not None
     return items, last
