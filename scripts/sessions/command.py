@@ -23,6 +23,7 @@ def add(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument("--search", action="store_true", help="search at every prompt")
     arguments.add_argument("--recall", action="store_true", help="ask for reminders as hooks do")
     arguments.add_argument("--limit", type=int, default=0, help="replay so many steps only")
+    arguments.add_argument("--questions", type=Path, help="ask these, not those of the folder")
     arguments.add_argument("--json", action="store_true", help="print the figures as JSON")
     arguments.add_argument("--list", choices=sorted(SCORERS), help="print what is wrong, by case")
     arguments.add_argument("--only", choices=sorted(SCORERS), help="score this alone")
@@ -35,6 +36,9 @@ def run(chosen: argparse.Namespace) -> int:
         return 2
     if chosen.keep and chosen.keep.exists() and any(chosen.keep.iterdir()):
         print(f"error: {chosen.keep} is not empty", file=sys.stderr)
+        return 2
+    if chosen.questions and not chosen.questions.is_file():
+        print(f"error: there is no file {chosen.questions}", file=sys.stderr)
         return 2
     with _replayed(chosen) as kept:
         only = chosen.list or chosen.only
@@ -52,7 +56,7 @@ def run(chosen: argparse.Namespace) -> int:
 def _replayed(chosen: argparse.Namespace) -> Iterator[Kept]:
     corpus = chosen.folder.resolve()
     if chosen.kept:
-        yield Kept(chosen.kept.resolve(), corpus)
+        yield Kept(chosen.kept.resolve(), corpus, chosen.questions)
         return
     options = Options(
         embed=chosen.embed, search=chosen.search, recall=chosen.recall, limit=chosen.limit
@@ -60,7 +64,7 @@ def _replayed(chosen: argparse.Namespace) -> Iterator[Kept]:
     with TemporaryDirectory(prefix="observer-sessions-", ignore_cleanup_errors=True) as temporary:
         folder = chosen.keep.resolve() if chosen.keep else Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        kept = Kept(folder, corpus)
+        kept = Kept(folder, corpus, chosen.questions)
         Replay(kept, options).run()
         counts = kept.log.counts
         print(f"{counts.sent} hook calls in {counts.seconds} s", file=sys.stderr)

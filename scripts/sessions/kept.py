@@ -95,11 +95,13 @@ class Kept:
     Args:
         folder: the folder of the replay.
         corpus: what was replayed.
+        questions: the file of what to ask of it; its own `questions.jsonl` unless it is given.
     """
 
-    def __init__(self, folder: Path, corpus: Path) -> None:
+    def __init__(self, folder: Path, corpus: Path, questions: Path | None = None) -> None:
         self.folder = folder
         self.corpus = corpus
+        self.questions = questions or corpus / "questions.jsonl"
 
     @property
     def home(self) -> Path:

@@ -31,11 +31,13 @@ from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
 from observer.projects import PlaceCache
+from observer.search.rank import Hit
 from observer.spool.spool import Spool
 from observer.staleness.sync import sync_worktree
 from observer.store.interface import Writer
 from observer.store.sqlite.database import SqliteStore
 from observer.views import hook_output
+from observer.views.render import excerpts, heading
 
 _CLIENT = "claude-code"
 _BATCH = 500
@@ -153,7 +155,7 @@ class Product:
 
     def search(self, query: str, folder: Path, *, limit: int) -> list[Item]:
         """Return what an agent in a folder finds."""
-        return _found(self._memory, query, folder, limit)
+        return [hit.item for hit in _hits(self._memory, query, folder, limit)]
 
     def remind(self, fields: Fields, payload: bytes) -> str:
         """Return what `hooks/recall` prints."""
@@ -216,7 +218,13 @@ class Reading:
 
     def search(self, query: str, folder: Path, *, limit: int) -> list[Item]:
         """Return what an agent in a folder finds."""
-        return _found(self._memory, query, folder, limit)
+        return [hit.item for hit in _hits(self._memory, query, folder, limit)]
+
+    def read(self, query: str, folder: Path, *, limit: int) -> list[str]:
+        """Return for each hit what is printed of it in the list that an agent is given."""
+        hits = _hits(self._memory, query, folder, limit)
+        shown = zip(hits, excerpts(hits), strict=True)
+        return [f"{heading(hit.item)}\n{text}" for hit, text in shown]
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return what texts mean to the model in use, float32 (texts, dimensions)."""
@@ -235,9 +243,9 @@ class Reading:
         ]
 
 
-def _found(memory: Memory, query: str, folder: Path, limit: int) -> list[Item]:
+def _hits(memory: Memory, query: str, folder: Path, limit: int) -> list[Hit]:
     found = memory.at(str(folder)).search(query, project=str(folder), limit=limit)
-    return [hit.item for hit in found.hits]
+    return list(found.hits[:limit])
 
 
 def events_of(database: Path) -> list[Recorded]:

@@ -1,8 +1,11 @@
 """What search finds, after all sessions, for questions about what happened in them.
 
-The `questions.jsonl` of a corpus holds `question`, `answer`, and `all_of`: patterns that must all
-match the text of an item that answers. The baseline asks turns and commits, as they were written,
-by reciprocal ranks of plain words and of meaning.
+The file of questions holds `question`, `answer`, and `all_of`: patterns that must all match the
+text of an item that answers, or what is printed of it in a list. The baseline asks turns and
+commits, as they were written, by reciprocal ranks of plain words and of meaning.
+`questions/first.jsonl` asks about the sessions of the public repository context-evaluator;
+nothing in them, nor in those of other repositories that were tried, answers
+`questions/unanswerable.jsonl`.
 """
 
 from __future__ import annotations
@@ -22,34 +25,45 @@ from sessions.turns import Words, fused, units
 
 _GROUP = "questions"
 _DEPTHS = (1, 3, 5)
+_UNANSWERABLE = Path(__file__).parent / "questions" / "unanswerable.jsonl"
 
 
 class _Question(Value):
     question: str
-    all_of: tuple[str, ...]
+    all_of: tuple[str, ...] = ()
 
 
 def scored(kept: Kept) -> Scored:
     """Return for how many questions an answer is among the first hits; no question, no figure."""
-    questions = _read(kept.corpus / "questions.jsonl")
+    questions = _read(kept.questions)
     if not questions:
         return Scored(measures=())
     at_ms = max(step.at_ms for step in kept.steps)
     folder, most = kept.repositories[0].folder, _DEPTHS[-1]
     with Reading(kept.home, at_ms) as memory:
         found = [memory.search(one.question, folder, limit=most)[:most] for one in questions]
+        printed = [memory.read(one.question, folder, limit=most) for one in questions]
         texts = _baseline(kept, memory, questions)
+        unanswerable = _read(_UNANSWERABLE)
+        empty = [not memory.read(one.question, folder, limit=1) for one in unanswerable]
     places = [
         _place(one, [" ".join(columns_of(item)) for item in hits])
         for one, hits in zip(questions, found, strict=True)
     ]
-    ranked = {"": places, ", turns and commits": list(map(_place, questions, texts))}
+    ranked = {
+        "": places,
+        ", as printed": list(map(_place, questions, printed)),
+        ", turns and commits": list(map(_place, questions, texts)),
+    }
     return Scored(
-        measures=tuple(
-            share(_GROUP, f"answered by the first {depth}{by}", good, len(questions))
-            for by, each in ranked.items()
-            for depth in _DEPTHS
-            for good in [sum(place < depth for place in each)]
+        measures=(
+            *(
+                share(_GROUP, f"answered by the first {depth}{by}", good, len(questions))
+                for by, each in ranked.items()
+                for depth in _DEPTHS
+                for good in [sum(place < depth for place in each)]
+            ),
+            share(_GROUP, "nothing found where nothing answers", sum(empty), len(empty)),
         ),
         wrong=tuple(
             f"{one.question} | {', '.join(f'#{item.id} {line(item.title, 60)}' for item in hits)}"

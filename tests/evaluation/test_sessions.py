@@ -405,6 +405,20 @@ def test_a_question_is_answered_by_an_item_that_says_all(
     assert found.wrong[0].startswith("what does the empty cart cost? | #")
 
 
+def test_what_is_printed_of_an_item_may_say_less_than_the_item(kept: Kept, tmp_path: Path) -> None:
+    asked = {"question": "what does it cost?", "all_of": ["costs nothing now", "Fixed: tests"]}
+    (tmp_path / "asked.jsonl").write_text(json.dumps(asked))
+    found = figures(questions.scored(Kept(kept.folder, kept.corpus, tmp_path / "asked.jsonl")))
+    assert found["answered by the first 5"] == 1
+    assert found["answered by the first 5, as printed"] == 0
+
+
+def test_questions_that_nothing_answers_are_asked_too(kept: Kept, tmp_path: Path) -> None:
+    (tmp_path / "asked.jsonl").write_text('{"question": "the cart", "all_of": ["cart"]}')
+    found = figures(questions.scored(Kept(kept.folder, kept.corpus, tmp_path / "asked.jsonl")))
+    assert 0 < found["nothing found where nothing answers"] < 1
+
+
 def test_reminders_are_counted_and_can_be_read(kept: Kept) -> None:
     assert figures(reminders.scored(kept))["fired"] == 0
     first, *rest = kept.log.recalls
