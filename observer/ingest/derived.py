@@ -87,6 +87,10 @@ class ProjectHistory:
         is_detached = bool(branch) and known.heads.get(root, "").startswith(branch)
         return is_back or branch in to or bool(to and is_detached)
 
+    def is_asked_again(self, made: Item) -> bool:
+        """See `ProjectReducer.is_asked_again`; of an item of an event that was added."""
+        return self._arcs[made.project_id or 0].is_asked_again(made)
+
     def failures(self, project_id: int) -> tuple[OpenFailure, ...]:
         """Return the checks of a project, of which an event was added, that are red."""
         return self._arcs[project_id].state.failures

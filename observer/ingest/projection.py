@@ -92,6 +92,10 @@ class Projection:
         fold.learn(arcs, self._history.failures(whole.project_id))
         if not is_late:
             self._take_up(recorded, whole, drafted)
+            drafted = tuple(
+                replace(one, kind="record") if self._history.is_asked_again(one) else one
+                for one in drafted
+            )
         said = AlreadySaid(is_fix=self._history.is_known(whole), is_switch=has_switch)
         kept = [
             one

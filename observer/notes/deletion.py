@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from observer.core.errors import BadInput
 from observer.core.events import AnyBody, Forget, Undo
-from observer.core.filters import RECORDED_KINDS, Filters
+from observer.core.filters import CAPTURED, RECORDED_KINDS, Filters
 from observer.core.model import UNASSIGNED, Item, item_id, seq_of
 from observer.notes.note_reader import NoteReader
 from observer.notes.validation import check_change, check_forget, check_kept_here, check_rule
@@ -146,7 +146,7 @@ class Reversible(NoteReader):
     def _write_of_all(self, item: Item, act: Callable[..., AnyBody], author: Author) -> None:
         """Write an act on an item, and on the copies of its event in other projects."""
         with self._store.read() as reader:
-            seqs = reader.copies(seq_of(item.id)) if item.kind == "observation" else []
+            seqs = reader.copies(seq_of(item.id)) if item.kind in CAPTURED else []
             slot = item.id - item_id(seq_of(item.id))
             copied = (reader.item(item_id(seq) + slot, deleted=True) for seq in seqs)
             found = {one.id: one for one in (item, *filter(None, copied))}

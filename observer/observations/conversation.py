@@ -29,6 +29,8 @@ from observer.observations.session_state import SessionState
 
 _SLOTS: tuple[Slot, ...] = ("observation", "arc", "extra")
 """Slots for the items of one event."""
+CHOSEN = "chosen by the person"
+"""Subtitle of an answer to a question."""
 _SAID_CHARS = 400
 _LEAST_CHARS = 15
 _PLAN_CHARS = 1500
@@ -70,7 +72,7 @@ def answered_questions(before: SessionState, recorded: Recorded, body: ToolUse) 
     slots = _SLOTS if recorded.seq == recorded.session_id else (*_SLOTS, "summary")
     return tuple(
         replace(
-            _decision(recorded, _chosen(each), slot, subtitle="chosen by the person"),
+            _decision(recorded, _chosen(each), slot, subtitle=CHOSEN),
             title=one_line(each.question, TITLE),
             facts=_options_text(each),
             links=_answers(before),

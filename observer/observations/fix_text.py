@@ -166,7 +166,7 @@ def repair_item(found: Repair, resolved: ResolvedFailures, recorded: Recorded) -
         for link in _to_runs(kind, (times[place] for times in reversed(found.met)), command)
     ]
     made = _fix(draft, recorded, links, found.origin)
-    return replace(made, category=REPAIR, folded=found.times)
+    return replace(made, kind="record", category=REPAIR, folded=found.times)
 
 
 def alternative_item(

@@ -128,7 +128,6 @@ def _ran(before: SessionState, line: CommandLine, name: str, result: CommandResu
     run = CommandState(
         ok=None if result.is_cut_off else result.ok,
         said=result.said,
-        first_error=result.first_error,
         tool=result.tool or line.tool,
         is_check=result.is_check or line.tool in TOOLS,
     )

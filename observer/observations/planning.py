@@ -78,8 +78,11 @@ def is_scratch(path: str) -> bool:
 
 
 def open_points(known: SessionState) -> tuple[str, ...]:
-    """Return the open points of the main agent's list and of plan files."""
-    lists = (one for one in known.lists if not one.key or _is_path(one.key))
+    """Return the open points of the main agent's list, and of files of which points were done.
+
+    A file of which nothing was ticked off is a plan or a roadmap: nobody works through it yet.
+    """
+    lists = (one for one in known.lists if not one.key or one.is_worked_through)
     return tuple(text for one in lists for text in todos.open_of(one.points))
 
 
@@ -97,11 +100,10 @@ def _with_boxes(
     if points is None:
         return before
     origin = known.origin if known else origin_of(recorded)
-    return _with_list(before, TodoList(key=f"/{path}", origin=origin, points=points))
-
-
-def _is_path(key: str) -> bool:
-    return key.startswith("/")
+    before_it = known or TodoList(key="", origin=origin)
+    is_done = before_it.is_worked_through or todos.ticks_off(before_it.points, write)
+    kept = TodoList(key=f"/{path}", origin=origin, points=points, is_worked_through=is_done)
+    return _with_list(before, kept)
 
 
 def _list_of(known: SessionState, key: str) -> TodoList | None:

@@ -42,7 +42,8 @@ from observer.observations import (
     project_state,
 )
 from observer.observations.analysis import analysis_of, with_silence
-from observer.observations.drafts import order_of, where_of
+from observer.observations.conversation import CHOSEN
+from observer.observations.drafts import content_hash, order_of, where_of
 from observer.observations.failure_records import TrackedEdit
 from observer.observations.inverse_edits import Reversal
 from observer.observations.open_failures import CommandOutcome
@@ -53,6 +54,7 @@ from observer.outcomes.visible_output import visible_output_of
 TASKS = 40
 _DELETING = frozenset({"-d", "-D", "--delete"})
 _PULLED = 50
+_QUESTIONS = 100
 _HOOKS = ("|git commit",)
 
 
@@ -207,6 +209,20 @@ class ProjectReducer:
         after, items = step(known, recorded, body, made[0])
         self._state, items = _keep_links(after, made[0], items)
         return items
+
+    def is_asked_again(self, made: Item) -> bool:
+        """Return True if an answer is to a question that was answered before, and note it.
+
+        What is asked again and again belongs to a procedure, such as a client's own command.
+        """
+        if made.subtitle != CHOSEN:
+            return False
+        key = content_hash(made.title)[:12]
+        if key in self._state.questions:
+            return True
+        questions = (*self._state.questions, key)[-_QUESTIONS:]
+        self._state = replace(self._state, questions=questions)
+        return False
 
     @property
     def state(self) -> ProjectState:

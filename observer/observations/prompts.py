@@ -48,6 +48,8 @@ _BY_THE_CLIENT = lazy_pattern(
     r"|\[SYSTEM NOTIFICATION|Tool loaded\.$|Unknown skill: |\(no content\)$"
     r"|Another language model started to solve this problem"
 )
+_AFTER_A_PLAN = "\nIf you need specific details from before exiting plan mode"
+"""What Claude Code adds to a plan that was approved: where its records lie."""
 _ATTACHED = "\n--- Content from referenced files ---"
 """Separator of Gemini CLI between a prompt and the files that it names."""
 _SLASH = lazy_pattern(r"/(?P<name>[A-Za-z][\w:.-]*)(?:\s+(?P<args>.*))?\Z", re.DOTALL)
@@ -79,7 +81,7 @@ def words_of(text: str) -> str:
         shown = _WRAPPER.sub("\n", _CLIENT_TEXT.sub("\n", shown))
     if "[" in shown:
         shown = _PLACEHOLDER.sub("", shown)
-    shown = shown.partition(_ATTACHED)[0]
+    shown = shown.partition(_ATTACHED)[0].partition(_AFTER_A_PLAN)[0]
     shown = text if shown == text else shown.strip()
     bare = shown.strip()
     if _BY_THE_CLIENT.match(bare):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
+_NO_PROSE = ("#", "|", "```", "~~~", "---")
 _LINES = 3
 """Lines kept of a code block or a table."""
 
@@ -30,11 +31,19 @@ def quoted(text: str, chars: int) -> str:
 
 
 def opening(text: str) -> str:
-    """Return the first paragraph that is neither heading, code nor table; what it announces too."""
+    """Return the first paragraph that is neither heading, code nor table.
+
+    One that ends with a colon is joined to what it announces; where that is a heading or a block,
+    the paragraph says nothing, and the next one is taken.
+    """
+    announced = ""
     for paragraph in _paragraphs(text):
-        is_prose = not paragraph.startswith(("#", "|", "```", "~~~", "---"))
-        if is_prose and any(map(str.isalnum, paragraph)):
-            return paragraph
+        if paragraph.lstrip("> ").startswith(_NO_PROSE):
+            announced = ""
+        elif paragraph.rstrip("*_").endswith(":"):
+            announced = paragraph
+        else:
+            return "\n".join(filter(None, (announced, paragraph)))
     return ""
 
 

@@ -7,7 +7,8 @@ left open is the work that the next one may take up.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
 from observer.code.languages import language_of
 from observer.core.model import Session
@@ -23,6 +24,11 @@ _CHARS = 700
 _FILES_SHOWN = 3
 _SYMBOLS_SHOWN = 3
 _SYMBOL_CHARS = 60
+_WORD = re.compile(r"[^\W\d_]{4,}")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_STEM = 6
+_IN_COMMON = 2
+"""Stems of a request that what was done must repeat, for the request to name it."""
 
 
 def request_of(session: Session, known: SessionState) -> str:
@@ -36,16 +42,28 @@ def request_of(session: Session, known: SessionState) -> str:
 
 
 def title_of(session: Session, known: SessionState) -> str:
-    """Return the first request, else what was planned, committed, changed or asked."""
+    """Return the first request that work took up, else what was committed, planned or asked."""
     asked = turns.title_of(known.turn) if known.turn else ""
+    did = _stems(*_work(known))
+    named = (one for one in known.asks if len(_stems(one) & did) >= _IN_COMMON)
     # The subject of a commit or plan is shorter than a long request, and says what came of it.
-    first = [one for one in known.asks[:1] if not (one.endswith("\u2026") and _is_named(known))]
-    said = (*first, _changed(known), asked, request_of(session, known))
-    return one_line(next(filter(None, said), ""), TITLE)
+    taken_up = [one for one in named if not (one.endswith("\u2026") and _made(known))][:1]
+    said = (*taken_up, _made(known), *known.asks[:1], _changed(known), asked)
+    return one_line(next(filter(None, (*said, request_of(session, known))), ""), TITLE)
 
 
-def _is_named(known: SessionState) -> bool:
-    return bool(known.commits or known.plan or known.begun_plan)
+def _work(known: SessionState) -> Iterator[str]:
+    """Yield the texts of what a session did and said last, which need not repeat a request."""
+    yield from (*known.commits, *known.later_commits, known.plan, known.begun_plan, known.reply)
+    for path, file in known.files.items():
+        if file.writes:
+            yield from (path, *file.symbols)
+
+
+def _stems(*texts: str) -> set[str]:
+    """Return the beginnings of the longer words of texts, of names in code their parts."""
+    words = (word for text in texts for word in _WORD.findall(_HUMP.sub(" ", text)))
+    return {word[:_STEM].casefold() for word in words}
 
 
 def file_text(path: str, file: FileState) -> str:
@@ -61,19 +79,18 @@ def is_changed(file: FileState) -> bool:
     return file.writes > 0 and not file.is_undone
 
 
-def _made(known: SessionState) -> bool:
-    return bool(known.commits or known.plan or known.begun_plan)
-
-
-def _changed(known: SessionState) -> str:
-    """Return what a session did, according to its commits, its plan or its files."""
+def _made(known: SessionState) -> str:
+    """Return what a session committed or planned; "" for neither."""
     if known.commits:
         more = f" and {len(known.commits) - 1} more" if known.commits[1:] else ""
         return f"{session_commits.subject_of(known.commits[0])}{more}"
     if plan := known.plan or known.begun_plan:
         return f"Plan: {plan}"
-    if known.later_commits:
-        return session_commits.subject_of(known.later_commits[0])
+    return session_commits.subject_of(known.later_commits[0]) if known.later_commits else ""
+
+
+def _changed(known: SessionState) -> str:
+    """Return which files a session changed; "" for none."""
     changed = [path for path, file in known.files.items() if is_changed(file)][::-1]
     if not changed:
         return ""

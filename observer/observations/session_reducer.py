@@ -65,7 +65,7 @@ from observer.observations.session_state import PendingTool, SessionState
 from observer.shell import command_line
 
 Items = tuple[Item, ...]
-_REPLIES, _REPLY = 3, 300
+_REPLY = 400
 Step = tuple[SessionState, Items]
 
 
@@ -203,9 +203,7 @@ def _with_checks(after: SessionState, before: SessionState) -> SessionState:
 
 
 def _search(before: SessionState, recorded: Recorded, body: Search) -> Step:
-    after = _superseded(before, body)
-    after = replace(after, searches=session_state.added(after.searches, body.query))
-    return after, _plain(recorded)
+    return replace(_superseded(before, body), has_searched=True), _plain(recorded)
 
 
 def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
@@ -242,10 +240,10 @@ def _prompt(before: SessionState, recorded: Recorded, body: Prompt) -> Step:
 def _reply(before: SessionState, recorded: Recorded, body: Reply) -> Step:
     if before.turn is None or recorded.event.agent:
         return before, ()
+    turn = turns.with_reply(before.turn, body)
     said = one_line(quoting.opening(body.text), _REPLY)
-    after = replace(before, turn=turns.with_reply(before.turn, body))
-    after = replace(after, replies=(*before.replies, said)[-_REPLIES:] if said else before.replies)
-    return after, ()
+    is_worth = said and turns.says_something(turn)
+    return replace(before, turn=turn, reply=said if is_worth else before.reply), ()
 
 
 def _delegation(before: SessionState, recorded: Recorded, body: Delegation) -> Step:
@@ -259,7 +257,7 @@ def _intent(before: SessionState, recorded: Recorded, body: Intent) -> Step:
     return session_state.with_pending(before, tool_pairing.pending(recorded, body)), ()
 
 
-def _outcome(before: SessionState, recorded: Recorded, _body: Outcome) -> Step:
+def _outcome(before: SessionState, recorded: Recorded, _body: Outcome | Compaction) -> Step:
     return before, _plain(recorded)
 
 
@@ -304,12 +302,6 @@ def _custom(before: SessionState, recorded: Recorded, body: Custom) -> Step:
         return before, _plain(recorded)
     said = f"{body.name}: {first_line(body.text, 200)}".removesuffix(": ")
     return replace(before, customs=session_state.added(before.customs, said)), _plain(recorded)
-
-
-def _compaction(before: SessionState, recorded: Recorded, body: Compaction) -> Step:
-    said = quoting.opening(body.summary)
-    after = replace(before, compactions=session_state.added(before.compactions, said))
-    return after, _plain(recorded)
 
 
 def _remember(before: SessionState, _recorded: Recorded, body: Remember) -> Step:
@@ -372,7 +364,7 @@ _STEPS: dict[type[AnyBody], Callable[[SessionState, Recorded, Any], Step]] = {
     ToolUse: _tool_use,
     Intent: _intent,
     Outcome: _outcome,
-    Compaction: _compaction,
+    Compaction: _outcome,
     Commit: _commit,
     Checkout: _checkout,
     Rewrite: _rewrite,

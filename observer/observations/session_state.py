@@ -89,7 +89,7 @@ class FileState(Value):
 
 
 class CommandState(Value):
-    """How a command ended last; `since` are the files changed since it began to fail.
+    """How a command ended last.
 
     `writes` is the number of file writes of the session before it; `is_again` if it passed as it
     did before, with no write in between.
@@ -97,21 +97,23 @@ class CommandState(Value):
 
     ok: bool | None = None
     said: str = ""
-    first_error: str = ""
     tool: str = ""
     is_check: bool = False
     runs: int = 1
-    since: tuple[str, ...] = ()
     writes: int = 0
     is_again: bool = False
 
 
 class TodoList(Value):
-    """A to-do list; `key` is the agent that keeps it, or the path of the file that it is in."""
+    """A to-do list; `key` is the agent that keeps it, or the path of the file that it is in.
+
+    `is_worked_through` if a point of the file was ticked off in the session.
+    """
 
     key: str
     origin: ItemOrigin
     points: tuple[Point, ...] = ()
+    is_worked_through: bool = False
     times: int = 1
     chars: int = 0
 
@@ -120,9 +122,10 @@ class SessionState(Value):
     """All that is known of a session. Sequences are oldest first and drop the oldest.
 
     `turn` goes on, None before the first prompt; `asks` are the titles of those that named their
-    subject. `plan` is the heading of a plan not yet begun, `begun_plan` of one that a later session
-    began. `decided` are the person's answers; `later_commits` were made outside of the session and
-    hold its changes; `failing` are the checks that failed in it and are red.
+    subject, `reply` how the last began to a turn worth finding. `plan` is the heading of a plan not
+    yet begun, `begun_plan` of one that a later session began. `decided` are the person's answers;
+    `later_commits` were made outside of the session and hold its changes; `failing` are the checks
+    that failed in it and are red.
     `stash` are the session's files in each entry of git's stash, newest last; `is_stashed` while
     changes are there and no file was written since: checks then run without them.
     `is_git_asked` after git said which files are not committed, until the next write.
@@ -137,18 +140,16 @@ class SessionState(Value):
     is_git_asked: bool = False
     turn: Turn | None = None
     asks: tuple[str, ...] = ()
-    replies: tuple[str, ...] = ()
+    reply: str = ""
     plan: str = ""
     begun_plan: str = ""
     decided: tuple[str, ...] = ()
     lists: tuple[TodoList, ...] = ()
-    compactions: tuple[str, ...] = ()
     failing: tuple[OpenFailure, ...] = ()
-    fixed: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()
     later_commits: tuple[str, ...] = ()
-    searches: tuple[str, ...] = ()
+    has_searched: bool = False
     delegations: tuple[str, ...] = ()
     customs: tuple[str, ...] = ()
     remembered: tuple[str, ...] = ()
@@ -261,16 +262,9 @@ def with_write(
         is_stashed=False,
         is_undone=False,
     )
-    unaware = {
-        head: replace(with_command, since=(*with_command.since, path)[-5:])
-        for head, with_command in state.commands.items()
-        if with_command.ok is False and path not in with_command.since
-    }
-    commands = {**state.commands, **unaware} if unaware else state.commands
     return replace(
         state,
         files=newest(files, FILES),
-        commands=commands,
         is_stashed=False,
         is_git_asked=False,
     )
@@ -285,33 +279,22 @@ def with_command(
     """
     commands = dict(state.commands)
     before = commands.pop(head, None)
-    fixed = state.fixed
-    for failing in (head, *resolves) if run.ok else ():
-        was = before if failing == head else commands.pop(failing, None)
-        if was and was.ok is False and was.is_check:
-            fixed = added(fixed, _fix_text(failing, was))
-    since = before.since if before and before.ok is False and not run.ok else ()
+    for failing in resolves if run.ok else ():
+        commands.pop(failing, None)
     writes = state.counts.get(FILE_WRITE, 0)
     is_again = before is not None and bool(before.ok and run.ok) and before.writes == writes
     runs = before.runs + 1 if before else 1
-    commands[head] = replace(run, runs=runs, since=since, writes=writes, is_again=is_again)
-    return replace(state, commands=newest(commands, COMMANDS), fixed=fixed)
+    commands[head] = replace(run, runs=runs, writes=writes, is_again=is_again)
+    return replace(state, commands=newest(commands, COMMANDS))
 
 
 def with_fixes(state: SessionState, items: Iterable[Item]) -> SessionState:
-    """Return the state with fixes and rejected attempts, which replace its own guess of a fix."""
+    """Return the state with the attempts that were rejected, without the failures now resolved."""
     for item in items:
         if item.type == "rejected":
             state = replace(state, rejected=added(state.rejected, item.title))
         elif item.type == "fix":
-            head = item.facts[0].removeprefix("$ ")
-            others = tuple(said for said in state.fixed if not said.startswith(f"{head} failed"))
-            said = item.subtitle
-            if not item.category:
-                said += f" ({item.title.removeprefix('Fixed: ')})"
-            elif item.folded > 1:  # the project knows it from an earlier session
-                said = ""
-            state = replace(_settled(state, head), fixed=added(others, said))
+            state = _settled(state, item.facts[0].removeprefix("$ "))
     return state
 
 
@@ -321,9 +304,3 @@ def _settled(state: SessionState, head: str) -> SessionState:
     if was is None or was.ok is not False:
         return state
     return replace(state, commands={one: r for one, r in state.commands.items() if one != head})
-
-
-def _fix_text(head: str, was: CommandState) -> str:
-    error = f" ({one_line(was.first_error, 140)})" if was.first_error else ""
-    after = f" after changes to {', '.join(was.since)}" if was.since else " again"
-    return f"{head} failed{error}, passes{after}"

@@ -132,7 +132,7 @@ def _has_substance(known: SessionState) -> bool:
             known.files,
             known.commands,
             known.commits,
-            known.searches,
+            known.has_searched,
             known.delegations,
             known.customs,
             known.remembered,
@@ -165,16 +165,14 @@ def _narrative(fields: SummaryFields) -> str:
 def _investigated(known: SessionState) -> str:
     only_read = [path for path, file in known.files.items() if not file.writes]
     said = [f"Read {listed(only_read[::-1], 8)}"] if only_read else []
-    if known.searches:
-        said.append(f"Looked up {listed(known.searches[::-1], 5)}")
     if known.delegations:
         said.append(f"Delegated {listed(known.delegations, 4)}")
     return _field(said)
 
 
 def _learned(known: SessionState) -> str:
-    """Return notes, the person's decisions, and what the last compaction kept."""
-    return _field([*known.remembered[-6:], *known.decided[-4:], *known.compactions[-1:]])
+    """Return notes, and the person's decisions."""
+    return _field([*known.remembered[-6:], *known.decided[-4:]])
 
 
 def _completed(known: SessionState) -> str:
@@ -202,7 +200,7 @@ def _completed(known: SessionState) -> str:
         said.append(f"Planned: {known.begun_plan} (begun in a later session)")
     passing = {ran.said: head for head, ran in known.commands.items() if _passes(head, ran)}
     said += [f"{head}: {said}" for said, head in list(passing.items())[-2:]]
-    said += [*known.fixed[-3:], *known.customs[-3:], *known.replies[-1:]]
+    said += [*known.customs[-3:], *filter(None, [known.reply])]
     return _field(said)
 
 

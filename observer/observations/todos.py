@@ -86,6 +86,15 @@ def in_file(points: Points, write: FileWrite) -> Points | None:
     return None if changed == points else changed[:MOST]
 
 
+def ticks_off(points: Points, write: FileWrite) -> bool:
+    """Return True if a write to a file of check boxes ticks off one that was open."""
+    texts = [(edit.old, edit.new) for edit in write.edits] or [("", write.content or "")]
+    was_open = {*open_of(points), *(text for old, _ in texts for text in open_of(_boxes(old)))}
+    return any(
+        one.status == "done" and one.text in was_open for _, new in texts for one in _boxes(new)
+    )
+
+
 def draft_of(points: Points) -> ObservationDraft:
     """Return the draft of a list's observation."""
     done = [one.text for one in points if one.status == "done"]

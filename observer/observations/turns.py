@@ -39,6 +39,8 @@ ASKED_CHARS = 4000
 REPLY_CHARS = 800
 """A reply is quoted up to the paragraph that reaches so far. Of 38 answers that final replies held,
 37 stand within 800 characters, 30 within 400 and 23 within 220."""
+_SUBSTANCE = 400
+"""Characters of a reply that is worth finding, whatever was asked."""
 _OF_ONE_KIND = 12
 _SYMBOLS = 6
 _TOOLS = 6
@@ -77,7 +79,7 @@ def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
         origin=origin_of(recorded),
         title=prompts.title_of(words) if prompts.names_its_subject(words) else "",
         heading="" if prompts.names_its_subject(words) else goes_on,
-        asked=block(body.text, ASKED_CHARS),
+        asked=block(words, ASKED_CHARS),
         given=files,
         chars=len(body.text),
     )
@@ -174,7 +176,20 @@ def item_of(turn: Turn, recorded: Recorded) -> Item:
         chars=turn.chars,
     )
     made = item(draft, recorded, origin=turn.origin)
-    return replace(made, subtitle=draft.subtitle, author="person")
+    kind = "observation" if says_something(turn) else "record"
+    return replace(made, kind=kind, subtitle=draft.subtitle, author="person")
+
+
+def says_something(turn: Turn) -> bool:
+    """Return True if a turn is worth finding: what it asks, changes or answers is nowhere else.
+
+    Of "commit and push" the commit is found; of "q", an interrupted prompt or a short answer to
+    one that names nothing, the turn before or after.
+    """
+    if turn.files or turn.answers or len(turn.reply) >= _SUBSTANCE:
+        return True
+    did = turn.reply or turn.commits or turn.checks or turn.reports or turn.tools or turn.mended
+    return bool(turn.title and did)
 
 
 def _counts(turn: Turn) -> str:
