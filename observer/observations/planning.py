@@ -22,6 +22,8 @@ from observer.observations.drafts import (
 from observer.observations.session_state import SessionState, TodoList
 
 LISTS = 6
+_SPECS = "/.kiro/specs/"
+"""Where Kiro keeps the tasks that it works through."""
 _STEPS = 12
 _PLAN_FILE = re.compile(r"(?:^|/)(?:\.\w+/plans/[^/]+|plans/[^/]+\.plan|[^/]+\.plan)\.md$")
 
@@ -82,7 +84,11 @@ def open_points(known: SessionState) -> tuple[str, ...]:
 
     A file of which nothing was ticked off is a plan or a roadmap: nobody works through it yet.
     """
-    lists = (one for one in known.lists if not one.key or one.is_worked_through)
+    lists = (
+        one
+        for one in known.lists
+        if not one.key or one.is_worked_through or one.key.startswith(_SPECS)
+    )
     return tuple(text for one in lists for text in todos.open_of(one.points))
 
 

@@ -223,16 +223,6 @@ def test_a_pair_is_reported_once_and_counts_how_often_it_was_met(play: Play) -> 
     assert fix.narrative.endswith("`bun test` does, met 2 times.")
 
 
-def test_a_summary_learns_the_form_that_works(play: Play) -> None:
-    session = play(MISSING, WORKED).session
-    assert session is not None
-    summary = summarize(session)
-    assert summary is not None
-    assert summary.summary is not None
-    assert "`bun test` works where `wrap bun test` failed" in summary.summary.completed
-    assert "fails" not in summary.summary.next_steps
-
-
 @pytest.mark.parametrize(
     "bodies",
     [

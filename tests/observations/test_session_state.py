@@ -53,25 +53,6 @@ def test_a_saying_is_kept_once() -> None:
     assert session_state.added(("a",), "a", "b", "") == ("a", "b")
 
 
-def test_a_fix_names_what_changed_since_the_failure() -> None:
-    failing = CommandState(ok=False, first_error="t::a - no", is_check=True)
-    known = session_state.with_command(SessionState(), "pytest", failing)
-    known = session_state.with_command(known, "ls", CommandState(ok=True))
-    for _ in range(2):
-        known = session_state.with_write(known, "a.py", ChangeSummary(), "edit")
-    known = session_state.with_command(known, "pytest", failing)
-    known = session_state.with_command(known, "pytest", CommandState(ok=True, is_check=True))
-    assert known.fixed == ("pytest failed (t::a - no), passes after changes to a.py",)
-
-
-def test_a_failure_that_went_away_by_itself_is_reported_so() -> None:
-    known = session_state.with_command(
-        SessionState(), "pytest", CommandState(ok=False, is_check=True)
-    )
-    known = session_state.with_command(known, "pytest", CommandState(ok=True, is_check=True))
-    assert known.fixed == ("pytest failed, passes again",)
-
-
 def test_a_commit_makes_its_files_clean() -> None:
     known = session_state.with_write(SessionState(), "a.py", ChangeSummary(), "edit")
     known = session_state.with_write(known, "b.py", ChangeSummary(), "edit")

@@ -150,23 +150,26 @@ def test_what_was_reported_in_two_halves_counts_once(feed: Feed) -> None:
     assert fields.notes.startswith("1 command")
 
 
-def test_reads_searches_and_delegations_were_investigated(feed: Feed) -> None:
+def test_reads_and_delegations_were_investigated(feed: Feed) -> None:
     fields = summary(
         feed,
         FileRead(paths=("a.py",)),
         Search(query="half even"),
         Delegation(task="Find callers", agent="Explore"),
     )
-    assert fields.investigated == ("Read a.py. Looked up half even. Delegated Find callers.")
+    assert fields.investigated == ("Read a.py. Delegated Find callers.")
 
 
 def test_a_run_that_was_cut_off_leaves_the_check_as_red_as_it_was(feed: Feed) -> None:
     stopped = replace(RED, output="t.py ..", exit_code=124)
     fields = summary(feed, RED, stopped, WRITE, replace(GREEN, command=RED.command))
-    assert "pytest -q t.py failed (t.py::a - AssertionError: 2), passes" in fields.completed
+    assert (fields.completed.split(". ")[1], "failed" in fields.next_steps) == (
+        "pytest -q t.py: 3 passed in 100 ms.",
+        False,
+    )
 
 
-def test_notes_decisions_and_compactions_were_learned(feed: Feed) -> None:
+def test_notes_and_decisions_were_learned(feed: Feed) -> None:
     asked = '{"questions": [{"question": "Which store?", "options": ["Redis", "Postgres"]}]}'
     fields = summary(
         feed,
@@ -178,12 +181,10 @@ def test_notes_decisions_and_compactions_were_learned(feed: Feed) -> None:
         Compaction(summary="# Summary\n\nThe cart was the culprit in the end."),
         Reply(text="It failed because the rounding was wrong."),
     )
-    assert fields.learned == (
-        "decision: Use Decimal. Which store? Redis. The cart was the culprit in the end."
-    )
+    assert fields.learned == "decision: Use Decimal. Which store? Redis."
 
 
-def test_what_was_said_last_and_fixed_was_completed(feed: Feed) -> None:
+def test_what_was_said_last_was_completed(feed: Feed) -> None:
     fields = summary(
         feed,
         Prompt(text="Round the total up"),
@@ -192,7 +193,7 @@ def test_what_was_said_last_and_fixed_was_completed(feed: Feed) -> None:
         replace(GREEN, command=RED.command),
         Reply(text="It rounds up now.\n\nMore below."),
     )
-    assert fields.completed.endswith("passes after changes to api/cart.py. It rounds up now.")
+    assert fields.completed.endswith("pytest -q t.py: 3 passed in 100 ms. It rounds up now.")
 
 
 def test_a_check_is_reported_without_where_its_output_went(feed: Feed) -> None:
@@ -316,7 +317,6 @@ def test_a_run_in_another_folder_answers_nothing(feed: Feed) -> None:
     assert fields.next_steps.startswith("pytest -q (in api) failed at ")
     fixed = summary(feed, red, green, replace(green, command="cd ./api; pytest -q"))
     assert fixed.next_steps == ""
-    assert "pytest -q (in api) failed" in fixed.completed
 
 
 def test_where_a_folder_is_not_known_it_is_not_reported(feed: Feed) -> None:

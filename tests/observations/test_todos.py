@@ -179,7 +179,12 @@ def write(**fields: Any) -> FileWrite:
 @pytest.mark.parametrize(
     ("writes", "left"),
     [
-        pytest.param((write(content=CHECKLIST),), ("Test",), id="written"),
+        pytest.param((write(content=CHECKLIST),), (), id="nothing-done-of-it"),
+        pytest.param(
+            (write(content="- [ ] Round\n- [ ] Test"), write(content=CHECKLIST)),
+            ("Test",),
+            id="written",
+        ),
         pytest.param(
             (
                 write(content=CHECKLIST),
@@ -192,7 +197,11 @@ def write(**fields: Any) -> FileWrite:
             (write(content=CHECKLIST), write(edits=(Edit(old="- [ ] Test\n"),))), (), id="removed"
         ),
         pytest.param(
-            (write(content=CHECKLIST), write(content="- [ ] Ship", operation="append")),
+            (
+                write(content="- [ ] Round\n- [ ] Test"),
+                write(content=CHECKLIST),
+                write(content="- [ ] Ship", operation="append"),
+            ),
             ("Test", "Ship"),
             id="appended",
         ),
