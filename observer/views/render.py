@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import chain, repeat
 from textwrap import indent
 
 from observer.core.errors import ObserverError
@@ -23,6 +24,10 @@ ProjectName = Callable[[int | None], str]
 
 SNIPPET_CHARACTERS = 200
 """Most characters of an item's text in a list; `get_observations` returns the whole."""
+
+BEST_CHARACTERS = (800, 400, 400)
+"""The same of the first hits: of 38 answers that final replies held, 37 stand within 800, and most
+are in one of the first three hits."""
 
 LONGEST_CONTENT = 1_600
 """Most characters of one text in a pack."""
@@ -71,23 +76,23 @@ def heading(item: Item, name: ProjectName | None = None, *, whole: bool = False)
     return " · ".join(part for part in parts if part)
 
 
-def excerpt(item: Item, words: Sequence[str] = ()) -> str:
-    """Return what to show of an item beside its title, at most `SNIPPET_CHARACTERS`.
+def excerpt(item: Item, words: Sequence[str] = (), limit: int = SNIPPET_CHARACTERS) -> str:
+    """Return what to show of an item beside its title, at most `limit` characters.
 
     Without words the beginning of its text. With words the passage of any of its texts that holds
     most of them; what a language model wrote is among those texts, marked as such. The files and
-    symbols of a commit are such a text only for words that they hold whole: half a name of a
-    symbol that happens to hold a word says less than what its author wrote.
+    symbols of a turn or a commit are such a text only for words that they hold whole: half a name
+    of a symbol that happens to hold a word says less than what its author wrote.
     """
     texts, names = _texts(item)
     if not words:
-        return one_line(next(filter(None, (*texts, *names)), ""))
+        return one_line(next(filter(None, (*texts, *names)), ""), limit)
     texts += [f"{label}: {text}" for label, text in written(item)]
-    shown = [snippet(each, SNIPPET_CHARACTERS, words=words) for each in texts if each]
-    rows = [snippet(each, SNIPPET_CHARACTERS, words=words) for each in names if each]
+    shown = [snippet(each, limit, words=words) for each in texts if each]
+    rows = [snippet(each, limit, words=words) for each in names if each]
     counts = [held(each, words) for each in shown] + [held_whole(each, words) for each in rows]
     best = max(zip(counts, range(0, -len(counts), -1), shown + rows, strict=True), default=None)
-    return one_line(best[2]) if best else ""
+    return one_line(best[2], limit) if best else ""
 
 
 def _texts(item: Item) -> tuple[list[str], list[str]]:
@@ -96,6 +101,8 @@ def _texts(item: Item) -> tuple[list[str], list[str]]:
         answered = (f"{field}: {text}" for field, text in answers(item) if field != "request")
         return [" | ".join(answered)], []
     facts = " | ".join(item.facts)
+    if item.type == "turn":
+        return [item.narrative], [facts, item.subtitle]
     if item.type != "commit":
         return [item.narrative, item.subtitle, facts], []
     message, _, files = item.narrative.rpartition("\n")
@@ -135,8 +142,9 @@ def _under(line: str, text: str, item: Item) -> str:
 
 
 def excerpts(found: Iterable[Hit]) -> list[str]:
-    """Return the excerpt of each hit around the words that were found in it."""
-    return [excerpt(hit.item, hit.signals.terms) for hit in found]
+    """Return the excerpt of each hit around the words that were found in it, best first."""
+    limits = chain(BEST_CHARACTERS, repeat(SNIPPET_CHARACTERS))
+    return [excerpt(hit.item, hit.signals.terms, limit) for hit, limit in zip(found, limits)]  # noqa: B905 - without end
 
 
 def hits(
