@@ -91,7 +91,8 @@ class Candidates:
     Which signals there are: see `rank.HitSignals`. `weights` say by what the score of each is to be
     multiplied for what it is: a prompt that only asks is no answer. `degraded` says why some
     items may be missing. `matching` returns all rows of some filters that have a signal (see
-    `rank.has_signal`), far more than are candidates: so that what is not looked at can be counted.
+    `rank.has_signal`), far more than are candidates: so that what is not looked at can be counted. `doubt`
+    says how little of the query its words find, 0 to 1.
     """
 
     def __init__(
@@ -101,8 +102,10 @@ class Candidates:
         lists: int,
         degraded: str,
         matching: Matching,
+        doubt: float = 0.0,
     ) -> None:
         self.matching = matching
+        self.doubt = doubt
         self.ids: list[int] = columns["ids"].tolist()
         self.weights = dict(zip(self.ids, columns["weight"].tolist(), strict=True))
         self.degraded = degraded
@@ -204,6 +207,7 @@ def candidates(
         lists=len(lists),
         degraded="; ".join(filter(None, (cut, late, bare))),
         matching=matching,
+        doubt=doubt,
     )
 
 

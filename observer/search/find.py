@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from observer.core.filters import Filters
+from observer.core.model import Item
 from observer.core.value import Value
 from observer.search.candidates import BY_WORDS, LEGS, Leg, Sources, searched
 from observer.search.dedupe import Deduplicator
@@ -30,6 +31,15 @@ Source: development sets; 13 % of the ten best hits are below, and to leave them
 points of nDCG@10.
 """
 
+NEWEST, AFTER = 2, 3
+"""The newest work is shown behind the three best hits where words leave a part of a query open.
+
+A prompt goes on with what was done last or names its subject, and no word says which. Of the files
+that followed it, one of five hits touched one at 70 % of the prompts of one repository and at 69 %
+of another; without the newest at 73 and 50 %, by the newest alone at 34 and 69 %.
+"""
+OPEN = 0.1
+_WORK = ("turn", "commit")
 _SPARE = 2
 """Items fetched beside those asked for, in case some say the same."""
 
@@ -67,7 +77,7 @@ class SearchHits(Value):
         strong = tuple(
             hit
             for hit, fit, held in zip(self.hits, fits, terms, strict=True)
-            if fit >= least or held == most > 0
+            if fit >= least or held == most > 0 or hit.signals.is_newest
         )
         if len(strong) == len(self.hits):
             return self
@@ -110,12 +120,42 @@ def search(
         others = [hit for ids in lists for hit in loader.hits(ids[: max(step, _LOOKED_AT)])]
         ordered = together(ordered, others, _nearness(sources.reader, others))
     ordered = ordered[: len(hits)]
+    if found.doubt > OPEN:
+        ordered = _with_newest(sources.reader, ordered, filters, now_ms=now_ms)
     is_merely_near = bool(ordered) and not any(hit.signals.terms for hit in ordered)
     unknown = [] if ordered else _unknown(sources, filters)
     notices = (wanted.notice, MERELY_NEAR if is_merely_near else "", *unknown)
     return SearchHits(
         hits=tuple(ordered), notice="; ".join(filter(None, notices)), degraded=found.degraded
     )
+
+
+def _with_newest(
+    reader: StoreReader, ordered: list[Hit], filters: Filters, *, now_ms: int
+) -> list[Hit]:
+    """Return hits with the newest turns and commits that changed files behind the best."""
+    if filters.types or filters.kinds or len(ordered) <= AFTER:
+        return ordered
+    work = replace(filters, types=_WORK, kinds=("observation",))
+    found = (item for item in reader.recent(work, limit=_LOOKED_AT) if filters.admits(item))
+    best, others = ordered[:AFTER], ordered[AFTER:]
+    known = {hit.item.id: hit for hit in others}
+    shown = {hit.item.id for hit in best}
+    score = best[-1].score
+    newest = [
+        _as_newest(known.get(item.id), item, score, now_ms)
+        for item in found
+        if item.files_modified and item.id not in shown
+    ][:NEWEST]
+    added = {hit.item.id for hit in newest}
+    rest = [hit for hit in others if hit.item.id not in added]
+    return [*best, *newest, *rest][: len(ordered)]
+
+
+def _as_newest(known: Hit | None, item: Item, score: float, now_ms: int) -> Hit:
+    age = HitSignals(recency=recency(item.created_ms, now_ms=now_ms))
+    hit = known or Hit(item=item, score=score, signals=age)
+    return replace(hit, score=score, signals=replace(hit.signals, is_newest=True))
 
 
 def _nearness(reader: StoreReader, hits: Sequence[Hit]) -> Nearness:

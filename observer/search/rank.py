@@ -37,9 +37,9 @@ class HitSignals(Value):
     from 1.
     `usefulness` is no signal but a factor: what became of the item where it was shown, 1 if nothing
     is known (see `usage.usefulness`).
-    So is `type_weight`: how seldom such items are answers, 1 for most (see `TYPE_WEIGHTS`), and
+    So is `type_weight`: less than 1 for a prompt that only asks (see `ASKING`), and
     `meaning_weight`: what meaning counts for, more where the words of the query find little (see
-    `signals.trust`).
+    `signals.trust`). `is_newest` marks work that is shown because it is the newest, whatever fits.
     """
 
     semantic: float = 0.0
@@ -55,7 +55,7 @@ class HitSignals(Value):
     usefulness: float = 1.0
     type_weight: float = 1.0
     meaning_weight: float = 1.0
-    recent: float = 0.0
+    is_newest: bool = False
 
 
 class Hit(Value):
@@ -84,7 +84,6 @@ MEANING = 1.0
 CLOSE = 0.2
 PHRASE = 0.3
 EXACT = 0.2
-RECENT = 0.3
 """What each signal counts for in a search. Source: development sets, all together."""
 
 
@@ -92,13 +91,7 @@ ASKING = 0.3
 """What is left of the score of a prompt that only asks: it is made of a query's words, and is no
 answer."""
 
-TYPE_WEIGHTS: tuple[tuple[float, tuple[str, ...]], ...] = ()
-"""What is left of the score of items that seldom answer a query: what was asked is found below
-what was done about it. Of the five best hits at 132 real prompts, 64 % were older prompts without
-these weights and 15 % with them; one of the five touched a file that was edited next at 33 % of
-the prompts without, at 74 % with them (words alone; with vectors at 78 %)."""
-
-COMPARED = ("fts5", "semantic", "close", "phrase", "exact", "meaning_weight", "recent")
+COMPARED = ("fts5", "semantic", "close", "phrase", "exact", "meaning_weight")
 """The signals that a query is compared by, and what one of them counts for."""
 
 Figure = TypeVar("Figure", float, NDArray[Any])
@@ -112,7 +105,6 @@ def relevance(
     phrase: Figure,
     exact: Figure,
     meaning_weight: Figure,
-    recent: Figure,
 ) -> Figure:
     """Return how well items fit a query: the sum of the legs' figures, not of their ranks.
 
@@ -124,7 +116,6 @@ def relevance(
     """
     meaning = MEANING * meaning_weight * semantic
     score: Figure = WORDS * fts5 + meaning + CLOSE * close + PHRASE * phrase + EXACT * exact
-    score = score + RECENT * recent
     return score / (WORDS + MEANING + CLOSE + PHRASE + EXACT)
 
 
@@ -141,7 +132,6 @@ def fit(signals: HitSignals) -> float:
         phrase=signals.phrase,
         exact=signals.exact,
         meaning_weight=signals.meaning_weight,
-        recent=signals.recent,
     )
     # What means the query in wholly other words is worth more than 1; it keeps its order.
     return worth if worth <= KNEE else 1 - KNEE**2 / worth
@@ -206,6 +196,3 @@ def composite(signals: HitSignals, *, type_: str) -> float:
 def clamped(score: float) -> float:
     """Return a score as it is shown."""
     return min(1.0, score)
-
-
-FLAT = 0.0

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from observer.core.filters import Filters
 from observer.index import LENGTH_SHARE, ListRequest, TopK, View
 from observer.observations.drafts import QUESTION
-from observer.search import rank
 from observer.search.query import QueryPlan
-from observer.search.rank import ASKING, COMPARED, TYPE_WEIGHTS
+from observer.search.rank import ASKING, COMPARED
 from observer.store.interface import StoreReader
 
 Column = NDArray[Any]
@@ -120,7 +119,6 @@ def columns(
         "close": (together - 1).clip(0) / most,
         "phrase": seen.hold(query.codes.tolist()) * float(is_short),
         "exact": exact,
-        "recent": _recent(view, places, lists) * (rank.FLAT + (1 - rank.FLAT) * found.doubt),
         "weight": _weights(view, places),
         "held": weights > 0,
         "words": np.array(query.words),
@@ -135,26 +133,9 @@ def no_columns() -> Mapping[str, Column]:
     return {name: np.zeros(0, np.int64) for name in names}
 
 
-AMONG_NEWEST = 10
-"""The newest of n items counts 1, the one after it 10 / 11, and so on: as reciprocal ranks do."""
-
-
-def _recent(view: View, places: Column, lists: Sequence[ListRequest]) -> Column:
-    """Return how near each item is to the newest of its list, 0 to 1."""
-    ids = view.ids(places)
-    recent = np.zeros(len(places))
-    for each in lists:
-        known = np.sort(view.ids(np.flatnonzero(each.mask)))
-        newer = len(known) - np.searchsorted(known, ids, side="right")
-        recent += each.mask[places] * AMONG_NEWEST / (AMONG_NEWEST + newer)
-    return recent
-
-
 def _weights(view: View, places: Column) -> Column:
-    """Return what the score of each item is multiplied with for its type and category."""
+    """Return what the score of each item is multiplied with for its category."""
     weights = np.ones(len(places))
-    for weight, types in TYPE_WEIGHTS:
-        weights[view.mask(Filters(types=types))[places]] = weight
     weights[view.mask(_QUESTIONS)[places]] = ASKING
     return weights
 

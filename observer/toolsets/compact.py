@@ -36,9 +36,13 @@ class ItemLine(ResultRow, kw_only=True):
 
 
 class HitLine(ItemLine, kw_only=True):
-    """A hit; by `score` (0 to 1) the two lists of a search can be put into one order."""
+    """A hit; by `score` (0 to 1) the two lists of a search can be put into one order.
+
+    `why` says that it is shown for another reason than that it fits.
+    """
 
     score: float
+    why: str | UnsetType = UNSET
 
 
 class TimelineLine(ItemLine, kw_only=True):
@@ -111,7 +115,8 @@ class ContextResult(ResultRow):
 
 def hit_line(hit: Hit, name: ProjectName, excerpt: str) -> HitLine:
     """Return a hit as a line of `search`, with its excerpt."""
-    return HitLine(**_fields(hit.item, name, excerpt), score=round(hit.score, 2))
+    why = render.NEWEST if hit.signals.is_newest else UNSET
+    return HitLine(**_fields(hit.item, name, excerpt), score=round(hit.score, 2), why=why)
 
 
 def timeline_line(entry: TimelineEntry, name: ProjectName) -> TimelineLine:

@@ -29,6 +29,9 @@ BEST_CHARACTERS = (800, 400, 400)
 """The same of the first hits: of 38 answers that final replies held, 37 stand within 800, and most
 are in one of the first three hits."""
 
+NEWEST = "newest work"
+"""Mark of a hit that is shown because it is the newest work, whatever fits the query."""
+
 LONGEST_CONTENT = 1_600
 """Most characters of one text in a pack."""
 
@@ -161,10 +164,15 @@ def hits(
     texts = excerpts(found) if texts is None else texts
     lines = [f"({remark})" for remark in remarks if remark]
     entries = [
-        _under(heading(hit.item, name), text, hit.item)
+        _under(f"{heading(hit.item, name)}{_mark(hit)}", text, hit.item)
         for hit, text in zip(found, texts, strict=True)
     ]
     return "\n".join([*lines, *(entries or ["nothing found"])])
+
+
+def _mark(hit: Hit) -> str:
+    """Return what is said of a hit that need not fit the query."""
+    return f" · {NEWEST}" if hit.signals.is_newest else ""
 
 
 def explained(found: Iterable[Hit], name: ProjectName) -> str:
@@ -195,6 +203,8 @@ def _reasons(hit: Hit) -> str:
     parts += (f"{label} {figure:.2f}" for label, figure in factors if round(figure, 2) != 1)
     if signals.terms:
         parts.append("matched " + ", ".join(signals.terms))
+    if hit.signals.is_newest:
+        parts.append(NEWEST)
     if hit.alike:
         parts.append("same as " + ", ".join(f"#{item_id}" for item_id in hit.alike))
     return " · ".join(parts)
