@@ -125,6 +125,7 @@ class SessionState(Value):
     hold its changes; `failing` are the checks that failed in it and are red.
     `stash` are the session's files in each entry of git's stash, newest last; `is_stashed` while
     changes are there and no file was written since: checks then run without them.
+    `pulls` is the pull request of each branch that a tool named.
     `is_git_asked` after git said which files are not committed, until the next write.
     """
 
@@ -148,6 +149,7 @@ class SessionState(Value):
     rejected: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()
     later_commits: tuple[str, ...] = ()
+    pulls: dict[str, str] = msgspec.field(default_factory=dict)
     searches: tuple[str, ...] = ()
     delegations: tuple[str, ...] = ()
     customs: tuple[str, ...] = ()

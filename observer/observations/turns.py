@@ -39,6 +39,7 @@ ASKED_CHARS = 4000
 REPLY_CHARS = 800
 """A reply is quoted up to the paragraph that reaches so far. Of 38 answers that final replies held,
 37 stand within 800 characters, 30 within 400 and 23 within 220."""
+_ASKED = "Asked: "
 _OF_ONE_KIND = 12
 _SYMBOLS = 6
 _TOOLS = 6
@@ -162,7 +163,7 @@ def told(turn: Turn, recorded: Recorded) -> tuple[Turn, Item]:
         title=title,
         subtitle=one_line(_counts(turn), SUBTITLE),
         narrative="\n\n".join(
-            filter(None, (turn.reply, f"Asked: {turn.asked}" if is_more else ""))
+            filter(None, (turn.reply, f"{_ASKED}{turn.asked}" if is_more else ""))
         ),
         facts=tuple(_facts(turn)),
         concepts=concepts.together(
@@ -176,6 +177,13 @@ def told(turn: Turn, recorded: Recorded) -> tuple[Turn, Item]:
     )
     made = replace(item(draft, recorded, origin=turn.origin), author="person")
     return replace(turn, is_told=True), made
+
+
+def answer_of(made: Item) -> str:
+    """Return the first paragraph of the reply that a turn's item quotes, with what it announces."""
+    reply = f"\n\n{made.narrative}".partition(f"\n\n{_ASKED}")[0]
+    first = opening(reply)
+    return reply[reply.find(first) :] if first.rstrip("*_").endswith(":") else first
 
 
 def _counts(turn: Turn) -> str:

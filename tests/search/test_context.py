@@ -250,7 +250,7 @@ def test_no_card_takes_more_than_its_share(
         for n in range(1, 9)
     ]
     found = packed(filled(*others), budget=OVERHEAD + 400, card_tokens=600)
-    assert 100 < sum(map(line_cost, found.card)) <= 200
+    assert 50 < sum(map(line_cost, found.card)) <= 200
     named = {each.item: each.why for each in found.omitted}
     assert {"costs" in why for why in named.values()} == {True}
     assert found.left_out == len(found.omitted)
@@ -330,9 +330,7 @@ def test_a_pack_never_exceeds_its_budget(
 
 @pytest.mark.parametrize("query", ["", "retry limit"])
 def test_a_prompt_that_only_asks_comes_last(filled: Filled, an_item: Make, query: str) -> None:
-    asked = an_item(
-        1, type="turn", category=QUESTION, title="What did we say of the retry limit?"
-    )
+    asked = an_item(1, type="turn", category=QUESTION, title="What did we say of the retry limit?")
     answer = an_item(90, title="The retry limit is 5")
     assert ids(packed(filled(asked, answer), query=query)) == [answer.id, asked.id]
 
