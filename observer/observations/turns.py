@@ -39,7 +39,7 @@ ASKED_CHARS = 4000
 REPLY_CHARS = 800
 """A reply is quoted up to the paragraph that reaches so far. Of 38 answers that final replies held,
 37 stand within 800 characters, 30 within 400 and 23 within 220."""
-_ASKED = "Asked: "
+_ASKED, _COMMITTED = "Asked: ", "Committed: "
 _OF_ONE_KIND = 12
 _SYMBOLS = 6
 _TOOLS = 6
@@ -161,7 +161,7 @@ def told(turn: Turn, recorded: Recorded) -> tuple[Turn, Item]:
     draft = ObservationDraft(
         type=TURN,
         title=title,
-        subtitle=one_line(_counts(turn), SUBTITLE),
+        subtitle=one_line(counts_of(turn), SUBTITLE),
         narrative="\n\n".join(
             filter(None, (turn.reply, f"{_ASKED}{turn.asked}" if is_more else ""))
         ),
@@ -180,13 +180,24 @@ def told(turn: Turn, recorded: Recorded) -> tuple[Turn, Item]:
 
 
 def answer_of(made: Item) -> str:
-    """Return the first paragraph of the reply that a turn's item quotes, with what it announces."""
-    reply = f"\n\n{made.narrative}".partition(f"\n\n{_ASKED}")[0]
+    """Return the first paragraph of the reply that a turn's item quotes, as `answer_in`."""
+    return answer_in(f"\n\n{made.narrative}".partition(f"\n\n{_ASKED}")[0])
+
+
+def answer_in(reply: str) -> str:
+    """Return the first paragraph of a reply, with what it announces."""
     first = opening(reply)
     return reply[reply.find(first) :] if first.rstrip("*_").endswith(":") else first
 
 
-def _counts(turn: Turn) -> str:
+def committed_in(made: Item) -> tuple[str, ...]:
+    """Return the subjects of the commits that a turn's item names."""
+    said = (fact.partition(_COMMITTED) for fact in made.facts)
+    return tuple(subject for before, mark, subject in said if mark and not before)
+
+
+def counts_of(turn: Turn) -> str:
+    """Return how many files were changed, commits made and checks run."""
     said = [
         counted(len(found), noun)
         for found, noun in ((turn.files, "file"), (turn.commits, "commit"), (turn.checks, "check"))
@@ -200,7 +211,7 @@ def _counts(turn: Turn) -> str:
 
 
 def _facts(turn: Turn) -> Iterable[str]:
-    yield from (f"Committed: {one}" for one in turn.commits)
+    yield from (f"{_COMMITTED}{one}" for one in turn.commits)
     for path, symbols in turn.files.items():
         yield f"{path} ({listed(symbols, _SYMBOLS)})" if symbols else path
     yield from (f"{name}: {said}" for name, said in turn.checks.items())

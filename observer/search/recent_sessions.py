@@ -6,7 +6,7 @@ Failing checks and uncommitted files are the state of the project, whichever ses
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import NamedTuple
 
 from observer.core.filters import Filters
@@ -18,11 +18,11 @@ from observer.observations import (
     session_commits,
     session_digest,
     session_state,
+    turns,
 )
 from observer.observations.drafts import QUESTION
 from observer.observations.open_failures import OpenFailure, worth_showing
 from observer.observations.session_state import SessionState
-from observer.observations.turns import TURN
 from observer.store.interface import StoreReader
 
 SESSIONS = 40
@@ -59,7 +59,7 @@ class FailingCheck(NamedTuple):
 
 
 class UncommittedFiles(NamedTuple):
-    """Files that a session wrote last and no commit took in, the last written first.
+    """Files that no commit took in, and the session that wrote the first of them last.
 
     Where git could not be asked it `is_certain` of none: no commit of them is known.
     """
@@ -102,25 +102,20 @@ class RecentSessions:
         )
         return next(chain.from_iterable((*groups, alone)), None)
 
-    def turns(self, last: PastSession, *, most: int) -> tuple[Item | None, list[Item]]:
-        """Return the last turn of the session to resume, and other turns, newest first.
+    def turns(self, last: PastSession) -> Iterator[Item]:
+        """Yield the turns before the last one of the session to resume, newest first.
 
-        A turn is left out that neither did anything nor says what it was about, or only asked what
-        is remembered, and so are those of sub-agents, which are parts of others.
+        A turn is left out that neither did anything nor says what it was about, that only asked
+        what is remembered, or only committed what the one before did, and so are those of
+        sub-agents, which are parts of others.
         """
-        of = Filters(project_id=self._project_id, types=(TURN,))
-        within = Filters(project_id=self._project_id, types=(TURN,), session_id=last.session.id)
-        newest = next(iter(self._reader.recent(within, limit=1)), None)
+        of = Filters(project_id=self._project_id, types=(turns.TURN,))
         alone = {past.session.id for past in self.all if not past.session.parent}
-        others = (
-            turn
-            for turn in self._reader.recent(of, limit=TURNS)
-            if turn != newest
-            and turn.session_id in alone
-            and turn.category != QUESTION
-            and (turn.facts or prompts.names_its_subject(turn.title))
-        )
-        return newest, list(islice(others, most))
+        shown = last.state.turn.origin.seq if last.state.turn else 0
+        for turn in self._reader.recent(of, limit=TURNS):
+            is_other = turn.id != item_id(shown) and turn.session_id in alone
+            if is_other and _is_worth_listing(turn):
+                yield turn
 
     def red(self, *, now_ms: int) -> Iterator[FailingCheck]:
         """Yield the checks that fail as far as anybody knows, the last run first.
@@ -140,8 +135,9 @@ class RecentSessions:
     ) -> Iterator[UncommittedFiles]:
         """Yield the files that are not committed, those of the session to resume first.
 
-        git is asked about the newest `ASKED` that sessions wrote: what they saw of commits may have
-        been taken back. Where it does not answer, what is known is that no commit was seen.
+        Those of other sessions follow, by client, each the last written first. git is asked about
+        the newest `ASKED` that sessions wrote: what they saw of commits may have been taken back.
+        Where it does not answer, what is known is that no commit was seen.
         """
         oldest_ms = last.session.started_ms - OLD_MS
         written: dict[str, PastSession] = {}
@@ -159,9 +155,13 @@ class RecentSessions:
                 for path, past in written.items()
                 if past.session.branch and past.state.files[path].is_dirty
             )
-        for past in sorted(self.all, key=lambda past: past is not last):
-            if paths := [path for path, by in written.items() if by is past and path in found]:
-                yield UncommittedFiles(past, paths, differ is not None)
+        groups: dict[tuple[bool, str], UncommittedFiles] = {}
+        for path, past in written.items():
+            if path in found:
+                key = (past is not last, past.session.client)
+                groups.setdefault(key, UncommittedFiles(past, [], differ is not None))
+                groups[key].paths.append(path)
+        yield from (groups[key] for key in sorted(groups))
 
     def steps(self, last: PastSession) -> Iterator[str]:
         """Yield what the to-do lists and the plan of the session to resume still have to do.
@@ -178,3 +178,11 @@ class RecentSessions:
         branch = last.session.branch
         known = (past for past in self.all if branch not in _UNNAMED and branch in past.state.pulls)
         return next(((past, past.state.pulls[branch]) for past in known), None)
+
+
+def _is_worth_listing(turn: Item) -> bool:
+    if turn.category == QUESTION:
+        return False
+    if turn.title in turns.committed_in(turn):
+        return bool(turn.files_modified)
+    return bool(turn.facts) or prompts.names_its_subject(turn.title)

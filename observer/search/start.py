@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from observer.core.errors import BadInput
 from observer.core.filters import Filters
-from observer.core.model import Item
+from observer.core.model import Item, item_id
 from observer.core.text import listed, one_line
 from observer.core.value import Value
 from observer.observations import session_digest, turns
@@ -155,10 +155,9 @@ def _lines(
     if last is None:
         yield from notes
         return
-    newest, others = recent.turns(last, most=MOST_TURNS)
     red = [_red(each, last) for each in islice(recent.red(now_ms=request.now_ms), MOST_RED)]
     dirty = list(recent.dirty(last, uncommitted))
-    yield _last(last, newest)
+    yield _last(last)
     yield from red
     yield from (_uncommitted(each, last) for each in dirty)
     for step in islice(recent.steps(last), MOST_STEPS):
@@ -166,7 +165,7 @@ def _lines(
     if named := recent.pull(last):
         yield CardFact(item=named[0].summary.id, why=PULL, text=named[1])
     yield from notes
-    yield from (_turn(turn, last, recent.all) for turn in others)
+    yield from (_turn(turn, last, recent.all) for turn in islice(recent.turns(last), MOST_TURNS))
     yield from _checks(recent.all, red)
     yield from _forms(reader, request)
     said = {path for each in dirty for path in each.paths[:MOST_DIRTY]}
@@ -174,30 +173,31 @@ def _lines(
     yield from islice(_committed(reader, request, last), MOST_OTHERS)
 
 
-def _last(last: PastSession, turn: Item | None) -> CardFact:
+def _last(last: PastSession) -> CardFact:
     """Return the session to resume: where it was, how it ended, and its last turn."""
-    session = last.session
+    session, turn = last.session, last.state.turn
     where = f" on {session.branch}" if clean(session.branch) else ""
     if turn:
-        text = _exchange(turn)
+        item = item_id(turn.origin.seq)
+        reply = turns.answer_in(turn.reply)
+        text = _exchange(turns.title_of(turn), reply, turns.counts_of(turn))
     else:
+        item = last.summary.id
         asked = session_digest.request_of(session, last.state)
         text = clean(asked) or clean(last.summary.title)
     return CardFact(
-        item=turn.id if turn else last.summary.id,
+        item=item,
         why=LAST,
         text=f"{session.client}{where}, {_ENDS[session.status]}: {text or WITHHELD}",
         at_ms=session.last_ms,
     )
 
 
-def _exchange(turn: Item) -> str:
+def _exchange(title: str, reply: str, did: str) -> str:
     """Return what was asked and the first paragraph of the reply, else what was done."""
-    asked = one_line(clean(turn.title), ASKED_CHARS)
-    reply = clean(turns.answer_of(turn))
-    did = f" ({turn.subtitle})" if turn.subtitle and not reply else ""
-    said = " → ".join(filter(None, (asked, reply)))
-    return one_line(f"{said}{did}", TURN_CHARS)
+    said = [one_line(clean(title), ASKED_CHARS), clean(reply)]
+    done = f" ({did})" if did and not said[1] else ""
+    return one_line(f"{' → '.join(filter(None, said))}{done}", TURN_CHARS)
 
 
 def _turn(turn: Item, last: PastSession, pasts: Sequence[PastSession]) -> CardFact:
@@ -206,7 +206,8 @@ def _turn(turn: Item, last: PastSession, pasts: Sequence[PastSession]) -> CardFa
     by = f", {client}" if client != last.session.client else ""
     on = f" on {turn.branch}" if turn.branch != last.session.branch and clean(turn.branch) else ""
     why = f"{TURN}{by}{on}"
-    return CardFact(item=turn.id, why=why, text=_exchange(turn) or WITHHELD, at_ms=turn.created_ms)
+    text = _exchange(turn.title, turns.answer_of(turn), turn.subtitle) or WITHHELD
+    return CardFact(item=turn.id, why=why, text=text, at_ms=turn.created_ms)
 
 
 def _red(red: FailingCheck, last: PastSession) -> CardFact:
