@@ -46,7 +46,7 @@ MOST_DIRTY = 12
 MOST_FILES, TOKENS_OF_FILE = 20, 40
 """Files that are named as likely next; of a small budget one for so many tokens."""
 FILES_CHARS = 2_000
-ASKED_CHARS, TURN_CHARS = 110, 240
+ASKED_CHARS, TURN_CHARS = 110, 280
 NAMES_SAID = 4
 NOTES = 60
 COMMITS = 100
@@ -307,11 +307,12 @@ def _files(
     exists: Exists | None,
 ) -> Iterator[CardFact]:
     """Yield the files that are likely next, without those that are named already."""
-    files = likely_files(reader, request.project_id, pasts)[: 4 * MOST_FILES]
+    known = likely_files(reader, request.project_id, pasts)
+    files = known[: 4 * MOST_FILES]
     there = exists(files) if exists else frozenset(files)
     most = min(MOST_FILES, request.budget_tokens // TOKENS_OF_FILE)
     if named := [path for path in files if path in there and path not in said and clean(path)]:
-        text = dense(named[:most])
+        text = dense(named[:most], known)
         yield CardFact(item=0, why=FILES, text=text, most_chars=FILES_CHARS)
 
 

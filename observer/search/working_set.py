@@ -117,14 +117,14 @@ def form_of(item: Item) -> CommandForm | None:
         return None
 
 
-def dense(paths: Iterable[str]) -> str:
+def dense(paths: Sequence[str], among: Iterable[str] = ()) -> str:
     """Return files folder by folder, in the order in which they come first.
 
-    ``src/api: a.ts b.ts · README.md · web: c.tsx``. A name that several of them have keeps its
-    folder's name, so that each is known by its last two parts.
+    ``src/api: a.ts b.ts · README.md · web: c.tsx``. A name that several of them have, or of the
+    files that they are `among`, keeps its folder's name, so that each is known by its last two
+    parts.
     """
-    paths = list(paths)
-    names = Counter(map(posixpath.basename, paths))
+    names = Counter(map(posixpath.basename, {*paths, *among}))
     folders: dict[str, list[str]] = {}
     for path in paths:
         folder, name = posixpath.split(path)

@@ -150,3 +150,7 @@ def test_of_each_kind_of_check_the_one_that_works_is_chosen(
 )
 def test_files_are_shown_folder_by_folder(paths: list[str], shown: str) -> None:
     assert dense(paths) == shown
+
+
+def test_a_name_that_another_file_has_keeps_its_folder() -> None:
+    assert dense(["web/x/index.ts", "web/a.ts"], ["api/index.ts"]) == "web: x/index.ts a.ts"
