@@ -106,15 +106,18 @@ class RecentSessions:
         """Yield the turns before the last one of the session to resume, newest first.
 
         A turn is left out that neither did anything nor says what it was about, that only asked
-        what is remembered, or only committed what the one before did, and so are those of
-        sub-agents, which are parts of others.
+        what is remembered, or that only committed what another of its session did, and so are those
+        of sub-agents, which are parts of others.
         """
         of = Filters(project_id=self._project_id, types=(turns.TURN,))
+        found = self._reader.recent(of, limit=TURNS)
         alone = {past.session.id for past in self.all if not past.session.parent}
-        shown = last.state.turn.origin.seq if last.state.turn else 0
-        for turn in self._reader.recent(of, limit=TURNS):
-            is_other = turn.id != item_id(shown) and turn.session_id in alone
-            if is_other and _is_worth_listing(turn):
+        done = {(turn.session_id, turn.title) for turn in found if turn.files_modified}
+        last_turn = last.state.turn.origin.seq if last.state.turn else 0
+        for turn in found:
+            did = turn.files_modified or (turn.session_id, turn.title) not in done
+            is_other = turn.id != item_id(last_turn) and turn.session_id in alone
+            if is_other and did and _is_worth_listing(turn):
                 yield turn
 
     def red(self, *, now_ms: int) -> Iterator[FailingCheck]:

@@ -197,6 +197,15 @@ def test_turns_before_are_listed_newest_first_with_their_client(shop: Shop) -> N
     ]
 
 
+@pytest.mark.parametrize("asked", ["ok push it", "commit"])
+def test_a_turn_that_only_committed_is_told_by_the_one_before(shop: Shop, asked: str) -> None:
+    shop.tell(Prompt(text="make the total right"), ago_h=3)
+    shop.save("cart.py", ago_h=2.5)
+    shop.tell(Prompt(text=asked), Commit(hash="a" * 40, subject="Round the total"), ago_h=2)
+    shop.tell(Prompt(text="write the changelog"), ago_h=1)
+    assert shop.said("earlier turn") == ["make the total right (changed 1 file)"]
+
+
 def test_a_turn_on_another_branch_names_it(shop: Shop, git: Git, tmp_path: Path) -> None:
     shop.tell(Prompt(text="make the total right"), session="old", ago_h=5)
     git(tmp_path / "shop", "checkout", "-q", "-b", "topic")
