@@ -368,7 +368,7 @@ BEHAVIOURS = {
     "observer.outcomes.outcome": 42,
     "observer.observations.fixes": 30,
     "observer.notes.notes": 66,
-    "observer.search.start": 58,
+    "observer.search.start": 60,
     "observer.search.find": 40,
 }
 """Most modules that have to be read to follow one behaviour: those that its module needs."""

@@ -9,13 +9,16 @@ or dropped are removed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from msgspec.structs import replace
 
 from observer.core.events import Command
 from observer.core.model import Recorded
+from observer.core.patterns import lazy_pattern
 from observer.core.text import is_within, one_line
+from observer.core.value import newest
 from observer.observations import git_commands
 from observer.observations.git_commands import GitOperation, Scope
 from observer.observations.session_state import FileState, SessionState, added, without_groups
@@ -23,7 +26,12 @@ from observer.observations.session_state import FileState, SessionState, added, 
 HASH_CHARS = 10
 STASHES = 8
 """Most entries of git's stash that a session keeps; the oldest are dropped."""
+PULLS = 8
 _OPENING = " ("
+_PULL = lazy_pattern(
+    r"https://[\w.-]+(?:/[\w.~-]+){2,6}/(?:pull|pull-requests|pulls|merge_requests)/(\d+)\b"
+)
+"""A pull request on GitHub, Bitbucket, Gitea or Forgejo, a merge request on GitLab."""
 
 
 def commit_text(subject: str, commit: str) -> str:
@@ -92,6 +100,22 @@ def with_uncommitted(state: SessionState, uncommitted: Collection[str]) -> Sessi
         is_aside = files[path].is_stashed and not is_there
         files[path] = replace(files[path], is_dirty=is_there or is_aside, is_stashed=is_aside)
     return replace(state, files=files, is_git_asked=True)
+
+
+def with_pull(state: SessionState, branch: str, asked: str, printed: str) -> SessionState:
+    """Return the state after a tool printed the address of a branch's pull request, and no other.
+
+    One that was `asked` for by its number may be another branch's.
+    """
+    if "https://" not in printed:
+        return state
+    found = {(one[0], one[1]) for one in _PULL.finditer(printed)}
+    if len(found) != 1:
+        return state
+    ((address, number),) = found
+    if re.search(rf"\b{number}\b", asked):
+        return state
+    return replace(state, pulls=newest({**state.pulls, branch: address}, PULLS))
 
 
 def with_git_commands(

@@ -1,8 +1,7 @@
-"""The digest of a session: its requests, its title, and what it left open.
+"""The digest of a session: its requests and its title.
 
 Pure functions of the session's state, so that they also work for a session that was cut off. A
-session whose prompts are too short to name anything is titled by what it changed. What a session
-left open is the work that the next one may take up.
+session whose prompts are too short to name anything is titled by what it changed.
 """
 
 from __future__ import annotations
@@ -13,8 +12,7 @@ from collections.abc import Iterator, Sequence
 from observer.code.languages import language_of
 from observer.core.model import Session
 from observer.core.text import listed, one_line
-from observer.core.value import Value
-from observer.observations import planning, session_commits, session_state, turns
+from observer.observations import session_commits, session_state, turns
 from observer.observations.drafts import TITLE
 from observer.observations.session_state import FileState, SessionState
 
@@ -109,54 +107,17 @@ def _shortened(asks: Sequence[str]) -> list[str]:
     return [*said[:half], f"({left_out} more)", *said[half:]] if left_out > 0 else said
 
 
-class Unfinished(Value):
-    """What a session left open; every field may be empty.
-
-    `request` is what was asked; `written` are the files that it wrote, newest first, and `dirty`
-    those of them that no commit is known to have; `steps` are what its to-do lists and its plan
-    have still to do, `rejected` what was tried and did not help. `is_trivial` if the session was
-    only a question or a greeting. Failing checks are in the project's state.
-    """
-
-    request: str = ""
-    written: tuple[str, ...] = ()
-    dirty: tuple[str, ...] = ()
-    steps: tuple[str, ...] = ()
-    rejected: tuple[str, ...] = ()
-    is_trivial: bool = False
-
-    def __bool__(self) -> bool:
-        """Return True if anything was left open: changes, or a plan."""
-        return bool(self.dirty or self.steps)
-
-
-def unfinished(session: Session) -> Unfinished:
-    """Return what a session left open.
-
-    Raises:
-        StoreUnavailable: the session's state is of another version; a rebuild makes it anew.
-    """
-    known = session_state.decode(session.state)
-    return Unfinished(
-        request=request_of(session, known),
-        written=session_commits.written_files(known),
-        dirty=session_commits.open_files(known),
-        steps=planning.steps_of(known),
-        rejected=known.rejected,
-        is_trivial=_is_trivial(known),
-    )
-
-
 def is_trivial(session: Session) -> bool:
     """Return True if a session has nothing to resume: at most one question was asked.
 
     Raises:
         StoreUnavailable: the session's state is of another version; a rebuild makes it anew.
     """
-    return bool(session.state) and _is_trivial(session_state.decode(session.state))
+    return bool(session.state) and did_nothing(session_state.decode(session.state))
 
 
-def _is_trivial(known: SessionState) -> bool:
+def did_nothing(known: SessionState) -> bool:
+    """Return True if nothing was done in a session but to ask one question."""
     did = (
         known.commits,
         known.later_commits,

@@ -189,6 +189,7 @@ def _command(before: SessionState, recorded: Recorded, body: Command) -> Step:
     result = analysis_of(recorded).result
     after = _superseded(before, body)
     after = session_commits.with_git_commands(after, recorded, body, is_ok=result.ok is not False)
+    after = session_commits.with_pull(after, recorded.branch, body.command, body.output)
     ran, items = grouping.command(after, recorded, body, result)
     return _with_checks(ran, after), items
 
@@ -214,6 +215,7 @@ def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
         return _with_answers(after, items), items
     if plan := conversation.approved_plan(after, recorded, body):
         return planning.planned(after, body), plan
+    after = session_commits.with_pull(after, recorded.branch, body.input, body.output)
     if after.turn:
         after = replace(after, turn=turns.with_tool(after.turn, body))
     return after, _plain(recorded)

@@ -128,6 +128,7 @@ class SessionState(Value):
     that failed in it and are red.
     `stash` are the session's files in each entry of git's stash, newest last; `is_stashed` while
     changes are there and no file was written since: checks then run without them.
+    `pulls` is the pull request of each branch that a tool named.
     `is_git_asked` after git said which files are not committed, until the next write.
     """
 
@@ -150,6 +151,7 @@ class SessionState(Value):
     commits: tuple[str, ...] = ()
     later_commits: tuple[str, ...] = ()
     has_searched: bool = False
+    pulls: dict[str, str] = msgspec.field(default_factory=dict)
     delegations: tuple[str, ...] = ()
     customs: tuple[str, ...] = ()
     remembered: tuple[str, ...] = ()

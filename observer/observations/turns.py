@@ -41,6 +41,7 @@ REPLY_CHARS = 800
 37 stand within 800 characters, 30 within 400 and 23 within 220."""
 _SUBSTANCE = 400
 """Characters of a reply that is worth finding, whatever was asked."""
+_ASKED, _COMMITTED = "Asked: ", "Committed: "
 _OF_ONE_KIND = 12
 _SYMBOLS = 6
 _TOOLS = 6
@@ -161,9 +162,9 @@ def item_of(turn: Turn, recorded: Recorded) -> Item:
     draft = ObservationDraft(
         type=TURN,
         title=title,
-        subtitle=one_line(_counts(turn), SUBTITLE),
+        subtitle=one_line(counts_of(turn), SUBTITLE),
         narrative="\n\n".join(
-            filter(None, (turn.reply, f"Asked: {turn.asked}" if is_more else ""))
+            filter(None, (turn.reply, f"{_ASKED}{turn.asked}" if is_more else ""))
         ),
         facts=tuple(_facts(turn)),
         concepts=concepts.together(
@@ -192,7 +193,19 @@ def says_something(turn: Turn) -> bool:
     return bool(turn.title and did)
 
 
-def _counts(turn: Turn) -> str:
+def answer_of(made: Item) -> str:
+    """Return the first paragraph of the reply that a turn's item quotes."""
+    return opening(f"\n\n{made.narrative}".partition(f"\n\n{_ASKED}")[0])
+
+
+def committed_in(made: Item) -> tuple[str, ...]:
+    """Return the subjects of the commits that a turn's item names."""
+    said = (fact.partition(_COMMITTED) for fact in made.facts)
+    return tuple(subject for before, mark, subject in said if mark and not before)
+
+
+def counts_of(turn: Turn) -> str:
+    """Return how many files were changed, commits made and checks run."""
     said = [
         counted(len(found), noun)
         for found, noun in ((turn.files, "file"), (turn.commits, "commit"), (turn.checks, "check"))
@@ -206,7 +219,7 @@ def _counts(turn: Turn) -> str:
 
 
 def _facts(turn: Turn) -> Iterable[str]:
-    yield from (f"Committed: {one}" for one in turn.commits)
+    yield from (f"{_COMMITTED}{one}" for one in turn.commits)
     for path, symbols in turn.files.items():
         yield f"{path} ({listed(symbols, _SYMBOLS)})" if symbols else path
     yield from (f"{name}: {said}" for name, said in turn.checks.items())

@@ -91,8 +91,8 @@ class Candidates:
     Which signals there are: see `rank.HitSignals`. `weights` say by what the score of each is to be
     multiplied for what it is: a prompt that only asks is no answer. `degraded` says why some
     items may be missing. `matching` returns all rows of some filters that have a signal (see
-    `rank.has_signal`), far more than are candidates: so that what is not looked at can be counted. `doubt`
-    says how little of the query its words find, 0 to 1.
+    `rank.has_signal`), far more than are candidates: so that what is not looked at can be counted.
+    `doubt` says how little of the query its words find, 0 to 1.
     """
 
     def __init__(

@@ -29,7 +29,7 @@ from observer.search.overview import (
 )
 from observer.search.rank import Hit, is_knowledge, leads
 from observer.search.recent_sessions import Uncommitted
-from observer.search.resume_card import CardRequest, resume_card
+from observer.search.start import StartRequest, start
 from observer.search.token_budget import (
     KNOWLEDGE_LENGTHS,
     MOST_MISSES,
@@ -200,7 +200,7 @@ def pack(
             hint=f"ask for {costs.overhead} or more",
         )
     budget = TokenBudget(request.budget_tokens - costs.overhead, costs)
-    lines = tuple(_card(sources.reader, request, budget, uncommitted))
+    lines = _card(sources.reader, request, budget, uncommitted)
     packed = _answer(sources, request, budget) if request.query else None
     return replace(
         packed or _overview(sources.reader, request, budget),
@@ -241,14 +241,20 @@ def _overview(reader: StoreReader, request: PackRequest, budget: TokenBudget) ->
 
 def _card(
     reader: StoreReader, request: PackRequest, budget: TokenBudget, uncommitted: Uncommitted | None
-) -> list[CardFact]:
+) -> tuple[CardFact, ...]:
+    """Buy the lines of a session's start, but for notes: the pack's entries say what holds."""
     most = min(request.card_tokens, int(budget.left * CARD_SHARE))
     if not most:
-        return []
-    asked = CardRequest(
+        return ()
+    asked = StartRequest(
         project_id=request.project_id,
+        budget_tokens=most,
         now_ms=request.now_ms,
         owner=request.owner,
-        with_notes=False,  # the pack's entries say what holds
+        with_notes=False,
     )
-    return budget.lines(resume_card(reader, asked, uncommitted=uncommitted), at_most=most)
+    card = start(reader, asked, budget.costs.line, uncommitted=uncommitted)
+    budget.left -= card.used_tokens
+    for one in card.omitted:
+        budget.omit(one.item, one.title, one.why)
+    return card.lines

@@ -1,84 +1,100 @@
 """The last sessions of a project: what each was about, and what it left unfinished.
 
 Failing checks and uncommitted files are the state of the project, whichever session left them.
-Checks come from the project's failure tracker; for a file its newest event counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
 from observer.core.filters import Filters
 from observer.core.model import Item, Session, item_id
-from observer.observations import project_state
+from observer.observations import (
+    planning,
+    project_state,
+    prompts,
+    session_commits,
+    session_digest,
+    session_state,
+    turns,
+)
+from observer.observations.drafts import QUESTION
 from observer.observations.open_failures import OpenFailure, worth_showing
-from observer.observations.session_digest import Unfinished, unfinished
+from observer.observations.session_state import SessionState
 from observer.store.interface import StoreReader
 
 SESSIONS = 40
-"""Sessions that are looked at, the last active ones."""
+"""Sessions that are looked at, the last active ones: the share of older ones is under 2 %."""
 OLD_MS = 14 * 86_400_000
 """What another session left not committed so long before the last is nobody's next step."""
-MOST_EVENTS = 200
-"""Of one session, searched for the item that describes an edit."""
 ASKED = 100
 """Files that git is asked about: it answers as soon as for ten; for 200 it takes twice as long."""
-COMMITS = 100
-"""The newest, looked through for files that somebody committed since."""
+TURNS = 40
+"""Newest turns among which those to show are looked for."""
 
 PEOPLE = frozenset({"bash", "zsh", "fish", "git"})
 """Clients in which nobody resumes a session."""
+_UNNAMED = frozenset({"", "main", "master", "HEAD"})
+"""Branches that no pull request is made from."""
 
 Uncommitted = Callable[[Sequence[str]], "frozenset[str] | None"]
 """Says which of some paths differ from the last commit; None if unknown."""
 
 
 class PastSession(NamedTuple):
-    """A session that did something, its summary, and what it left open."""
+    """A session that did something, its summary, and all that is known of it."""
 
     session: Session
     summary: Item
-    left: Unfinished
+    state: SessionState
 
 
 class FailingCheck(NamedTuple):
-    """A check that is red, the session that saw it last (None if it is not looked at), its item."""
+    """A check that is red, and the item to fetch about it."""
 
-    past: PastSession | None
     failure: OpenFailure
     item: Item
 
 
-class UncommittedFile(NamedTuple):
-    """A file that no commit took in, the session that wrote it last, the item that describes it.
+class UncommittedFiles(NamedTuple):
+    """Files that no commit took in, and the session that wrote the first of them last.
 
-    Where git could not be asked it `is_certain` of none: no commit of it is known.
+    Where git could not be asked it `is_certain` of none: no commit of them is known.
     """
 
     past: PastSession
-    path: str
-    item: Item
+    paths: list[str]
     is_certain: bool
 
 
 class RecentSessions:
-    """The last sessions of a project that did something, the last active first."""
+    """The last sessions of a project that did something, the last active first.
+
+    Raises:
+        StoreUnavailable: a session's state is of another version; a rebuild makes it anew.
+    """
 
     def __init__(self, reader: StoreReader, project_id: int) -> None:
         self._reader = reader
         self._project_id = project_id
-        self._events: dict[int, list[Item]] = {}
-        self._all = list(self._read())
+        sessions = reader.sessions(project_id=project_id, limit=SESSIONS)
+        ids = [item_id(session.id, "summary") for session in sessions]
+        summaries = {item.id: item for item in reader.items(ids)}
+        self.all = [
+            PastSession(session, summary, session_state.decode(session.state))
+            for session, summary in zip(sessions, map(summaries.get, ids), strict=True)
+            if summary
+        ]
 
     def last(self, client: str) -> PastSession | None:
         """Return the session to resume: the last of a client, else of any that has an agent.
 
         One that was only a question or a greeting is it only where there is no other.
         """
-        alone = [past for past in self._all if not past.session.parent]
-        worked = [past for past in alone if not past.left.is_trivial]
+        alone = [past for past in self.all if not past.session.parent]
+        worked = [past for past in alone if not session_digest.did_nothing(past.state)]
         groups = (
             [past for past in among if chosen(past.session.client)]
             for among in (worked, alone)
@@ -86,16 +102,23 @@ class RecentSessions:
         )
         return next(chain.from_iterable((*groups, alone)), None)
 
-    def since(self, last: PastSession) -> list[PastSession]:
-        """Return the other sessions that were active after one began, and changed files."""
-        return [
-            past
-            for past in self._all
-            if past is not last
-            and not past.session.parent
-            and past.session.last_ms >= last.session.started_ms
-            and past.summary.files_modified
-        ]
+    def turns(self, last: PastSession) -> Iterator[Item]:
+        """Yield the turns before the last one of the session to resume, newest first.
+
+        A turn is left out that neither did anything nor says what it was about, that only asked
+        what is remembered, or that only committed what another of its session did, and so are those
+        of sub-agents, which are parts of others.
+        """
+        of = Filters(project_id=self._project_id, types=(turns.TURN,))
+        found = self._reader.recent(of, limit=TURNS)
+        alone = {past.session.id for past in self.all if not past.session.parent}
+        done = {(turn.session_id, turn.title) for turn in found if turn.files_modified}
+        last_turn = last.state.turn.origin.seq if last.state.turn else 0
+        for turn in found:
+            did = turn.files_modified or (turn.session_id, turn.title) not in done
+            is_other = turn.id != item_id(last_turn) and turn.session_id in alone
+            if is_other and did and _is_worth_listing(turn):
+                yield turn
 
     def red(self, *, now_ms: int) -> Iterator[FailingCheck]:
         """Yield the checks that fail as far as anybody knows, the last run first.
@@ -104,83 +127,65 @@ class RecentSessions:
             StoreUnavailable: the state of the project is damaged, or of another version.
         """
         known = project_state.decode(self._reader.project_state(self._project_id))
-        pasts = {past.session.id: past for past in self._all}
+        summaries = {past.session.id: past.summary for past in self.all}
         for failure in worth_showing(known.failures, now_ms=now_ms, shown=known.shown_branches):
-            past = pasts.get(failure.sessions[-1] or 0)
-            item = next(iter(self._reader.items([failure.item])), past and past.summary)
-            if item:
-                yield FailingCheck(past, failure, item)
+            summary = summaries.get(failure.sessions[-1] or 0)
+            if item := next(iter(self._reader.items([failure.item])), summary):
+                yield FailingCheck(failure, item)
 
     def dirty(
         self, last: PastSession, uncommitted: Uncommitted | None
-    ) -> Iterator[UncommittedFile]:
-        """Yield files that are not committed, those of the session to resume first.
+    ) -> Iterator[UncommittedFiles]:
+        """Yield the files that are not committed, those of the session to resume first.
 
-        git is asked about the newest `ASKED` that sessions wrote: what they saw of commits may have
-        been taken back. Where it does not answer, what is known is that no commit was seen.
+        Those of other sessions follow, by client, each the last written first. git is asked about
+        the newest `ASKED` that sessions wrote: what they saw of commits may have been taken back.
+        Where it does not answer, what is known is that no commit was seen.
         """
+        oldest_ms = last.session.started_ms - OLD_MS
         written: dict[str, PastSession] = {}
-        for past in self._recent(last):
-            for path in past.left.written:
-                written.setdefault(path, past)
+        for past in self.all:
+            if past.session.last_ms >= oldest_ms:
+                for path in session_commits.written_files(past.state):
+                    written.setdefault(path, past)
         asked = tuple(written)[:ASKED]
         differ = uncommitted(asked) if uncommitted and asked else None
         found = differ
         if found is None:
             # Outside git nothing is ever committed, and every file would be listed for ever.
-            left = {
-                path: past
+            found = frozenset(
+                path
                 for path, past in written.items()
-                if past.session.branch and path in past.left.dirty
-            }
-            found = frozenset(left) - self._committed(left)
-        for path, past in sorted(written.items(), key=lambda pair: pair[1] is not last):
-            if path in found:
-                yield UncommittedFile(past, path, self._writing(past, path), differ is not None)
-
-    def steps(self, last: PastSession) -> Iterator[tuple[PastSession, str]]:
-        """Yield what the to-do lists and the plan of the session to resume still have to do."""
-        for step in last.left.steps:
-            yield last, step
-
-    def _read(self) -> Iterator[PastSession]:
-        sessions = self._reader.sessions(project_id=self._project_id, limit=SESSIONS)
-        ids = [item_id(session.id, "summary") for session in sessions]
-        summaries = {item.id: item for item in self._reader.items(ids)}
-        for session, summary in zip(sessions, map(summaries.get, ids), strict=True):
-            if summary:
-                yield PastSession(session, summary, unfinished(session))
-
-    def _recent(self, last: PastSession) -> list[PastSession]:
-        oldest_ms = last.session.started_ms - OLD_MS
-        return [past for past in self._all if past.session.last_ms >= oldest_ms]
-
-    def _committed(self, left: Mapping[str, PastSession]) -> frozenset[str]:
-        """Return which files a commit took in after they were written, whoever made it."""
-        since_ms = min((past.session.started_ms for past in left.values()), default=0)
-        filters = Filters(project_id=self._project_id, types=("commit",), since_ms=since_ms)
-        newest: dict[str, int] = {}
-        for commit in self._reader.recent(filters, limit=COMMITS):
-            for path in commit.files_modified:
-                newest.setdefault(path, commit.created_ms)
-        written = {path: self._writing(past, path).updated_ms for path, past in left.items()}
-        return frozenset(path for path in left if newest.get(path, -1) >= written[path])
-
-    def _writing(self, past: PastSession, path: str) -> Item:
-        """Return the item that describes the last write of a file, or the summary."""
-        writes = (each for each in self._events_of(past) if path in each.files_modified)
-        return next(writes, past.summary)
-
-    def _events_of(self, past: PastSession) -> list[Item]:
-        """Return a session's newest commands and edits, the newest first."""
-        session = past.session
-        if session.id not in self._events:
-            filters = Filters(
-                project_id=self._project_id,
-                session_id=session.id,
-                types=("command", "file-write"),
-                since_ms=session.started_ms,  # both bound what is looked through
-                until_ms=session.last_ms + 1,
+                if past.session.branch and past.state.files[path].is_dirty
             )
-            self._events[session.id] = self._reader.recent(filters, limit=MOST_EVENTS)
-        return self._events[session.id]
+        groups: dict[tuple[bool, str], UncommittedFiles] = {}
+        for path, past in written.items():
+            if path in found:
+                key = (past is not last, past.session.client)
+                groups.setdefault(key, UncommittedFiles(past, [], differ is not None))
+                groups[key].paths.append(path)
+        yield from (groups[key] for key in sorted(groups))
+
+    def steps(self, last: PastSession) -> Iterator[str]:
+        """Yield what the to-do lists and the plan of the session to resume still have to do.
+
+        What a later session has on its own list as done is none of it.
+        """
+        later = self.all[: self.all.index(last)]
+        points = (point for past in later for each in past.state.lists for point in each.points)
+        done = {point.text for point in points if point.status == "done"}
+        yield from (step for step in planning.steps_of(last.state) if step not in done)
+
+    def pull(self, last: PastSession) -> tuple[PastSession, str] | None:
+        """Return the pull request of the branch, and the session that named it; None if none is."""
+        branch = last.session.branch
+        known = (past for past in self.all if branch not in _UNNAMED and branch in past.state.pulls)
+        return next(((past, past.state.pulls[branch]) for past in known), None)
+
+
+def _is_worth_listing(turn: Item) -> bool:
+    if turn.category == QUESTION:
+        return False
+    if turn.title in turns.committed_in(turn):
+        return bool(turn.files_modified)
+    return bool(turn.facts) or prompts.names_its_subject(turn.title)

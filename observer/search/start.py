@@ -1,63 +1,84 @@
-"""What a session is given at its start: where the work stands, and the working set.
+"""What a session is given at its start, one fact a line, each with why it is there.
 
-Lines, the most urgent first, each with why it is there: the resume card (the last session, failing
-checks, next steps, uncommitted files), notes that hold here, checks that work, the files that work
-concentrates on, what others changed, and the titles of the last sessions. A line holds what the
-session would otherwise look up; plain commands, reads and prompts are not in it. The same state
-gives the same lines.
+Where the work stands comes first: the last turn, what is red, not committed and open, and the pull
+request of the branch. Then what holds here and what works here, the turns before, and the files
+that are likely next. Turns are quoted as they were written. The resume card of a context pack has
+the same lines, and the same state gives the same ones.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import groupby
+from itertools import islice
+
+from msgspec.structs import replace
 
 from observer.core.errors import BadInput
-from observer.core.text import one_line
+from observer.core.filters import Filters
+from observer.core.model import Item, item_id
+from observer.core.text import listed, one_line
 from observer.core.value import Value
-from observer.observations.session_digest import is_trivial
-from observer.search.eligible import WITHHELD, clean, is_harmless
-from observer.search.recent_sessions import Uncommitted
-from observer.search.resume_card import LAST, CardRequest, resume_card
-from observer.search.token_budget import CardFact, OmittedItem
+from observer.observations import session_digest, turns
+from observer.outcomes.same_check import BELOW
+from observer.search.eligible import ENDS, WITHHELD, clean, discarded, is_harmless, is_stale
+from observer.search.recent_sessions import (
+    FailingCheck,
+    PastSession,
+    RecentSessions,
+    Uncommitted,
+    UncommittedFiles,
+)
+from observer.search.token_budget import CardFact, OmittedItem, PackRequest
+from observer.search.unasked import ranked
 from observer.search.working_set import (
-    MOST_FILES,
-    SessionWork,
     dense,
     form_of,
-    frequent_files,
-    frequent_symbols,
-    recent_work,
+    likely_files,
     working_checks,
     working_forms,
 )
 from observer.store.interface import StoreReader
 
-FILES_SHARE = 0.5
-"""Of a budget that is kept for the files that work concentrates on."""
-MOST_SESSIONS = 6
-MOST_SYMBOLS = 16
-FILES_CHARS = 4_000
-MOST_FORMS = 3
-CHECKED, FORM = "passed here", "works here"
-FILES, SYMBOLS, SESSION = "files of recent work", "symbols of recent work", "earlier session"
-_LATER = ("changed by", "committed", "learned")
-"""What the lines of a card begin with that come after the working set."""
-_FEWER = 0.75
-"""By how much the list of files is shortened until it fits."""
+MOST_RED, MOST_STEPS, MOST_NOTES_SHOWN, MOST_FORMS, MOST_TURNS, MOST_OTHERS = 3, 4, 8, 3, 6, 3
+"""Lines of each sort that are offered to the budget."""
+MOST_DIRTY = 12
+MOST_FILES, TOKENS_OF_FILE = 20, 40
+"""Files that are named as likely next; of a small budget one for so many tokens."""
+FILES_CHARS = 2_000
+ASKED_CHARS, TURN_CHARS = 110, 280
+NAMES_SAID = 4
+NOTES = 60
+COMMITS = 100
+NOTE_TYPES = (
+    *("constraint", "rule", "decision", "preference", "heuristic", "rejected", "fact", "context"),
+)
+"""Notes that hold until somebody says otherwise."""
+KEPT = 0.4
+"""Of a budget, for what the work needs: checks, files and turns; the lines before get the rest."""
+
+LAST, TURN, RED, PULL = "last session", "earlier turn", "red when it ran last", "pull request"
+STEP, CHECKS, FORM, FILES = "next step", "checks run here", "works here", "files likely next"
+DIRTY = ("no commit known", "not committed")
+_OF_WORK = (CHECKS, FORM, FILES, "committed")
+_ENDS = {"active": "still open", "ended": "ended", "idle": "broke off"}
 
 Exists = Callable[[Collection[str]], frozenset[str]]
 """Returns which of some paths, relative to a project's root, are there."""
 
 
 class StartRequest(Value):
-    """Whose start: `client` is empty where any client may read it; `owner` sees personal notes."""
+    """Whose start: `client` is empty where any client may read it; `owner` sees personal notes.
+
+    `with_notes` adds the notes that hold here, for a reader who does not get them otherwise.
+    """
 
     project_id: int
     budget_tokens: int
     now_ms: int = 0
     client: str = ""
     owner: str = ""
+    with_notes: bool = True
 
 
 class Start(Value):
@@ -67,32 +88,6 @@ class Start(Value):
     budget_tokens: int
     used_tokens: int
     omitted: tuple[OmittedItem, ...] = ()
-
-
-class _Budget:
-    """Tokens to spend on lines, and what was not bought."""
-
-    def __init__(self, tokens: int, cost: Callable[[CardFact], int]) -> None:
-        self.left = tokens
-        self.lines: list[CardFact] = []
-        self.omitted: list[OmittedItem] = []
-        self._cost = cost
-
-    def buy(self, line: CardFact, *, keep: int = 0) -> bool:
-        """Take a line if it leaves `keep` tokens, and is harmless; say in `omitted` if not."""
-        if not is_harmless(line.why, line.text):
-            self.omitted.append(OmittedItem(item=line.item, title=line.why, why=WITHHELD))
-            return False
-        price = self._cost(line)
-        if price > self.left - keep:
-            why = f"costs {price} tokens, {max(0, self.left - keep)} were left"
-            self.omitted.append(
-                OmittedItem(item=line.item, title=one_line(line.text, 200), why=why)
-            )
-            return False
-        self.left -= price
-        self.lines.append(line)
-        return True
 
 
 def start(
@@ -118,58 +113,179 @@ def start(
     """
     if request.budget_tokens < 0:
         raise BadInput("the budget is negative", hint="ask for 200 tokens or more")
-    works = recent_work(reader, request.project_id)
-    asked = CardRequest(
-        project_id=request.project_id,
-        now_ms=request.now_ms,
-        client=request.client,
-        owner=request.owner,
-    )
-    lines = list(_joined(resume_card(reader, asked, uncommitted=uncommitted)))
-    budget = _Budget(request.budget_tokens, cost)
-    keep = int(request.budget_tokens * FILES_SHARE) if works else 0
-    before = [line for line in lines if not _is_later(line)]
-    for line in [*before, *_checks(works, lines), *_forms(reader, request)]:
-        budget.buy(line, keep=keep)
-    _buy_files(budget, _files(reader, request, works, exists))
-    for line in [
-        *_symbols(works),
-        *(line for line in lines if _is_later(line)),
-        *_sessions(works, lines),
-    ]:
-        budget.buy(line)
-    return Start(
-        lines=tuple(budget.lines),
-        budget_tokens=request.budget_tokens,
-        used_tokens=request.budget_tokens - budget.left,
-        omitted=tuple(budget.omitted),
-    )
-
-
-def _is_later(line: CardFact) -> bool:
-    return line.why.startswith(_LATER)
-
-
-def _joined(lines: Sequence[CardFact]) -> Iterator[CardFact]:
-    """Yield the lines of a card with all files that are not committed in one of them."""
-    for why, group in groupby(lines, key=lambda line: line.why):
-        same = list(group)
-        if why.startswith(("not committed", "no commit known")) and len(same) > 1:
-            first, *others = same
-            text = "; ".join([first.text, *(f"#{line.item} {line.text}" for line in others)])
-            yield CardFact(item=first.item, why=why, text=text)
+    left = request.budget_tokens
+    lines = list(_lines(reader, request, uncommitted, exists))
+    bought: dict[int, CardFact] = {}
+    omitted = []
+    for place in sorted(range(len(lines)), key=lambda place: _sort(lines[place])):
+        line, price = lines[place], cost(lines[place])
+        keep = 0 if _sort(line) else int(request.budget_tokens * KEPT)
+        if not is_harmless(line.why, line.text):
+            omitted.append(OmittedItem(item=line.item, title=line.why, why=WITHHELD))
+        elif price > left - keep:
+            why = f"costs {price} tokens, {max(0, left - keep)} were left"
+            title = one_line(line.text, 200)
+            omitted.append(OmittedItem(item=line.item, title=title, why=why))
         else:
-            yield from same
+            left -= price
+            bought[place] = line
+    return Start(
+        lines=tuple(bought[place] for place in sorted(bought)),
+        budget_tokens=request.budget_tokens,
+        used_tokens=request.budget_tokens - left,
+        omitted=tuple(omitted),
+    )
 
 
-def _checks(works: Sequence[SessionWork], lines: Sequence[CardFact]) -> Iterator[CardFact]:
-    """Yield the checks that passed here, but for those of which a line says that they are red."""
-    red = {line.red for line in lines}
-    found = [one for one in working_checks(works) if one.command not in red]
+def _sort(line: CardFact) -> int:
+    """Return in which round a line is bought: where the work stands, what it needs, the past."""
+    return 2 if line.why.startswith(TURN) else int(line.why.startswith(_OF_WORK))
+
+
+def _lines(
+    reader: StoreReader,
+    request: StartRequest,
+    uncommitted: Uncommitted | None,
+    exists: Exists | None,
+) -> Iterator[CardFact]:
+    """Yield the lines in the order in which they are shown; nothing where nothing happened."""
+    recent = RecentSessions(reader, request.project_id)
+    last = recent.last(request.client)
+    notes = _notes(reader, request)[:MOST_NOTES_SHOWN] if request.with_notes else []
+    if last is None:
+        yield from notes
+        return
+    red = [_red(each, last) for each in islice(recent.red(now_ms=request.now_ms), MOST_RED)]
+    dirty = list(recent.dirty(last, uncommitted))
+    yield _last(last)
+    yield from red
+    yield from (_uncommitted(each, last) for each in dirty)
+    for step in islice(recent.steps(last), MOST_STEPS):
+        yield CardFact(item=last.summary.id, why=STEP, text=step)
+    if named := recent.pull(last):
+        yield CardFact(item=named[0].summary.id, why=PULL, text=named[1])
+    yield from notes
+    yield from (_turn(turn, last, recent.all) for turn in islice(recent.turns(last), MOST_TURNS))
+    yield from _checks(recent.all, red)
+    yield from _forms(reader, request)
+    said = {path for each in dirty for path in each.paths[:MOST_DIRTY]}
+    yield from _files(reader, request, recent.all, said, exists)
+    yield from islice(_committed(reader, request, last), MOST_OTHERS)
+
+
+def _last(last: PastSession) -> CardFact:
+    """Return the session to resume: where it was, how it ended, and its last turn."""
+    session, turn = last.session, last.state.turn
+    where = f" on {session.branch}" if clean(session.branch) else ""
+    if turn:
+        item = item_id(turn.origin.seq)
+        reply = opening(turn.reply)
+        text = _exchange(turns.title_of(turn), reply, turns.counts_of(turn))
+    else:
+        item = last.summary.id
+        asked = session_digest.request_of(session, last.state)
+        text = clean(asked) or clean(last.summary.title)
+    return CardFact(
+        item=item,
+        why=LAST,
+        text=f"{session.client}{where}, {_ENDS[session.status]}: {text or WITHHELD}",
+        at_ms=session.last_ms,
+    )
+
+
+def _exchange(title: str, reply: str, did: str) -> str:
+    """Return what was asked and the first paragraph of the reply, else what was done."""
+    said = [one_line(clean(title), ASKED_CHARS), clean(reply)]
+    done = f" ({did})" if did and not said[1] else ""
+    return one_line(f"{' → '.join(filter(None, said))}{done}", TURN_CHARS)
+
+
+def _turn(turn: Item, last: PastSession, pasts: Sequence[PastSession]) -> CardFact:
+    clients = {past.session.id: past.session.client for past in pasts}
+    client = clients[turn.session_id or 0]
+    by = f", {client}" if client != last.session.client else ""
+    on = f" on {turn.branch}" if turn.branch != last.session.branch and clean(turn.branch) else ""
+    why = f"{TURN}{by}{on}"
+    text = _exchange(turn.title, turns.answer_of(turn), turn.subtitle) or WITHHELD
+    return CardFact(item=turn.id, why=why, text=text, at_ms=turn.created_ms)
+
+
+def _red(red: FailingCheck, last: PastSession) -> CardFact:
+    """Return what fails, at the time of its last run, and what nobody has run it on since."""
+    failure = red.failure
+    why = RED if failure.client == last.session.client else f"{RED}, {failure.client}"
+    tests = tuple(filter(clean, failure.tests or failure.failing))
+    named = [test for test in tests if test not in failure.error]
+    parts = [clean(failure.said), listed(named, NAMES_SAID), clean(failure.error)]
+    if failure.is_unread:
+        parts.append("run again since, and nothing shows how that ended")
+    if failure.changed:
+        parts.append(f"changed since and not run again: {listed(failure.changed, NAMES_SAID)}")
+    is_here = failure.branch == last.session.branch
+    where = "" if is_here else f" on {failure.branch}"
+    text = f"{failure.head}{where}: {'; '.join(filter(None, parts))}".removesuffix(": ")
+    return CardFact(
+        item=red.item.id,
+        why=why,
+        text=text,
+        at_ms=failure.last_ms,
+        red=failure.head if is_here else "",
+    )
+
+
+def _uncommitted(left: UncommittedFiles, last: PastSession) -> CardFact:
+    by = left.past.session.client
+    why = DIRTY[left.is_certain] + ("" if left.past is last else f", changed by {by} before")
+    named = left.paths[:MOST_DIRTY]
+    more = f" and {len(left.paths) - len(named)} more" if left.paths[MOST_DIRTY:] else ""
+    text = f"{dense(named)}{more}"
+    return CardFact(item=left.past.summary.id, why=why, text=text, most_chars=FILES_CHARS)
+
+
+def _notes(reader: StoreReader, request: StartRequest) -> list[CardFact]:
+    """Return what holds here, as a context pack ranks it: rules first, and last what is stale."""
+    asked = PackRequest(
+        project_id=request.project_id, budget_tokens=0, now_ms=request.now_ms, owner=request.owner
+    )
+    ids = reader.ids(replace(asked.filters("note"), types=NOTE_TYPES), limit=NOTES)
+    hits = [hit for hit in ranked(reader, asked, ids) if hit.item.type in NOTE_TYPES]
+    hits.sort(key=lambda hit: (is_stale(hit.item), hit.item.type != "rule"))
+    return [
+        CardFact(
+            item=hit.item.id,
+            why=_holds(hit.item),
+            text=_said(hit.item),
+            weight=hit.signals.usefulness,
+        )
+        for hit in hits
+    ]
+
+
+def _holds(note: Item) -> str:
+    why = "rejected before" if note.type == "rejected" else f"standing {note.type}"
+    if away := next((each for each in note.validity if each.reason == "elsewhere"), None):
+        why += f", on branch {away.branch}, not here" if away.branch else ", not in this history"
+    if not is_stale(note):
+        return why
+    reasons = dict.fromkeys(each.reason for each in note.validity if each.reason in ENDS)
+    return f"{why}, {', '.join(reasons) or 'stale'}"
+
+
+def _said(note: Item) -> str:
+    """Return a note's text, behind its title where that is no part of it."""
+    title = note.title.removesuffix("…")
+    if note.narrative.startswith(title):
+        return note.narrative
+    return f"{note.title}: {note.narrative}" if note.narrative else note.title
+
+
+def _checks(pasts: Sequence[PastSession], red: Sequence[CardFact]) -> Iterator[CardFact]:
+    """Yield how checks are run here, but for those of which a line says that they are red."""
+    fail = {line.red for line in red}
+    parts = (each.partition(BELOW) for each in working_checks(pasts) if each not in fail)
+    found = [f"`{command}`{f' in {folder[:-1]}' if folder else ''}" for command, _, folder in parts]
     if found:
-        said = (f"`{one.command}`" + (f" ({one.said})" if one.said else "") for one in found)
-        newest = found[0].work
-        yield CardFact(item=newest.summary.id, why=CHECKED, text=" · ".join(said))
+        yield CardFact(item=0, why=CHECKS, text=" · ".join(found))
 
 
 def _forms(reader: StoreReader, request: StartRequest) -> Iterator[CardFact]:
@@ -184,38 +300,40 @@ def _forms(reader: StoreReader, request: StartRequest) -> Iterator[CardFact]:
 
 
 def _files(
-    reader: StoreReader, request: StartRequest, works: Sequence[SessionWork], exists: Exists | None
-) -> list[str]:
-    files = frequent_files(reader, request.project_id, works)[: 3 * MOST_FILES]
+    reader: StoreReader,
+    request: StartRequest,
+    pasts: Sequence[PastSession],
+    said: Collection[str],
+    exists: Exists | None,
+) -> Iterator[CardFact]:
+    """Yield the files that are likely next, without those that are named already."""
+    known = likely_files(reader, request.project_id, pasts)
+    files = known[: 4 * MOST_FILES]
     there = exists(files) if exists else frozenset(files)
-    return [path for path in files if path in there and clean(path)][:MOST_FILES]
+    most = min(MOST_FILES, request.budget_tokens // TOKENS_OF_FILE)
+    if named := [path for path in files if path in there and path not in said and clean(path)]:
+        text = dense(named[:most], known)
+        yield CardFact(item=0, why=FILES, text=text, most_chars=FILES_CHARS)
 
 
-def _buy_files(budget: _Budget, files: Sequence[str]) -> None:
-    """Buy as many of the files as fit, the most frequent ones."""
-    count = len(files)
-    while count:
-        line = CardFact(item=0, why=FILES, text=dense(files[:count]), most_chars=FILES_CHARS)
-        if len(line.text) <= FILES_CHARS and budget.buy(line):
-            budget.omitted = [one for one in budget.omitted if one.item]
-            if more := len(files) - count:
-                title = f"{more} more files of recent work"
-                budget.omitted.append(
-                    OmittedItem(item=0, title=title, why="no room for their names")
-                )
-            return
-        count = int(count * _FEWER)
-
-
-def _symbols(works: Sequence[SessionWork]) -> Iterator[CardFact]:
-    if symbols := list(filter(clean, frequent_symbols(works)[:MOST_SYMBOLS])):
-        yield CardFact(item=0, why=SYMBOLS, text=", ".join(symbols))
-
-
-def _sessions(works: Sequence[SessionWork], lines: Sequence[CardFact]) -> Iterator[CardFact]:
-    """Yield the titles of the last sessions that no other line speaks of, questions last."""
-    shown = {line.item for line in lines if line.why == LAST or line.why.startswith("changed by")}
-    others = [work for work in works if work.summary.id not in shown and not work.session.parent]
-    for work in sorted(others, key=lambda work: is_trivial(work.session))[:MOST_SESSIONS]:
-        at_ms = work.session.last_ms
-        yield CardFact(item=work.summary.id, why=SESSION, text=work.summary.title, at_ms=at_ms)
+def _committed(reader: StoreReader, request: StartRequest, last: PastSession) -> Iterator[CardFact]:
+    """Yield what was committed outside of sessions since the last one began, a line an author."""
+    filters = Filters(
+        project_id=request.project_id, types=("commit",), since_ms=last.session.started_ms
+    )
+    of_authors: dict[str, list[Item]] = defaultdict(list)
+    newest_ones = reader.recent(filters, limit=COMMITS)
+    gone = discarded(reader, newest_ones)
+    for commit in newest_ones:
+        if commit.session_id is None and commit.id not in gone:
+            of_authors[commit.subtitle.partition(" by ")[2]].append(commit)
+    for author, commits in of_authors.items():
+        newest = commits[0]
+        files = dict.fromkeys(path for commit in commits for path in commit.files_modified)
+        more = f" and {len(commits) - 1} more" if commits[1:] else ""
+        yield CardFact(
+            item=newest.id,
+            why=f"committed by {author}" if author else "committed",
+            text=f"{newest.title}{more}: {listed(tuple(files), NAMES_SAID)}",
+            at_ms=newest.created_ms,
+        )

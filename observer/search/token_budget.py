@@ -86,13 +86,13 @@ class TokenBudget:
         self.left = tokens
         self.left_out = 0
         self.omitted: list[OmittedItem] = []
-        self._costs = costs
+        self.costs = costs
 
     @cached_property
     def _least(self) -> int:
         """Tokens below which nothing can be bought."""
         blank = Item(id=0, uuid="", kind="note", type="", title="")
-        return self._costs.entry(
+        return self.costs.entry(
             PackEntry(hit=Hit(item=blank, score=0, signals=HitSignals()), content="")
         )
 
@@ -100,18 +100,6 @@ class TokenBudget:
     def is_spent(self) -> bool:
         """Whether no entry fits any more, however short."""
         return self.left < self._least
-
-    def lines(self, offered: Iterable[CardFact], *, at_most: int) -> list[CardFact]:
-        """Buy lines of a resume card in order, for `at_most` tokens in total; return them."""
-        bought: list[CardFact] = []
-        keep = self.left - at_most
-        for line in offered:
-            price = self._costs.line(line)
-            if self._buy(price, keep=keep):
-                bought.append(line)
-            else:
-                self.omit(line.item, line.text, _dear(price, self.left - keep))
-        return bought
 
     def entries(
         self, hits: Iterable[Hit], lengths: Sequence[int], *, at_most: int | None = None
@@ -145,7 +133,7 @@ class TokenBudget:
         price = 0
         for shown in _shown(text, lengths, words):
             entry = PackEntry(hit=hit, content=shown)
-            price = self._costs.entry(entry)
+            price = self.costs.entry(entry)
             if self._buy(price, keep=keep):
                 return entry
         self.omit(hit.item.id, hit.item.title, _dear(price, self.left - keep))
@@ -161,13 +149,13 @@ class TokenBudget:
             if self.summary(each, keep=keep):
                 bought.append(each)
             else:
-                price = self._costs.summary(each)
+                price = self.costs.summary(each)
                 self.omit(each.item.id, each.item.title, _dear(price, self.left - keep))
         return bought
 
     def summary(self, offered: FinishedSession, *, keep: int = 0) -> bool:
         """Buy a summary if at least `keep` tokens are left then; return whether it was bought."""
-        return self._buy(self._costs.summary(offered), keep=keep)
+        return self._buy(self.costs.summary(offered), keep=keep)
 
     def _buy(self, price: int, *, keep: int = 0) -> bool:
         if price > self.left - keep:

@@ -25,6 +25,7 @@ KNOWN_AFTER = 10
 _GROUP = "start"
 _LOGGED, _LIKELY = 20, (10, 20, 40)
 _TOKEN_CHARS = 4
+_NAME = re.compile(r"(?<![\w./-])[\w@./-]*\w\.(?!\d)\w{1,6}(?![\w./(-])")
 _TOOLS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Read", "Write"})
 _ENDED = frozenset({"PostToolUse", "PostToolUseFailure"})
 
@@ -66,11 +67,13 @@ def scored(kept: Kept, *, known_after: int = KNOWN_AFTER) -> Scored:
             past |= set(work.files)
     contexts = [start.context for start in kept.log.starts if start.number > known_after]
     measures: list[Measure] = [mean(_GROUP, name, values) for name, values in shares.items()]
+    known = [_names(text) for text in contexts] or [0]
     tokens = [len(text) / _TOKEN_CHARS for text in contexts] or [0.0]
     lines = [text.count("\n") for text in contexts] or [0]
     measures += [
         count(_GROUP, "tokens (characters / 4), mean", round(sum(tokens) / len(tokens))),
         count(_GROUP, "tokens, largest", round(max(tokens))),
+        count(_GROUP, "names of files, mean", round(sum(known) / len(known))),
         count(_GROUP, "lines, mean", round(sum(lines) / len(lines))),
     ]
     return Scored(measures=tuple(measures), wrong=tuple(wrong))
@@ -105,9 +108,21 @@ def _ambiguous(repository: Repository) -> set[str]:
     return {name for name, number in names.items() if number > 1}
 
 
+def _names(text: str) -> int:
+    """Return how many different words of a text look like the name of a file."""
+    return len(set(_NAME.findall(text)))
+
+
+def _listed(text: str) -> set[str]:
+    """Return the paths of files that a text lists by folder: ``src/api: a.ts b.ts · web: c.ts``."""
+    groups = re.split(r" · |\n|; ", text)
+    pairs = (group.partition(": ") for group in groups)
+    return {f"{folder}/{name}" for folder, _, names in pairs for name in names.split()}
+
+
 def _named(text: str, files: Sequence[str], ambiguous: Collection[str]) -> set[str]:
     """Return the files that a text names: by path, or by a name that only one file has."""
-    found = set()
+    found = set(files) & _listed(text)
     for file in files:
         name = PurePath(file).name
         if name in ambiguous:

@@ -20,7 +20,7 @@ HOUR_MS = 3_600_000
 @pytest.fixture
 def used(run: Run, home: Home, filled: Home) -> int:
     """An item that one session was shown and fetched; another item was only shown."""
-    item = run("search", "login page", "--json").json["summaries"][0]["id"]
+    item = run("context", "--explain", "--json").json["lines"][0]["id"]
     at_ms = time.time_ns() // 1_000_000 - HOUR_MS
     store = SqliteStore(home.database)
     with store.write() as writer:

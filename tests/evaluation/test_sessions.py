@@ -377,6 +377,7 @@ def test_a_context_that_names_no_file_is_found(kept: Kept) -> None:
         return figures(starts.scored(kept, known_after=1))["named by the context"]
 
     assert named("work goes on in src/cart.py") == 1
+    assert named("files likely next · a: x.py · src: b.py cart.py") == 1
     assert named("work goes on in src/bart.py") == 0
 
 

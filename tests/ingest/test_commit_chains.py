@@ -19,7 +19,7 @@ from observer.core.events import AnyBody, Command, Edit, Event, FileWrite, Sessi
 from observer.git.status import uncommitted_paths
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
-from observer.search.resume_card import CardRequest, resume_card
+from observer.search.start import StartRequest, start
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 
@@ -95,8 +95,9 @@ class Work:
         ask = partial(uncommitted_paths, str(self.root)) if is_there else None
         with self.store.read() as reader:
             (project,) = [one for one in reader.projects() if one.roots]
-            lines = resume_card(reader, CardRequest(project.id, now_ms=NOW_MS), uncommitted=ask)
-        return {line.text.split()[0] for line in lines if line.why == why}
+            asked = StartRequest(project.id, 1000, now_ms=NOW_MS)
+            lines = start(reader, asked, lambda _: 1, uncommitted=ask).lines
+        return {path for line in lines if line.why == why for path in line.text.split()}
 
 
 @pytest.fixture(scope="module", autouse=True)

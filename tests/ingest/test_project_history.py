@@ -10,7 +10,7 @@ import pytest
 from observer.core.events import AnyBody, Command, Commit, Edit, Event, FileWrite, Rewrite
 from observer.core.model import Item, Link, item_id
 from observer.ingest.pipeline import Pipeline
-from observer.observations.session_digest import unfinished
+from observer.observations.session_state import decode
 from observer.store.interface import Store
 
 OLD, NEW, NEWER = "a" * 40, "b" * 40, "c" * 40
@@ -65,7 +65,7 @@ def test_a_session_learns_what_was_rejected_in_it(
     pipeline.ingest(happened(folder, ("s1", RED), ("s1", EDIT), ("s1", RED), ("s1", BACK)))
     with store.read() as reader:
         (session,) = reader.sessions()
-    assert unfinished(session).rejected == ("Tried a.py (`a = 1` became `a = 2`): did not help",)
+    assert decode(session.state).rejected == ("Tried a.py (`a = 1` became `a = 2`): did not help",)
 
 
 HISTORY: Sequence[tuple[str, AnyBody]] = (

@@ -109,3 +109,28 @@ def test_what_is_in_the_stash_is_not_in_the_tree(
     dirty = {path: file.is_stashed for path, file in files.items() if file.is_dirty}
     assert [path for path, is_stashed in dirty.items() if not is_stashed] == there.split()
     assert [path for path, is_stashed in dirty.items() if is_stashed] == aside.split()
+
+
+@pytest.mark.parametrize(
+    ("asked", "printed", "known"),
+    [
+        pytest.param("gh pr create", "https://github.com/ana/shop/pull/7\n", True, id="github"),
+        pytest.param(
+            "git push", "remote:  https://gitlab.com/a/b/c/-/merge_requests/7", True, id="gitlab"
+        ),
+        pytest.param("{}", '"html_url":"https://git.x.org/ana/shop/pulls/7"', True, id="a tool"),
+        pytest.param("gh pr view 7", "https://github.com/ana/shop/pull/7", False, id="by number"),
+        pytest.param(
+            "gh pr list", "https://github.com/a/b/pull/7 https://github.com/a/b/pull/8", False,
+            id="several",
+        ),
+        pytest.param("git push", "https://github.com/a/b/pull/new/topic", False, id="none yet"),
+        pytest.param("git push", "Everything up-to-date", False, id="nothing"),
+    ],
+)  # fmt: skip
+def test_the_pull_request_of_a_branch_is_the_only_one_printed(
+    asked: str, printed: str, known: bool
+) -> None:
+    state = session_commits.with_pull(session_state.SessionState(), "topic", asked, printed)
+    assert ([url.endswith("/7") for url in state.pulls.values()] == [True]) is known
+    assert set(state.pulls) == ({"topic"} if known else set())

@@ -19,7 +19,8 @@ from observer.core.events import (
     SessionEnd,
     ToolUse,
 )
-from observer.observations.session_digest import unfinished
+from observer.observations import planning, session_commits
+from observer.observations.session_state import decode
 
 Feed = Callable[..., Any]
 
@@ -40,7 +41,7 @@ def commit(*paths: str) -> Commit:
 
 
 def test_an_interrupted_session_leaves_all_that_is_needed_to_go_on(feed: Feed) -> None:
-    left = unfinished(
+    left = decode(
         feed(
             Prompt(text="make the total right"),
             save("a.py"),
@@ -49,12 +50,10 @@ def test_an_interrupted_session_leaves_all_that_is_needed_to_go_on(feed: Feed) -
             save("cart.py"),
             ToolUse(tool="TodoWrite", input='{"todos": [{"content": "round the total"}]}'),
             commit("a.py"),
-        ).session
+        ).session.state
     )
-    assert left
-    assert left.request == "make the total right"
-    assert left.dirty == ("cart.py",)
-    assert left.steps == ("round the total",)
+    assert session_commits.open_files(left) == ("cart.py",)
+    assert planning.steps_of(left) == ("round the total",)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +65,8 @@ def test_an_interrupted_session_leaves_all_that_is_needed_to_go_on(feed: Feed) -
     ],
 )
 def test_work_that_is_done_leaves_nothing_open(feed: Feed, bodies: tuple[AnyBody, ...]) -> None:
-    assert not unfinished(feed(*bodies).session)
+    left = decode(feed(*bodies).session.state)
+    assert session_commits.open_files(left) == planning.steps_of(left) == ()
 
 
 @pytest.mark.parametrize(
@@ -82,29 +82,31 @@ def test_work_that_is_done_leaves_nothing_open(feed: Feed, bodies: tuple[AnyBody
 def test_what_git_took_back_is_not_left(feed: Feed, command: str, dirty: tuple[str, ...]) -> None:
     new = FileWrite(path="new.py", operation="create", content="x")
     fed = feed(save("a.py"), save("src/b.py"), new, Command(command=command, exit_code=0))
-    assert unfinished(fed.session).dirty == dirty
+    assert session_commits.open_files(decode(fed.session.state)) == dirty
 
 
 @pytest.mark.parametrize("code", [0, 1])
 def test_that_a_command_committed_is_for_git_to_say(feed: Feed, code: int) -> None:
     asked = Command(command="git add -A && git commit -m x && git push", exit_code=code)
-    assert unfinished(feed(save("a.py"), asked).session).dirty == ("a.py",)
+    assert session_commits.open_files(decode(feed(save("a.py"), asked).session.state)) == ("a.py",)
 
 
 @pytest.mark.parametrize("left", [(), ("a.py",), ("b.py",), ("a.py", "b.py")])
 def test_what_git_says_at_the_end_holds_both_ways(feed: Feed, left: tuple[str, ...]) -> None:
     taken = Commit(hash="a" * 40, subject="Say it", files=(FileChange(path="a.py"),))
     fed = feed(save("a.py"), save("b.py"), taken, SessionEnd(uncommitted=left))
-    assert sorted(unfinished(fed.session).dirty) == list(left)
+    assert sorted(session_commits.open_files(decode(fed.session.state))) == list(left)
 
 
 def test_a_file_that_changed_after_it_was_added_is_left(feed: Feed) -> None:
     add, take = (Command(command=f"git {verb}", exit_code=0) for verb in ("add .", "commit -m x"))
-    assert unfinished(feed(save("a.py"), add, save("a.py"), take).session).dirty == ("a.py",)
+    assert session_commits.open_files(
+        decode(feed(save("a.py"), add, save("a.py"), take).session.state)
+    ) == ("a.py",)
 
 
 def test_a_new_file_is_gits_once_it_is_committed(feed: Feed) -> None:
     new = FileWrite(path="new.py", operation="create", content="x")
     restore = Command(command="git restore .", exit_code=0)
     fed = feed(new, commit("new.py"), save("new.py"), restore)
-    assert unfinished(fed.session).dirty == ()
+    assert session_commits.open_files(decode(fed.session.state)) == ()

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.events import Edit, FileWrite, Prompt, SessionEnd, SessionStart, ToolUse
-from observer.observations import todos
-from observer.observations.session_digest import unfinished
+from observer.observations import planning, todos
+from observer.observations.session_state import decode
 from observer.observations.summary import summarize
 from observer.observations.todos import Point
 
@@ -45,7 +45,7 @@ def test_tasks_that_are_made_one_by_one_are_one_list(feed: Feed) -> None:
     assert made.narrative == "Done: Round it. In progress: Test it. Open: Tell Ana."
     assert made.facts == ("[ ] Test it", "[ ] Tell Ana", "[x] Round it")
     assert made.folded == 5
-    assert unfinished(fed.session).steps == ("Test it", "Tell Ana")
+    assert planning.steps_of(decode(fed.session.state)) == ("Test it", "Tell Ana")
 
 
 def test_a_list_goes_on_when_its_session_is_resumed(feed: Feed) -> None:
@@ -71,7 +71,7 @@ def test_what_follows_a_list_that_is_done_is_another(feed: Feed) -> None:
 def test_a_sub_agents_list_is_its_own(feed: Feed, place: Callable[..., Any]) -> None:
     fed = feed(create(1, "Round it"), place(create(1, "Search it"), 2, agent="Explore/a"))
     assert len(fed.items) == 2
-    assert unfinished(fed.session).steps == ("Round it",)
+    assert planning.steps_of(decode(fed.session.state)) == ("Round it",)
 
 
 A, B = Point(text="A", id="1"), Point(text="B", id="2", status="done")
@@ -222,7 +222,7 @@ def write(**fields: Any) -> FileWrite:
 def test_check_boxes_of_a_plan_file_are_a_list(
     feed: Feed, writes: tuple[FileWrite, ...], left: tuple[str, ...]
 ) -> None:
-    assert unfinished(feed(*writes).session).steps == left
+    assert planning.steps_of(decode(feed(*writes).session.state)) == left
 
 
 PLAN = '{"plan": "# Plan: Round totals\\n\\nHalf even."}'
@@ -257,7 +257,7 @@ def test_a_plan_that_is_not_begun_is_next(
     feed: Feed, bodies: tuple[Any, ...], left: tuple[str, ...]
 ) -> None:
     session = feed(Prompt(text="plan the rounded totals"), *bodies).session
-    assert unfinished(session).steps == left
+    assert planning.steps_of(decode(session.state)) == left
     summary = summarize(session)
     assert summary
     assert summary.summary

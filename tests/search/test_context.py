@@ -249,11 +249,9 @@ def test_no_card_takes_more_than_its_share(
         a_session(store, an_item, n, f"{n * 'x'} {'y' * 300}", files_modified=(f"{n}.py",))
         for n in range(1, 9)
     ]
-    found = packed(filled(*others), budget=OVERHEAD + 400, card_tokens=600)
-    assert 100 < sum(map(line_cost, found.card)) <= 200
-    named = {each.item: each.why for each in found.omitted}
-    assert {"costs" in why for why in named.values()} == {True}
-    assert found.left_out == len(found.omitted)
+    found = packed(filled(*others), budget=OVERHEAD + 180, card_tokens=600)
+    assert 0 < sum(map(line_cost, found.card)) <= 90
+    assert found.omitted[0].why.startswith("costs ")
 
 
 def test_what_says_the_same_is_named_and_not_counted(filled: Filled) -> None:

@@ -10,15 +10,9 @@ from msgspec.structs import replace
 
 from observer.core.model import Item, Project, Session, item_id
 from observer.observations import session_state
-from observer.observations.session_state import CommandState, FileState, SessionState
-from observer.search.working_set import (
-    MOST_CHECKS,
-    dense,
-    frequent_files,
-    frequent_symbols,
-    recent_work,
-    working_checks,
-)
+from observer.observations.session_state import CommandState, SessionState
+from observer.search.recent_sessions import RecentSessions
+from observer.search.working_set import MOST_CHECKS, dense, likely_files, working_checks
 from observer.store.sqlite.database import SqliteStore
 
 Make = Callable[..., Item]
@@ -52,12 +46,12 @@ def add(store: SqliteStore, an_item: Make) -> Callable[..., None]:
 
 def files(store: SqliteStore) -> list[str]:
     with store.read() as reader:
-        return frequent_files(reader, HERE, recent_work(reader, HERE))
+        return likely_files(reader, HERE, RecentSessions(reader, HERE).all)
 
 
 def commands(store: SqliteStore) -> list[str]:
     with store.read() as reader:
-        return [check.command for check in working_checks(recent_work(reader, HERE))]
+        return working_checks(RecentSessions(reader, HERE).all)
 
 
 def test_what_was_written_often_and_lately_comes_first(
@@ -76,6 +70,16 @@ def test_commits_count_whoever_made_them(
     with store.write() as writer:
         writer.put_items([an_item(50, type="commit", files_modified=("b.py", "c.py"))])
     assert files(store) == ["a.py", "b.py", "c.py"]
+
+
+def test_what_is_touched_again_and_again_outweighs_what_was_touched_once(
+    store: SqliteStore, add: Callable[..., None]
+) -> None:
+    for number in range(1, 30):
+        add(number, files_read=("README.md",))
+    add(30, files_read=("once.py",))
+    add(31)
+    assert files(store) == ["README.md", "once.py"]
 
 
 def test_files_elsewhere_and_lock_files_are_left_out(
@@ -117,6 +121,7 @@ def test_files_elsewhere_and_lock_files_are_left_out(
             id="adds nothing",
         ),
         pytest.param({"cd web && npm test": PASSED}, ["cd web && npm test"], id="folder"),
+        pytest.param({"npm test (in web)": PASSED}, ["npm test (in web)"], id="below"),
         pytest.param({"pytest " + "x" * 120: PASSED}, [], id="too long"),
         pytest.param(
             {"black .": PASSED, "black --check .": PASSED}, ["black --check ."], id="no formatter"
@@ -129,14 +134,6 @@ def test_of_each_kind_of_check_the_one_that_works_is_chosen(
     add(1, commands=dict(ran))
     assert sorted(commands(store)) == sorted(chosen)
     assert len(chosen) <= MOST_CHECKS
-
-
-def test_symbols_are_those_of_code(store: SqliteStore, add: Callable[..., None]) -> None:
-    written = FileState(writes=1, symbols=("total", "Cart"))
-    add(1, files={"cart.py": written, "README.md": FileState(writes=1, symbols=("Added",))})
-    add(2, files={"cart.py": FileState(writes=1, symbols=("total",)), "b.py": FileState(reads=1)})
-    with store.read() as reader:
-        assert frequent_symbols(recent_work(reader, HERE)) == ["total", "Cart"]
 
 
 @pytest.mark.parametrize(
@@ -153,3 +150,7 @@ def test_symbols_are_those_of_code(store: SqliteStore, add: Callable[..., None])
 )
 def test_files_are_shown_folder_by_folder(paths: list[str], shown: str) -> None:
     assert dense(paths) == shown
+
+
+def test_a_name_that_another_file_has_keeps_its_folder() -> None:
+    assert dense(["web/x/index.ts", "web/a.ts"], ["api/index.ts"]) == "web: x/index.ts a.ts"
