@@ -28,7 +28,8 @@ _FORM = re.compile(
 )
 _REMEDY = re.compile(r"`(?P<command>[^`]+)` solved this failure")
 _COMPLAINT = re.compile(
-    r"(?im)^.*\b(?:unrecognized|not found|missing script|(?:no such|unknown) (?:sub)?command)\b.*$"
+    r"(?im)^.*\b(?:unrecognized|not found|missing script|(?:no such|unknown) (?:sub)?command"
+    r"|unexpected argument|(?:illegal|invalid|unknown) option)\b.*$"
 )
 _MOST_LINES = 12
 """What could not run says little more than that."""
@@ -111,17 +112,18 @@ def _repeats(kept: Kept, verdicts: Sequence[tuple[Recalled, str]]) -> Iterator[b
         shown = [(each.place, _said(each)) for each, _ in verdicts if each.session == session]
         mine: set[str] = set()
         for call in calls:
-            complaint = _complaint(call)
-            if complaint in known and complaint not in mine:
-                core = complaint[:_QUOTED]
-                yield any(place <= call.place and core in said for place, said in shown)
-            mine |= {complaint} - {""}
+            said = complaint(call.command, call.output)
+            if said in known and said not in mine:
+                core = said[:_QUOTED]
+                yield any(place <= call.place and core in words for place, words in shown)
+            mine |= {said} - {""}
         known |= mine
 
 
-def _complaint(call: Call) -> str:
-    is_short = bool(call.command) and call.output.count("\n") <= _MOST_LINES
-    found = _COMPLAINT.search(call.output) if is_short else None
+def complaint(command: str, output: str) -> str:
+    """Return the words with which a command could not run; "" if it did, as far as is known."""
+    is_short = bool(command) and output.count("\n") <= _MOST_LINES
+    found = _COMPLAINT.search(output) if is_short else None
     return found[0].strip() if found else ""
 
 
