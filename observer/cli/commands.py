@@ -64,7 +64,6 @@ PURPOSES = {
         "du": "du",
         "eval": "eval",
         "bench": "bench",
-        "trial": "trial",
         "rebuild": "maintenance",
         "export": "maintenance",
         "backup": "backup",

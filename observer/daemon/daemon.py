@@ -66,7 +66,6 @@ from observer.memory.opening import index_for
 from observer.note_files import NoteFiles
 from observer.notes.similar import FlashbackSettings
 from observer.projects import PlaceCache
-from observer.search.trial import Trials
 from observer.spool.spool import Spool
 from observer.store.tombstones import Tombstones
 
@@ -293,9 +292,7 @@ class Daemon:
         """Answer `hooks/recall`, in the thread of a request."""
         if not self._settings.recall_hooks:
             return b""
-        return requests.remind(
-            self._memory, self._reminded, envelope, at_ms=now_ms(), trials=Trials(self._home.trials)
-        )
+        return requests.remind(self._memory, self._reminded, envelope, at_ms=now_ms())
 
     def _record(self, events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
         """Store the events of a request, in its thread; return after the commit."""

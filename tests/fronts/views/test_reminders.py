@@ -14,7 +14,6 @@ from observer.core.events import Checkout, Command, Edit, Event, FileWrite, Prom
 from observer.daemon.requests import MOST_REMINDERS, RemindedSessions, remind
 from observer.memory.api import Memory
 from observer.search.reminder import NOTHING, Reminder, harmless
-from observer.search.trial import TrialPlan, Trials
 from observer.spool.files import envelope
 from observer.views import hook_output
 from observer.views.render import tokens
@@ -34,7 +33,6 @@ class Happening:
         self.memory = memory
         self.folder = folder
         self.shown = RemindedSessions(folder.parent / "shown")
-        self.trials = Trials(folder.parent / "trials")
         self._at_ms = NOW_MS - 3_600_000
 
     def tell(self, body: Any, session: str = "s1") -> int:
@@ -65,7 +63,7 @@ class Happening:
     def asks(self, client: str, event: str, **payload: Any) -> bytes:
         fields = {"client": client, "event": event, "cwd": str(self.folder)}
         data = envelope(fields, msgspec.json.encode({"hook_event_name": event, **payload}))
-        return remind(self.memory, self.shown, data, at_ms=NOW_MS, trials=self.trials)
+        return remind(self.memory, self.shown, data, at_ms=NOW_MS)
 
     def before(self, command: str, session: str = "s2") -> str:
         given = {"command": command}
@@ -430,38 +428,3 @@ def test_what_was_shown_long_ago_is_forgotten_by_the_next_daemon(tmp_path: Path)
     file.write_text("".join(f"{n:024x}\n" for n in range(2 * MOST_REMINDERS + 1)))
     RemindedSessions(file)
     assert len(file.read_text().split()) == MOST_REMINDERS
-
-
-# --- in a trial ----------------------------------------------------------------------------------
-
-
-def in_a_trial(happening: Happening, *, is_same: bool = False) -> tuple[TrialPlan, str, str]:
-    """Begin a trial; return it, a session that is shown, and one that is not."""
-    plan = happening.trials.begin(at_ms=NOW_MS, days=1, share=0.5, is_same=is_same)
-    drawn = {plan.arm("claude-code", name): name for name in map(str, range(64))}
-    return plan, drawn["shown"], drawn["withheld"]
-
-
-def test_in_a_trial_some_sessions_are_shown_and_others_are_not(happening: Happening) -> None:
-    happening.learns_a_form()
-    plan, shown, withheld = in_a_trial(happening)
-    assert happening.before(PLAIN, session="met nothing") == ""
-    assert "`bun run test` works here" in happening.before(WRAPPED, session=shown)
-    assert happening.before(WRAPPED, session=withheld) == ""
-    names = {plan.name("claude-code", session) for session in (shown, withheld)}
-    assert happening.trials.met(plan) == names
-
-
-def test_what_was_withheld_counts_as_shown(happening: Happening) -> None:
-    """Otherwise the arms would not be asked about the same moments."""
-    happening.learns_a_form()
-    _, _, withheld = in_a_trial(happening)
-    assert happening.before(WRAPPED, session=withheld) == ""
-    happening.trials.stop(NOW_MS)
-    assert happening.before(WRAPPED, session=withheld) == ""
-
-
-def test_a_trial_of_two_equal_arms_tells_both(happening: Happening) -> None:
-    happening.learns_a_form()
-    for session in in_a_trial(happening, is_same=True)[1:]:
-        assert happening.before(WRAPPED, session=session)
