@@ -398,9 +398,7 @@ PRIVATE_WORDS = re.compile(
     re.IGNORECASE,
 )
 """Words that only this project used, for what the field has names."""
-PATTERNS_OF_ENGLISH = (
-    "observer.observations.injection_patterns",
-)
+PATTERNS_OF_ENGLISH = ("observer.observations.injection_patterns",)
 """Modules with patterns that read what people write."""
 
 

@@ -142,26 +142,3 @@ def test_what_was_committed_elsewhere_is_not_called_dirty(
     git(repository, "commit", "-q", "-m", "Begun", "cart.py")  # no hook tells of it
     tell("UserPromptSubmit", prompt="go on", prompt_id="p2")
     until(lambda: uncommitted(shown()) == {"prices.py"})
-
-
-def test_what_was_shown_and_used_gains_weight_and_can_be_reset(
-    tell: Tell, edit: Edit, shown: Shown, until: Until, observer: Observer
-) -> None:
-    interrupted(tell, edit)
-    until(lambda: "cart.py" in uncommitted(shown()))
-    tell("SessionStart", session="two", source="startup")
-    edit("cart.py", session="two")
-
-    def known() -> dict[str, Any]:
-        listed = json.loads(observer("usage", "--json").stdout)
-        return {use["title"]: use for use in listed}
-
-    until(lambda: known().get(CART, {}).get("used"))
-    used = known()[CART]
-    assert (used["shown"], used["used"], used["weight"] > 1) == (1, 1, True)
-    assert "1 used): edited" in observer("show", str(used["id"])).stdout
-    observer("usage", str(used["id"]), "--reset")
-    assert CART not in known()
-    assert known() != {}
-    assert observer("usage", "--reset").stdout.startswith("forgot ")
-    assert known() == {}

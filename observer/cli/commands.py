@@ -27,7 +27,6 @@ PURPOSES = {
         "session": "read",
         "sessions": "read",
         "projects": "read",
-        "usage": "usage",
     },
     "Write": {
         "remember": "write",

@@ -157,15 +157,7 @@ def _notes(reader: StoreReader, request: CardRequest) -> list[CardFact]:
     ids = reader.ids(replace(asked.filters("note"), types=NOTE_TYPES), limit=NOTES)
     hits = [hit for hit in ranked(reader, asked, ids) if hit.item.type in NOTE_TYPES]
     hits.sort(key=lambda hit: (is_stale(hit.item), hit.item.type != "rule"))
-    return [
-        CardFact(
-            item=hit.item.id,
-            why=_holds(hit.item),
-            text=_said(hit.item),
-            weight=hit.signals.usefulness,
-        )
-        for hit in hits
-    ]
+    return [CardFact(item=hit.item.id, why=_holds(hit.item), text=_said(hit.item)) for hit in hits]
 
 
 def _holds(note: Item) -> str:
