@@ -235,14 +235,13 @@ class Memory:
             return why(reader, target, folder, owner=self._owner)
 
     def reminders(self, event: Event, *, is_coming: bool = False) -> Iterator[Reminder]:
-        """Return reminders for an event that is about to happen, or has; see `reminders`."""
+        """Yield reminders for an event that is about to happen, or has; see `reminders`."""
         project = self.project_at(event_folder(event))
         if project is None:
-            return iter(())
-        here, now_ms = Filters(project_id=project.id, owner=self._owner), self._now_ms()
-        return reminders(
-            self._store, self._sources, event, here, now_ms=now_ms, is_coming=is_coming
-        )
+            return
+        here = Filters(project_id=project.id, owner=self._owner)
+        with self._store.read() as reader:
+            yield from reminders(reader, event, here, is_coming=is_coming)
 
     def observations(self, ids: Sequence[int]) -> Fetched:
         """Return items in the order of `ids`, and name those that do not exist.

@@ -201,13 +201,6 @@ def _form(known: Reminder) -> str:
     return f"`{known.instead}` works here; `{known.failed}` could not run{times} ({known.why})."
 
 
-def _remedy(known: Reminder) -> str:
-    if not _is_short(known.instead):
-        return ""
-    times = f" {known.times} times" if known.times > 1 else ""
-    return f"`{known.instead}` solved this failure here{times}."
-
-
 def _is_short(command: str) -> bool:
     """Return True if a command fits whole between backticks in the one line."""
     return len(command) <= _COMMAND_CHARS and "`" not in command
@@ -217,8 +210,4 @@ def _returned(known: Reminder) -> str:
     return f"this very edit of {known.failed} was made before and taken back ({known.instead})."
 
 
-def _rule(known: Reminder) -> str:
-    return f"{known.failed}: {known.instead}"
-
-
-_SAYING = {"form": _form, "remedy": _remedy, "returned": _returned, "rule": _rule}
+_SAYING = {"form": _form, "returned": _returned}
