@@ -305,7 +305,7 @@ def test_a_command_that_cannot_be_shown_whole_is_not_shown(known: Reminder) -> N
     assert hook_output.text(known) == ""
 
 
-@pytest.mark.parametrize("client", ["kiro", "kiro-cli", "opencode", "kilo", "pi"])
+@pytest.mark.parametrize("client", ["opencode", "kilo", "pi"])
 def test_some_clients_get_plain_text(client: str) -> None:
     shown = hook_output.printed(RETURNED, client=client, event="UserPromptSubmit").decode()
     assert shown == hook_output.text(RETURNED)
