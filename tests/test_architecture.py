@@ -96,8 +96,6 @@ PURE = (
     "observer.search.rank",
     "observer.search.signals",
     "observer.evaluation.measures",
-    "observer.evaluation.trial.counting",
-    "observer.evaluation.trial.effect",
 )
 IMPURE = {"os", "time", "random", "logging", "socket", "subprocess", "pathlib", "secrets", "uuid"}
 MODULE_LINES = 600
@@ -400,10 +398,7 @@ PRIVATE_WORDS = re.compile(
     re.IGNORECASE,
 )
 """Words that only this project used, for what the field has names."""
-PATTERNS_OF_ENGLISH = (
-    "observer.evaluation.trial.counting",
-    "observer.observations.injection_patterns",
-)
+PATTERNS_OF_ENGLISH = ("observer.observations.injection_patterns",)
 """Modules with patterns that read what people write."""
 
 

@@ -137,27 +137,3 @@ def test_what_was_committed_elsewhere_is_not_called_dirty(
     git(repository, "commit", "-q", "-m", "Begun", "cart.py")  # no hook tells of it
     tell("UserPromptSubmit", prompt="go on", prompt_id="p2")
     until(lambda: uncommitted(shown()) == {"prices.py"})
-
-
-def test_what_was_shown_and_used_gains_weight_and_can_be_reset(
-    tell: Tell, edit: Edit, shown: Shown, until: Until, observer: Observer
-) -> None:
-    interrupted(tell, edit)
-    until(lambda: "cart.py" in uncommitted(shown()))
-    first = re.match(r"#(\d+) not committed", card_of(shown())[2])
-    left = int(first[1]) if first else 0
-    tell("SessionStart", session="two", source="startup")
-    edit("cart.py", session="two")
-
-    def known() -> dict[int, Any]:
-        return {use["id"]: use for use in json.loads(observer("usage", "--json").stdout)}
-
-    until(lambda: known().get(left, {}).get("used"))
-    used = known()[left]
-    assert (used["shown"], used["used"], used["weight"] > 1) == (1, 1, True)
-    assert "1 used): edited" in observer("show", str(left)).stdout
-    observer("usage", str(left), "--reset")
-    assert left not in known()
-    assert known() != {}
-    assert observer("usage", "--reset").stdout.startswith("forgot ")
-    assert known() == {}

@@ -165,7 +165,6 @@ def app(handlers: Handlers, mcp: Mounted, *, guard: Guard | None = None) -> Star
         Route("/remember", routes.remember, methods=["POST"]),
         Route("/forget", routes.forget, methods=["POST"]),
         Route("/note", routes.note, methods=["POST"]),
-        Route("/usage/reset", routes.reset_usage, methods=["POST"]),
         Route("/recall", routes.recall, methods=["POST"]),
         # No GET: the endpoint is stateless, so there is nothing to listen to between requests.
         Route("/mcp", mcp, methods=["POST"]),
@@ -191,12 +190,6 @@ def app(handlers: Handlers, mcp: Mounted, *, guard: Guard | None = None) -> Star
     }
     gate = Middleware(_Gate, guard=guard)
     return Starlette(routes=listed, middleware=[gate], exception_handlers=errors, lifespan=lifespan)
-
-
-class ResetUsage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The items whose usage is reset; null means all."""
-
-    ids: tuple[int, ...] | None = None
 
 
 class _Routes:
@@ -245,11 +238,6 @@ class _Routes:
     async def ask(self, request: Request) -> Response:
         body = await _body(request)
         return _json(await run_in_threadpool(self._handlers.ask, body))
-
-    async def reset_usage(self, request: Request) -> Response:
-        asked = note_api.decoded(await _body(request), ResetUsage)
-        reset = partial(self._handlers.memory.usage.reset, asked.ids)
-        return _json({"forgotten": await _written(reset)})
 
     async def shutdown(self, _request: Request) -> Response:
         self._handlers.stop()

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from observer import __version__
-from observer.api.http import CODE_OF, PROTOCOL, STATUS_OF, PostReceipt, ResetUsage
+from observer.api.http import CODE_OF, PROTOCOL, STATUS_OF, PostReceipt
 from observer.core.value import Value
 from observer.views.note_api import Change, Forgetting, NoteRow, Remembering
 
@@ -48,12 +48,6 @@ class DeletedHandle(Value):
     deleted: bool
 
 
-class UsageReset(Value):
-    """How many uses were deleted."""
-
-    forgotten: int
-
-
 class ProblemBody(Value):
     """The error: what is wrong, and what to do about it."""
 
@@ -75,13 +69,13 @@ def document(events: Mapping[str, Any], status: type) -> Document:
         events: the JSON Schema of one event, its definitions under `$defs`.
         status: the type of what GET /status answers.
     """
-    of_notes = (Remembering, Forgetting, Change, ResetUsage)
-    answers = (status, PostReceipt, RememberedBody, DeletedHandle, NoteRow, UsageReset, ErrorBody)
+    of_notes = (Remembering, Forgetting, Change)
+    answers = (status, PostReceipt, RememberedBody, DeletedHandle, NoteRow, ErrorBody)
     references, shapes = msgspec.json.schema_components(
         (*of_notes, *answers), ref_template=_REFERENCE
     )
-    remembering, forgetting, change, resetting = references[: len(of_notes)]
-    state, receipt, remembered, deleted, note, forgotten, _ = references[len(of_notes) :]
+    remembering, forgetting, change = references[: len(of_notes)]
+    state, receipt, remembered, deleted, note, _ = references[len(of_notes) :]
     event = _linked(
         {key: value for key, value in events.items() if key not in {"$schema", "$defs"}}
     )
@@ -104,7 +98,6 @@ def document(events: Mapping[str, Any], status: type) -> Document:
             },
             "/forget": {"post": _upload("Delete an item.", forgetting, deleted)},
             "/note": {"post": _upload("Change a note.", change, note)},
-            "/usage/reset": {"post": _upload("Reset the usage of items.", resetting, forgotten)},
         },
         "components": {"schemas": shapes, "securitySchemes": {"token": _TOKEN}},
     }

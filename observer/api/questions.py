@@ -108,12 +108,7 @@ def _show(memory: Memory, asked: CommandRequest, *, handles: Sequence[str]) -> C
 
 
 def _items(memory: Memory, asked: CommandRequest, ids: Sequence[int]) -> str | None:
-    found = _of_tool(memory, asked, tool="get_observations", ids=list(ids))
-    if asked.is_json or found.text is None:
-        return found.text
-    uses = sorted(memory.usage.of(ids).items())
-    lines = (f"\nuse of #{item}: {explain.usefulness(known)}" for item, known in uses)
-    return "\n".join([found.text, *lines])
+    return _of_tool(memory, asked, tool="get_observations", ids=list(ids)).text
 
 
 def _combined(problems: Sequence[ObserverError]) -> NotFound:
@@ -139,7 +134,7 @@ def _explain_context(
         uncommitted=uncommitted_at(found, asked.folder),
         exists=partial(existing, root),
     )
-    explanation = explain.explained(start, memory)
+    explanation = explain.explained(start)
     return _as_asked(asked, ToolResult(explain.text(explanation), explanation))
 
 

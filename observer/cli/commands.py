@@ -27,7 +27,6 @@ PURPOSES = {
         "session": "read",
         "sessions": "read",
         "projects": "read",
-        "usage": "usage",
     },
     "Write": {
         "remember": "write",
@@ -64,7 +63,6 @@ PURPOSES = {
         "du": "du",
         "eval": "eval",
         "bench": "bench",
-        "trial": "trial",
         "rebuild": "maintenance",
         "export": "maintenance",
         "backup": "backup",

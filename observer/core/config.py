@@ -131,8 +131,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         bool,
         Meta(
             description=(
-                "Whether an agent is reminded unasked, before a command or edit, after a failure "
-                "or at a prompt, of what is known to work or was decided."
+                "Whether an agent is reminded unasked of a command that cannot run here, of an "
+                "edit that was taken back, and of what a compaction left out."
             )
         ),
     ] = True

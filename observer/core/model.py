@@ -341,15 +341,6 @@ class Session(Value):
     state: bytes = b""
 
 
-class UsageEvent(Value):
-    """What became of an item in a session, 0 where it is not known which: shown there, or used."""
-
-    item: int
-    session: int
-    sort: Literal["shown", "fetched", "cited", "edited"]
-    at_ms: int
-
-
 def title_key(title: str) -> str:
     """Return what titles compare by: Unicode's compatibility caseless match (there, D146)."""
     return normalize("NFKC", normalize("NFKC", title).casefold())

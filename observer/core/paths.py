@@ -63,11 +63,6 @@ class Home:
         return self.root / "reminders"
 
     @property
-    def trials(self) -> Path:
-        """Plans of trials, and in which sessions there was something to say; see `trial`."""
-        return self.root / "trials"
-
-    @property
     def imports(self) -> Path:
         """Which sessions were imported from files, with the sizes and times of these."""
         return self.root / "imports.json"

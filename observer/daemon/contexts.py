@@ -11,7 +11,6 @@ from observer.core.config import Settings
 from observer.core.events import AnyBody, Event, Remember
 from observer.core.model import UNASSIGNED, Project
 from observer.core.paths import Home
-from observer.daemon.feedback import FeedbackRecorder
 from observer.daemon.health import Health
 from observer.daemon.quiet import QuietNotice
 from observer.daemon.status import missing, paused, paused_text
@@ -38,22 +37,12 @@ class ContextWorker(Worker):
         memory: what the files are made of.
         home: where the files are.
         settings: budgets of the files.
-        feedback: must read the old files before new ones are written.
         health: as of `Worker`.
     """
 
-    def __init__(
-        self,
-        memory: Memory,
-        home: Home,
-        settings: Settings,
-        feedback: FeedbackRecorder,
-        *,
-        health: Health,
-    ) -> None:
+    def __init__(self, memory: Memory, home: Home, settings: Settings, *, health: Health) -> None:
         super().__init__(health)
         self._memory = memory
-        self._feedback = feedback
         self._home = home
         self._settings = settings
         self._pauses = Spool(home.spool).pauses
@@ -86,9 +75,8 @@ class ContextWorker(Worker):
             await asyncio.sleep(PAUSE_S)
 
     async def freshen(self) -> None:
-        """Record the use of what the files showed, then write those of every touched project."""
+        """Write the files of every touched project."""
         self._news.clear()
-        await self._attempt_in_thread("feedback", self._feedback.follow)
         if stale := self._take_touched():
             await self._attempt_in_thread("context files", partial(self._write, stale))
 

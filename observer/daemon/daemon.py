@@ -30,7 +30,6 @@ from observer.core.paths import Home
 from observer.daemon import memory_files, requests
 from observer.daemon.contexts import ContextWorker
 from observer.daemon.drain import DrainWorker
-from observer.daemon.feedback import FeedbackRecorder
 from observer.daemon.heads import HeadWorker
 from observer.daemon.health import Health
 from observer.daemon.home_guard import HomeGuard
@@ -66,7 +65,6 @@ from observer.memory.opening import index_for
 from observer.note_files import NoteFiles
 from observer.notes.similar import FlashbackSettings
 from observer.projects import PlaceCache
-from observer.search.trial import Trials
 from observer.spool.spool import Spool
 from observer.store.tombstones import Tombstones
 
@@ -133,11 +131,10 @@ class Daemon:
         self._notes = NoteFolderWorker(
             store, writer, home, settings, health, on_change=self._noted, embedder=model
         )
-        feedback = FeedbackRecorder(self._store, self._writer, home, on_fetch=self._fetched)
-        self._memory = self._remembering(model, feedback)
+        self._memory = self._remembering(model)
         self._reminded = requests.RemindedSessions(home.reminders)
         self._commands = requests.CommandAnswers(self._reading(model), home, settings)
-        self._contexts = ContextWorker(self._memory, home, settings, feedback, health=health)
+        self._contexts = ContextWorker(self._memory, home, settings, health=health)
         self._index_worker = IndexWorker(
             store, self._index, model, pipeline=pipeline, writer=writer, health=health
         )
@@ -156,7 +153,7 @@ class Daemon:
         parts = (self._store, self._spool, pipeline, self._writer, self._health)
         return Services(*parts, self._stored)
 
-    def _remembering(self, model: LazyModel, feedback: FeedbackRecorder) -> Memory:
+    def _remembering(self, model: LazyModel) -> Memory:
         return Memory(
             self._store,
             owner=config.owner(self._settings),
@@ -164,7 +161,6 @@ class Daemon:
             index=self._index,
             encode=model.encode,
             record=self._record,
-            feedback=feedback,
             flashback_settings=FlashbackSettings(
                 days=self._settings.flashback_days,
                 distance=self._settings.flashback_distance,
@@ -293,9 +289,7 @@ class Daemon:
         """Answer `hooks/recall`, in the thread of a request."""
         if not self._settings.recall_hooks:
             return b""
-        return requests.remind(
-            self._memory, self._reminded, envelope, at_ms=now_ms(), trials=Trials(self._home.trials)
-        )
+        return requests.remind(self._memory, self._reminded, envelope, at_ms=now_ms())
 
     def _record(self, events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
         """Store the events of a request, in its thread; return after the commit."""
@@ -305,10 +299,6 @@ class Daemon:
         if any(isinstance(event.body, Forget) for event in events):
             self._maintenance.take_out_deleted()
         return receipts
-
-    def _fetched(self) -> None:
-        """Wake the worker that records fetches; called in any thread."""
-        self._loop.call_soon_threadsafe(self._contexts.wake)
 
     def _stored(self, projects: Iterable[int | None]) -> None:
         touched = list(projects)

@@ -31,7 +31,6 @@ from observer.ingest.decode import UPCOMING, decode, decode_upcoming
 from observer.memory.api import Memory
 from observer.notes.values import Record
 from observer.redaction.redact import redact
-from observer.search.trial import Trials
 from observer.views.hook_output import printed
 
 
@@ -183,14 +182,7 @@ class RemindedSessions:
         return True
 
 
-def remind(
-    memory: Memory,
-    reminded: RemindedSessions,
-    envelope: bytes,
-    *,
-    at_ms: int,
-    trials: Trials | None = None,
-) -> bytes:
+def remind(memory: Memory, reminded: RemindedSessions, envelope: bytes, *, at_ms: int) -> bytes:
     """Return what `hooks/recall` prints: mostly nothing, and each reminder once a session.
 
     Args:
@@ -198,10 +190,8 @@ def remind(
         reminded: the reminders that sessions already got.
         envelope: what `hooks/post` would have spooled.
         at_ms: now.
-        trials: may withhold a reminder, which counts as given all the same.
 
     Raises:
-        ConfigInvalid: the plan of the trial is damaged.
         Undecodable: it is not an envelope with a payload of its client.
     """
     asked = parse(_ENTRY, envelope, at_ms)
@@ -211,6 +201,5 @@ def remind(
         for known in memory.reminders(event, is_coming=is_coming):
             answer = printed(known, client=asked.client, event=asked.event)
             if answer and reminded.is_first(event, known.about):
-                is_withheld = trials and trials.withhold(event.client, event.session, at_ms=at_ms)
-                return b"" if is_withheld else answer
+                return answer
     return b""

@@ -14,12 +14,10 @@ from observer.daemon.status import LlmStatus, Status, spent_text
 from observer.doctor.diagnosis import Diagnosis, checked
 from observer.index.files import Files
 from observer.repair.losses import recent
-from observer.search.trial import Trials
 from observer.store.sqlite.connection import DAMAGED
 from observer.store.sqlite.database import SqliteStore
 from observer.store.sqlite.salvage import damaged_pages
 from observer.store.tombstones import Tombstones
-from observer.views.moment import minute
 
 
 def store_checks(here: Home, status: Status) -> Iterator[Diagnosis]:
@@ -32,7 +30,6 @@ def store_checks(here: Home, status: Status) -> Iterator[Diagnosis]:
     yield checked("tombstones", lambda: tombstones(here))
     yield _losses(here)
     yield _spool(status)
-    yield checked("trial", lambda: _trial(here))
     yield from _policies(status)
     if status.watched:
         yield Diagnosis("watched", is_well=True, found=" · ".join(map(str, status.watched)))
@@ -151,14 +148,6 @@ def _spool(status: Status) -> Diagnosis:
         hint = f"read why in {status.home}/spool/bad; read again with: observer retry; or delete it"
         return Diagnosis("spool", is_well=False, found=found, hint=hint)
     return Diagnosis("spool", is_well=True, found=found)
-
-
-def _trial(here: Home) -> str:
-    plan = Trials(here.trials).running(now_ms())
-    if plan is None:
-        return "none runs"
-    share = "all" if plan.is_same else f"{plan.share:.0%} of the"
-    return f"runs until {minute(plan.until_ms)}; {share} sessions get reminders"
 
 
 def _policies(status: Status) -> Iterator[Diagnosis]:

@@ -1,4 +1,4 @@
-"""Accounts of sessions, usage feedback, and the store as seen from one worktree.
+"""Accounts of sessions, and the store as seen from one worktree.
 
 `WorktreeStore` reads items with their validity in the worktree around a folder. What is not
 committed is asked of git at the moment of the answer; sessions only say which files to ask about.
@@ -6,14 +6,13 @@ committed is asked of git at the moment of the answer; sessions only say which f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import Protocol
 
 import msgspec
 
-from observer.core.errors import DaemonUnavailable, NotFound
+from observer.core.errors import NotFound
 from observer.core.filters import Filters, is_visible
 from observer.core.model import Item, Project
 from observer.core.paths import is_inside
@@ -24,7 +23,6 @@ from observer.search.query import plan
 from observer.search.reads import reads_by_id, reads_naming, steps_around
 from observer.search.recent_sessions import Uncommitted
 from observer.search.timeline import Account, SessionTimeline, TimelineEntry, account, course
-from observer.search.usage import Usefulness, usefulness
 from observer.store.interface import Store, StoreReader, Writer
 
 
@@ -106,47 +104,6 @@ class Accounts:
             filters = Filters(project_id=item.project_id, types=("fix",), owner=self._owner)
             same = reader.with_signature(item.signature, filters, limit=limit)
         return same if item in same else [item, *same]
-
-
-class UsageFeedback(Protocol):
-    """The way to write about uses; its daemon's."""
-
-    def fetched(self, ids: Sequence[int]) -> None:
-        """Note that items were fetched in full; returns at once, written later."""
-
-    def reset(self, ids: Sequence[int] | None) -> int:
-        """Forget what is known of items, or of all; returns how many uses that were."""
-
-
-class Usage:
-    """Reads and writes of uses; `feedback` is None in a process that only reads."""
-
-    def __init__(
-        self, store: Store, *, now_ms: Callable[[], int], feedback: UsageFeedback | None
-    ) -> None:
-        self._store = store
-        self._now_ms = now_ms
-        self._feedback = feedback
-
-    def of(self, ids: Sequence[int] | None = None) -> Mapping[int, Usefulness]:
-        """Return what is known of items, or of all: by id, those without any use left out."""
-        with self._store.read() as reader:
-            return usefulness(reader.uses(items=ids), now_ms=self._now_ms())
-
-    def fetched(self, ids: Sequence[int]) -> None:
-        """Note that items were fetched in full; a process that only reads cannot."""
-        if self._feedback:
-            self._feedback.fetched(ids)
-
-    def reset(self, ids: Sequence[int] | None = None) -> int:
-        """Forget what is known of items, or of all; returns how many uses that were.
-
-        Raises:
-            DaemonUnavailable: this process only reads.
-        """
-        if self._feedback is None:
-            raise DaemonUnavailable("this process only reads", hint="run: observer up")
-        return self._feedback.reset(ids)
 
 
 _POLICIES = Policies()

@@ -17,7 +17,7 @@ from observer.core.events import Event
 from observer.core.filters import Filters, is_visible
 from observer.core.model import Item, Project, Session, item_id
 from observer.index import Index
-from observer.memory.accounts import Accounts, Usage, UsageFeedback, WorktreeStore, scoped
+from observer.memory.accounts import Accounts, WorktreeStore, scoped
 from observer.memory.code_questions import CodeAnswer, why
 from observer.memory.values import Exported, Extract, Fetched, exported, no_model
 from observer.note_files import NoteFiles
@@ -66,7 +66,7 @@ class Memory:
         now_ms: the clock.
         index: the index of that store.
         encode: turns a query into its meaning.
-        record, feedback: write to the log, and what became of items; None to read only.
+        record: writes to the log; None to read only.
         flashback_settings: when an older note is a flashback.
         extract: asks a language model, where one is configured.
         files: the note folders; none without.
@@ -82,7 +82,6 @@ class Memory:
         index: Index,
         encode: Encode,
         record: Record | None = None,
-        feedback: UsageFeedback | None = None,
         flashback_settings: FlashbackSettings = FlashbackSettings(),  # noqa: B008 - frozen
         extract: Extract = no_model,
         files: NoteFiles | None = None,
@@ -90,14 +89,12 @@ class Memory:
     ) -> None:
         self.extract = extract
         self.files = files or NoteFiles(store)
-        self.usage = Usage(store, now_ms=now_ms, feedback=feedback)
         self._store: Store = store
         self._index = index
         self._encode = encode
         self._owner = owner
         self._now_ms = now_ms
         self._record = record
-        self._feedback = feedback
         self._flashback_settings = flashback_settings
         self.notes = Notes(
             store,
@@ -140,7 +137,6 @@ class Memory:
             index=self._index,
             encode=self._encode,
             record=self._record,
-            feedback=self._feedback,
             flashback_settings=self._flashback_settings,
             extract=self.extract,
             files=self.files,
@@ -239,14 +235,13 @@ class Memory:
             return why(reader, target, folder, owner=self._owner)
 
     def reminders(self, event: Event, *, is_coming: bool = False) -> Iterator[Reminder]:
-        """Return reminders for an event that is about to happen, or has; see `reminders`."""
+        """Yield reminders for an event that is about to happen, or has; see `reminders`."""
         project = self.project_at(event_folder(event))
         if project is None:
-            return iter(())
-        here, now_ms = Filters(project_id=project.id, owner=self._owner), self._now_ms()
-        return reminders(
-            self._store, self._sources, event, here, now_ms=now_ms, is_coming=is_coming
-        )
+            return
+        here = Filters(project_id=project.id, owner=self._owner)
+        with self._store.read() as reader:
+            yield from reminders(reader, event, here, is_coming=is_coming)
 
     def observations(self, ids: Sequence[int]) -> Fetched:
         """Return items in the order of `ids`, and name those that do not exist.

@@ -124,8 +124,7 @@ class Repair(Value):
 
     `program` is the check, `head` how it was run first, `by` the fixer. `met` are the observations
     of the failure, of the fixer and of the pass, of the newest occurrences; `errors` are what was
-    found, newest first, with their `signatures`; `spans` are the numbers of events between failure
-    and fixer.
+    found, newest first.
     """
 
     program: str
@@ -135,8 +134,6 @@ class Repair(Value):
     times: int = 0
     met: tuple[tuple[int, int, int], ...] = ()
     errors: tuple[str, ...] = ()
-    signatures: tuple[str, ...] = ()
-    spans: tuple[int, ...] = ()
 
 
 class Rejection(Value):

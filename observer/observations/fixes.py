@@ -211,15 +211,11 @@ def _with_repair(
     fixer = resolved.edits[-1].item
     met = [(item, fixer, resolved.passed) for one in resolved.failures for item in one.items[-1:]]
     errors = [one.last_error or one.said for one in resolved.failures]
-    signatures = [one.signature for one in resolved.failures]
-    spans = [resolved.edits[-1].seq - one.last_seq for one in resolved.failures]
     after = replace(
         before,
         times=before.times + 1,
         met=(*before.met, *met)[-_MET:],
         errors=distinct(filter(None, (*errors, *before.errors)), _ERRORS),
-        spans=(*before.spans, *spans)[-_MET:],
-        signatures=distinct(filter(None, (*signatures, *before.signatures)), _ERRORS),
     )
     others = [one for one in known.repairs if one is not before]
     made = fix_text.repair_item(after, resolved, recorded)

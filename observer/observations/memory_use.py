@@ -21,7 +21,7 @@ QUESTION_CHARS = 400
 _PROGRAM = re.compile(r"(?:\w+=)?[\"'$(`]{0,4}observer(?:-memory)?(?:@[\w.]+|\.__main__)?\Z")
 _VERBS = word_set(
     """
-    up down status doctor search timeline show why context recall remember forget note post usage
+    up down status doctor search timeline show why context recall remember forget note post
     today week session sessions projects import install uninstall snippets tools mcp config model
     llm rebuild export
     """

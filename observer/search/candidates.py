@@ -136,19 +136,16 @@ class Candidates:
         has_one = (self._columns["fts5"] > 0) | (self._columns["semantic"] >= NEAR)
         return frozenset(self._columns["ids"][has_one].tolist())
 
-    def signals(
-        self, item_id: int, *, recency: float, project_match: float = 0.0, usefulness: float = 1.0
-    ) -> HitSignals:
+    def signals(self, item_id: int, *, recency: float, project_match: float = 0.0) -> HitSignals:
         """Return what speaks for an item; for one that is no candidate nothing beside these."""
         place = self._places.get(item_id)
         if place is None:
-            return HitSignals(recency=recency, project_match=project_match, usefulness=usefulness)
+            return HitSignals(recency=recency, project_match=project_match)
         columns = self._columns
         return HitSignals(
             **{name: figures[place] for name, figures in self._figures.items()},
             recency=recency,
             project_match=project_match,
-            usefulness=usefulness,
             terms=tuple(compress(self._words, columns["held"][place].tolist())),
             words_rank=int(columns["words_rank"][place]) or None,
             meaning_rank=int(columns["meaning_rank"][place]) or None,

@@ -24,7 +24,6 @@ from observer.search.eligible import EXPIRED, has_expired, staleness_factor, suc
 from observer.search.language import quoted
 from observer.search.query import STOP_WORDS, QueryPlan, parts, plan
 from observer.search.rank import Hit, fit, recency
-from observer.search.usage import UNKNOWN, usefulness
 
 SHORTEST = 5
 """Letters of a word from which on one slip leaves little doubt what was meant."""
@@ -142,7 +141,6 @@ class HitLoader:
         self.factors = {item: staleness_factor(records) for item, records in self.validity.items()}
         for item, weight in found.weights.items():
             self.factors[item] = self.factors.get(item, 1.0) * weight
-        self._uses = usefulness(self._reader.uses(items=found.ids), now_ms=now_ms)
 
     def fetch(self, ids: Iterable[int]) -> None:
         """Have items at hand, those that the index let through by mistake left out."""
@@ -162,7 +160,6 @@ class HitLoader:
             item.id,
             recency=recency(item.created_ms, now_ms=self._now_ms),
             project_match=1.0 if is_home else 0.5,
-            usefulness=self._uses.get(item.id, UNKNOWN).weight,
         )
         score = fit(signals)
         score *= self.factors.get(item.id, 1.0)

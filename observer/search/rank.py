@@ -35,11 +35,10 @@ class HitSignals(Value):
     written, `exact` the share of its names and quoted phrases that are there word for word, `terms`
     the words that the item holds at all. A rank is the item's place in the answer of one leg alone,
     from 1.
-    `usefulness` is no signal but a factor: what became of the item where it was shown, 1 if nothing
-    is known (see `usage.usefulness`).
-    So is `type_weight`: less than 1 for a prompt that only asks (see `ASKING`), and
-    `meaning_weight`: what meaning counts for, more where the words of the query find little (see
-    `signals.trust`). `is_newest` marks work that is shown because it is the newest, whatever fits.
+    `type_weight` is no signal but a factor: less than 1 for a prompt that only asks (see `ASKING`).
+    So is `meaning_weight`: what meaning counts for, more where the words of the query find little
+    (see `signals.trust`). `is_newest` marks work that is shown because it is the newest, whatever
+    fits.
     """
 
     semantic: float = 0.0
@@ -52,7 +51,6 @@ class HitSignals(Value):
     terms: tuple[str, ...] = ()
     words_rank: int | None = None
     meaning_rank: int | None = None
-    usefulness: float = 1.0
     type_weight: float = 1.0
     meaning_weight: float = 1.0
     is_newest: bool = False
@@ -144,13 +142,13 @@ Source: development sets; of pairs by chance, 1 to 2 % are as near, with any mod
 """
 
 TIE = 3
-"""Digits of a score that count; hits that differ by less are ordered by their use, then by age."""
+"""Digits of a score that count; hits that differ by less are ordered by age."""
 
 
-def order(hit: Hit) -> tuple[float, float, int, int]:
+def order(hit: Hit) -> tuple[float, int, int]:
     """Return what the hits of a query are ordered by."""
     item = hit.item
-    return (-round(hit.score, TIE), -hit.signals.usefulness, -item.created_ms, -item.id)
+    return (-round(hit.score, TIE), -item.created_ms, -item.id)
 
 
 def has_signal(signals: HitSignals) -> bool:
@@ -190,7 +188,7 @@ def composite(signals: HitSignals, *, type_: str) -> float:
     """
     factor = KNOWLEDGE_FACTOR if type_ in KNOWLEDGE_TYPES else 1.0
     worth = RECENCY * signals.recency + PROJECT * signals.project_match
-    return worth * factor * signals.usefulness
+    return worth * factor
 
 
 def clamped(score: float) -> float:

@@ -20,6 +20,7 @@ from observer.core.model import Item, item_id
 from observer.core.text import listed, one_line
 from observer.core.value import Value
 from observer.observations import session_digest, turns
+from observer.observations.quoting import opening
 from observer.outcomes.same_check import BELOW
 from observer.search.eligible import ENDS, WITHHELD, clean, discarded, is_harmless, is_stale
 from observer.search.recent_sessions import (
@@ -255,7 +256,6 @@ def _notes(reader: StoreReader, request: StartRequest) -> list[CardFact]:
             item=hit.item.id,
             why=_holds(hit.item),
             text=_said(hit.item),
-            weight=hit.signals.usefulness,
         )
         for hit in hits
     ]

@@ -36,7 +36,7 @@ class PackEntry(Value):
 
 
 class CardFact(Value):
-    """One fact of a card. `item` is what to fetch, `why` what put it there, `weight` its use.
+    """One fact of a card. `item` is what to fetch, `why` what put it there.
 
     An `item` of 0 has nothing to fetch. Of `text` so many characters are shown. `red` is the
     command that is said to fail on the branch of the last session.
@@ -46,7 +46,6 @@ class CardFact(Value):
     why: str
     text: str
     at_ms: int = 0
-    weight: float = 1.0
     most_chars: int = LINE_CHARS
     red: str = ""
 

@@ -17,7 +17,6 @@ from observer.search.rank import (
     recency,
 )
 from observer.search.token_budget import PackRequest
-from observer.search.usage import UNKNOWN, usefulness
 from observer.store.interface import StoreReader
 
 
@@ -27,7 +26,6 @@ def ranked(reader: StoreReader, request: PackRequest, ids: Sequence[int]) -> lis
     What took the place of one of them is among them.
     """
     filters = request.filters("observation", "note")
-    known = usefulness(reader.uses(items=ids), now_ms=request.now_ms)
     items = reader.items(ids)
     items += reader.items([each for each in successors(items) if each not in frozenset(ids)])
     gone = discarded(reader, items)
@@ -39,7 +37,6 @@ def ranked(reader: StoreReader, request: PackRequest, ids: Sequence[int]) -> lis
         of_item = HitSignals(
             recency=recency(item.created_ms, now_ms=request.now_ms),
             project_match=1.0 if item.project_id == request.project_id else 0.5,
-            usefulness=known.get(item.id, UNKNOWN).weight,
         )
         worth = composite(of_item, type_=item.type if is_knowledge(item) else "")
         worth *= staleness_factor(item.validity)

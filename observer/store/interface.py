@@ -23,7 +23,6 @@ from observer.core.model import (
     Project,
     Recorded,
     Session,
-    UsageEvent,
 )
 from observer.core.value import Value
 from observer.store.anchors import StalenessReader, StalenessWriter, ValidityById
@@ -231,14 +230,6 @@ class StoreReader(LogReader, StalenessReader, NoteFileReader, Protocol):
     def spending(self, day: str) -> LlmUsage:
         """Return what language models cost on a day (UTC, e.g. ``2026-11-22``)."""
 
-    def uses(
-        self, *, items: Sequence[int] | None = None, sessions: Sequence[int] | None = None
-    ) -> list[UsageEvent]:
-        """Return what became of items in sessions, oldest first; None does not restrict."""
-
-    def followed(self) -> int | None:
-        """Return the `seq` up to which events were looked through for uses; None if none was."""
-
     def totals(self) -> Totals:
         """Return counts and sizes; cheap enough to ask every second."""
 
@@ -297,12 +288,6 @@ class Writer(StoreReader, StalenessWriter, NoteFileWriter, Protocol):
 
     def spend(self, day: str, *, tokens: int, requests: int = 0) -> None:
         """Add to what language models cost on a day; a rebuild keeps it. Negative gives back."""
-
-    def put_uses(self, uses: Iterable[UsageEvent], *, followed: int | None = None) -> None:
-        """Add uses; a known one keeps its later time. `followed` as `StoreReader.followed`."""
-
-    def drop_uses(self, items: Sequence[int] | None = None, *, before_ms: int) -> int:
-        """Delete uses older than a time, of these items or of all; return how many there were."""
 
     def clear_projection(self) -> None:
         """Delete all that is derived (items, sessions, words, vectors, deletions).

@@ -65,6 +65,3 @@ class LogReader(Protocol):
 
         Only the `newest` events of the log are looked at.
         """
-
-    def log_of_shown(self, *, after_seq: int, until_seq: int, limit: int) -> list[Recorded]:
-        """Return the events of sessions that were shown items, as `log_of_kind` does."""

@@ -187,7 +187,6 @@ class Core:
             )
         found, missing = self._resolved(ids)
         fetched = self._view().observations(found)
-        self._memory.usage.fetched([item.id for item in fetched.items])
         name = self._names()
         missing = [*missing, *fetched.missing]
         result = rows.ObservationsResult(

@@ -19,7 +19,6 @@ from observer.memory.api import MOST_IDS, Memory
 from observer.search.find import SearchHits
 from observer.search.handles import SearchOptions
 from observer.search.rank import KNOWLEDGE_FACTOR, Hit, clamped, is_knowledge
-from observer.search.reads import KIND as READ
 from observer.search.snippet import snippet
 from observer.search.token_budget import PackEntry, TokenCosts
 from observer.toolsets import rows
@@ -197,7 +196,6 @@ class Kiro:
         if not 0 < len(ids) <= MOST_IDS:
             raise BadInput(f"{len(ids)} ids asked for", hint=f"give 1 to {MOST_IDS}")
         found = self._view().accounts.steps(ids)
-        self._memory.usage.fetched([item.id for item in found if item.type != READ])
         return _as_json(KiroObservations(observations=self._observations(found)))
 
     def get_context(

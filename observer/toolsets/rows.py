@@ -88,7 +88,6 @@ class HitReasons(ResultRow):
     meaning_rank: int | UnsetType = UNSET
     same: list[int] | UnsetType = UNSET
     lasting: float | UnsetType = UNSET
-    use: float | UnsetType = UNSET
     type_weight: float | UnsetType = UNSET
 
 
@@ -256,7 +255,6 @@ def why(hit: Hit) -> HitReasons:
         meaning_rank=signals.meaning_rank or UNSET,
         same=list(hit.alike) or UNSET,
         lasting=_factor(hit.lasting),
-        use=_factor(signals.usefulness),
         type_weight=_factor(signals.type_weight),
     )
 

@@ -10,7 +10,6 @@ of the client whose hook asks.
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
@@ -32,7 +31,6 @@ ANYONES = "CONTEXT.md"
 """The file for a client without one of its own."""
 SESSIONS = 40
 """Sessions looked at, newest first, for the clients that get a file."""
-_ID = re.compile(r"(?:^|; )#(\d{1,18}) ", re.MULTILINE)
 
 
 def write(
@@ -91,17 +89,6 @@ def existing(root: str, paths: Collection[str]) -> frozenset[str]:
     return frozenset(path for path in paths if os.path.lexists(f"{root}/{path}"))
 
 
-def shown(home: Home, root: str, client: str) -> list[int]:
-    """Return the item ids that a client's session-start hook prints in a folder, in their order."""
-    known = all_clients().get(client)
-    if known is None or not known.context_file:
-        return []
-    folder = mirror(home, root)
-    # In JSON a line feed is two characters, and the text would be one line.
-    text = _text(folder / known.context_file).replace("\\n", "\n") or _text(folder / ANYONES)
-    return list(dict.fromkeys(map(int, _ID.findall(text))))
-
-
 def sweep(home: Home) -> int:
     """Remove the files of folders that no longer exist; return the number of folders."""
     top = home.context / "by-path"
@@ -144,13 +131,6 @@ def _clients(memory: Memory, project: Project) -> list[Client]:
     sessions = memory.sessions(project=project.uuid, limit=SESSIONS)
     names = {session.client for session in sessions}
     return [one for one in all_clients().values() if one.context_file and one.name in names]
-
-
-def _text(path: Path) -> str:
-    try:
-        return read_plain(path).decode()
-    except FileNotFoundError:
-        return ""
 
 
 def _replace(path: Path, content: bytes) -> bool:
@@ -221,13 +201,6 @@ def _form(known: Reminder) -> str:
     return f"`{known.instead}` works here; `{known.failed}` could not run{times} ({known.why})."
 
 
-def _remedy(known: Reminder) -> str:
-    if not _is_short(known.instead):
-        return ""
-    times = f" {known.times} times" if known.times > 1 else ""
-    return f"`{known.instead}` solved this failure here{times}."
-
-
 def _is_short(command: str) -> bool:
     """Return True if a command fits whole between backticks in the one line."""
     return len(command) <= _COMMAND_CHARS and "`" not in command
@@ -237,8 +210,4 @@ def _returned(known: Reminder) -> str:
     return f"this very edit of {known.failed} was made before and taken back ({known.instead})."
 
 
-def _rule(known: Reminder) -> str:
-    return f"{known.failed}: {known.instead}"
-
-
-_SAYING = {"form": _form, "remedy": _remedy, "returned": _returned, "rule": _rule}
+_SAYING = {"form": _form, "returned": _returned}

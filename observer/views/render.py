@@ -195,11 +195,7 @@ def _reasons(hit: Hit) -> str:
     ):
         place = f" (no. {rank})" if rank else ""
         parts.append(f"{label} {figure:.2f}{place}")
-    factors = (
-        ("lasting", hit.lasting),
-        ("type", signals.type_weight),
-        ("use", signals.usefulness),
-    )
+    factors = (("lasting", hit.lasting), ("type", signals.type_weight))
     parts += (f"{label} {figure:.2f}" for label, figure in factors if round(figure, 2) != 1)
     if signals.terms:
         parts.append("matched " + ", ".join(signals.terms))

@@ -1,9 +1,8 @@
 """How often memory speaks up unasked, what it says then, and whether the transcript bears it out.
 
 A reminder of a form is right if the call then fails with the words that it quotes, or if the form
-that it names is what works later in that session. A remedy is right if its command is run before
-the failed command passes. One of an edit is right if the edit is taken back later. Whether a rule
-was of use nobody can tell from a transcript: those are only listed.
+that it names is what works later in that session. One of an edit is right if the edit is taken back
+later. What a compaction left out nobody can judge from a transcript: that is only listed.
 
 What could have been shown is counted too: a command that could not run, with words with which one
 could not run in an earlier session, the first time in each session.
@@ -26,9 +25,9 @@ _ACTIONS = frozenset({"PostToolUse", "PostToolUseFailure"})
 _FORM = re.compile(
     r"`(?P<works>[^`]+)` works here; `(?P<failed>[^`]+)` could not run.*?\((?P<why>.*)"
 )
-_REMEDY = re.compile(r"`(?P<command>[^`]+)` solved this failure")
 _COMPLAINT = re.compile(
-    r"(?im)^.*\b(?:unrecognized|not found|missing script|(?:no such|unknown) (?:sub)?command)\b.*$"
+    r"(?im)^.*\b(?:unrecognized|not found|missing script|(?:no such|unknown) (?:sub)?command"
+    r"|unexpected argument|(?:illegal|invalid|unknown) option)\b.*$"
 )
 _MOST_LINES = 12
 """What could not run says little more than that."""
@@ -111,17 +110,18 @@ def _repeats(kept: Kept, verdicts: Sequence[tuple[Recalled, str]]) -> Iterator[b
         shown = [(each.place, _said(each)) for each, _ in verdicts if each.session == session]
         mine: set[str] = set()
         for call in calls:
-            complaint = _complaint(call)
-            if complaint in known and complaint not in mine:
-                core = complaint[:_QUOTED]
-                yield any(place <= call.place and core in said for place, said in shown)
-            mine |= {complaint} - {""}
+            said = complaint(call.command, call.output)
+            if said in known and said not in mine:
+                core = said[:_QUOTED]
+                yield any(place <= call.place and core in words for place, words in shown)
+            mine |= {said} - {""}
         known |= mine
 
 
-def _complaint(call: Call) -> str:
-    is_short = bool(call.command) and call.output.count("\n") <= _MOST_LINES
-    found = _COMPLAINT.search(call.output) if is_short else None
+def complaint(command: str, output: str) -> str:
+    """Return the words with which a command could not run; "" if it did, as far as is known."""
+    is_short = bool(command) and output.count("\n") <= _MOST_LINES
+    found = _COMPLAINT.search(output) if is_short else None
     return found[0].strip() if found else ""
 
 
@@ -152,8 +152,6 @@ def _verdict(each: Recalled, calls: Sequence[Call]) -> str:
             return "fails so"
         works = any(_runs(call, form["works"], form["failed"]) for call in later)
         return "works so" if works and not here.has_failed else "wrong form"
-    if here and (remedy := _REMEDY.search(said)):
-        return _of_remedy(remedy["command"], here, later)
     if here and _RETURNED in said:
         back = any(_takes_back(call, here) for call in later)
         return "taken back" if back else "wrong edit"
@@ -162,15 +160,6 @@ def _verdict(each: Recalled, calls: Sequence[Call]) -> str:
 
 def _runs(call: Call, works: str, failed: str) -> bool:
     return works in call.command and failed not in call.command and not call.has_failed
-
-
-def _of_remedy(command: str, here: Call, later: Sequence[Call]) -> str:
-    for call in later:
-        if command in call.command:
-            return "mended so"
-        if call.command == here.command and not call.has_failed:
-            break
-    return "wrong remedy"
 
 
 def _takes_back(call: Call, here: Call) -> bool:

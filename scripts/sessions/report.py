@@ -9,6 +9,7 @@ import msgspec
 from sessions import (
     imported,
     labelled,
+    occasions,
     outcomes,
     prompts,
     questions,
@@ -35,6 +36,7 @@ SCORERS: Mapping[str, Callable[[Kept], Scored]] = {
     "starts": starts.scored,
     "prompts": prompts.scored,
     "questions": questions.scored,
+    "occasions": occasions.scored,
     "reminders": reminders.scored,
     "redactions": redactions.scored,
     "succession": succession.scored,

@@ -19,7 +19,7 @@ TIERS = (
     (
         (
             *("attribution", "backup", "bench", "doctor", "du", "eval", "import_", "maintenance"),
-            *("model", "note", "purge", "redact", "tools", "trial", "usage"),
+            *("model", "note", "purge", "redact", "tools"),
         ),
         ("numpy", "rich", "tree_sitter", "yaml"),
     ),

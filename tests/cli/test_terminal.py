@@ -91,7 +91,6 @@ COMMANDS = (
     "session",
     "sessions",
     "projects",
-    "usage",
     "note list",
     "status",
     "doctor",

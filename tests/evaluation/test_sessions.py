@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from sessions import (
     imported,
     labelled,
+    occasions,
     outcomes,
     prompts,
     questions,
@@ -434,8 +435,6 @@ def test_reminders_are_counted_and_can_be_read(kept: Kept) -> None:
         pytest.param(0, "`make` works here; `pytest -q` could not run (FAILED t", 1, id="fails so"),
         pytest.param(0, "`git` works here; `pytest -q` could not run (odd", 0, id="otherwise"),
         pytest.param(4, "`ls` works here; `git commit` could not run (odd", 0, id="passes"),
-        pytest.param(0, "`make deps` solved this failure here.", 0, id="passed without it"),
-        pytest.param(3, "`git commit` solved this failure here.", 1, id="was run"),
         pytest.param(1, "this edit was made before and taken back", 0, id="stays"),
     ],
 )
@@ -452,6 +451,29 @@ def test_a_reminder_is_held_against_what_happened(
     first = replace(kept.log.recalls[0], session="first", place=places[place], printed=said)
     kept.__dict__["log"] = replace(kept.log, recalls=(first,))
     assert figures(reminders.scored(kept))["right"] == right
+
+
+def test_a_failure_is_an_occasion_if_an_earlier_session_met_and_mended_it(kept: Kept) -> None:
+    first = [step for step in kept.steps if step.session == "first"]
+    assert figures(occasions.scored(kept))["met and mended before"] == 0
+    again = [step._replace(session="third", at_ms=step.at_ms + 7_200_000) for step in first]
+    kept.__dict__["steps"] = [*kept.steps, *again]
+    found = occasions.scored(kept)
+    names = ("failures", "met and mended before", "mended alike", "mended alike, late")
+    assert [figures(found)[name] for name in names] == [4, 0.25, 0.25, 0]
+    assert "src/cart.py" in found.wrong[0]
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        pytest.param("cat: illegal option -- A\nusage: cat", "cat: illegal option -- A", id="ends"),
+        pytest.param("1 failed in 0.10s", "", id="ran"),
+        pytest.param("x\n" * 20 + "zsh: command not found: a", "", id="a long output"),
+    ],
+)
+def test_a_command_that_could_not_run_is_a_dead_end(output: str, said: str) -> None:
+    assert reminders.complaint("cat -A cart.py", output) == said
 
 
 def test_a_line_that_is_put_down_to_another_session_is_found(corpus: Path, tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ import pytest
 from observer import client
 from observer.core.paths import Home
 from observer.daemon.servers import make_run_folder
-from observer.search.trial import Trials
 from observer.spool.spool import Spool
 
 ERROR = "Exit code 2\nerror: unrecognized subcommand 'bun'"
@@ -160,41 +159,6 @@ def test_after_it_has_failed_it_is_shown_too_but_once(
         answer = answered(recall, "claude-code", "PostToolUseFailure", payload=failure(session))
         assert "`bun run test` works here" in shown(answer, "PostToolUseFailure")
         assert recall("claude-code", "PreToolUse", payload=coming(session)).stdout == b""
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("learned")
-def test_in_a_trial_a_session_is_shown_or_hears_nothing(
-    recalls: dict[str, Recall],
-    answered: Callable[..., bytes],
-    home: Home,
-    observer: Any,
-    until: Any,
-) -> None:
-    observer("trial", "start")
-    trials = Trials(home.trials)
-    plan = trials.newest()
-    assert plan
-    for number, recall in enumerate(recalls.values()):
-        sessions = map(str, range(64 * number, 64 * number + 64))
-        drawn = {plan.arm("claude-code", name): name for name in sessions}
-        asked = coming(drawn["shown"])
-        assert answered(recall, "claude-code", "PreToolUse", payload=asked)
-        hears_nothing(recall, drawn["withheld"], trials, until)
-
-
-def hears_nothing(recall: Recall, session: str, trials: Trials, until: Any) -> None:
-    """Ask until the trial has noted it."""
-    plan = trials.newest()
-    assert plan
-    heard = []
-
-    def is_met() -> bool:
-        heard.append(recall("claude-code", "PreToolUse", payload=coming(session)).stdout)
-        return plan.name("claude-code", session) in trials.met(plan)
-
-    until(is_met)
-    assert set(heard) == {b""}
 
 
 @pytest.mark.slow

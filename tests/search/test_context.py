@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.errors import BadInput
-from observer.core.model import Item, Project, Session, SummaryFields, UsageEvent, Validity, item_id
+from observer.core.model import Item, Project, Session, SummaryFields, Validity, item_id
 from observer.observations.drafts import QUESTION
 from observer.search.candidates import Sources
 from observer.search.context import pack
@@ -269,20 +269,6 @@ def test_not_all_that_does_not_fit_is_named(filled: Filled, an_item: Make) -> No
     sources = filled(*many(1), *many(21, **facts), *many(41, **decisions))
     found = packed(sources, budget=OVERHEAD + 1)
     assert (len(found.omitted), found.left_out) == (MOST_OMITTED, 60)
-
-
-def test_what_helped_before_comes_first(store: SqliteStore, filled: Filled) -> None:
-    with store.write() as writer:
-        writer.put_uses(
-            [
-                UsageEvent(item=4, session=1, sort="shown", at_ms=NOW_MS - 7_200_000),
-                UsageEvent(item=12, session=1, sort="edited", at_ms=NOW_MS - 7_200_000),
-            ]
-        )
-    found = packed(filled("one", "two", "three"))
-    assert ids(found) == [12, 8, 4]
-    weights = [entry.hit.signals.usefulness for entry in found.entries]
-    assert weights[0] > weights[1] == 1 > weights[2]
 
 
 TEXT = st.text("ab c.\n", max_size=80)

@@ -10,7 +10,7 @@ from observer.observations.drafts import ItemOrigin
 from observer.observations.failure_records import Alternative
 from observer.observations.project_state import ProjectState
 from observer.outcomes.not_started import Reason
-from observer.search import known_fixes
+from observer.search import dead_ends
 from observer.shell.command_forms import InvocationForm, forms_of
 
 ORIGIN = ItemOrigin(seq=7, event="e7", at_ms=1)
@@ -39,7 +39,7 @@ LINTED = a_pair("bun run lint", "bun run lint", 'Script not found "lint"', folde
 
 
 def shown(command: str, *known: Alternative, cwd: str = "/app") -> str:
-    found = known_fixes.find_form(ProjectState(alternatives=known), command, root="/app", cwd=cwd)
+    found = dead_ends.find_form(ProjectState(alternatives=known), command, root="/app", cwd=cwd)
     return found.worked.line if found else ""
 
 
@@ -94,4 +94,4 @@ def test_what_was_met_most_often_is_shown() -> None:
 
 
 def test_its_item_is_the_one_that_tells_of_the_form() -> None:
-    assert known_fixes.item_of(WRAPPED) == item_id(7, "arc")
+    assert dead_ends.item_of(WRAPPED) == item_id(7, "arc")

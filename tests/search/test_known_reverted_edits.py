@@ -9,7 +9,7 @@ from observer.core.events import Edit, FileWrite
 from observer.observations.drafts import Where
 from observer.observations.failure_records import DROPPED, STASHED, TrackedEdit, WorktreeBranch
 from observer.observations.project_state import ProjectState
-from observer.search import known_fixes
+from observer.search import dead_ends
 
 HERE = Where(root="/app", cwd="/app")
 WRITE = FileWrite(path="/app/cart.py", edits=(Edit(old="a = 1\n", new="a = 2\n"),))
@@ -32,7 +32,7 @@ def an_edit(
 
 
 def how(*edits: TrackedEdit, write: FileWrite = WRITE, session: int | None = 2) -> str:
-    found = known_fixes.find_reverted_edit(ProjectState(edits=edits), write, HERE, session)
+    found = dead_ends.find_reverted_edit(ProjectState(edits=edits), write, HERE, session)
     return found.how if found else ""
 
 

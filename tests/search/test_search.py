@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.filters import Filters
-from observer.core.model import Item, Project, UsageEvent, Validity
+from observer.core.model import Item, Project, Validity
 from observer.observations.drafts import QUESTION
 from observer.search import candidates
 from observer.search.candidates import LEGS, Leg, Sources
@@ -419,20 +419,6 @@ def test_no_answer_crosses_projects_or_owners(
 def test_a_commit_is_never_the_same_as_another(filled: Filled, an_item: Make) -> None:
     picked = (an_item(n, type="commit", title="Mend the login", narrative="x") for n in (1, 2))
     assert [hit.alike for hit in run(filled(*picked), "login").hits] == [(), ()]
-
-
-@pytest.mark.parametrize(("used", "order"), [((), [4, 8, 12]), ((8, 12), [8, 4, 12])])
-def test_use_decides_between_what_fits_alike_and_nothing_else(
-    store: SqliteStore, filled: Filled, used: tuple[int, ...], order: list[int]
-) -> None:
-    with store.write() as writer:
-        writer.put_uses(
-            UsageEvent(item=item, session=session, sort="cited", at_ms=NOW_MS)
-            for item in used
-            for session in range(9)
-        )
-    sources = filled("login fails, alpha", "login fails, bravo", "no login here of all things")
-    assert [hit.item.id for hit in run(sources, "login fails").hits] == order
 
 
 def _stand(store: SqliteStore, item: int, *standing: Validity) -> None:

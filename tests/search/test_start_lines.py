@@ -28,7 +28,7 @@ from observer.core.events import (
     SessionStart,
     ToolUse,
 )
-from observer.core.model import Link, UsageEvent, Validity, item_id
+from observer.core.model import Link, Validity, item_id
 from observer.ingest.pipeline import Pipeline
 from observer.observations.open_failures import FORGOTTEN_MS
 from observer.projects import PlaceCache
@@ -121,11 +121,6 @@ class Shop:
     def stands(self, item: int, standing: Validity) -> None:
         """Say how an item stands."""
         stand(self._store, {item: (standing,)})
-
-    def used(self, *uses: UsageEvent) -> None:
-        """Note uses."""
-        with self._store.write() as writer:
-            writer.put_uses(uses)
 
 
 @pytest.fixture
@@ -527,20 +522,6 @@ def test_what_holds_is_shown_by_how_binding_it_is(shop: Shop) -> None:
         ("rejected before", "Note 0"),
         ("standing fact", "Note 4"),
     ]
-
-
-def test_what_helped_before_comes_before_what_did_not(shop: Shop) -> None:
-    first = shop.tell(Remember(content="First", type="decision"), session="", ago_h=2)
-    second = shop.tell(Remember(content="Second", type="decision"), session="", ago_h=1)
-    assert shop.said("standing") == ["Second", "First"]
-    at_ms = NOW_MS - HOUR_MS
-    shop.used(
-        UsageEvent(item=first, session=7, sort="cited", at_ms=at_ms),
-        UsageEvent(item=second, session=7, sort="shown", at_ms=at_ms),
-    )
-    standing = shop.lines()
-    assert [line.text for line in standing] == ["First", "Second"]
-    assert standing[0].weight > 1 > standing[1].weight
 
 
 @pytest.mark.parametrize(

@@ -356,10 +356,6 @@ NOTES = Filters(kinds=("note",), owner="ana")
             ),
             id="counts-of-a-project-and-none",
         ),
-        pytest.param(
-            lambda reader: reader.log_of_shown(after_seq=7, until_seq=9, limit=5),
-            id="new-events-of-sessions-that-were-shown-something",
-        ),
         pytest.param(lambda reader: reader.sessions(project_id=2), id="sessions-of-a-project"),
         pytest.param(lambda reader: reader.sessions(active=True), id="sessions-that-go-on"),
         pytest.param(

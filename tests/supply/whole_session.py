@@ -25,8 +25,8 @@ COMMANDS = (
     "status", "doctor", "search cart", "search total --explain", "timeline {item}",
     "show {item}", "why cart.py:1", "context", "recall cart", "today", "week", "session",
     "sessions",
-    "projects", "usage", "note list", "note links {note}", "policy", "pause --for 1h", "resume",
-    "tools", "snippets", "config list", "model list", "llm", "trial start", "export",
+    "projects", "note list", "note links {note}", "policy", "pause --for 1h", "resume",
+    "tools", "snippets", "config list", "model list", "llm", "export",
     "rebuild", "backup", "purge --text nowhere --dry-run", "forget {note} --yes",
 )  # fmt: skip
 

@@ -26,10 +26,7 @@ _EVENTS = {
     "Stop": 5,
     "SessionEnd": 5,
 }
-_RECALLING: dict[str, dict[str, object]] = {
-    "UserPromptSubmit": {},
-    "PostToolUse": {"matcher": "Bash"},
-}
+_RECALLING: dict[str, dict[str, object]] = {"PostToolUse": {"matcher": "Bash"}}
 _EMPTY: tuple[object, ...] = ({}, {"version": 1})
 
 

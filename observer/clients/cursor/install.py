@@ -32,7 +32,6 @@ _EVENTS: dict[str, dict[str, object]] = {
 """Timeouts in seconds. `postToolUse` only for what no `after…` event reports; those report more."""
 
 _RECALLING: dict[str, dict[str, object]] = {
-    "beforeSubmitPrompt": {},
     "postToolUse": {"matcher": "Shell"},
     "postToolUseFailure": {"matcher": "Shell"},
 }

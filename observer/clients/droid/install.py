@@ -22,7 +22,7 @@ HOOKS = OurHooks(
         "PreCompact": {"timeout": 5},
         "SessionEnd": {"timeout": 5},
     },
-    recalling={"UserPromptSubmit": {}, "PostToolUse": {"matcher": "Execute"}},
+    recalling={"PostToolUse": {"matcher": "Execute"}},
     asking={"timeout": 5},
     matchers={"PreToolUse": "Execute", "PostToolUse": "*"},
 )

@@ -23,7 +23,7 @@ HOOKS = OurHooks(
         "AfterAgent": _SHORT,
         "SessionEnd": _SHORT,
     },
-    recalling={"BeforeAgent": {}, "AfterTool": {"matcher": "run_shell_command"}},
+    recalling={"AfterTool": {"matcher": "run_shell_command"}},
     asking=_SHORT,
     matchers={"AfterTool": ".*"},
 )

@@ -1,6 +1,6 @@
 """Kiro: the hook payloads of its CLI and IDE, and its configuration."""
 
-from observer.clients.client import Client, plain_text, prompt_sample
+from observer.clients.client import Client, prompt_sample
 
 CLIENTS = (
     Client(
@@ -16,7 +16,6 @@ CLIENTS = (
         session_variable="KIRO_SESSION_ID",
         reports_twice=True,  # it may run the hooks of two of its formats
         context_file="CONTEXT.kiro.md",
-        format_reminder=plain_text,
     ),
     Client(
         name="kiro-cli",
@@ -24,7 +23,6 @@ CLIENTS = (
         host="observer.clients.kiro.decode:host",
         reports_twice=True,
         context_file="CONTEXT.kiro-cli.md",
-        format_reminder=plain_text,
     ),
     Client(name="kiro-ide", decoder="observer.clients.kiro.ide:read", takes_json=False),
 )

@@ -105,8 +105,7 @@ def _put_hooks(text: str, context: InstallContext) -> str:
     if jsonc.at(text, ("version",)) is None:
         text = jsonc.put(text, ("version",), "v1")
     wanted = [_hook(context, trigger) for trigger in _TRIGGERS]
-    wanted.insert(1, _printing(context, "SessionStart", "context", NAME))
-    wanted.insert(3, _printing(context, "UserPromptSubmit", "recall", NAME, "UserPromptSubmit"))
+    wanted.insert(1, _starting(context))
     return merge(text, ("hooks",), wanted, lambda entry: _is_our_hook(context, entry))
 
 
@@ -118,15 +117,12 @@ def _hook(context: InstallContext, trigger: str) -> dict[str, object]:
     return {**entry, "action": {"type": "command", "command": line}, "timeout": _TRIGGERS[trigger]}
 
 
-def _printing(
-    context: InstallContext, trigger: str, script: str, *arguments: str
-) -> dict[str, object]:
-    line = command(context.home, script, *arguments)
+def _starting(context: InstallContext) -> dict[str, object]:
     return {
-        "name": f"observer-{script}",
-        "trigger": trigger,
-        "action": {"type": "command", "command": line},
-        "timeout": _TRIGGERS[trigger],
+        "name": "observer-context",
+        "trigger": "SessionStart",
+        "action": {"type": "command", "command": command(context.home, "context", NAME)},
+        "timeout": _TRIGGERS["SessionStart"],
     }
 
 
@@ -157,8 +153,6 @@ def _put_agent_hooks(text: str, context: InstallContext) -> str:
         lines = [command(context.home, "post", OLD_NAME, event)]
         if event == "agentSpawn":
             lines.append(command(context.home, "context", OLD_NAME))
-        if event == "userPromptSubmit":
-            lines.append(command(context.home, "recall", OLD_NAME, event))
         matcher = {"matcher": "*"} if event.endswith("ToolUse") else {}
         wanted = [{**matcher, "command": line, "timeout_ms": _AGENT_TIMEOUT_MS} for line in lines]
         text = merge(text, ("hooks", event), wanted, lambda entry: runs_ours(context, entry))

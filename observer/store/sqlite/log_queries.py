@@ -152,13 +152,3 @@ class LogReads(Selecting):
             (newest, kind, among(words)),
         )
         return readable(rows)
-
-    def log_of_shown(self, *, after_seq: int, until_seq: int, limit: int) -> list[Recorded]:
-        """See `LogReader.log_of_shown`."""
-        rows = self._rows(
-            # With IN, SQLite would go through all that ever happened in such sessions.
-            f"{_BETWEEN} AND EXISTS (SELECT 1 FROM usage"
-            " WHERE usage.session_id = event.session_id AND sort = 'shown') ORDER BY seq LIMIT ?",
-            (after_seq, until_seq, limit),
-        )
-        return readable(rows)

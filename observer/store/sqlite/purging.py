@@ -171,7 +171,6 @@ class PurgeWrites(PurgeReads):
 
     def delete_events(self, seqs: Collection[int]) -> int:
         """See `PurgeWriter.delete_events`."""
-        self._connection.execute(f"DELETE FROM usage WHERE item_id / 4 {AMONG}", (among(seqs),))
         self._connection.execute(f"DELETE FROM event WHERE seq {AMONG}", (among(seqs),))
         gone = self._connection.changes()
         self.grown -= gone
@@ -179,7 +178,6 @@ class PurgeWrites(PurgeReads):
 
     def drop_note_files(self, items: Collection[int]) -> None:
         """See `PurgeWriter.drop_note_files`."""
-        self._connection.execute(f"DELETE FROM usage WHERE item_id {AMONG}", (among(items),))
         self._connection.execute(f"DELETE FROM note_file WHERE item {AMONG}", (among(items),))
 
     def put_texts(self, text: StoredText) -> None:

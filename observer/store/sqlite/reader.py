@@ -12,7 +12,6 @@ from observer.core.model import UNASSIGNED, Item, ItemChange, Project, Session
 from observer.store.interface import COLUMNS, Totals
 from observer.store.sqlite.anchors import StalenessReads
 from observer.store.sqlite.derived_queries import EnrichingReads, NoteReads, ProjectStateReads
-from observer.store.sqlite.feedback_queries import SignalReads, UsageReads
 from observer.store.sqlite.log_queries import LogReads
 from observer.store.sqlite.note_files import NoteFileReads
 from observer.store.sqlite.purging import PurgeReads
@@ -35,6 +34,7 @@ from observer.store.sqlite.rows import (
     to_project,
     to_session,
 )
+from observer.store.sqlite.signal_queries import SignalReads
 from observer.store.sqlite.validity import AMONG, among
 
 _SESSION = ", ".join(SESSION_FIELDS)
@@ -49,7 +49,6 @@ _INTEGER_DIGITS = 19
 class SqliteReader(
     ProjectStateReads,
     EnrichingReads,
-    UsageReads,
     StalenessReads,
     NoteReads,
     SignalReads,

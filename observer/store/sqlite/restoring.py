@@ -42,7 +42,7 @@ APPEND = (
     f"INSERT INTO event ({', '.join(EVENT_COLUMNS)}, checksum)"
     f" VALUES ({marks(len(EVENT_COLUMNS) + 1)}) ON CONFLICT DO NOTHING"
 )
-_UNDERIVED = ("usage", "llm_spending", "note_file", "note_claim", "note_relation", "note_alias")
+_UNDERIVED = ("llm_spending", "note_file", "note_claim", "note_relation", "note_alias")
 """Tables that are not derived from the log, beside the projects."""
 
 
@@ -162,7 +162,6 @@ _OF_ITEMS = (
     ("anchor_path", "item_id"),
     ("validity", "item_id"),
     ("validity", "target"),
-    ("usage", "item_id"),
     ("item", "id"),
 )
 _NOTED = "(SELECT item FROM note_file)"
@@ -229,10 +228,9 @@ class AdoptWrites(RestoreWrites):
         self._connection.execute(_REACHED, chosen)
         self._connection.execute(_JUDGED)
         for table, column in _OF_ITEMS:
-            if table != "usage":
-                self._connection.execute(
-                    f"DELETE FROM {table} WHERE {column} IN (SELECT id FROM reached)"
-                )
+            self._connection.execute(
+                f"DELETE FROM {table} WHERE {column} IN (SELECT id FROM reached)"
+            )
         for table in ("note_claim", "note_relation", "note_alias"):
             self._connection.execute(f"DELETE FROM {table} WHERE item NOT IN {_NOTED}")
         for statement in _CLEAR:

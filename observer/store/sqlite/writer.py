@@ -9,7 +9,6 @@ import msgspec
 from observer.core.model import Item, Project, Recorded, Session, title_key
 from observer.store.interface import Vectors, no_vectors
 from observer.store.sqlite.anchors import StalenessWrites
-from observer.store.sqlite.feedback_queries import SignalWrites, UsageWrites
 from observer.store.sqlite.note_files import NoteFileWrites
 from observer.store.sqlite.reader import SqliteReader
 from observer.store.sqlite.restoring import APPEND, PUT_PROJECT, AdoptWrites
@@ -24,6 +23,7 @@ from observer.store.sqlite.rows import (
     put,
     recorded_row,
 )
+from observer.store.sqlite.signal_queries import SignalWrites
 
 _PUT_ITEM = put("item", f"{ITEM_COLUMNS}, change, title_key")
 _PUT_VECTOR = put("item_vector", "item_id, model, vector")
@@ -32,9 +32,7 @@ _PUT_LINK = put("link", "source, place, kind, target, title, title_key")
 _PUT_WORDS = put("item_words", "rowid, title, subtitle, narrative, facts, concepts, files, place")
 
 
-class SqliteWriter(
-    SqliteReader, UsageWrites, StalenessWrites, SignalWrites, AdoptWrites, NoteFileWrites
-):
+class SqliteWriter(SqliteReader, StalenessWrites, SignalWrites, AdoptWrites, NoteFileWrites):
     """Implements `store.interface.Writer`; the store commits or rolls back around it."""
 
     def append(self, recorded: Recorded, *, stored_ms: int, data: str = "") -> bool:

@@ -87,7 +87,6 @@ def routes(text: str) -> dict[str, AnyBody]:
 
 
 WRAPPED, PLAIN, GREEN = "wrap bun run test", "bun run test", " 3 pass\n 0 fail"
-MISSING = "error: Cannot find module 'zod' from 'cart.ts'"
 
 
 def lessons(text: str) -> list[AnyBody]:
@@ -96,9 +95,6 @@ def lessons(text: str) -> list[AnyBody]:
     back = Edit(old=made.new, new=made.old)
     return [
         Command(command=WRAPPED, output=f"error: unknown command 'bun' {text}", exit_code=2),
-        Command(command=PLAIN, output=GREEN, exit_code=0),
-        Command(command=PLAIN, output=MISSING, exit_code=1),
-        Command(command="bun install zod", output="done", exit_code=0),
         Command(command=PLAIN, output=GREEN, exit_code=0),
         FileWrite(path=path, edits=(made,)),
         FileWrite(path=path, edits=(back,)),
@@ -109,9 +105,8 @@ def moments(text: str) -> list[tuple[bool, AnyBody]]:
     """Return when an agent would be shown of those, and of the routes; each with "is coming"."""
     return [
         (True, Command(command=WRAPPED)),
-        (True, lessons(text)[5]),
+        (True, lessons(text)[2]),
         (False, lessons(text)[0]),
-        (False, lessons(text)[2]),
         (False, routes(text)["test"]),
         (False, Prompt(text=f"go on with `{text}`")),
     ]
@@ -317,7 +312,7 @@ def test_no_honest_text_is_labelled(world: World) -> None:
 def test_what_is_no_order_is_shown_at_each_moment(world: World) -> None:
     place = world.visit(2_000, "zod")
     said = [one.removeprefix(hook_output.LABEL).split("`")[1:2] for one in world.reminders(place)]
-    assert said == [[PLAIN], [], [PLAIN], ["bun install zod"]]
+    assert said == [[PLAIN], [], [PLAIN]]
 
 
 def test_a_start_stays_the_same_while_nothing_changes(world: World, poisoned: list[Place]) -> None:

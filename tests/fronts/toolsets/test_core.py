@@ -162,10 +162,10 @@ def test_search_joins_lists_as_documented(tools: dict[str, Tool]) -> None:
 def test_a_score_that_is_less_than_its_figures_says_by_what() -> None:
     item = Item(id=1, uuid="", kind="note", type="decision", title="")
     worth = fit(HitSignals(fts5=1.0))
-    said = rows.why(Hit(item=item, score=worth / 2, signals=HitSignals(fts5=1.0, usefulness=1.2)))
-    assert (said.lasting, said.use) == (0.5, 1.2)
+    said = rows.why(Hit(item=item, score=worth / 4, signals=HitSignals(fts5=1.0, type_weight=0.5)))
+    assert (said.lasting, said.type_weight) == (0.5, 0.5)
     plain = rows.why(Hit(item=item, score=worth, signals=HitSignals(fts5=1.0)))
-    assert (plain.lasting, plain.use) == (UNSET, UNSET)
+    assert (plain.lasting, plain.type_weight) == (UNSET, UNSET)
 
 
 def test_search_spans_projects_unless_one_is_named(tools: dict[str, Tool]) -> None:

@@ -48,10 +48,10 @@ def test_a_hit_starts_with_its_id() -> None:
 
 
 def test_a_score_that_is_less_than_its_figures_says_by_what() -> None:
-    useful = HitSignals(fts5=1.0, usefulness=1.2)
-    shown = render.explained([Hit(item=ITEM, score=fit(useful) / 2, signals=useful)], name)
-    assert shown.endswith("recency 0.00 · lasting 0.50 · use 1.20")
-    plain = Hit(item=ITEM, score=fit(useful), signals=HitSignals(fts5=1.0))
+    prompt = HitSignals(fts5=1.0, type_weight=0.5)
+    shown = render.explained([Hit(item=ITEM, score=fit(prompt) / 4, signals=prompt)], name)
+    assert shown.endswith("recency 0.00 · lasting 0.50 · type 0.50")
+    plain = Hit(item=ITEM, score=fit(HitSignals(fts5=1.0)), signals=HitSignals(fts5=1.0))
     assert render.explained([plain], name).endswith("recency 0.00")
 
 

@@ -25,7 +25,7 @@ from observer.spool.spool import Spool
 from observer.store.anchors import WorktreeView
 from observer.store.sqlite.database import SqliteStore
 from observer.views import hook_output, render
-from observer.views.hook_output import ANYONES, mirror, shown, sweep, write
+from observer.views.hook_output import ANYONES, mirror, sweep, write
 
 CURSORS = "CONTEXT.cursor.json"
 WRAPPED = tuple(one.context_file for one in clients().values() if one.wrap_context)
@@ -217,24 +217,6 @@ def test_each_client_at_work_has_a_file_of_its_own(
         writer.put_session(msgspec.structs.replace(session, project_id=3))
     write(memory, project, home, Settings())
     assert sorted(path.name for path in folder.iterdir()) == sorted(NAMES)
-
-
-@pytest.mark.parametrize("client", ["claude-code", "cursor", "kiro", "kiro-cli"])
-def test_what_a_hook_shows_is_known_by_its_ids(
-    memory: Memory, project: Project, home: Home, client: str
-) -> None:
-    write(memory, project, home, Settings())
-    ids = shown(home, project.roots[0], client)
-    assert ids[:2] == [item_id(14, "summary"), item_id(13)]
-    assert len(ids) == len(set(ids))
-
-
-def test_nothing_is_shown_where_nothing_is_known_or_asked_for(
-    memory: Memory, project: Project, home: Home, tmp_path: Path
-) -> None:
-    write(memory, project, home, Settings())
-    assert shown(home, project.roots[0], "quill") == []
-    assert shown(home, str(tmp_path / "nowhere"), "kiro") == []
 
 
 def test_git_is_asked_about_each_root(

@@ -1,73 +1,16 @@
-"""Reads and writes of usage events and of the triage of signals."""
+"""Reads and writes of signals and their triage."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
 from observer.core.events import Triage
 from observer.core.filters import Filters
-from observer.core.model import NoteHeader, UsageEvent
+from observer.core.model import NoteHeader
 from observer.store.sqlite.queries import Selecting, conditions
 from observer.store.sqlite.rows import json_text, to_links, to_strings
-from observer.store.sqlite.validity import AMONG, among
-
-_FOLLOWED = "usage_seq"
-"""Name of the fact up to which event the log was looked through for uses."""
-
-
-class UsageReads(Selecting):
-    """The part of `store.interface.Reader` that is about uses."""
-
-    def uses(
-        self, *, items: Sequence[int] | None = None, sessions: Sequence[int] | None = None
-    ) -> list[UsageEvent]:
-        """See `StoreReader.uses`."""
-        where = ["1"]
-        values: list[str] = []
-        for column, wanted in (("item_id", items), ("session_id", sessions)):
-            if wanted is not None:
-                where.append(f"{column} {AMONG}")
-                values.append(among(wanted))
-        rows = self._rows(
-            "SELECT item_id, session_id, sort, at_ms FROM usage"
-            f" WHERE {' AND '.join(where)} ORDER BY at_ms, item_id, session_id, sort",
-            values,
-        )
-        return [UsageEvent(item=row[0], session=row[1], sort=row[2], at_ms=row[3]) for row in rows]
-
-    def followed(self) -> int | None:
-        """See `StoreReader.followed`."""
-        row = self._row("SELECT value FROM meta WHERE key = ?", (_FOLLOWED,))
-        return int(row[0]) if row else None
-
-
-class UsageWrites(UsageReads):
-    """The part of `store.interface.Writer` that is about uses."""
-
-    def put_uses(self, uses: Iterable[UsageEvent], *, followed: int | None = None) -> None:
-        """See `Writer.put_uses`."""
-        self._connection.executemany(
-            "INSERT INTO usage (item_id, session_id, sort, at_ms) VALUES (?, ?, ?, ?)"
-            " ON CONFLICT DO UPDATE SET at_ms = max(at_ms, excluded.at_ms)",
-            map(msgspec.structs.astuple, uses),
-        )
-        if followed is not None:
-            self._connection.execute(
-                "INSERT OR REPLACE INTO meta VALUES (?, ?)", (_FOLLOWED, str(followed))
-            )
-
-    def drop_uses(self, items: Sequence[int] | None = None, *, before_ms: int) -> int:
-        """See `Writer.drop_uses`."""
-        condition, values = "", []
-        if items is not None:
-            condition, values = f" AND item_id {AMONG}", [among(items)]
-        self._connection.execute(
-            f"DELETE FROM usage WHERE at_ms < ?{condition}", (before_ms, *values)
-        )
-        return self._connection.changes()
-
 
 _numbers = msgspec.json.Decoder(tuple[int, ...]).decode
 
