@@ -21,7 +21,7 @@ from observer.note_files.grammar import permalink_of
 from observer.spool.files import replace
 
 NAME_CHARS = 100
-_SYSTEM, _MEMORY = ("/proc", "/sys", "/dev"), "/dev/shm/"
+_SYSTEM, _MEMORY = ("/proc", "/sys", "/dev"), "/dev/shm/"  # noqa: S108 - named, not written to
 """What the kernel shows there are no files of a person's: some never end, some block a reader.
 Folders in shared memory are ordinary ones."""
 
