@@ -186,8 +186,7 @@ def _of_disk(home: Home) -> Status:
     found = next(path for path in (home.root, *home.root.parents) if path.exists())
     if not found.is_dir():
         return Status(home=str(home.root), degraded=f"home: {found} is not a folder")
-    is_stuck = found == home.root and not os.access(found, os.W_OK)
-    degraded = f"home: {home.root} cannot be written" if is_stuck else None
+    degraded = None if os.access(found, os.W_OK) else f"home: {found} cannot be written"
     status = Status(home=str(home.root), degraded=degraded, importing=importing(home))
     if not home.database.exists():
         return with_spool(status, home)
