@@ -10,6 +10,7 @@ What a session left open: the work that the next one may take up.
 from __future__ import annotations
 
 from observer.code.languages import language_of
+from observer.core import text
 from observer.core.model import Session
 from observer.core.text import ENDS, WIDE_ENDS, listed, one_line
 from observer.core.value import Value
@@ -40,7 +41,7 @@ def request_of(session: Session, known: SessionState, *, first_chars: int = prom
     if known.commits:
         return _ended(session_commits.subject_of(known.commits[0]))
     is_named = session.branch not in ("", "main", "master", "HEAD")
-    return f"Work on {session.branch}." if is_named else ""
+    return f"Work on {text.named(session.branch)}." if is_named else ""
 
 
 def title_of(session: Session, known: SessionState) -> str:

@@ -8,15 +8,17 @@ why it is there.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 from msgspec.structs import replace
 
 from observer.core.filters import Filters
 from observer.core.model import Item, SummaryFields
-from observer.core.text import listed
+from observer.core.text import listed, named, quoted
 from observer.core.value import Value
+from observer.observations.session_commits import HASH_CHARS
+from observer.search.authors import is_of_here, made_here
 from observer.search.eligible import (
     ENDS,
     WITHHELD,
@@ -101,7 +103,7 @@ def _lines(
 
 def _asked(last: PastSession) -> CardFact:
     session = last.session
-    where = f" on {session.branch}" if clean(session.branch) else ""
+    where = f" on {named(session.branch)}" if clean(session.branch) else ""
     asked = clean(last.left.request) or clean(last.summary.title) or WITHHELD
     text = f"{session.client}{where}, {_ENDS[session.status]}: {asked}"
     return _of(last, LAST, text, at_ms=session.last_ms)
@@ -114,14 +116,14 @@ def _red(red: FailingCheck, last: PastSession) -> CardFact:
     if red.past is not last and failure.client != last.session.client:
         why += f", {failure.client}"
     tests = tuple(filter(clean, failure.tests or failure.failing))
-    named = [test for test in tests if test not in failure.error]
-    parts = [clean(failure.said), listed(named, NAMES_SAID), clean(failure.error)]
+    unsaid = [test for test in tests if test not in failure.error]
+    parts = [clean(failure.said), listed(unsaid, NAMES_SAID), clean(failure.error)]
     if failure.is_unread:
         parts.append("run again since, and nothing shows how that ended")
     if failure.changed:
-        parts.append(f"changed since and not run again: {listed(failure.changed, NAMES_SAID)}")
+        parts.append(f"changed since and not run again: {_names(failure.changed)}")
     is_here = failure.branch == last.session.branch
-    where = "" if is_here else f" on {failure.branch}"
+    where = "" if is_here else f" on {named(failure.branch)}"
     text = f"{failure.head}{where}: {'; '.join(filter(None, parts))}".removesuffix(": ")
     return CardFact(
         item=red.item.id,
@@ -137,10 +139,10 @@ def _uncommitted(dirty: Sequence[UncommittedFile], last: PastSession) -> Iterato
     for path, past, item in ((each.path, each.past, each.item) for each in dirty[:MOST_DIRTY]):
         changed = ", ".join(item.facts[1:NAMES_SAID]) if item.facts[:1] == (path,) else ""
         who = "" if past is last else f", changed by {past.session.client}"
-        text = f"{path} ({changed})" if changed else path
+        text = f"{named(path)} ({changed})" if changed else named(path)
         yield CardFact(item=item.id, why=f"{why}{who}", text=text)
     if more := dirty[MOST_DIRTY:]:
-        text = f"{len(more)} more: {listed([each.path for each in more], 2 * NAMES_SAID)}"
+        text = f"{len(more)} more: {_names([each.path for each in more], most=2 * NAMES_SAID)}"
         yield CardFact(item=more[0].past.summary.id, why=why, text=text)
 
 
@@ -155,7 +157,8 @@ def _notes(reader: StoreReader, request: CardRequest) -> list[CardFact]:
         project_id=request.project_id, budget_tokens=0, now_ms=request.now_ms, owner=request.owner
     )
     ids = reader.ids(replace(asked.filters("note"), types=NOTE_TYPES), limit=NOTES)
-    hits = [hit for hit in ranked(reader, asked, ids) if hit.item.type in NOTE_TYPES]
+    found = ranked(reader, asked, ids)
+    hits = [hit for hit in found if hit.item.type in NOTE_TYPES and is_of_here(hit.item)]
     hits.sort(key=lambda hit: (is_stale(hit.item), hit.item.type != "rule"))
     return [
         CardFact(
@@ -171,7 +174,11 @@ def _notes(reader: StoreReader, request: CardRequest) -> list[CardFact]:
 def _holds(note: Item) -> str:
     why = "rejected before" if note.type == "rejected" else f"standing {note.type}"
     if away := next((each for each in note.validity if each.reason == "elsewhere"), None):
-        why += f", on branch {away.branch}, not here" if away.branch else ", not in this history"
+        why += (
+            f", on branch {named(away.branch)}, not here"
+            if away.branch
+            else ", not in this history"
+        )
     if not is_stale(note):
         return why
     reasons = dict.fromkeys(each.reason for each in note.validity if each.reason in ENDS)
@@ -188,7 +195,7 @@ def _said(note: Item) -> str:
 
 def _changed(other: PastSession) -> CardFact:
     asked = other.left.request or other.summary.title
-    files = listed(other.summary.files_modified, NAMES_SAID)
+    files = _names(other.summary.files_modified)
     why = f"changed by {other.session.client}"
     return _of(other, why, f"{files}: {asked}", at_ms=other.session.last_ms)
 
@@ -196,27 +203,44 @@ def _changed(other: PastSession) -> CardFact:
 def _committed(
     reader: StoreReader, request: CardRequest, last: PastSession, others: Sequence[PastSession]
 ) -> Iterator[CardFact]:
-    """Yield what was committed outside of the sessions shown, a line an author."""
+    """Yield what was committed outside of the sessions shown, a line an author.
+
+    A commit that was not made here is named by its hash: what it says are somebody else's words.
+    """
     shown = {last.session.id, *(other.session.id for other in others)}
     filters = Filters(
         project_id=request.project_id, types=("commit",), since_ms=last.session.started_ms
     )
-    of_authors: dict[str, list[Item]] = defaultdict(list)
     newest_ones = reader.recent(filters, limit=COMMITS)
     gone = discarded(reader, newest_ones)
-    for commit in newest_ones:
-        if commit.session_id not in shown and commit.id not in gone:
-            of_authors[commit.subtitle.partition(" by ")[2]].append(commit)
-    for author, commits in of_authors.items():
-        newest = commits[0]
-        files = dict.fromkeys(path for commit in commits for path in commit.files_modified)
+    news = [each for each in newest_ones if each.session_id not in shown and each.id not in gone]
+    ours = made_here(reader, news)
+    of_authors: dict[tuple[str, bool], list[Item]] = defaultdict(list)
+    for commit in news:
+        author = commit.subtitle.partition(" by ")[2]
+        of_authors[author, commit.id in ours].append(commit)
+    for (author, is_ours), commits in of_authors.items():
+        newest, files = commits[0], [path for commit in commits for path in commit.files_modified]
+        title, says = (newest.title, named) if is_ours else (_foreign(newest), quoted)
+        who = f" by {author if is_ours else quoted(author)}" if author else ""
         more = f" and {len(commits) - 1} more" if commits[1:] else ""
         yield CardFact(
             item=newest.id,
-            why=f"committed by {author}" if author else "committed",
-            text=f"{newest.title}{more}: {listed(tuple(files), NAMES_SAID)}",
+            why=f"committed{who}{'' if is_ours else ', not here'}",
+            text=f"{title}{more}: {_names(dict.fromkeys(files), says)}",
             at_ms=newest.created_ms,
         )
+
+
+def _foreign(commit: Item) -> str:
+    """Return a commit by its hash, with its subject as a quotation."""
+    return f"{commit.facts[0].removeprefix('commit ')[:HASH_CHARS]} {quoted(commit.title)}"
+
+
+def _names(
+    paths: Iterable[str], says: Callable[[str], str] = named, *, most: int = NAMES_SAID
+) -> str:
+    return listed([says(path) for path in paths], most)
 
 
 def _outcome(last: PastSession) -> Iterator[CardFact]:

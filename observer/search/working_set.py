@@ -18,6 +18,7 @@ import msgspec
 from observer.code.languages import language_of
 from observer.core.filters import Filters
 from observer.core.model import Item, Session, item_id
+from observer.core.text import named
 from observer.core.value import decode_json
 from observer.observations import session_state
 from observer.observations.fix_text import ALTERNATIVE
@@ -167,7 +168,7 @@ def dense(paths: Iterable[str]) -> str:
         if names[name] > 1 and folder:
             above, last = posixpath.split(folder)
             folder, name = above, f"{last}/{name}"
-        folders.setdefault(folder, []).append(name)
+        folders.setdefault(folder and named(folder), []).append(named(name))
     return " · ".join(
         f"{folder}: {' '.join(names)}" if folder else " ".join(names)
         for folder, names in folders.items()
