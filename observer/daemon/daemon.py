@@ -52,7 +52,7 @@ from observer.daemon.servers import (
 )
 from observer.daemon.spool_watch import watch
 from observer.daemon.staleness import StalenessWorker
-from observer.daemon.status import Connections, Status, importing, with_spool, with_store
+from observer.daemon.status import HttpConnections, Status, importing, with_spool, with_store
 from observer.daemon.watching.watcher import WatchWorker
 from observer.daemon.worker import Services, begin, end
 from observer.daemon.writer import WriterThread
@@ -120,7 +120,7 @@ class Daemon:
         self._loop = asyncio.get_running_loop()
         self._stopping = asyncio.Event()
         self._http: str | None = None
-        self._connections: Callable[[], Connections | None] = lambda: None
+        self._connections: Callable[[], HttpConnections | None] = lambda: None
         self._health = Health()
         self._store = LazyStore(lambda: open_store(self._home, self._guard))
         self._spool = Spool(home.spool)

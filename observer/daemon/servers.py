@@ -24,24 +24,24 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
+import orjson
 import uvicorn
 
 from observer.client import PROTOCOL, peer_uid
 from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home, read_plain
 from observer.daemon.kept_openings import KeptOpenings
-from observer.daemon.status import Connections
+from observer.daemon.status import HttpConnections
 from observer.memory.api import Memory
 
 BACKLOG = 512
-"""Connections that wait while the daemon is busy; twenty editors start at once."""
+"""HttpConnections that wait while the daemon is busy; twenty editors start at once."""
 MOST_CONNECTIONS = 64
 """Most connections of the loopback port; up to twice as many until old ones are closed."""
 MOST_WAITING = 32
 """Most of them that one peer has without having shown the token."""
 RETRY_AFTER_S = 1
-_FULL = msgspec.json.encode(
+_FULL = orjson.dumps(
     {
         "error": {
             "code": "daemon-unavailable",
@@ -86,7 +86,7 @@ class LoopbackSocket(socket.socket):
     Any user and any page of a browser may connect, and nobody has shown a token before the request
     is read: idle connections must not use up the daemon's descriptors. One that has shown it stays.
     Without room for a newcomer the oldest that waits goes, of the same peer if it has too many;
-    both are told by `REFUSAL`.
+    both are answered by `REFUSAL`.
     """
 
     def __init__(self) -> None:
@@ -116,11 +116,11 @@ class LoopbackSocket(socket.socket):
         self._known += [each for each in self._waiting if each.address == address]
         self._waiting = [each for each in self._waiting if each.address != address]
 
-    def connections(self) -> Connections:
+    def connections(self) -> HttpConnections:
         """Return how many there are; in any thread."""
         is_there = [each.connection.fileno() >= 0 for each in self._known]
         waiting = [each.connection.fileno() >= 0 for each in self._waiting]
-        return Connections(
+        return HttpConnections(
             known=sum(is_there),
             waiting=sum(waiting),
             refused=self._refused,

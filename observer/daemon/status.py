@@ -96,8 +96,8 @@ class NotedFolder(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.path}: {counted(self.notes, 'note')}{waiting}{left}"
 
 
-class Connections(msgspec.Struct, frozen=True, kw_only=True):
-    """Connections of the loopback port: `known` have shown the token, `waiting` have not yet.
+class HttpConnections(msgspec.Struct, frozen=True, kw_only=True):
+    """HttpConnections of the loopback port: `known` have shown the token, `waiting` have not yet.
 
     `most` may be there, and `most_waiting` of one peer without the token: a user of this machine,
     or an address where the kernel names no users. `refused` counts those that were turned away or
@@ -173,7 +173,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     importing: Importing | None = None
     following: tuple[str, ...] = ()
     http: str | None = None
-    http_connections: Connections | None = None
+    http_connections: HttpConnections | None = None
     llm: LlmStatus | None = None
     home: str = ""
 

@@ -18,14 +18,15 @@ from observer.core.model import Item, SummaryFields
 from observer.core.text import listed, named, quoted
 from observer.core.value import Value
 from observer.observations.session_commits import HASH_CHARS
-from observer.search.authors import is_of_here, made_here
 from observer.search.eligible import (
     ENDS,
     WITHHELD,
     clean,
     discarded,
     is_harmless,
+    is_of_here,
     is_stale,
+    made_here,
 )
 from observer.search.recent_sessions import (
     FailingCheck,
