@@ -122,10 +122,14 @@ class Handlers:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Access control of a TCP port: requests need the token and a local Host and Origin."""
+    """Access control of a TCP port: requests need the token and a local Host and Origin.
+
+    `admit` is called with the address of a connection that has shown the token.
+    """
 
     token: str
     port: int
+    admit: Callable[[tuple[str, int]], None] = lambda _: None
 
     def refuses(self, headers: Headers) -> HTTPException | None:
         """Return the error that rejects a request, None if it is allowed."""
@@ -265,7 +269,7 @@ class _Gate:
             await send(message)
 
         try:
-            answer = self._refusal(Headers(scope=scope)) or self._app
+            answer = self._refusal(scope) or self._app
             await answer(scope, receive, send_labelled)
         except Exception:  # the door of a front: one request fails, the daemon stays
             logger.exception("%s %s failed", scope["method"], scope["path"])
@@ -273,8 +277,11 @@ class _Gate:
                 error = ObserverError("internal error", hint="see the daemon's log")
                 await _error(error, status=500)(scope, receive, send_labelled)
 
-    def _refusal(self, headers: Headers) -> Response | None:
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
         refusal = self._guard.refuses(headers) if self._guard else None
+        if self._guard and not refusal and scope.get("client"):
+            self._guard.admit(tuple(scope["client"]))
         length = headers.get("content-length", "")
         if refusal is None and length.isdecimal() and int(length[:19]) > BODY_BYTES:
             refusal = _too_large()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -15,13 +16,14 @@ from observer import __version__
 from observer.cli.commands import COMMANDS, Commands, did_you_mean
 from observer.cli.output import complain, note
 from observer.core.errors import BadInput, ConfigInvalid, ObserverError, StoreDamaged, remedy
-from observer.core.paths import ENV_HOME, home
+from observer.core.paths import ENV_HOME, home, is_inside
 from observer.repair.request import request_repair
 from observer.views import moment
 
 PIPE_CLOSED = 128 + 13
 INTERRUPTED = 128 + 2
 
+_NO_WRITING = {errno.EACCES, errno.EPERM, errno.EROFS}
 _NOT_UTF8 = BadInput(
     "an argument, the input or the name of this folder is not valid UTF-8", hint="write it in UTF-8"
 )
@@ -97,6 +99,11 @@ def _as_ours(
         return _NOT_UTF8
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
+        if error.errno in _NO_WRITING and is_inside(str(error.filename), str(home().root)):
+            return ObserverError(
+                f"the home {home().root} cannot be used: {where}{error.strerror}",
+                hint="make it yours and writable, or choose another OBSERVER_HOME",
+            )
         message = f"{where}{error.strerror or error}"
         return ObserverError(message, hint=remedy(error, "see what is wrong: observer doctor"))
     return _usage(error, arguments) if isinstance(error, click.ClickException) else error

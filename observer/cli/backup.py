@@ -10,7 +10,7 @@ import click
 from msgspec.structs import asdict
 
 from observer.cli.config import write_setting
-from observer.cli.consent import refuse_agents
+from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.exclusive import TRIES, alone, repair_first
 from observer.cli.output import emit, json_option, note, say
 from observer.clients.installers import installable, installed_parts
@@ -33,8 +33,9 @@ from observer.store.sqlite.database import SqliteStore
     type=click.Path(path_type=Path),
     help="Write the whole home into this file, to move it: settings too, nothing of clients.",
 )
+@click.option("--yes", "-y", is_flag=True, help="Make the file's folder without asking.")
 @json_option
-def backup_command(*, path: Path | None, bundle: Path | None, as_json: bool) -> None:
+def backup_command(*, path: Path | None, bundle: Path | None, yes: bool, as_json: bool) -> None:
     """Write a verified copy of the database, beside whoever uses it; into backups by default."""
     here = home()
     if path and bundle:
@@ -44,6 +45,8 @@ def backup_command(*, path: Path | None, bundle: Path | None, as_json: bool) -> 
         raise BadInput(f"{target} exists", hint="name another file, or move it away")
     refuse_unsettled(here)
     repair_first(here)
+    if target.parent != here.backups:
+        _ensure_folder(target.parent, asks=not yes, as_json=as_json)
     if bundle:
         events = pack(here, target, config.owner(config.load(here))).events
     else:
@@ -77,6 +80,18 @@ def restore_command(*, path: Path, replace: bool, as_json: bool) -> None:
     context = current_context(here)
     if not any(installed_parts(name, context) for name in installable()):
         note("connect your clients here: observer install")
+
+
+def _ensure_folder(folder: Path, *, asks: bool, as_json: bool) -> None:
+    """Make the folder of a copy, after asking: a name with a typing error hides a backup."""
+    if asks and not folder.exists():
+        confirm_once(
+            f"There is no folder {folder}. Make it?",
+            refusal=f"there is no folder {folder}",
+            as_json=as_json,
+            hint="make it, or add --yes",
+        )
+    folder.mkdir(parents=True, mode=0o700, exist_ok=True)
 
 
 def _copied(here: Home, target: Path) -> int:

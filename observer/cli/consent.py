@@ -21,13 +21,19 @@ def refuse_agents(message: str) -> None:
         raise CapturedUserOnly(message, hint="ask the person to run it")
 
 
-def confirm_once(question: str, *, refusal: str, as_json: bool) -> None:
+def confirm_once(
+    question: str,
+    *,
+    refusal: str,
+    as_json: bool,
+    hint: str = "add --yes, or --dry-run to look only",
+) -> None:
     """Ask whether to go on with what was shown.
 
     Raises:
-        BadInput: there is nobody to ask, with the refusal.
+        BadInput: there is nobody to ask, with the refusal and the hint.
         click.Abort: the answer was no.
     """
     if as_json or not sys.stdin.isatty():
-        raise BadInput(refusal, hint="add --yes, or --dry-run to look only")
+        raise BadInput(refusal, hint=hint)
     click.confirm(question, abort=True)

@@ -20,7 +20,7 @@ from observer.cli.output import emit, note, say, table
 from observer.cli.terminal import progress
 from observer.core import config
 from observer.core.clock import now_ms
-from observer.core.errors import BadInput
+from observer.core.errors import BadInput, NotFound
 from observer.core.paths import Home
 from observer.core.text import counted
 from observer.importers.finished import FinishedImports
@@ -51,11 +51,14 @@ def import_sessions(
     Raises:
         BadInput: a path does not exist, there is nobody to ask, another import goes on in the
             background, or no source can be followed.
+        NotFound: the paths hold nothing of the sources.
         click.Abort: the answer was no.
     """
     _refuse_impossible(home, sources, choice, how)
     finished = FinishedImports(home.imports)
     plans = plan_import(home, sources, choice, finished, os.environ)
+    if choice.paths and not plans and not how.follow:
+        _refuse_strange(home, sources, choice.paths, finished)
     new = [plan for plan in plans if plan.new]
     if not how.as_json:
         _show(plans)
@@ -90,6 +93,18 @@ def _refuse_impossible(
         )
     if how.follow and not any(each.can_follow() for each in sources):
         raise BadInput(f"{sources[0].name} cannot be followed", hint="import it again instead")
+
+
+def _refuse_strange(
+    home: Home, sources: Sequence[SessionSource], paths: tuple[Path, ...], finished: FinishedImports
+) -> None:
+    """Return if it is only of another time or folder what the paths hold."""
+    if not plan_import(home, sources, Choice(paths), finished, os.environ):
+        named = ", ".join(each.name for each in sources)
+        raise NotFound(
+            f"{', '.join(map(str, paths))}: nothing there is of {named}",
+            hint="name another source: observer import --help lists them",
+        )
 
 
 def _leave(plans: Sequence[Plan], how: Manner) -> None:

@@ -93,7 +93,7 @@ def _described(status: Status) -> list[tuple[str, str]]:
     lines += [("paused", paused_text(one)) for one in status.paused]
     lines += [("not recorded", f"{one}; {one.hint}") for one in status.policies]
     if status.http:
-        lines.append(("http", status.http))
+        lines.append(("http", f"{status.http}: {status.http_connections}"))
     if status.degraded:
         lines.append(("degraded", status.degraded))
     return lines

@@ -12,6 +12,7 @@ from observer.cli.commands import Group
 from observer.cli.options import named_project
 from observer.cli.output import emit, json_option, limit_option, note, say, table
 from observer.cli.session import open_memory
+from observer.core.errors import BadInput
 from observer.core.model import iso
 from observer.core.paths import home, working_folder
 from observer.daemon.status import current
@@ -29,15 +30,18 @@ def folder_command() -> None:
 
 @folder_command.command("add", epilog="Example: observer note folder add docs/decisions")
 @click.argument("path")
-@click.option("--name", default="", help="What to call it; the folder's own name without.")
+@click.option("--name", help="What to call it; the folder's own name without.")
 @named_project("Project of the notes; that of the repository around the folder without.")
 @json_option
-def add_command(*, path: str, name: str, project: str | None, as_json: bool) -> None:
+def add_command(*, path: str, name: str | None, project: str | None, as_json: bool) -> None:
     """Make notes of the Markdown files in a folder, and follow them from now on."""
+    if name == "" or not path:
+        what = "folder" if name is None else "--name"
+        raise BadInput(f"the {what} is empty", hint="observer note folder add PATH [--name NAME]")
     client.ensure_daemon(home())
     with open_memory() as memory:
         chosen = memory.project(project).uuid if project else ""
-        made = memory.files.add(str(working_folder() / path), name=name, project=chosen)
+        made = memory.files.add(str(working_folder() / path), name=name or "", project=chosen)
     files, unread = _first_scan(made.path)
     if as_json:
         named = {"name": made.name, "path": made.path, "project": made.project}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -22,6 +22,7 @@ from observer.cli.session import open_memory
 from observer.cli.terminal import progress
 from observer.core import config
 from observer.core.clock import now_ms
+from observer.core.model import seq_of
 from observer.core.paths import Home, home
 from observer.core.text import counted, one_line
 from observer.core.value import Value
@@ -29,23 +30,28 @@ from observer.note_files.folders import NoteFolders
 from observer.note_files.holding import places_holding
 from observer.purge import carry_out as order
 from observer.purge.carry_out import PurgeOrder, PurgeReceipt, carry_out
-from observer.purge.choose import Criteria, chosen, kept_files
+from observer.purge.choose import DEPENDS, Criteria, chosen, kept_files, on_branch, reasons
 from observer.purge.shred import left
 from observer.purge.text_match import finder
+from observer.store.maintenance import DerivedItem
 from observer.store.sqlite.database import SqliteStore
 from observer.views.moment import moment_ms
 
 SHOWN = 10
+TITLE_CHARS = 90
 
 
 class PurgePreview(Value):
-    """What would be purged: events by kind, items by type with the first titles, files.
+    """What would be purged: events by kind and by why, items by type with the first titles, files.
 
+    `on_branch` counts the events that hold the text only as the name of their branch, and stay;
     `note_files` are places in note folders, which stay as they are.
     """
 
     events: int
     kinds: dict[str, int]
+    why: dict[str, int]
+    on_branch: int
     items: int
     types: dict[str, int]
     titles: tuple[str, ...]
@@ -139,21 +145,30 @@ def _preview(here: Home, asked: Criteria) -> PurgePreview:
     text = finder([asked.text] if asked.text else [])
     files = tuple(left(here, text)) if text else ()
     with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
-        seqs = chosen(reader, asked)
-        kinds = Counter(one.kind for one in reader.stored_events() if one.seq in seqs)
-        made = reader.items_from(seqs)
+        why = reasons(reader, asked)
+        kinds = Counter(one.kind for one in reader.stored_events() if one.seq in why)
+        made = reader.items_from(why.keys())
+        stays = on_branch(reader, asked)
         kept = _kept_in_text(here, asked)
         if not asked.text:
             kept = tuple(kept_files(reader, asked))
     return PurgePreview(
-        events=len(seqs),
+        events=len(why),
         kinds=dict(kinds.most_common()),
+        why=dict(Counter(why.values()).most_common()),
+        on_branch=stays,
         items=len(made),
         types=dict(Counter(one.type for one in made).most_common()),
-        titles=tuple(f"#{one.id} {one.title}" for one in made[:SHOWN]),
+        titles=tuple(_titled(one, why) for one in made[:SHOWN]),
         files=files,
         note_files=kept,
     )
+
+
+def _titled(item: DerivedItem, why: Mapping[int, str]) -> str:
+    # The id of a summary is made of its session's, not of an event's.
+    reason = DEPENDS if item.kind == "summary" else why.get(seq_of(item.id), DEPENDS)
+    return f"#{item.id} {one_line(item.title, TITLE_CHARS)} ({reason})"
 
 
 def _kept_in_text(here: Home, asked: Criteria) -> tuple[str, ...]:
@@ -179,13 +194,17 @@ def _purged(here: Home, asked: Criteria) -> PurgeReceipt:
 
 
 def _show(shown: PurgePreview) -> None:
+    if shown.on_branch:
+        stays = f"{counted(shown.on_branch, 'event')} happened on the branch of that name"
+        say(f"{stays}, and stay; nothing else of them holds it")
     if not (shown.events or shown.files or shown.note_files):
         say("nothing is stored of it")
         return
     say(f"{counted(shown.events, 'event')}{breakdown(shown.kinds)}")
+    say(f"why{breakdown(shown.why)}")
     say(f"{counted(shown.items, 'item')}{breakdown(shown.types)}")
     for title in shown.titles:
-        say(f"  {one_line(title, 90)}")
+        say(f"  {title}")
     if shown.items > len(shown.titles):
         say(f"  and {shown.items - len(shown.titles):,} more")
     if shown.files:

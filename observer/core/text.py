@@ -45,6 +45,27 @@ def one_line(text: str, limit: int) -> str:
     return shown
 
 
+NAME_CHARS, NAME_WORDS = 80, 6
+"""A name that is longer, or has a part of more words, is no name that is shown as it is."""
+_WORDS = re.compile(r"[\s._-]+")
+
+
+def quoted(text: str) -> str:
+    """Return what somebody else wrote in quotation marks, on one line, of `NAME_CHARS` at most."""
+    return '"' + one_line(text, NAME_CHARS).replace('"', "'") + '"'
+
+
+def named(name: str) -> str:
+    """Return the name of a file or branch; quoted where it could be read as more than a name.
+
+    Whoever's repository it is may give any sentence as a name.
+    """
+    is_name = len(name) <= NAME_CHARS and not any(map(str.isspace, name))
+    parts = name.split("/") if is_name else ()
+    is_name = is_name and all(len(_WORDS.split(part)) <= NAME_WORDS for part in parts)
+    return name if is_name else quoted(name)
+
+
 def block(text: str, limit: int) -> str:
     """Return the text with its line breaks and joiners, printable, at most `limit` characters."""
     shown = text[: limit + 1].strip()

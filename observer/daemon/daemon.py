@@ -13,7 +13,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -51,7 +51,7 @@ from observer.daemon.servers import (
 )
 from observer.daemon.spool_watch import watch
 from observer.daemon.staleness import StalenessWorker
-from observer.daemon.status import Status, importing, with_spool, with_store
+from observer.daemon.status import HttpConnections, Status, importing, with_spool, with_store
 from observer.daemon.watching.watcher import WatchWorker
 from observer.daemon.worker import Services, begin, end
 from observer.daemon.writer import WriterThread
@@ -118,6 +118,7 @@ class Daemon:
         self._loop = asyncio.get_running_loop()
         self._stopping = asyncio.Event()
         self._http: str | None = None
+        self._connections: Callable[[], HttpConnections | None] = lambda: None
         self._health = Health()
         self._store = LazyStore(lambda: open_store(self._home, self._guard))
         self._spool = Spool(home.spool)
@@ -260,15 +261,17 @@ class Daemon:
         servers = [HttpServer(app(self._handlers(), self._mcp), http_listener, name="http")]
         if port := self._settings.http_port:
             try:
-                guard = Guard(token=ensure_token(self._home), port=port)
+                token = ensure_token(self._home)
                 listener = listen_tcp(port)
             except OSError as error:
                 what = error.filename or f"port {port}"
                 self._health.degrade("http", f"{what} cannot be used: {error.strerror}")
             else:
+                guard = Guard(token=token, port=port, admit=listener.admit)
                 served = app(self._handlers(), self._mcp, guard=guard)
                 servers.append(HttpServer(served, listener, name="http on TCP"))
                 self._http = f"http://127.0.0.1:{port}"
+                self._connections = listener.connections
         return servers
 
     def _handlers(self) -> Handlers:
@@ -319,6 +322,7 @@ class Daemon:
             uptime_ms=now_ms() - self._started_ms,
             degraded=self._health.text(),
             http=self._http,
+            http_connections=self._connections(),
             model=self._settings.model,
             vectors=self._index.embedded(),
             watched=self._watch.shown(),

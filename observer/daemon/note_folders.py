@@ -165,6 +165,9 @@ class NoteFolderWorker:
             self._over.wait(LOOK_S)
         except StoreUnavailable:
             self._over.wait(RETRY_S)  # the store's own part of the health has it
+        except (OSError, WatchLost) as error:
+            self._health.degrade("note folders", str(error))
+            self._over.wait(RETRY_S)
         except Exception as error:
             log.exception("the notes of a folder were not read")
             self._health.degrade("note folders", f"{type(error).__name__}: {error}; see the log")

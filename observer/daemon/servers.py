@@ -16,24 +16,47 @@ import secrets
 import shutil
 import socket
 import stat
+import struct
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import orjson
 import uvicorn
 
-from observer.client import peer_uid
+from observer.client import PROTOCOL, peer_uid
 from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home, read_plain
 from observer.daemon.kept_openings import KeptOpenings
+from observer.daemon.status import HttpConnections
 from observer.memory.api import Memory
 
 BACKLOG = 512
-"""Connections that wait while the daemon is busy; twenty editors start at once."""
+"""HttpConnections that wait while the daemon is busy; twenty editors start at once."""
 MOST_CONNECTIONS = 64
 """Most connections of the loopback port; up to twice as many until old ones are closed."""
+MOST_WAITING = 32
+"""Most of them that one peer has without having shown the token."""
+RETRY_AFTER_S = 1
+_FULL = orjson.dumps(
+    {
+        "error": {
+            "code": "daemon-unavailable",
+            "message": f"there are {MOST_CONNECTIONS} connections, or {MOST_WAITING} of this peer"
+            " that have shown no token",
+            "hint": f"try again in {RETRY_AFTER_S} s, with the token",
+        }
+    }
+)
+REFUSAL = (
+    b"HTTP/1.1 503 Service Unavailable\r\n"
+    b"Content-Type: application/json\r\nConnection: close\r\n"
+    b"Observer-Protocol: %d\r\nRetry-After: %d\r\nContent-Length: %d\r\n\r\n%b"
+) % (PROTOCOL, RETRY_AFTER_S, len(_FULL), _FULL)
+"""What a connection is answered that there is no room for."""
 
 
 class PrivateSocket(socket.socket):
@@ -49,30 +72,127 @@ class PrivateSocket(socket.socket):
             connection.close()
 
 
+class _Guest(NamedTuple):
+    """A connection from an address; `peer` is its host, and its user where the kernel says it."""
+
+    connection: socket.socket
+    address: tuple[str, int]
+    peer: tuple[str, int | None]
+
+
 class LoopbackSocket(socket.socket):
-    """A listening TCP socket that closes the oldest connection when there are too many.
+    """A listening TCP socket that lets go of who only stays when there are too many.
 
     Any user and any page of a browser may connect, and nobody has shown a token before the request
-    is read: idle connections must not use up the daemon's descriptors.
+    is read: idle connections must not use up the daemon's descriptors. One that has shown it stays.
+    Without room for a newcomer the oldest that waits goes, of the same peer if it has too many;
+    both are answered by `REFUSAL`.
     """
 
     def __init__(self) -> None:
         super().__init__(socket.AF_INET, socket.SOCK_STREAM)
-        self._open: list[socket.socket] = []
+        self._waiting: list[_Guest] = []
+        self._known: list[_Guest] = []
+        self._leaving: list[_Guest] = []
+        self._refused = 0
 
     def accept(self) -> tuple[socket.socket, Any]:  # address types vary, as in the base class
-        """Return the next connection."""
+        """Return the next connection that there is room for."""
         while True:
             connection, address = super().accept()
-            self._open = [each for each in self._open if each.fileno() >= 0]
-            if len(self._open) >= MOST_CONNECTIONS:
-                with suppress(OSError):  # it has hung up itself
-                    # Whoever serves it closes it, but perhaps not before many more have come.
-                    self._open[-MOST_CONNECTIONS].shutdown(socket.SHUT_RDWR)
-            if len(self._open) < 2 * MOST_CONNECTIONS:
-                self._open.append(connection)
+            user = user_at(address, connection.getsockname())
+            guest = _Guest(connection, address, (address[0], user))
+            self._forget_gone()
+            if self._has_room(guest):
+                self._waiting.append(guest)
                 return connection, address
+            self._refused += 1
+            _refuse(connection)
             connection.close()
+
+    def admit(self, address: tuple[str, int]) -> None:
+        """Note that the connection from an address has shown the token."""
+        self._forget_gone()
+        self._known += [each for each in self._waiting if each.address == address]
+        self._waiting = [each for each in self._waiting if each.address != address]
+
+    def connections(self) -> HttpConnections:
+        """Return how many there are; in any thread."""
+        is_there = [each.connection.fileno() >= 0 for each in self._known]
+        waiting = [each.connection.fileno() >= 0 for each in self._waiting]
+        return HttpConnections(
+            known=sum(is_there),
+            waiting=sum(waiting),
+            refused=self._refused,
+            most=MOST_CONNECTIONS,
+            most_waiting=MOST_WAITING,
+        )
+
+    def _has_room(self, newcomer: _Guest) -> bool:
+        """Return True if there is room for one more, after letting go of another if need be."""
+        inside = len(self._waiting) + len(self._known)
+        if inside + len(self._leaving) >= 2 * MOST_CONNECTIONS:
+            return False
+        counts = Counter(each.peer for each in self._waiting)
+        crowd = newcomer.peer
+        if counts[crowd] < MOST_WAITING:
+            if inside < MOST_CONNECTIONS:
+                return True
+            if not counts:
+                return False
+            crowd = max(counts, key=counts.__getitem__)
+        oldest = next(each for each in self._waiting if each.peer == crowd)
+        self._waiting.remove(oldest)
+        self._leaving.append(oldest)  # whoever serves it closes it, perhaps after many have come
+        self._refused += 1
+        _refuse(oldest.connection)
+        return True
+
+    def _forget_gone(self) -> None:
+        for guests in (self._waiting, self._known, self._leaving):
+            guests[:] = [each for each in guests if each.connection.fileno() >= 0]
+
+
+def _refuse(connection: socket.socket) -> None:
+    """Answer a connection without serving it, as far as that needs no waiting."""
+    with suppress(OSError):  # it has hung up itself
+        connection.settimeout(0)
+        with suppress(BlockingIOError):  # it does not read
+            connection.send(REFUSAL)
+        connection.shutdown(socket.SHUT_WR)
+        with suppress(BlockingIOError):  # what is not read would reset it, the answer unread
+            connection.recv(1 << 16)
+        connection.shutdown(socket.SHUT_RD)
+
+
+def user_at(theirs: tuple[str, int], ours: tuple[str, int]) -> int | None:
+    """Return whose the other end of a loopback connection is; None where the kernel does not say.
+
+    Source: sock_diag(7), one socket by its addresses: /proc/net/tcp takes 20 ms where it is long.
+    """
+    if not hasattr(socket, "AF_NETLINK"):  # not Linux
+        return None
+    ends = struct.pack(
+        ">HH4s12x4s12x", theirs[1], ours[1], *(socket.inet_aton(end[0]) for end in (theirs, ours))
+    )
+    asked = struct.pack("=BBBBI", socket.AF_INET, socket.IPPROTO_TCP, 0, 0, _EVERY_STATE)
+    asked += ends + struct.pack("=III", 0, _EVERY_STATE, _EVERY_STATE)
+    header = struct.pack("=IHHII", 16 + len(asked), _SOCK_DIAG_BY_FAMILY, 1, 0, 0)
+    with (
+        suppress(OSError),
+        socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_SOCK_DIAG) as kernel,
+    ):
+        kernel.settimeout(0)
+        kernel.send(header + asked)
+        said = kernel.recv(4096)
+        if len(said) >= _UID.size and struct.unpack_from("=4xH", said)[0] == _SOCK_DIAG_BY_FAMILY:
+            return int(_UID.unpack_from(said)[0])
+    return None
+
+
+_NETLINK_SOCK_DIAG, _SOCK_DIAG_BY_FAMILY, _EVERY_STATE = 4, 20, 0xFFFFFFFF
+_UID = struct.Struct("=16x4x48x12xI")
+"""Of struct nlmsghdr and struct inet_diag_msg: header, state, addresses, queues, the user's id."""
 
 
 def make_run_folder(home: Home) -> Path:
@@ -118,7 +238,7 @@ def listen(path: Path) -> Iterator[PrivateSocket]:
                     path.unlink()
 
 
-def listen_tcp(port: int) -> socket.socket:
+def listen_tcp(port: int) -> LoopbackSocket:
     """Open a loopback port.
 
     Raises:

@@ -96,6 +96,27 @@ class NotedFolder(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.path}: {counted(self.notes, 'note')}{waiting}{left}"
 
 
+class HttpConnections(msgspec.Struct, frozen=True, kw_only=True):
+    """HttpConnections of the loopback port: `known` have shown the token, `waiting` have not yet.
+
+    `most` may be there, and `most_waiting` of one peer without the token: a user of this machine,
+    or an address where the kernel names no users. `refused` counts those that were turned away or
+    let go since the daemon's start.
+    """
+
+    known: int
+    waiting: int
+    refused: int
+    most: int
+    most_waiting: int
+
+    def __str__(self) -> str:
+        """Return it as text for a person."""
+        text = f"{counted(self.known + self.waiting, 'connection')} of at most {self.most}"
+        text += f", {self.waiting} without the token of at most {self.most_waiting} a peer"
+        return text + (f"; {self.refused:,} turned away" if self.refused else "")
+
+
 class Paused(msgspec.Struct, frozen=True, kw_only=True):
     """Where recording is paused; `until_ms` is null for a pause without end."""
 
@@ -121,8 +142,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     `policies` are the repository policies that cannot be used, where nothing is recorded. `paused`
     is where recording is paused. `importing` is null while no import goes on in the background,
     `following` names the clients whose sessions are read while they go on. `degraded` describes
-    what does not work, null if all does. `llm` is null if no language model is configured, and
-    while the daemon is down.
+    what does not work, null if all does. `http_connections` is null without a loopback port. `llm`
+    is null if no language model is configured, and while the daemon is down.
     """
 
     pid: int | None = None
@@ -152,6 +173,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     importing: Importing | None = None
     following: tuple[str, ...] = ()
     http: str | None = None
+    http_connections: HttpConnections | None = None
     llm: LlmStatus | None = None
     home: str = ""
 
@@ -186,8 +208,7 @@ def _of_disk(home: Home) -> Status:
     found = next(path for path in (home.root, *home.root.parents) if path.exists())
     if not found.is_dir():
         return Status(home=str(home.root), degraded=f"home: {found} is not a folder")
-    is_stuck = found == home.root and not os.access(found, os.W_OK)
-    degraded = f"home: {home.root} cannot be written" if is_stuck else None
+    degraded = None if os.access(found, os.W_OK) else f"home: {found} cannot be written"
     status = Status(home=str(home.root), degraded=degraded, importing=importing(home))
     if not home.database.exists():
         return with_spool(status, home)

@@ -49,6 +49,8 @@ def launch(
             start_new_session=True,
         )
     except OSError as error:
+        if error.filename == folder:
+            raise NotFound(f"{folder} cannot be entered: {error.strerror}") from error
         raise NotFound(f"cannot run git: {error.strerror}", hint="install git") from error
     except ValueError as error:
         raise NotFound(f"no such repository or commit: {error}") from error

@@ -200,7 +200,10 @@ def _located(repository: Repository) -> dict[str, str]:
     try:
         found = {"GIT_DIR": repository.git_dir, "GIT_COMMON_DIR": mirror(repository)}
     except OSError as error:
-        raise NotFound(f"git cannot be run safely: {error.strerror}") from error
+        raise NotFound(
+            f"git cannot be run safely: {error.filename}: {error.strerror}",
+            hint="make a folder for temporary files writable",
+        ) from error
     return found if repository.is_bare else found | {"GIT_WORK_TREE": repository.root}
 
 

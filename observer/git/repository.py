@@ -191,9 +191,13 @@ def _made(repository: Repository, above: str, text: str) -> str:
         make_private(Path(above))
         beside = make_private(Path(above, "git"))
         _forget_gone(beside)
-        folder = make_private(beside / name)
+        return _filled(beside / name, repository, text)
     except OSError:  # the home cannot be written, but git can still be read
-        folder = make_private(Path(_spare(), name))
+        return _filled(Path(_spare(), name), repository, text)
+
+
+def _filled(folder: Path, repository: Repository, text: str) -> str:
+    make_private(folder)
     make_private(folder / "info")
     _link(folder / _WHOSE, repository.git_dir)
     for entry in _LINKED:

@@ -21,6 +21,9 @@ from observer.note_files.grammar import permalink_of
 from observer.spool.files import replace
 
 NAME_CHARS = 100
+_SYSTEM, _MEMORY = ("/proc", "/sys", "/dev"), "/dev/shm/"  # noqa: S108 - named, not written to
+"""What the kernel shows there are no files of a person's: some never end, some block a reader.
+Folders in shared memory are ordinary ones."""
 
 
 class NoteFolder(Value):
@@ -92,8 +95,10 @@ class NoteFolders:
 
         Raises:
             BadInput: it is no folder, lies in another note folder or around one, or in the home;
-                the name is taken.
+                it is the user's home as a whole, or the system's; the name is taken.
         """
+        if not path:
+            raise BadInput("the folder has no name", hint="name the folder that holds the notes")
         try:
             real = os.path.realpath(path, strict=True)
         except (OSError, ValueError) as error:
@@ -165,6 +170,15 @@ class _Change:
         self.default = listed.default
 
     def check_place(self, real: str) -> None:
+        if any(is_inside(real, each) for each in _SYSTEM) and not real.startswith(_MEMORY):
+            raise BadInput(
+                f"{real} is the system's, and holds no notes",
+                hint="name the folder that holds the notes",
+            )
+        if is_inside(os.path.realpath(Path.home()), real):
+            raise BadInput(
+                f"{real} is a home as a whole", hint="name the folder in it that holds the notes"
+            )
         if is_inside(real, self.home) or is_inside(self.home, real):
             raise BadInput(
                 f"{real} holds observer's own files", hint="name the folder that holds the notes"

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from observer.code.languages import language_of
+from observer.core import text
 from observer.core.model import Session
 from observer.core.text import listed, one_line
 from observer.observations import session_commits, session_state, turns
@@ -36,7 +37,7 @@ def request_of(session: Session, known: SessionState) -> str:
     if known.commits:
         return session_commits.subject_of(known.commits[0])
     is_named = session.branch not in ("", "main", "master", "HEAD")
-    return f"Work on {session.branch}" if is_named else ""
+    return f"Work on {text.named(session.branch)}" if is_named else ""
 
 
 def title_of(session: Session, known: SessionState) -> str:

@@ -6,7 +6,6 @@ the events of its session once more.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
@@ -32,11 +31,12 @@ from observer.core.events import (
 )
 from observer.core.filters import CAPTURED, RECORDED_KINDS, Filters, touches
 from observer.core.model import Item, Recorded, item_id, seq_of
+from observer.core.text import listed
 from observer.core.value import Value
 from observer.observations.note_reducer import OnNote, versions_of
 from observer.observations.session_lifecycle import begin
 from observer.observations.session_reducer import SessionReducer
-from observer.purge.text_match import finder
+from observer.purge.text_match import finder, places
 from observer.search.query import plan
 from observer.store.maintenance import ALL_MS, PurgeReader, StoredEvent
 
@@ -128,7 +128,15 @@ class Criteria(Value):
 
 
 def chosen(reader: PurgeReader, asked: Criteria) -> frozenset[int]:
-    """Return the `seq` of each event that goes.
+    """Return the `seq` of each event that goes; see `reasons`."""
+    return frozenset(reasons(reader, asked))
+
+
+DEPENDS = "about what goes"
+
+
+def reasons(reader: PurgeReader, asked: Criteria) -> dict[int, str]:
+    """Return the `seq` of each event that goes, and why, by `seq`.
 
     Notes that are kept as files come from no event: see `kept_files`.
 
@@ -140,12 +148,22 @@ def chosen(reader: PurgeReader, asked: Criteria) -> frozenset[int]:
         raise BadInput("nothing says what to purge", hint="see: observer purge --help")
     fits = _Fitting(reader, asked)
     sessions: dict[int, int | None] = {}
-    found = set()
+    found: dict[int, str] = {}
     for stored in reader.stored_events():
         sessions[stored.seq] = stored.session_id
-        if fits(stored):
-            found.add(stored.seq)
-    return with_dependents(reader, found, sessions)
+        if why := fits(stored):
+            found[stored.seq] = why
+    going = with_dependents(reader, found.keys(), sessions)
+    return {seq: found.get(seq, DEPENDS) for seq in sorted(going)}
+
+
+def on_branch(reader: PurgeReader, asked: Criteria) -> int:
+    """Return how many events hold a text only as the name of their branch; they stay."""
+    text = finder([asked.text] if asked.text else [])
+    return sum(
+        bool(text and text.search(stored.held) and not places(text, stored))
+        for stored in reader.stored_events()
+    )
 
 
 def with_dependents(
@@ -190,18 +208,32 @@ class _Fitting:
         self._sessions = _sessions(reader, asked.session)
         self._of_file = _of_file(reader, asked) if asked.file else frozenset()
 
-    def __call__(self, stored: StoredEvent) -> bool:
+    def __call__(self, stored: StoredEvent) -> str:
+        """Return why an event was asked for; "" for one that was not."""
         asked = self._asked
-        return (
+        is_within = (
             (self._seqs is None or stored.seq in self._seqs)
             and (asked.project_id is None or stored.project_id == asked.project_id)
             and (self._sessions is None or stored.session_id in self._sessions)
             and asked.client in {"", stored.client}
             and (asked.since_ms is None or stored.at_ms >= asked.since_ms)
             and (asked.until_ms is None or stored.at_ms < asked.until_ms)
-            and (self._text is None or _holds(self._text, stored))
             and (not asked.file or stored.seq in self._of_file or _names(stored, asked.file))
         )
+        held = places(self._text, stored) if is_within and self._text else ()
+        if not is_within or (self._text and not held):
+            return ""
+        whys = (
+            f"holds it in {listed(held)}" if held else "",
+            "named by its id" if asked.ids else "",
+            "holds the words" if asked.query else "",
+            "about the file" if asked.file else "",
+            "of the session" if asked.session else "",
+            f"from {asked.client}" if asked.client else "",
+            "of the project" if asked.project_id is not None else "",
+            "of that time" if (asked.since_ms, asked.until_ms) != (None, None) else "",
+        )
+        return "; ".join(filter(None, whys))
 
 
 def _of_items(reader: PurgeReader, asked: Criteria) -> set[int] | None:
@@ -246,10 +278,6 @@ def _of_file(reader: PurgeReader, asked: Criteria) -> frozenset[int]:
     wanted = Filters(files=(asked.file,), owner=asked.owner)
     items = reader.items(reader.ids(wanted, limit=ALL))
     return frozenset(origins(reader, [item.id for item in items if item.kind in CAPTURED]))
-
-
-def _holds(text: re.Pattern[bytes], stored: StoredEvent) -> bool:
-    return text.search(stored.held) is not None
 
 
 def _names(stored: StoredEvent, file: str) -> bool:

@@ -18,6 +18,7 @@ from observer.ingest.projection import derive_projects, rebuild
 from observer.purge.reach import reached_projects
 from observer.purge.redact import Redacted, redact_log
 from observer.purge.shred import discard, holds, shred, supersede
+from observer.purge.text_match import places
 from observer.spool.files import is_unreadable
 from observer.store.maintenance import PurgeableStore, PurgeReader, PurgeWriter
 from observer.store.sqlite.connection import is_passing
@@ -104,10 +105,10 @@ def clean(
 
 def named(reader: PurgeReader, tombstones: Tombstones, text: Text) -> Iterator[int]:
     """Yield the events that were purged, or hold a text."""
-    places = _places(reader)
+    roots = _places(reader)
     for stored in reader.stored_events():
-        known = places.get(stored.project_id, ())
-        if (text and text.search(stored.held)) or tombstones.names(stored.id, stored.dedup, known):
+        known = roots.get(stored.project_id, ())
+        if (text and places(text, stored)) or tombstones.names(stored.id, stored.dedup, known):
             yield stored.seq
 
 

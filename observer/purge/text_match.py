@@ -1,12 +1,19 @@
-"""Finds a text in bytes, however it was written down: plain, or escaped for JSON any times over."""
+"""Finds a text in bytes, however it was written down: plain, or escaped for JSON any times over.
+
+And where in an event it stands, but for the name of the branch that the event happened on.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import orjson
 
 from observer.core.errors import BadInput
+from observer.store.maintenance import StoredEvent
 
 SHORTEST = 3
 """Characters of the shortest text that may be looked for: fewer stand everywhere."""
@@ -60,3 +67,44 @@ def _any_case(digits: str) -> bytes:
     return "".join(
         f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in digits
     ).encode()
+
+
+_AROUND = ("id", "id", "client", "folder", "branch", "commit")
+_WHOLE = ("its record",)
+
+
+def places(text: re.Pattern[bytes], stored: StoredEvent) -> tuple[str, ...]:
+    """Return in which fields an event holds a text; none where it does not.
+
+    A text that is the name of the branch it happened on is not looked for there: it says what the
+    event is about as little as the time does.
+    """
+    if not text.search(stored.held):
+        return ()
+    try:
+        event = orjson.loads(stored.data)
+    except orjson.JSONDecodeError:
+        return _WHOLE
+    around = stored.held[len(stored.data) + 1 :].split(b"\n")
+    if not isinstance(event, dict) or len(around) != len(_AROUND):
+        return _WHOLE
+    if text.fullmatch(around[4]):
+        around[4] = b""
+        event.pop("branch", None)
+    body = event.pop("body", {})
+    said = {**event, **body} if isinstance(body, dict) else event
+    found = [name for name, value in said.items() if any(map(text.search, _texts(value)))]
+    found += [name for name, value in zip(_AROUND, around, strict=True) if text.search(value)]
+    is_held = found or text.search(orjson.dumps(said)) or text.search(b"\n".join(around))
+    return tuple(dict.fromkeys(found)) or (_WHOLE if is_held else ())
+
+
+def _texts(value: Any) -> Iterator[bytes]:  # noqa: ANN401 - any JSON
+    if isinstance(value, str):
+        yield value.encode("utf-8", "surrogatepass")
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            yield from (*_texts(name), *_texts(each))
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)

@@ -1,8 +1,9 @@
 """Which items may be shown, and how much staleness lowers their scores; pure.
 
 Commits that git has dropped or replaced are no news. Text that could instruct a model is withheld
-from models that did not ask for it. Nothing is hidden for being stale: its validity is shown beside
-it, and its score is lower.
+from models that did not ask for it, and what they are shown unasked comes from the person and this
+machine's agents: who wrote it decides, not what it says. Nothing is hidden for being stale: its
+validity is shown beside it, and its score is lower.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
-from observer.core.model import Item, Reason, Validity
+from observer.core.events import Commit
+from observer.core.model import Item, Reason, Recorded, Validity, seq_of
 from observer.observations.prompt_injection import strict_suspicion
 from observer.search.rank import Hit
 from observer.store.interface import StoreReader
@@ -44,6 +46,36 @@ def is_harmless(*texts: str) -> bool:
 def clean(text: str) -> str:
     """Return a text, or nothing where it is not harmless."""
     return text if is_harmless(text) else ""
+
+
+_HOOKS = "git/"
+_OWN = frozenset({"commit", "amend"})
+"""Of a merge, pick or revert the subject is made of what somebody else wrote."""
+
+
+def is_of_here(note: Item) -> bool:
+    """Return True if a note is of this project, the person's, or approved by the person."""
+    return note.project_id is not None or note.author == "person" or note.approval == "approved"
+
+
+def made_here(reader: StoreReader, commits: Sequence[Item]) -> frozenset[int]:
+    """Return the ids of the commits that were made on this machine.
+
+    Those are the ones that sessions or git's hooks reported as they were made. The name of an
+    author proves nothing: anybody may write any name into a commit that is pulled.
+    """
+    if not commits:
+        return frozenset()
+    seqs = [seq_of(commit.id) for commit in commits]
+    logged = reader.log_of_kind("commit", after_seq=min(seqs) - 1, until_seq=max(seqs))
+    made = {one.seq for one in logged if _is_made(one)}
+    return frozenset(commit.id for commit in commits if seq_of(commit.id) in made)
+
+
+def _is_made(recorded: Recorded) -> bool:
+    event = recorded.event
+    is_seen = bool(event.session) or event.route.startswith(_HOOKS)
+    return is_seen and isinstance(event.body, Commit) and event.body.action in _OWN
 
 
 FACTORS: dict[Reason, float] = {

@@ -9,7 +9,7 @@ the same lines, and the same state gives the same ones.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
 from msgspec.structs import replace
@@ -17,12 +17,22 @@ from msgspec.structs import replace
 from observer.core.errors import BadInput
 from observer.core.filters import Filters
 from observer.core.model import Item, item_id
-from observer.core.text import listed, one_line
+from observer.core.text import listed, named, one_line, quoted
 from observer.core.value import Value
 from observer.observations import session_digest, turns
 from observer.observations.quoting import opening
+from observer.observations.session_commits import HASH_CHARS
 from observer.outcomes.same_check import BELOW
-from observer.search.eligible import ENDS, WITHHELD, clean, discarded, is_harmless, is_stale
+from observer.search.eligible import (
+    ENDS,
+    WITHHELD,
+    clean,
+    discarded,
+    is_harmless,
+    is_of_here,
+    is_stale,
+    made_here,
+)
 from observer.search.recent_sessions import (
     FailingCheck,
     PastSession,
@@ -163,8 +173,8 @@ def _lines(
     yield from (_uncommitted(each, last) for each in dirty)
     for step in islice(recent.steps(last), MOST_STEPS):
         yield CardFact(item=last.summary.id, why=STEP, text=step)
-    if named := recent.pull(last):
-        yield CardFact(item=named[0].summary.id, why=PULL, text=named[1])
+    if pull := recent.pull(last):
+        yield CardFact(item=pull[0].summary.id, why=PULL, text=pull[1])
     yield from notes
     yield from (_turn(turn, last, recent.all) for turn in islice(recent.turns(last), MOST_TURNS))
     yield from _checks(recent.all, red)
@@ -177,7 +187,7 @@ def _lines(
 def _last(last: PastSession) -> CardFact:
     """Return the session to resume: where it was, how it ended, and its last turn."""
     session, turn = last.session, last.state.turn
-    where = f" on {session.branch}" if clean(session.branch) else ""
+    where = f" on {named(session.branch)}" if clean(session.branch) else ""
     if turn:
         item = item_id(turn.origin.seq)
         reply = opening(turn.reply)
@@ -205,7 +215,11 @@ def _turn(turn: Item, last: PastSession, pasts: Sequence[PastSession]) -> CardFa
     clients = {past.session.id: past.session.client for past in pasts}
     client = clients[turn.session_id or 0]
     by = f", {client}" if client != last.session.client else ""
-    on = f" on {turn.branch}" if turn.branch != last.session.branch and clean(turn.branch) else ""
+    on = (
+        f" on {named(turn.branch)}"
+        if turn.branch != last.session.branch and clean(turn.branch)
+        else ""
+    )
     why = f"{TURN}{by}{on}"
     text = _exchange(turn.title, turns.answer_of(turn), turn.subtitle) or WITHHELD
     return CardFact(item=turn.id, why=why, text=text, at_ms=turn.created_ms)
@@ -216,14 +230,14 @@ def _red(red: FailingCheck, last: PastSession) -> CardFact:
     failure = red.failure
     why = RED if failure.client == last.session.client else f"{RED}, {failure.client}"
     tests = tuple(filter(clean, failure.tests or failure.failing))
-    named = [test for test in tests if test not in failure.error]
-    parts = [clean(failure.said), listed(named, NAMES_SAID), clean(failure.error)]
+    unsaid = [test for test in tests if test not in failure.error]
+    parts = [clean(failure.said), listed(unsaid, NAMES_SAID), clean(failure.error)]
     if failure.is_unread:
         parts.append("run again since, and nothing shows how that ended")
     if failure.changed:
-        parts.append(f"changed since and not run again: {listed(failure.changed, NAMES_SAID)}")
+        parts.append(f"changed since and not run again: {_names(failure.changed)}")
     is_here = failure.branch == last.session.branch
-    where = "" if is_here else f" on {failure.branch}"
+    where = "" if is_here else f" on {named(failure.branch)}"
     text = f"{failure.head}{where}: {'; '.join(filter(None, parts))}".removesuffix(": ")
     return CardFact(
         item=red.item.id,
@@ -237,9 +251,9 @@ def _red(red: FailingCheck, last: PastSession) -> CardFact:
 def _uncommitted(left: UncommittedFiles, last: PastSession) -> CardFact:
     by = left.past.session.client
     why = DIRTY[left.is_certain] + ("" if left.past is last else f", changed by {by} before")
-    named = left.paths[:MOST_DIRTY]
-    more = f" and {len(left.paths) - len(named)} more" if left.paths[MOST_DIRTY:] else ""
-    text = f"{dense(named)}{more}"
+    shown = left.paths[:MOST_DIRTY]
+    more = f" and {len(left.paths) - len(shown)} more" if left.paths[MOST_DIRTY:] else ""
+    text = f"{dense(shown)}{more}"
     return CardFact(item=left.past.summary.id, why=why, text=text, most_chars=FILES_CHARS)
 
 
@@ -249,7 +263,8 @@ def _notes(reader: StoreReader, request: StartRequest) -> list[CardFact]:
         project_id=request.project_id, budget_tokens=0, now_ms=request.now_ms, owner=request.owner
     )
     ids = reader.ids(replace(asked.filters("note"), types=NOTE_TYPES), limit=NOTES)
-    hits = [hit for hit in ranked(reader, asked, ids) if hit.item.type in NOTE_TYPES]
+    found = ranked(reader, asked, ids)
+    hits = [hit for hit in found if hit.item.type in NOTE_TYPES and is_of_here(hit.item)]
     hits.sort(key=lambda hit: (is_stale(hit.item), hit.item.type != "rule"))
     return [
         CardFact(
@@ -264,7 +279,11 @@ def _notes(reader: StoreReader, request: StartRequest) -> list[CardFact]:
 def _holds(note: Item) -> str:
     why = "rejected before" if note.type == "rejected" else f"standing {note.type}"
     if away := next((each for each in note.validity if each.reason == "elsewhere"), None):
-        why += f", on branch {away.branch}, not here" if away.branch else ", not in this history"
+        why += (
+            f", on branch {named(away.branch)}, not here"
+            if away.branch
+            else ", not in this history"
+        )
     if not is_stale(note):
         return why
     reasons = dict.fromkeys(each.reason for each in note.validity if each.reason in ENDS)
@@ -311,29 +330,44 @@ def _files(
     files = known[: 4 * MOST_FILES]
     there = exists(files) if exists else frozenset(files)
     most = min(MOST_FILES, request.budget_tokens // TOKENS_OF_FILE)
-    if named := [path for path in files if path in there and path not in said and clean(path)]:
-        text = dense(named[:most], known)
+    if shown := [path for path in files if path in there and path not in said and clean(path)]:
+        text = dense(shown[:most], known)
         yield CardFact(item=0, why=FILES, text=text, most_chars=FILES_CHARS)
 
 
 def _committed(reader: StoreReader, request: StartRequest, last: PastSession) -> Iterator[CardFact]:
-    """Yield what was committed outside of sessions since the last one began, a line an author."""
+    """Yield what was committed outside of sessions since the last one began, a line an author.
+
+    A commit that was not made here is named by its hash: what it says are somebody else's words.
+    """
     filters = Filters(
         project_id=request.project_id, types=("commit",), since_ms=last.session.started_ms
     )
-    of_authors: dict[str, list[Item]] = defaultdict(list)
     newest_ones = reader.recent(filters, limit=COMMITS)
     gone = discarded(reader, newest_ones)
-    for commit in newest_ones:
-        if commit.session_id is None and commit.id not in gone:
-            of_authors[commit.subtitle.partition(" by ")[2]].append(commit)
-    for author, commits in of_authors.items():
-        newest = commits[0]
-        files = dict.fromkeys(path for commit in commits for path in commit.files_modified)
+    news = [one for one in newest_ones if one.session_id is None and one.id not in gone]
+    ours = made_here(reader, news)
+    of_authors: dict[tuple[str, bool], list[Item]] = defaultdict(list)
+    for commit in news:
+        author = commit.subtitle.partition(" by ")[2]
+        of_authors[author, commit.id in ours].append(commit)
+    for (author, is_ours), commits in of_authors.items():
+        newest, files = commits[0], [path for commit in commits for path in commit.files_modified]
+        title, says = (newest.title, named) if is_ours else (_foreign(newest), quoted)
+        who = f" by {author if is_ours else quoted(author)}" if author else ""
         more = f" and {len(commits) - 1} more" if commits[1:] else ""
         yield CardFact(
             item=newest.id,
-            why=f"committed by {author}" if author else "committed",
-            text=f"{newest.title}{more}: {listed(tuple(files), NAMES_SAID)}",
+            why=f"committed{who}{'' if is_ours else ', not here'}",
+            text=f"{title}{more}: {_names(dict.fromkeys(files), says)}",
             at_ms=newest.created_ms,
         )
+
+
+def _foreign(commit: Item) -> str:
+    """Return a commit by its hash, with its subject as a quotation."""
+    return f"{commit.facts[0].removeprefix('commit ')[:HASH_CHARS]} {quoted(commit.title)}"
+
+
+def _names(paths: Iterable[str], says: Callable[[str], str] = named) -> str:
+    return listed([says(path) for path in paths], NAMES_SAID)

@@ -17,6 +17,7 @@ import msgspec
 
 from observer.core.filters import Filters
 from observer.core.model import Item
+from observer.core.text import named
 from observer.core.value import decode_json
 from observer.observations.fix_text import ALTERNATIVE
 from observer.search.recent_sessions import PastSession
@@ -131,7 +132,7 @@ def dense(paths: Sequence[str], among: Iterable[str] = ()) -> str:
         if names[name] > 1 and folder:
             above, last = posixpath.split(folder)
             folder, name = above, f"{last}/{name}"
-        folders.setdefault(folder, []).append(name)
+        folders.setdefault(folder and named(folder), []).append(named(name))
     return " · ".join(
         f"{folder}: {' '.join(names)}" if folder else " ".join(names)
         for folder, names in folders.items()

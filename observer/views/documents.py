@@ -17,7 +17,7 @@ from observer.search.eligible import clean
 from observer.search.recent_sessions import Uncommitted
 from observer.search.start import Exists, Start, StartRequest
 from observer.views import moment, render
-from observer.views.fence import fenced, marked
+from observer.views.fence import fenced, marked, without_links
 from observer.views.note_api import pair_lines
 
 CONTEXT_TOKENS = 1000
@@ -120,7 +120,7 @@ class Documents:
         if not found.lines:
             return ""
         shown = "\n".join([*lines, *map(render.card_line, found.lines)])
-        return f"{_label(project)}{fenced(shown)}\n"
+        return f"{_label(project)}{fenced(without_links(shown))}\n"
 
     def start(
         self,

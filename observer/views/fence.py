@@ -33,7 +33,7 @@ _OPENING = lazy_pattern(
     re.IGNORECASE,
 )
 """The first character of a tag that clients or models interpret."""
-_LOOKS_LIKE = {"<": "\u2039", "[": "\u27e6"}
+_LOOKS_LIKE = {"<": "\u2039", "[": "\u27e6", "(": "\u2768", ":": "\u2236"}
 _UNSEEN = lazy_pattern(
     r"(?!\x1b\[[01]m)"
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
@@ -57,6 +57,28 @@ def defused(text: str) -> str:
     if "<" in text or "[" in text:
         text = _OPENING.sub(lambda found: _LOOKS_LIKE[found[0]], text)
     return text
+
+
+def without_links(text: str) -> str:
+    """Return text in which no Markdown loads an image from elsewhere or hides where a link leads.
+
+    A look-alike replaces the character that makes it a link, an image or an element; the result
+    has as many characters. Source: CommonMark 0.31, sections 4.7, 6.3, 6.4 and 6.5.
+    """
+    return _LINK.sub(lambda found: _LOOKS_LIKE[found[0]], text)
+
+
+_ELSEWHERE = (
+    r"\s*<?\s*(?:[a-z][a-z0-9+.-]*\\?:\\?/|\\?/\\?/|data:|javascript:|mailto:|&(?:#|[a-z]+;))"
+)
+"""The beginning of a destination that is no path, also with escapes and references."""
+_LINK = lazy_pattern(
+    rf"(?<=\])[(:](?={_ELSEWHERE})"
+    r"|<(?=[a-z][a-z0-9+.-]*:/|mailto:|style\b|svg\b)"
+    r"|<(?=(?:a|area|audio|base|body|embed|form|frame|iframe|image|img|input|link|meta|object|source"
+    r"|script|table|td|track|video)[\s/])",
+    re.IGNORECASE,
+)
 
 
 def fenced(text: str) -> str:

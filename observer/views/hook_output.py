@@ -20,9 +20,11 @@ from observer.clients.registry import clients as all_clients
 from observer.core.config import Settings
 from observer.core.model import Project
 from observer.core.paths import Home, make_private, read_plain
+from observer.core.text import named
 from observer.memory.api import Memory
 from observer.search.reminder import Reminder
 from observer.views.documents import Documents
+from observer.views.fence import without_links
 from observer.views.render import one_line
 
 MOST_CHARACTERS = 10_000
@@ -185,13 +187,13 @@ def text(known: Reminder) -> str:
     """
     if known.sort == "dropped" and known.instead:
         head = f"{LABEL} the summary of the compacted context leaves out of this session:"
-        return f"{head}\n{known.instead}".replace("```", "'''")
+        return without_links(f"{head}\n{known.instead}".replace("```", "'''"))
     said = _SAYING[known.sort](known) if known.instead else ""
     if not said:
         return ""
     reference = f" #{known.item}"
     line = one_line(f"{LABEL} {said}".replace("```", "'''"), MOST_CHARS - len(reference))
-    return f"{line}{reference}"
+    return f"{without_links(line)}{reference}"
 
 
 def _form(known: Reminder) -> str:
@@ -207,7 +209,9 @@ def _is_short(command: str) -> bool:
 
 
 def _returned(known: Reminder) -> str:
-    return f"this very edit of {known.failed} was made before and taken back ({known.instead})."
+    return (
+        f"this very edit of {named(known.failed)} was made before and taken back ({known.instead})."
+    )
 
 
 _SAYING = {"form": _form, "returned": _returned}

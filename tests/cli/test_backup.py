@@ -186,3 +186,16 @@ def test_a_cut_bundle_is_refused(run: Run, filled: Home, tmp_path: Path) -> None
     whole = (tmp_path / "whole").read_bytes()
     (tmp_path / "cut").write_bytes(whole[: len(whole) // 2])
     assert "is damaged" in run("restore", str(tmp_path / "cut"), "--replace").err
+
+
+@pytest.mark.parametrize("words", [("backup", "{}"), ("backup", "--to", "{}")], ids=["db", "home"])
+def test_a_folder_that_is_not_there_is_made_only_if_one_says_so(
+    run: Run, filled: Home, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    target = tmp_path / "bakcups" / "copy"
+    asked = [word.format(target) for word in words]
+    ran = run(*asked)
+    assert (ran.code, target.parent.exists()) == (2, False)
+    assert f"error: there is no folder {target.parent}\nhint: make it, or add --yes" in ran.err
+    assert run(*asked, "--yes").code == 0
+    assert target.is_file()

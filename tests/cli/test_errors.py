@@ -102,6 +102,23 @@ def test_a_setting_that_cannot_be_kept_says_what_to_do(
     assert (ran.code, ran.err.splitlines()[1]) == (2, f"hint: {hint}")
 
 
+def test_a_home_that_is_read_only_names_itself(
+    run: Run, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = os.open
+
+    def refuse(path: str, flags: int, *more: Any, **named: Any) -> int:
+        if flags & os.O_CREAT and str(path).startswith(str(home.root)):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        return opened(path, flags, *more, **named)
+
+    monkeypatch.setattr(os, "open", refuse)
+    ran = run("pause")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith(f"error: the home {home.root} cannot be used: {home.root}/spool")
+    assert ran.err.endswith("hint: make it yours and writable, or choose another OBSERVER_HOME\n")
+
+
 def test_a_password_in_an_address_is_refused_before_it_is_kept(run: Run, home: Home) -> None:
     ran = run("config", "set", "llm_url", "http://ana:hunter2@127.0.0.1:9/v1")
     assert (ran.code, ran.err.partition("\n")[0]) == (2, "error: llm_url holds a name or password")

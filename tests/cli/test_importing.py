@@ -304,3 +304,19 @@ def test_a_command_follows_until_it_is_interrupted(run: Run, home: Home) -> None
             process.kill()
     assert process.returncode == 130
     assert 0 < len(stored(home)) < EVENTS
+
+
+def test_what_is_of_no_source_is_an_error(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "shopping.txt").write_text("milk\n")
+    ran = run("import", "claude-code", str(tmp_path / "shopping.txt"))
+    assert (ran.code, ran.out) == (3, "")
+    assert "shopping.txt: nothing there is of claude-code" in ran.err
+
+
+def test_sessions_of_another_time_are_no_error(
+    run: Run, sessions: Callable[[int], Path], home: Home
+) -> None:
+    sessions(1)
+    folder = str(Path(os.environ["HOME"]) / ".claude/projects")
+    ran = run("import", "claude-code", folder, "--since", "2h")
+    assert (ran.code, ran.out) == (0, "nothing was found\n")

@@ -79,3 +79,10 @@ def test_the_life_of_a_note(run: Run, daemon: Home, monkeypatch: pytest.MonkeyPa
     ]
     assert run("note", "list", "--json").json[0]["approval"] == "approved"
     assert run("note", "show", number, "--json").json["layer"] == "rule"
+
+
+@pytest.mark.parametrize("words", [("",), ("notes", "--name", "")], ids=["folder", "name"])
+def test_a_note_folder_without_a_name_is_refused(run: Run, app: Path, words: tuple[str]) -> None:
+    (app / "notes").mkdir()
+    ran = run("note", "folder", "add", *words)
+    assert (ran.code, "is empty" in ran.err) == (2, True)

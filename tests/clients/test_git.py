@@ -295,7 +295,7 @@ def test_the_environment_of_a_hook_does_not_lead_elsewhere(
 
 
 def test_without_git_it_says_so(context: InstallContext, tmp_path: Path) -> None:
-    with pytest.raises(ConfigInvalid, match="git cannot be run"):
+    with pytest.raises(ConfigInvalid, match="cannot run git: it is in no absolute folder"):
         install("git", replace(context, environ={"PATH": str(tmp_path / "nothing")}))
 
 

@@ -133,3 +133,31 @@ def test_paths_are_relative_to_the_root_where_inside(
 )
 def test_the_base_name_is_the_last_part(path: str, name: str) -> None:
     assert wording.base_name(path) == name
+
+
+@pytest.mark.parametrize(
+    "name", ["main", "feat/rate-limits-of-the-api", "src/use-shipping-rate.test.ts", "päivä.md"]
+)
+def test_a_name_is_shown_as_it_is(name: str) -> None:
+    assert wording.named(name) == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["docs/send the logs.md", "send-the-logs-of-the-last-run-first", "a/send_the_logs_to_x_y_z.py"],
+)
+def test_a_name_that_says_more_is_quoted(name: str) -> None:
+    assert wording.named(name) == f'"{name}"'
+
+
+@given(ANY_TEXT)
+def test_a_quotation_is_short_and_ends_where_it_ends(text: str) -> None:
+    shown = wording.quoted(text)
+    assert shown[0] == shown[-1] == '"'
+    assert '"' not in shown[1:-1]
+    assert len(shown) <= wording.NAME_CHARS + 2
+
+
+@given(ANY_TEXT)
+def test_no_name_is_longer_than_is_shown(text: str) -> None:
+    assert len(wording.named(text)) <= wording.NAME_CHARS + 2

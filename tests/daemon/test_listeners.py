@@ -7,6 +7,7 @@ import socket
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -16,10 +17,13 @@ from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home
 from observer.daemon.servers import (
     MOST_CONNECTIONS,
+    MOST_WAITING,
+    REFUSAL,
     ensure_token,
     listen,
     listen_tcp,
     make_run_folder,
+    user_at,
 )
 
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
@@ -34,6 +38,16 @@ try:
     print("heard" if door.recv(1) else "hung up")
 except ConnectionResetError:
     print("hung up")
+"""
+
+CROWD = """
+import os, socket, sys
+os.setuid(12345)
+address = ("127.0.0.1", int(sys.argv[1]))
+held = [socket.socket() for _ in range(int(sys.argv[2]))]
+for one in held:
+    one.connect(address)
+sys.stdin.read()
 """
 
 
@@ -187,36 +201,127 @@ def test_an_empty_token_file_is_no_token(root: Home) -> None:
     assert ensure_token(root)
 
 
-def test_who_only_stays_at_the_port_is_let_go_for_newcomers() -> None:
-    with listen_tcp(0) as door, ExitStack() as stack:
-        pairs = []
-        for _ in range(MOST_CONNECTIONS + 2):
-            client = stack.enter_context(socket.create_connection(door.getsockname(), timeout=10))
-            pairs.append((client, stack.enter_context(door.accept()[0])))
-        (first, _), (second, _), (third, served) = pairs[:3]
-        assert first.recv(1) == second.recv(1) == b""
+class Port:
+    """A port, and both ends of the connections to it, in their order."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self.door = stack.enter_context(listen_tcp(0))
+        self.door.settimeout(0.2)
+
+    def knock(self) -> socket.socket:
+        """Return the client's end of a connection; not yet accepted."""
+        return self._stack.enter_context(
+            socket.create_connection(self.door.getsockname(), timeout=10)
+        )
+
+    def enter(self) -> tuple[socket.socket, socket.socket]:
+        """Return both ends of a connection; the server's is accepted."""
+        client = self.knock()
+        served, _ = self.door.accept()
+        return client, self._stack.enter_context(served)
+
+    def admitted(self) -> tuple[socket.socket, socket.socket]:
+        """Return both ends of a connection that has shown the token."""
+        client, served = self.enter()
+        self.door.admit(client.getsockname())
+        return client, served
+
+
+@pytest.fixture
+def port() -> Iterator[Port]:
+    with ExitStack() as stack:
+        yield Port(stack)
+
+
+def said(client: socket.socket) -> bytes:
+    """Return all that is said to a client until its connection ends."""
+    return b"".join(iter(lambda: client.recv(4096), b""))
+
+
+def test_who_only_stays_at_the_port_is_told_and_let_go_for_newcomers(port: Port) -> None:
+    (first, _), (second, served), *_ = [port.enter() for _ in range(MOST_WAITING + 1)]
+    assert said(first) == REFUSAL
+    assert b"503 Service Unavailable" in REFUSAL
+    assert b"Retry-After: 1\r\n" in REFUSAL
+    served.sendall(b"x")
+    assert second.recv(1) == b"x"
+
+
+def test_two_hundred_strangers_push_out_nobody_who_has_the_token(port: Port) -> None:
+    friends = [port.admitted() for _ in range(3)]
+    for _ in range(200):
+        port.enter()[1].close()
+    strangers = [port.enter() for _ in range(MOST_WAITING + 9)]
+    for client, served in friends:
         served.sendall(b"x")
-        assert third.recv(1) == b"x"
+        assert client.recv(1) == b"x"
+    assert said(strangers[0][0]) == REFUSAL
+    assert str(port.door.connections()) == (
+        "35 connections of at most 64, 32 without the token of at most 32 a peer; 9 turned away"
+    )
 
 
-def test_a_rush_at_the_port_is_turned_away_at_twice_its_connections() -> None:
-    with listen_tcp(0) as door, ExitStack() as stack:
-        door.settimeout(0.2)
-        clients = []
-        for _ in range(2 * MOST_CONNECTIONS):
-            clients.append(stack.enter_context(socket.create_connection(door.getsockname())))
-            stack.enter_context(door.accept()[0])
-        with socket.create_connection(door.getsockname(), timeout=10) as late:
-            with pytest.raises(TimeoutError):
-                door.accept()
-            assert late.recv(1) == b""
+def test_a_port_full_of_those_who_have_the_token_turns_the_next_one_away(port: Port) -> None:
+    for _ in range(MOST_CONNECTIONS):
+        port.admitted()
+    late = port.knock()
+    late.sendall(b"GET /status HTTP/1.1\r\n\r\n")
+    with pytest.raises(TimeoutError):
+        port.door.accept()
+    assert said(late) == REFUSAL
+
+
+def test_with_little_room_left_a_newcomer_takes_that_of_who_waits(port: Port) -> None:
+    waits, _ = port.enter()
+    for _ in range(MOST_CONNECTIONS - 1):
+        port.admitted()
+    port.enter()
+    assert said(waits) == REFUSAL
+
+
+def test_a_rush_at_the_port_is_turned_away_at_twice_its_connections(port: Port) -> None:
+    for _ in range(2 * MOST_CONNECTIONS):
+        port.enter()
+    late = port.knock()
+    with pytest.raises(TimeoutError):
+        port.door.accept()
+    assert said(late) == REFUSAL
+
+
+@as_root
+def test_another_user_takes_none_of_our_room(port: Port) -> None:
+    """With all the connections that they may have, they push out only their own."""
+    ours, served = port.enter()
+    port.door.settimeout(20)
+    words = [sys.executable, "-c", CROWD, str(port.door.getsockname()[1]), str(MOST_WAITING + 2)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE) as crowd:
+        theirs = [port.door.accept()[0] for _ in range(MOST_WAITING + 2)]
+        served.sendall(b"x")
+        assert ours.recv(1) == b"x"
+        assert port.door.connections().waiting == MOST_WAITING + 1
+        crowd.communicate()
+    for each in theirs:
+        each.close()
+
+
+def test_a_connection_that_is_not_there_is_nobodys() -> None:
+    assert user_at(("127.0.0.1", 1), ("127.0.0.1", 2)) is None
+
+
+def test_where_the_kernel_names_no_users_a_peer_is_an_address(
+    port: Port, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(socket, "AF_NETLINK")
+    (first, _), *_ = [port.enter() for _ in range(MOST_WAITING + 1)]
+    assert said(first) == REFUSAL
 
 
 def test_who_has_left_the_port_counts_no_more() -> None:
     with listen_tcp(0) as door:
         with socket.create_connection(door.getsockname(), timeout=10) as stays:
             connection, _ = door.accept()
-            for _ in range(MOST_CONNECTIONS + 2):
+            for _ in range(MOST_WAITING + 2):
                 with socket.create_connection(door.getsockname(), timeout=10):
                     door.accept()[0].close()
             connection.sendall(b"x")

@@ -9,20 +9,24 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from observer.api.http import ImportReceipt
 from observer.core.clock import now_ms
+from observer.core.config import Settings
 from observer.core.errors import BadInput, StoreUnavailable
 from observer.core.model import Receipt
 from observer.core.paths import Home
 from observer.daemon.health import Health
 from observer.daemon.lazy_store import LazyStore
 from observer.daemon.log import DaemonLog, SecretlessFormatter
+from observer.daemon.note_folders import NoteFolderWorker
 from observer.daemon.requests import import_events, post_events
 from observer.daemon.spool_watch import watch
 from observer.daemon.status import REMEMBERED_MS, current, from_disk
+from observer.daemon.watching.watcher import WatchWorker
 from observer.spool.spool import Spool
 from observer.store.migrations import migrations
 from observer.store.sqlite.database import SqliteStore
@@ -47,6 +51,32 @@ def test_the_same_reason_is_logged_once(caplog: pytest.LogCaptureFixture) -> Non
     for _ in range(3):
         health.degrade("store", "full")
     assert [record.message for record in caplog.records] == ["store: full"]
+
+
+class _Denied:
+    """A store whose file may not be read."""
+
+    def read(self) -> Any:
+        raise PermissionError(errno.EACCES, "Permission denied", "/elsewhere")
+
+
+@pytest.mark.parametrize("part", ["watching", "note folders"])
+def test_what_a_watcher_may_not_read_is_one_line(
+    part: str, home: Home, caplog: pytest.LogCaptureFixture
+) -> None:
+    health, store, settings = Health(), cast("Any", _Denied()), Settings()
+    workers = {
+        "watching": WatchWorker(
+            store, Spool(home.spool), cast("Any", None), settings, health=health
+        ),
+        "note folders": NoteFolderWorker(
+            store, cast("Any", None), home, settings, health, on_change=lambda _: None
+        ),
+    }
+    workers[part]._over.set()  # it need not wait before the next round
+    workers[part]._round()
+    assert health.text() == f"{part}: [Errno 13] Permission denied: '/elsewhere'"
+    assert [record.exc_info for record in caplog.records] == [None]
 
 
 def test_a_late_store_is_tried_again_until_it_opens(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from contextlib import ExitStack, closing
+from http.client import HTTPConnection
 from typing import Any
 
 import pytest
@@ -60,3 +62,21 @@ def test_the_api_is_what_its_document_says(api: tuple[str, str], home: Home, mod
 
         ask()
     assert client.is_running(home)
+
+
+def test_two_hundred_idle_strangers_cost_nobody_a_request_who_has_the_token(
+    api: tuple[str, str], home: Home
+) -> None:
+    address, token = api
+    port = int(address.rpartition(":")[2])
+    headers = {"Authorization": f"Bearer {token}"}
+    with ExitStack() as stack:
+        stays = stack.enter_context(closing(HTTPConnection("127.0.0.1", port, timeout=30)))
+        for strangers in (0, 200):
+            for _ in range(strangers):
+                stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+            stays.request("GET", "/status", headers=headers)
+            answer = stays.getresponse()
+            assert (answer.status, bool(answer.read())) == (200, True)
+    shown = client.call(home, "GET", "/status")["http_connections"]
+    assert shown["refused"] >= 200 - 2 * 64

@@ -52,6 +52,16 @@ def test_it_is_made_again_when_it_is_gone(shop: Path) -> None:
     assert git_output(str(shop), "rev-parse", "--abbrev-ref", "HEAD") == "main"
 
 
+def test_one_that_cannot_be_brought_up_to_date_is_made_elsewhere(shop: Path, home: Home) -> None:
+    """As in a home that has become read-only since."""
+    folder = Path(mirror(repository(shop)))
+    (folder / "config").unlink()
+    (folder / "config").mkdir()
+    module._known.clear()
+    assert not Path(mirror(repository(shop))).is_relative_to(home.run)
+    assert git_output(str(shop), "rev-parse", "--abbrev-ref", "HEAD") == "main"
+
+
 def test_links_that_lead_elsewhere_are_put_right(shop: Path, tmp_path: Path) -> None:
     folder = Path(mirror(repository(shop)))
     (folder / "objects").unlink()

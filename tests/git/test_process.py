@@ -142,6 +142,12 @@ def test_a_configuration_that_is_not_read_in_time(fake: Fake) -> None:
         run_as_user(("config", "-l"), folder="/", environ=os.environ, wait_s=0.2)
 
 
+def test_a_folder_that_is_gone_is_not_called_a_missing_git(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="gone cannot be entered: No such file") as refused:
+        run_as_user(("config", "-l"), folder=str(tmp_path / "gone"), environ=os.environ)
+    assert "install git" not in str(refused.value)
+
+
 def test_the_users_setting_is_asked_of_the_user_alone(shop: Path, git: Git) -> None:
     git(shop, "config", "core.excludesFile", "/evil")
     assert user_setting("core.excludesFile") == []

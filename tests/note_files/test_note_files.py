@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from observer.core.errors import BadInput, NoteConflict, NotFound
 from observer.core.filters import Filters
 from observer.core.note_file import Claim, Relation
+from observer.core.paths import Home
+from observer.note_files.folders import NoteFolders
 from observer.note_files.note_files import NEW
 from tests.note_files.conftest import Vault
 
@@ -91,6 +95,15 @@ def test_no_path_leads_out_of_the_folder(vault: Vault, path: str) -> None:
         vault.files.read(vault.folder, path)
     with pytest.raises(BadInput):
         vault.files.write(vault.folder, path, "x", expected=NEW)
+
+
+@pytest.mark.parametrize("path", ["/proc", "/proc/self", "/sys", "/dev", "~", "~/..", "/", ""])
+def test_what_is_no_folder_of_notes_is_none(path: str, tmp_path: Path) -> None:
+    """Neither with a memory in the user's home nor with one beside it."""
+    listed = NoteFolders(Home(tmp_path / "elsewhere"))
+    with pytest.raises(BadInput):
+        listed.add(str(Path(path).expanduser()) if path else "")
+    assert listed.all() == ()
 
 
 def test_a_folder_that_is_removed_leaves_its_files(vault: Vault) -> None:

@@ -28,7 +28,7 @@ from observer.core.model import item_id
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
-from observer.purge.choose import Criteria, chosen
+from observer.purge.choose import Criteria, chosen, on_branch, reasons
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 
@@ -48,7 +48,9 @@ class World:
         )
         self.count = 0
 
-    def tell(self, *bodies: AnyBody, session: str = "s1", client: str = "c") -> None:
+    def tell(
+        self, *bodies: AnyBody, session: str = "s1", client: str = "c", branch: str | None = None
+    ) -> None:
         """Store events a minute apart; they have the numbers from 1 on."""
         for body in bodies:
             self.count += 1
@@ -57,6 +59,7 @@ class World:
                 at_ms=START_MS + self.count * 60_000,
                 client=client,
                 session=session,
+                branch=branch,
                 body=body,
             )
             self.pipeline.ingest([event])
@@ -64,6 +67,10 @@ class World:
     def goes(self, **asked: object) -> list[int]:
         with self.store.read() as reader:
             return sorted(chosen(reader, Criteria(**asked)))  # type: ignore[arg-type]  # a test's
+
+    def why(self, **asked: object) -> dict[int, str]:
+        with self.store.read() as reader:
+            return reasons(reader, Criteria(**asked))  # type: ignore[arg-type]  # a test's
 
 
 @pytest.fixture
@@ -95,6 +102,45 @@ def test_what_was_asked_for_goes(world: World, asked: dict[str, object], goes: l
     world.tell(WRITE)
     world.tell(Commit(hash="c0ffee", subject="Mend", files=(FileChange(path="src/cart.py"),)))
     assert world.goes(**asked) == goes
+
+
+def test_a_text_that_is_a_branchs_name_takes_what_speaks_of_it(world: World) -> None:
+    world.tell(Prompt(text="mend the cart"), WRITE, branch="fix/zebra")
+    world.tell(Command(command="git switch fix/zebra"), branch="fix/zebra")
+    assert world.why(text="fix/zebra") == {3: "holds it in command"}
+    with world.store.read() as reader:
+        assert on_branch(reader, Criteria(text="fix/zebra")) == 2
+
+
+def test_a_text_in_a_branchs_name_takes_all_that_holds_it(world: World) -> None:
+    world.tell(Prompt(text="mend the cart"), branch="fix/zebra")
+    assert world.why(text="zebra") == {1: "holds it in branch"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        pytest.param({"text": "zebra"}, {1: "holds it in output"}, id="text"),
+        pytest.param({"query": "zebra striped"}, {1: "holds the words"}, id="query"),
+        pytest.param({"ids": (item_id(1),)}, {1: "named by its id"}, id="id"),
+        pytest.param({"file": "cart.py"}, {2: "about the file"}, id="file"),
+        pytest.param(
+            {"session": "s1", "client": "c", "since_ms": START_MS + 120_000},
+            {2: "of the session; from c; of that time"},
+            id="several",
+        ),
+    ],
+)
+def test_each_match_says_why(world: World, asked: dict[str, object], why: dict[int, str]) -> None:
+    world.tell(Command(command="make", output="the zebra is striped", exit_code=2))
+    world.tell(WRITE)
+    assert world.why(**asked) == why
+
+
+def test_what_goes_with_another_says_so(world: World) -> None:
+    world.tell(Remember(content="the zebra is striped"))
+    world.tell(Forget(item=item_id(1)))
+    assert world.why(text="zebra") == {1: "holds it in content", 2: "about what goes"}
 
 
 def test_an_item_goes_with_every_event_it_was_folded_of(world: World) -> None:

@@ -41,7 +41,7 @@ def ask(context: InstallContext, *words: str, folder: Path | None = None) -> str
             wait_s=_TIME_LIMIT_S,
         )
     except NotFound as error:
-        raise ConfigInvalid("git cannot be run", hint="install git, then repeat") from error
+        raise ConfigInvalid(error.message, hint=error.hint) from error
     if run.returncode:
         raise ConfigInvalid(
             f"git {words[0]} failed: {run.stderr.decode('utf-8', 'replace').strip()}",

@@ -31,6 +31,10 @@ class WatchLimitReached(Exception):
     """The kernel's limit of watches is reached; the message says what to do."""
 
 
+class WatchDenied(WatchLimitReached):
+    """A folder may not be watched; the message names it."""
+
+
 class WatchLost(Exception):
     """The changes are not known: a folder is gone, or a file name is not valid UTF-8."""
 
@@ -52,6 +56,7 @@ class InotifyWatch:
 
     Raises:
         WatchLimitReached: the kernel's limits do not allow it.
+        WatchDenied: a folder is not ours to read.
         WatchLost: a folder does not exist.
     """
 
@@ -69,8 +74,10 @@ class InotifyWatch:
                 recursive=False,
                 ignore_permission_denied=False,
             )
-        except (FileNotFoundError, PermissionError) as error:
+        except FileNotFoundError as error:
             raise WatchLost(str(error)) from error
+        except PermissionError as error:
+            raise WatchDenied(f"{error}; make it readable, or exclude it") from error
         except (OSError, RuntimeError) as error:
             why = "cannot watch more folders" if isinstance(error, OSError) else str(error)
             raise WatchLimitReached(f"{why}: {MORE}") from error

@@ -19,6 +19,7 @@ from observer.daemon.status import Watched
 from observer.daemon.watching.inotify import (
     MORE,
     InotifyWatch,
+    WatchDenied,
     WatchLimitReached,
     WatchLost,
     most_folders,
@@ -124,6 +125,7 @@ class WatchSet:
         self._folders: frozenset[str] = frozenset()
         self._next_refresh_s = 0.0
         self._polled: frozenset[str] = frozenset()
+        self._denied = ""
         self._is_lost = False
 
     def is_news(self, projects: Iterable[int | None]) -> bool:
@@ -153,7 +155,7 @@ class WatchSet:
                 root=tree.root,
                 files=tree.files,
                 folders=len(tree.folders),
-                reason=POLLED if tree.root in self._polled else "",
+                reason=(self._denied or POLLED) if tree.root in self._polled else "",
             )
             for tree in self._trees.values()
         ]
@@ -254,19 +256,21 @@ class WatchSet:
             polled = self._watch(frozenset(folders)) or polled
         self._polled = frozenset(polled)
         if polled:
-            self._health.degrade("watching", f"{len(polled)} projects are {POLLED}: {MORE}")
+            why = self._denied or f"{len(polled)} projects are {POLLED}: {MORE}"
+            self._health.degrade("watching", why)
         else:
             self._health.recover("watching")
 
     def _watch(self, folders: frozenset[str]) -> list[str]:
         """Watch these folders from now on; return the roots of trees that cannot be watched."""
         before, self._inotify = self._inotify, None
-        self._folders = folders
+        self._folders, self._denied = folders, ""
         try:
             # Before the other is closed, so that nothing is missed between them.
             self._inotify = InotifyWatch(folders) if folders else None
         except WatchLimitReached as error:
             log.warning("%s", error)
+            self._denied = f"polled once a minute: {error}" * isinstance(error, WatchDenied)
             return list(self._trees)
         except WatchLost as error:
             self._lose(error)

@@ -183,6 +183,9 @@ class WatchWorker:
             self._watch.round()
         except StoreUnavailable:
             self._over.wait(RETRY_S)  # the store's own part of the health has it
+        except OSError as error:
+            self._health.degrade("watching", str(error))
+            self._over.wait(RETRY_S)
         except Exception as error:
             log.exception("watching failed")
             self._health.degrade("watching", f"{type(error).__name__}: {error}; see the log")

@@ -27,6 +27,18 @@ except WatchLimitReached as error:
 """
 
 
+DENIED = """
+import os, sys
+from observer.daemon.watching.inotify import InotifyWatch, WatchDenied
+if os.getuid() == 0:
+    os.setuid(12345)
+try:
+    InotifyWatch(sys.argv[1:])
+except WatchDenied as error:
+    print(error)
+"""
+
+
 @pytest.fixture
 def watched(tmp_path: Path) -> Iterator[InotifyWatch]:
     found = InotifyWatch([str(tmp_path)])
@@ -62,6 +74,15 @@ def test_a_name_that_is_no_text_is_shown_as_a_loss(watched: InotifyWatch, tmp_pa
 def test_a_folder_that_is_gone_is_shown_as_a_loss(tmp_path: Path) -> None:
     with pytest.raises(WatchLost):
         InotifyWatch([str(tmp_path / "gone")])
+
+
+def test_a_folder_of_somebody_elses_is_named(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0)
+    words = [sys.executable, "-c", DENIED, str(closed)]
+    shown = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert "Permission denied" in shown
+    assert str(closed) in shown
 
 
 @pytest.mark.parametrize("limit", ["max_inotify_watches", "max_inotify_instances"])

@@ -13,8 +13,10 @@ from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
 from observer.core.model import item_id
+from observer.views.fence import MARK, MARKED, RECORDS
 
 MODES = ("legacy", "2026-07-28", "auto")
+
 LIMIT_BYTES = 2048
 """What clients keep of a description or of the instructions."""
 
@@ -81,6 +83,12 @@ def test_a_note_goes_to_the_project_of_the_folder(ask: Any) -> None:
 
     recalled = json.loads(ask(remember_and_recall).content[0].text.splitlines()[2])
     assert [note["content"] for note in recalled] == ["tabs, not spaces"]
+
+
+def test_what_is_recalled_begins_with_what_it_is(ask: Any) -> None:
+    recalled = ask(call("memory", action="recall", query="jwt"))
+    assert recalled.content[0].text.startswith(f"{RECORDS}\n")
+    assert next(iter(recalled.structured_content.items())) == (MARK, MARKED)
 
 
 def test_a_projects_context_is_a_resource(ask: Any) -> None:

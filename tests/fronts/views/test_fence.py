@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from typing import Any
 
@@ -10,6 +11,7 @@ import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 from mcp import types
 
 from observer.api.mcp.handlers import McpHandlers, ResultPassthrough
@@ -26,6 +28,7 @@ from observer.views.fence import (
     defused_content,
     fenced,
     marked_content,
+    without_links,
 )
 from observer.views.tool import ResultRow, Tool, ToolResult
 
@@ -156,3 +159,50 @@ def test_an_answer_that_clients_know_has_one_line_more(memory: Memory) -> None:
 def test_json_text_stays_json_and_is_marked_beside(memory: Memory) -> None:
     text, beside = called(memory, tell_json)[0]
     assert (text, beside.startswith(RECORDS)) == ('["\u2039system>"]', True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "![diagram](https://evil.example/x.png?q=secret)",
+        "see [the guide](http://evil.example)",
+        "[a](<https://evil.example/a b>)",
+        "![a](//evil.example/x.png)",
+        "![a](\\/\\/evil.example/x.png)",
+        "![a](https\\:\\/\\/evil.example/x.png)",
+        "![a](&#104;ttps://evil.example/x.png)",
+        "![a]( data:image/png;base64,iVBOR)",
+        "[a](javascript:alert(1))",
+        "![a][b]\n\n[b]: https://evil.example/x.png",
+        "<https://evil.example/x>",
+        '<img src="https://evil.example/x.png">',
+        "<IMG/src=//evil.example/x.png>",
+        "<svg><image href=//evil.example/></svg>",
+    ],
+)
+def test_no_markdown_leads_elsewhere(text: str) -> None:
+    shown = without_links(text)
+    html = MarkdownIt("commonmark").render(shown)
+    assert not re.search(r"<(?:img|a|svg|image)\b", html, re.IGNORECASE), html
+    assert len(shown) == len(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see [the guide](docs/guide.md)",
+        "grep -E '[a-z](\\d+)' a.txt",
+        "handlers[name](self: Any, x)",
+        "http://127.0.0.1:8377 answers",
+        "List<int> a[0]: int < b",
+    ],
+)
+def test_what_leads_nowhere_stays_as_it_is(text: str) -> None:
+    assert without_links(text) == text
+
+
+@given(st.text(st.sampled_from("[]()<>!:/\\&#;ahtps. "), max_size=60))
+def test_links_are_taken_out_once_and_cost_nothing(text: str) -> None:
+    shown = without_links(text)
+    assert without_links(shown) == shown
+    assert len(shown) == len(text)

@@ -53,6 +53,18 @@ def test_all_files_stand_under_the_mirror_of_the_root(
     assert "Use JWT" in (folder / "CONTEXT.md").read_text()
 
 
+def test_no_image_of_a_note_is_loaded_by_who_shows_it(
+    memory: Memory, project: Project, home: Home, folder: Path
+) -> None:
+    said = "Totals are rounded ![why](https://evil.example/x.png?q=1)"
+    memory.notes.remember(Note(content=said, type="decision"), folder=project.roots[0])
+    write(memory, project, home, Settings())
+    for name in NAMES:
+        shown = (folder / name).read_text(encoding="utf-8")
+        assert "Totals are rounded" in shown
+        assert "](" not in shown
+
+
 def test_the_rendering_for_cursor_holds_the_same_text(
     memory: Memory, project: Project, home: Home, folder: Path
 ) -> None:
