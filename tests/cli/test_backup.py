@@ -186,3 +186,17 @@ def test_a_cut_bundle_is_refused(run: Run, filled: Home, tmp_path: Path) -> None
     whole = (tmp_path / "whole").read_bytes()
     (tmp_path / "cut").write_bytes(whole[: len(whole) // 2])
     assert "is damaged" in run("restore", str(tmp_path / "cut"), "--replace").err
+
+
+def test_what_is_restored_is_counted_without_what_was_purged_since(
+    run: Run, home: Home, filled: Home, tmp_path: Path
+) -> None:
+    del filled
+    assert run("backup", str(tmp_path / "copy")).code == 0
+    assert run("purge", "--text", "login", "--yes").code == 0
+    ran = run("restore", str(tmp_path / "copy"), "--replace")
+    assert ran.out.startswith(
+        f"restored 1 event into {home.root}; 2 events left out, purged since\n"
+    )
+    again = run("restore", str(tmp_path / "copy"), "--replace", "--json")
+    assert again.json["manifest"]["events"] == 1
