@@ -163,7 +163,7 @@ log = logging.getLogger(__name__)
 def open_store(home: Home, guard: HomeGuard, progress: Progress = unshown) -> SqliteStore:
     """Repair the database, finish an interrupted purge, open it, and add it to the guard.
 
-    `progress` is told of what takes long.
+    `progress` shows what takes long.
 
     Raises:
         StoreUnavailable: it cannot be opened, or not be repaired yet.
