@@ -173,7 +173,7 @@ class SqliteStore:
         # ten times the cost of running most of ours.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         cache = f"cache_size = -{cache_kib}"
-        for pragma in ("synchronous = FULL", cache, "temp_store = MEMORY"):
+        for pragma in ("synchronous = FULL", "fullfsync = ON", cache, "temp_store = MEMORY"):
             connection.execute(f"PRAGMA {pragma}").fetchall()
         return connection
 
