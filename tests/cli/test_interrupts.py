@@ -135,3 +135,10 @@ def test_events_that_wait_wake_a_daemon_that_died(
     Spool(running.spool).append({"client": "generic", "event": "prompt"}, b"{}")
     assert observer("rebuild").returncode == 0
     assert current(running).uptime_ms is not None
+
+
+def test_hooks_try_again_after_an_up_that_was_killed(home: Home) -> None:
+    home.root.mkdir(parents=True)
+    home.waking.touch()  # by the hook that started it
+    assert ended(("up",), signal.SIGKILL, 1).returncode == -signal.SIGKILL
+    assert home.waking.stat().st_size > 0  # an empty one would keep them off for ever
