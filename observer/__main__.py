@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
+from typing import NoReturn
 
 YOUNG_OBJECTS = 50_000
 """Allocations between two runs of the cycle collector. Of what is imported nothing is garbage, and
@@ -24,9 +26,17 @@ def main() -> None:
         from observer.pump import pump  # noqa: PLC0415 - an editor waits for this one
 
         sys.exit(pump.main(sys.argv[2:]))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_DFL:  # else it is to be ignored
+            signal.signal(number, _leave)
     from observer.cli import main as command_line  # noqa: PLC0415 - click is not for the pump
 
     command_line()
+
+
+def _leave(number: int, _frame: object) -> NoReturn:
+    """End as an error would: what was begun is taken back."""
+    sys.exit(128 + number)
 
 
 def _have_streams() -> None:

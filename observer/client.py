@@ -116,6 +116,23 @@ def stop(home: Home, *, wait_s: float = 20.0) -> bool:
     return True
 
 
+def stand_by(home: Home) -> subprocess.Popen[bytes]:
+    """Start a process that brings the daemon up as soon as this one has ended, however it ends.
+
+    A line on its standard input lets it go.
+    """
+    up = [sys.executable, "-P", "-m", "observer", "up"]
+    return subprocess.Popen(  # noqa: S603 - ourselves
+        ["/bin/sh", "-c", 'read -r done || exec "$@"', "sh", *up],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        env=_environment(home),
+        start_new_session=True,  # an interrupt at the terminal is not for it
+    )
+
+
 def is_running(home: Home) -> bool:
     """Say whether a living process holds the daemon's lock; true for one that starts or ends."""
     try:

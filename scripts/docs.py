@@ -209,6 +209,42 @@ def schema() -> None:
         table(("column", "type", "meaning"), rows)
 
 
+POSIX_PARTS = {
+    "locks and requests on files": r"\bfcntl\.(?:flock|fcntl|ioctl)\b",
+    "Unix sockets": r"\bAF_UNIX\b|unix_server|\buds=",
+    "owners and modes": r"os\.(?:getuid|geteuid|umask|chmod|fchmod)\b|\.chmod\(|\bmode=0o|st_uid",
+    "files by descriptor": r"\bdir_fd=|os\.(?:pread|pwrite|statvfs)\b"
+    r"|os\.O_(?:NOFOLLOW|DIRECTORY|NONBLOCK|NOCTTY|CLOEXEC)\b",
+    "signals": r"signal\.SIG(?!INT\b|TERM\b|_)[A-Z]+|setitimer|add_signal_handler|os\.kill\(",
+    "processes": r"os\.(?:posix_spawn|execv|execve|fork|nice|setpriority)\b|\bpty\.|\"/bin/sh\""
+    r"|start_new_session",
+}
+"""What Windows has otherwise or not at all, as it stands in the code."""
+
+
+def posix_parts() -> None:
+    """Print how many modules and lines of the package use what only POSIX has."""
+    lines = {
+        path: path.read_text(encoding="utf-8").splitlines()
+        for path in sorted((ROOT / "observer").rglob("*.py"))
+    }
+    everywhere: set[Path] = set()
+    rows = []
+    for name, pattern in POSIX_PARTS.items():
+        found = {
+            path: sum(bool(re.search(pattern, line)) for line in lines[path]) for path in lines
+        }
+        modules = {path for path, count in found.items() if count}
+        everywhere |= modules
+        rows.append((name, str(len(modules)), str(sum(found.values()))))
+    scripts = [path for path in sorted((ROOT / "hooks").rglob("*")) if path.is_file()]
+    shell = [path for path in scripts if path.suffix != ".md"]
+    total = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in shell)
+    rows.append(("hooks and shell recorders, whole", str(len(shell)), f"{total:,}"))
+    table(("part", "modules", "lines"), rows)
+    print(f"\n{len(everywhere)} of {len(lines)} modules of the package use at least one of these.")
+
+
 def decisions() -> None:
     """Print a line for each decision, by number."""
     for path in sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md")):

@@ -257,6 +257,7 @@ def test_hooks_import_nothing_but_the_system() -> None:
 
 STARTERS = {
     "observer.client": "the daemon",
+    "observer.projects.fs_probe": "mount",
     "observer.core.child_process": "ourselves",
     "observer.cli.serve": "ourselves",
     "observer.daemon.imports": "ourselves",
@@ -267,7 +268,7 @@ STARTERS = {
     "observer.evaluation.bench.lab": "git, to make an empty repository",
     "observer.evaluation.bench.found": "other memories",
     "observer.evaluation.bench.spawn": "what is timed",
-    "observer.evaluation.bench.wire": "ourselves",
+    "observer.evaluation.bench.wire": "ourselves, and ps",
     "observer.git.launch": "git",
     "observer.pump.dial": "ourselves",
 }

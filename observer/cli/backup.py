@@ -7,11 +7,12 @@ from contextlib import closing
 from pathlib import Path
 
 import click
+import msgspec
 from msgspec.structs import asdict
 
 from observer.cli.config import write_setting
 from observer.cli.consent import confirm_once, refuse_agents
-from observer.cli.exclusive import TRIES, alone, repair_first
+from observer.cli.exclusive import TRIES, alone, open_here, repair_first
 from observer.cli.output import emit, json_option, note, say
 from observer.clients.installers import installable, installed_parts
 from observer.config_files.context import current_context
@@ -21,6 +22,7 @@ from observer.core.errors import BadInput
 from observer.core.paths import Home, home
 from observer.core.text import counted
 from observer.memory.opening import refuse_unsettled
+from observer.purge.carry_out import complete
 from observer.repair.bundle import pack, restore
 from observer.store.sqlite.database import SqliteStore
 
@@ -68,11 +70,15 @@ def restore_command(*, path: Path, replace: bool, as_json: bool) -> None:
     here = home()
     with alone(here, tries=TRIES):
         done = restore(here, path, replaces=replace, stamp=_stamp())
+        purged = complete(here, open_here)
         is_other = _keep_owner(here, done.manifest.owner)
+    gone = purged.events if purged else 0
+    manifest = msgspec.structs.replace(done.manifest, events=done.manifest.events - gone)
     if as_json:
-        emit(asdict(done))
+        emit(asdict(msgspec.structs.replace(done, manifest=manifest)))
         return
-    say(f"restored {counted(done.manifest.events, 'event')} into {here.root}")
+    left = f"; {counted(gone, 'event')} left out, purged since" if gone else ""
+    say(f"restored {counted(manifest.events, 'event')} into {here.root}{left}")
     if done.replaced:
         say(f"what was there before: {done.replaced}")
     if is_other:

@@ -5,25 +5,31 @@ The daemon stops for as long as that takes, and is started again afterwards.
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from functools import partial
 
 from observer import client
 from observer.cli.output import note
+from observer.cli.terminal import progress
 from observer.core import config
 from observer.core.clock import now_ms
-from observer.core.errors import DaemonUnavailable
+from observer.core.errors import DaemonUnavailable, ObserverError, SchemaDiffers
 from observer.core.paths import Home
 from observer.daemon.home_guard import hold
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.purge.carry_out import complete
+from observer.repair.remake import open_owned
 from observer.repair.request import request_repair
 from observer.repair.restore import has_damage, repair_if_damaged
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 from observer.store.tombstones import Tombstones
 
+open_here = partial(open_owned, progress=progress)
+"""Opens a database as its owner, and shows it where that takes long."""
 RESTART_S = 20
 TRIES = 5
 """An open editor starts a daemon as soon as the last one has stopped."""
@@ -33,6 +39,9 @@ TRIES = 5
 def alone(here: Home, *, tries: int = 1) -> Iterator[None]:
     """Hold the home without a daemon; one that ran before is started again afterwards.
 
+    It is started whatever ends this process, and where something waits in the spool of a daemon
+    that was not stopped on purpose.
+
     Args:
         here: the home.
         tries: how often a daemon is asked to stop; an open editor may start another at once.
@@ -40,28 +49,55 @@ def alone(here: Home, *, tries: int = 1) -> Iterator[None]:
     Raises:
         DaemonUnavailable: a daemon does not stop, or another started each time.
     """
-    was_running = client.stop(here)
+    substitute = client.stand_by(here) if client.is_running(here) else None
+    client.stop(here)
     try:
-        for attempt in range(tries):
-            if attempt:
-                client.stop(here)
-            with hold(here) as is_ours:
-                if is_ours:
-                    yield
-                    return
-        raise DaemonUnavailable(
-            "a daemon started meanwhile", hint="close your editors, or try again"
-        )
-    finally:
-        if was_running:
-            client.ensure_daemon(here, wait_s=RESTART_S)
+        with _held(here, tries):
+            yield
+    except BaseException as error:
+        with _noted(DaemonUnavailable):
+            _bring_back(here, substitute)
+            if substitute and isinstance(error, KeyboardInterrupt):
+                note("interrupted; the daemon runs as before")
+        raise
+    _bring_back(here, substitute)
+
+
+@contextmanager
+def _held(here: Home, tries: int) -> Iterator[None]:
+    for attempt in range(tries):
+        if attempt:
+            client.stop(here)
+        with hold(here) as is_ours:
+            if is_ours:
+                yield
+                return
+    raise DaemonUnavailable("a daemon started meanwhile", hint="close your editors, or try again")
+
+
+def _bring_back(here: Home, substitute: subprocess.Popen[bytes] | None) -> None:
+    """Start the daemon if one ran before, or if events wait for one; let its substitute go."""
+    if substitute or (here.alive.exists() and not Spool(here.spool).is_empty()):
+        client.ensure_daemon(here, wait_s=RESTART_S)
+    if substitute:
+        with suppress(BrokenPipeError):
+            substitute.communicate(b"\n")
+
+
+@contextmanager
+def _noted(kind: type[ObserverError]) -> Iterator[None]:
+    """Say what the block raises, beside a greater trouble."""
+    try:
+        yield
+    except kind as error:
+        note(f"the daemon is down: {error.message}; start it with: observer up")
 
 
 @contextmanager
 def alone_and_drained(here: Home) -> Iterator[None]:
     """Hold the home as `alone`, after finishing an interrupted purge and draining the spool."""
     with alone(here, tries=TRIES):
-        complete(here, SqliteStore.owned)
+        complete(here, open_here)
         _drain(here)
         yield
 
@@ -69,22 +105,35 @@ def alone_and_drained(here: Home) -> Iterator[None]:
 def repair_first(here: Home) -> None:
     """Repair the database if it is damaged; print what was repaired and lost to stderr.
 
+    One that an older observer wrote is brought to today's schema.
+
     Raises:
         StoreUnavailable: it cannot be repaired.
         DaemonUnavailable: a daemon does not stop.
     """
-    if not has_damage(here):
+    if has_damage(here):
+        request_repair(here, "a command found pages that were changed on the disk")
+    elif not _is_older(here):
         return
-    request_repair(here, "a command found pages that were changed on the disk")
     with alone(here, tries=2):
         # A daemon may have been quicker.
-        if loss := repair_if_damaged(here, now_ms=now_ms):
+        if loss := repair_if_damaged(here, now_ms=now_ms, progress=progress):
             note(f"note: {loss}")
+
+
+def _is_older(here: Home) -> bool:
+    if not here.database.exists():
+        return False
+    try:
+        SqliteStore(here.database, read_only=True).close()
+    except SchemaDiffers:
+        return True
+    return False
 
 
 def _drain(here: Home) -> None:
     """Store what waits in the spool, so that it can be chosen like the rest."""
-    with closing(SqliteStore.owned(here.database, here.backups)) as store:
+    with closing(open_here(here.database, here.backups)) as store:
         spool = Spool(here.spool)
         spool.prepare()
         pipeline = Pipeline(

@@ -7,7 +7,6 @@ import click
 from observer import client
 from observer.cli.output import emit, json_option, note, say
 from observer.core.clock import now_ms
-from observer.core.errors import DaemonUnavailable
 from observer.core.paths import home
 from observer.core.text import age_text, counted
 from observer.daemon import home_guard
@@ -20,11 +19,8 @@ from observer.views.moment import minute
 @json_option
 def up_command(*, wait_s: float, as_json: bool) -> None:
     """Start the daemon unless it runs, and return when it answers."""
-    try:
-        client.ensure_daemon(home(), wait_s=wait_s)
-    except DaemonUnavailable:
-        home_guard.postpone(home())
-        raise
+    home_guard.postpone(home())  # if this is killed, hooks try again some day
+    client.ensure_daemon(home(), wait_s=wait_s)
     home().waking.unlink(missing_ok=True)
     status = current(home(), wait_s=wait_s)
     if as_json:

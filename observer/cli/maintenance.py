@@ -10,7 +10,7 @@ import click
 import msgspec
 import orjson
 
-from observer.cli.exclusive import alone, repair_first
+from observer.cli.exclusive import alone, open_here, repair_first
 from observer.cli.output import emit, escaped, json_option, note, say
 from observer.cli.redact import has_secrets, redacted
 from observer.cli.session import open_memory
@@ -42,7 +42,7 @@ def rebuild_command(*, as_json: bool) -> None:
     repair_first(here)
     with alone(here):
         # Secrets that earlier redaction rules missed must not be derived again.
-        complete(here, SqliteStore.owned)
+        complete(here, open_here)
         receipt = redacted(here) if has_secrets(here) else None
         events = _rebuild(here)
     count = receipt.redacted_events if receipt else 0
@@ -103,7 +103,7 @@ _RECORDS: dict[type, str] = {
 
 
 def _rebuild(here: Home) -> int:
-    with closing(SqliteStore(here.database, backups=here.backups)) as store:
+    with closing(open_here(here.database, here.backups)) as store:
         pipeline = Pipeline(
             store,
             Spool(here.spool),

@@ -15,7 +15,7 @@ import click
 from msgspec.structs import asdict
 
 from observer.cli.consent import confirm_once, refuse_agents
-from observer.cli.exclusive import alone_and_drained
+from observer.cli.exclusive import alone_and_drained, open_here
 from observer.cli.options import named_project
 from observer.cli.output import breakdown, emit, json_option, note, say
 from observer.cli.session import open_memory
@@ -183,14 +183,14 @@ def _kept_in_text(here: Home, asked: Criteria) -> tuple[str, ...]:
 
 def _purged(here: Home, asked: Criteria) -> PurgeReceipt:
     with alone_and_drained(here):
-        store = SqliteStore.owned(here.database, here.backups)
+        store = open_here(here.database, here.backups)
         with closing(store), store.read() as reader:
             seqs = chosen(reader, asked)
             kept = reader.totals().events - len(seqs)
         todo = PurgeOrder(seqs=tuple(sorted(seqs)), texts=(asked.text,) if asked.text else ())
         order.begin(here, todo)
         with progress("purging", kept) as advance:
-            return carry_out(here, todo, SqliteStore.owned, advance=advance)
+            return carry_out(here, todo, open_here, advance=advance)
 
 
 def _show(shown: PurgePreview) -> None:

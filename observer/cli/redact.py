@@ -11,7 +11,7 @@ import click
 from msgspec.structs import asdict
 
 from observer.cli.consent import confirm_once, refuse_agents
-from observer.cli.exclusive import alone_and_drained
+from observer.cli.exclusive import alone_and_drained, open_here
 from observer.cli.output import breakdown, emit, json_option, note, say
 from observer.cli.terminal import progress
 from observer.core.paths import Home, home
@@ -70,7 +70,7 @@ def redacted(here: Home) -> PurgeReceipt:
         total = reader.totals().events
     order.begin(here, todo)
     with progress("redacting", total) as advance:
-        return carry_out(here, todo, SqliteStore.owned, advance=advance)
+        return carry_out(here, todo, open_here, advance=advance)
 
 
 def has_secrets(here: Home) -> bool:

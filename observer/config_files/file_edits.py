@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import difflib
 import hashlib
-import os
 import stat
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -18,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from observer.core.errors import ConfigInvalid, remedy
-from observer.core.paths import make_private, read_plain
+from observer.core.paths import flush, make_private, read_plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +164,7 @@ def _write(path: Path, content: bytes | None, mode: int | None) -> None:
         with open(handle, "wb") as file:  # noqa: PTH123 - the handle is open already
             file.write(content)
             file.flush()
-            os.fsync(handle)
+            flush(handle)
         Path(draft).chmod(mode)
         Path(draft).replace(target)
     except OSError:

@@ -80,6 +80,10 @@ class StoreDamaged(StoreUnavailable):
     """The database holds what was never written to it; a daemon mends it."""
 
 
+class SchemaDiffers(StoreUnavailable):
+    """The database has other tables than this observer uses; its log can be read all the same."""
+
+
 class SecretRefused(ObserverError):
     """An explicit write held a secret; the message names its class, never its value."""
 

@@ -6,9 +6,11 @@ Standard library only: hooks, the pump and the spool import it before anything e
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 import stat
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -281,6 +283,18 @@ def read_head(path: str | Path, size: int) -> bytes:
 def _not_plain(path: str | Path, number: int) -> OSError:
     said = os.strerror(number) if number == errno.EISDIR else "it is not a plain file"
     return OSError(number, said, str(path))
+
+
+def flush(handle: int) -> None:
+    """Return once the disk holds what was written to a file or folder.
+
+    On macOS `fsync` leaves it in the disk's own cache. Source: fsync(2) and fcntl(2) there.
+    """
+    if hasattr(fcntl, "F_FULLFSYNC"):
+        with suppress(OSError):  # a file system without it
+            fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
+            return
+    os.fsync(handle)
 
 
 def is_inside(path: str, folder: str) -> bool:

@@ -37,7 +37,7 @@ from observer.daemon.imports import ImportWorker
 from observer.daemon.index import IndexWorker
 from observer.daemon.kept_openings import KeptOpenings
 from observer.daemon.lazy_llm import LazyLlm
-from observer.daemon.lazy_store import LazyStore, open_store
+from observer.daemon.lazy_store import LazyStore, RequestStore, open_store
 from observer.daemon.log import start_log
 from observer.daemon.maintenance import MaintenanceWorker
 from observer.daemon.note_folders import NoteFolderWorker
@@ -51,7 +51,14 @@ from observer.daemon.servers import (
 )
 from observer.daemon.spool_watch import watch
 from observer.daemon.staleness import StalenessWorker
-from observer.daemon.status import HttpConnections, Status, importing, with_spool, with_store
+from observer.daemon.status import (
+    HttpConnections,
+    Status,
+    importing,
+    with_spool,
+    with_store,
+    without_store,
+)
 from observer.daemon.watching.watcher import WatchWorker
 from observer.daemon.worker import Services, begin, end
 from observer.daemon.writer import WriterThread
@@ -120,7 +127,7 @@ class Daemon:
         self._http: str | None = None
         self._connections: Callable[[], HttpConnections | None] = lambda: None
         self._health = Health()
-        self._store = LazyStore(lambda: open_store(self._home, self._guard))
+        self._store = LazyStore(lambda: open_store(self._home, self._guard, self._store.progress))
         self._spool = Spool(home.spool)
         model = LazyModel(chosen(settings.model, home.models))
         self._index = index_for(home.index, model, is_owner=True)
@@ -156,7 +163,7 @@ class Daemon:
 
     def _remembering(self, model: LazyModel) -> Memory:
         return Memory(
-            self._store,
+            RequestStore(self._store),
             owner=config.owner(self._settings),
             now_ms=now_ms,
             index=self._index,
@@ -180,7 +187,7 @@ class Daemon:
     def _reading(self, model: LazyModel) -> Memory:
         """Return the memory as a command opens it that reads by itself."""
         return Memory(
-            self._store,
+            RequestStore(self._store),
             owner=config.owner(self._settings),
             now_ms=now_ms,
             index=self._index,
@@ -331,11 +338,11 @@ class Daemon:
             home=str(self._home.root),
         )
         try:
-            status = with_store(status, self._store, self._writer.restricted())
+            status = with_store(status, RequestStore(self._store), self._writer.restricted())
             folders = self._notes.shown()
             status = msgspec.structs.replace(status, llm=self._llm.status(), note_folders=folders)
         except StoreUnavailable as error:
-            status = msgspec.structs.replace(status, degraded=status.degraded or f"store: {error}")
+            status = without_store(status, self._home, error)
         return with_spool(status, self._home)
 
     def _obey_signals(self) -> None:

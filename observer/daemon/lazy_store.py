@@ -10,14 +10,15 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from observer.core.clock import now_ms
-from observer.core.errors import StoreDamaged
+from observer.core.errors import StoreDamaged, StoreUnavailable
 from observer.core.paths import Home
 from observer.daemon.home_guard import HomeGuard
 from observer.purge.carry_out import complete
+from observer.repair.remake import Progress, open_owned, unshown
 from observer.repair.restore import repair_if_damaged
 from observer.store.maintenance import OwnedStore, PurgeReader, PurgeWriter
 from observer.store.sqlite.database import SqliteStore
@@ -29,7 +30,8 @@ class LazyStore:
     Args:
         open_store: returns the real store, or raises `StoreUnavailable`.
 
-    `damage` is the damage found by any use of it, empty if there is none.
+    `damage` is the damage found by any use of it, empty if there is none; `doing` says how far it
+    has come while opening takes long.
     """
 
     def __init__(self, open_store: Callable[[], OwnedStore]) -> None:
@@ -37,6 +39,7 @@ class LazyStore:
         self._opening = threading.Lock()
         self._store: OwnedStore | None = None
         self.damage = ""
+        self.doing = ""
 
     @contextmanager
     def read(self) -> Iterator[PurgeReader]:
@@ -103,6 +106,22 @@ class LazyStore:
             self.damage = error.message
             raise
 
+    @contextmanager
+    def progress(self, name: str, total: int) -> Iterator[Callable[[int], None]]:
+        """Say in `doing` how far opening has come; see `remake.Progress`."""
+        done = 0
+
+        def advance(count: int) -> None:
+            nonlocal done
+            done += count
+            self.doing = f"{name}: {done:,} of {total:,} events"
+
+        advance(0)
+        try:
+            yield advance
+        finally:
+            self.doing = ""
+
     def _opened(self) -> OwnedStore:
         with self._opening:
             if self._store is None:
@@ -110,18 +129,48 @@ class LazyStore:
             return self._store
 
 
+class RequestStore:
+    """The same store for requests, which are not kept waiting while it takes long to open."""
+
+    def __init__(self, store: LazyStore) -> None:
+        self._store = store
+
+    def read(self) -> AbstractContextManager[PurgeReader]:
+        """See `Store.read`."""
+        return self._opened().read()
+
+    def write(self) -> AbstractContextManager[PurgeWriter]:
+        """See `Store.write`."""
+        return self._opened().write()
+
+    def check(self) -> str:
+        """See `Store.check`."""
+        return self._opened().check()
+
+    def close(self) -> None:
+        """See `Store.close`."""
+        self._store.close()
+
+    def _opened(self) -> LazyStore:
+        if doing := self._store.doing:
+            raise StoreUnavailable(doing, hint="wait; what is spooled is stored then")
+        return self._store
+
+
 log = logging.getLogger(__name__)
 
 
-def open_store(home: Home, guard: HomeGuard) -> SqliteStore:
+def open_store(home: Home, guard: HomeGuard, progress: Progress = unshown) -> SqliteStore:
     """Repair the database, finish an interrupted purge, open it, and add it to the guard.
+
+    `progress` shows what takes long.
 
     Raises:
         StoreUnavailable: it cannot be opened, or not be repaired yet.
     """
-    repair_if_damaged(home, now_ms=now_ms)
+    repair_if_damaged(home, now_ms=now_ms, progress=progress)
     # After the repair: a backup may have brought back purged events.
-    if finished := complete(home, SqliteStore.owned):
+    if finished := complete(home, open_owned):
         log.info("%d purged events were taken out of the database", finished.events)
     store = SqliteStore(home.database, backups=home.backups)
     guard.own(home.database)

@@ -27,8 +27,8 @@ from observer.purge.databases import APPLIED
 from observer.purge.expire import Rederivation
 from observer.purge.shred import discard
 from observer.purge.size_cap import Cap
+from observer.repair.remake import open_owned
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
 from observer.store.tombstones import Tombstones
 
 log = logging.getLogger(__name__)
@@ -213,13 +213,13 @@ class RetentionWorker(Worker):
         return removed
 
     async def _derive_without(self, gone: frozenset[int], projects: Collection[int] = ()) -> int:
-        anew = Rederivation(self._home, SqliteStore.owned, self._store, gone, projects)
+        anew = Rederivation(self._home, open_owned, self._store, gone, projects)
         await asyncio.to_thread(anew.derive, advance=self._pace)
         return await self._writer.run(anew.adopt)
 
     async def _finish(self, retention: Retention, at_ms: int) -> None:
         """Remove the deleted events from copies, files and the write-ahead log too."""
-        parts = (self._home, SqliteStore.owned, retention, self._tombstones)
+        parts = (self._home, open_owned, retention, self._tombstones)
         became = await asyncio.to_thread(expire.finish_backups, *parts, now_ms=at_ms)
         for name, what in became.items():
             log.info("backups/%s: %s", name, what)

@@ -28,6 +28,7 @@ from observer.spool.pauses import EVERYWHERE, OF_SESSION, Pause
 from observer.spool.refusals import Refusals
 from observer.spool.spool import Spool
 from observer.store.interface import Store, Totals
+from observer.store.sqlite.connection import outline
 from observer.store.sqlite.database import SqliteStore
 from observer.views.moment import minute
 
@@ -219,8 +220,27 @@ def _of_disk(home: Home) -> Status:
         finally:
             store.close()
     except StoreUnavailable as error:
-        status = msgspec.structs.replace(status, degraded=f"store: {error}")
+        status = without_store(status, home, error)
     return with_spool(status, home)
+
+
+def without_store(status: Status, home: Home, error: StoreUnavailable) -> Status:
+    """Return the status with why the store cannot be used, and what its file says that it holds."""
+    status = msgspec.structs.replace(status, degraded=status.degraded or f"store: {error}")
+    if not home.database.exists():
+        return status
+    try:
+        held = outline(home.database)
+    except StoreUnavailable:
+        return status  # the first error says why
+    return msgspec.structs.replace(
+        status,
+        events=held.events,
+        items=held.items,
+        projects=held.projects,
+        last_stored_ms=held.last_stored_ms,
+        db_bytes=home.database.stat().st_size,
+    )
 
 
 def with_store(status: Status, store: Store, restricted: Iterable[str] = ()) -> Status:

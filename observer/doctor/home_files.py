@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from observer.core.clock import now_ms
@@ -13,18 +13,19 @@ from observer.core.errors import ObserverError
 from observer.core.paths import Home, open_plain
 from observer.daemon.status import Status
 from observer.doctor.diagnosis import Diagnosis, checked
+from observer.projects.fs_probe import MOUNT, MOUNTS, file_system_of, mounts
 
 LOW_DISK_BYTES = 100 << 20
 FEW_FILES = 1000
 REMOTE = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "lustre", "glusterfs"}
+    | {"afpfs", "webdav"}
     | {"fuse.sshfs", "fuse.glusterfs", "fuse.rclone", "fuse.s3fs"}
 )
 """File systems on which neither locks nor SQLite's shared memory can be relied on."""
 AHEAD_MS = 300_000
 MOST_WATCHES = 0.8
 """Share of the inotify watches of a user above which others may get none."""
-_MOUNTS = Path("/proc/self/mountinfo")
 _WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
 
 
@@ -88,35 +89,18 @@ def private(here: Home) -> str:
     return "readable by you alone"
 
 
-def file_system(folder: Path, mounts: Path = _MOUNTS) -> str:
-    """Return the type of the file system that a folder lies on; "not known" without Linux.
+def file_system(folder: Path, listed: Path = MOUNTS, program: str = MOUNT) -> str:
+    """Return the type of the file system that a folder lies on; "not known" if nobody says.
 
     Raises:
         ObserverError: it is one of another machine.
     """
-    try:
-        lines = mounts.read_text(errors="replace").splitlines()
-    except OSError:
-        return "not known"
-    found = _mount_of(os.path.realpath(folder), lines)
+    found = file_system_of(os.path.realpath(folder), mounts(listed, program)) or "not known"
     if found in REMOTE:
         raise ObserverError(
             f"{folder} is on {found}, where SQLite can lose data",
             hint="move the home to a local disk, and set OBSERVER_HOME",
         )
-    return found
-
-
-def _mount_of(folder: str, lines: Sequence[str]) -> str:
-    """Return the type of the innermost mount; a later one hides an earlier one of its folder."""
-    found, longest = "not known", -1
-    for line in lines:
-        before, _, after = line.partition(" - ")
-        fields = before.split()
-        if len(fields) > 4 and after:
-            place = fields[4].replace("\\040", " ").rstrip("/")
-            if f"{folder}/".startswith(f"{place}/") and len(place) >= longest:
-                found, longest = after.split()[0], len(place)
     return found
 
 
@@ -150,7 +134,7 @@ def clock(status: Status, *, at_ms: int) -> str:
         hours = (last - at_ms) / 3_600_000
         raise ObserverError(
             f"the last event was stored {hours:,.1f} h in the future: the clock was changed",
-            hint="set the clock (timedatectl status); times recorded meanwhile stay as they are",
+            hint="set the clock; times recorded meanwhile stay as they are",
         )
     return "no event is from the future"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from observer import __version__, client
 from observer.core import config
@@ -16,7 +15,7 @@ from observer.index.files import Files
 from observer.repair.losses import recent
 from observer.store.sqlite.connection import DAMAGED
 from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.salvage import damaged_pages
+from observer.store.sqlite.salvage import damaged_pages, has_checksums
 from observer.store.tombstones import Tombstones
 
 
@@ -62,18 +61,13 @@ def backups(here: Home) -> str:
         ObserverError: one is damaged.
     """
     found = [path for path in sorted(here.backups.glob("*.db")) if DAMAGED_COPY not in path.name]
-    damaged = [path.name for path in found if _has_checksums(path) and damaged_pages(path)]
+    damaged = [path.name for path in found if has_checksums(path) and damaged_pages(path)]
     if damaged:
         raise ObserverError(
             f"damaged: {' '.join(damaged)}",
             hint="delete them, and make another copy with: observer backup",
         )
     return f"{len(found)} copies of the database"
-
-
-def _has_checksums(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(21)[20:] == b"\x08"
 
 
 def _daemon(status: Status) -> Diagnosis:

@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from observer.core.paths import open_plain
+from observer.core.paths import flush, open_plain
 from observer.core.value import Value, decode_json
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -77,7 +77,7 @@ def save(path: Path, facts: Value, arrays: Arrays) -> None:
             file.seek(begin + end)
             file.write(MARK)
             file.flush()
-            os.fsync(file.fileno())
+            flush(file.fileno())
         unfinished.replace(path)
     except BaseException:
         unfinished.unlink(missing_ok=True)

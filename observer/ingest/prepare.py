@@ -14,7 +14,16 @@ import msgspec
 
 from observer.core.config import Settings
 from observer.core.errors import NotFound, Undecodable
-from observer.core.events import Commit, Event, FileWrite, Intent, Remember, Revise, kind_of
+from observer.core.events import (
+    Commit,
+    Event,
+    FileRead,
+    FileWrite,
+    Intent,
+    Remember,
+    Revise,
+    kind_of,
+)
 from observer.core.model import Place
 from observer.core.routes import is_imported
 from observer.git.log import read_commit
@@ -28,6 +37,7 @@ from observer.policy import Policies, Policy, apply_policy, is_captured, unexclu
 from observer.policy.apply import Exclusion
 from observer.policy.policies import FOR_EVER, Retention
 from observer.projects import PlaceCache, event_folder, work_tree_of
+from observer.projects.gone import from_windows
 from observer.redaction.redact import redact
 from observer.spool.files import SpoolEntry
 from observer.spool.pauses import Pauses
@@ -36,6 +46,24 @@ NOTE_BYTES = 1 << 20
 """Room for any note: it was bounded where it was written, and nobody would look for a cut."""
 
 _json = msgspec.json.Encoder().encode
+
+
+def spelled_here(event: Event) -> Event:
+    """Return an event with its folders and files as WSL spells them, whoever reported it.
+
+    Whose project it is, and whether it is excluded, is known by that spelling.
+    """
+    cwd, roots = from_windows(event.cwd), tuple(map(from_windows, event.roots))
+    body = event.body
+    there = whole = body.of if isinstance(body, Intent) else body
+    if isinstance(whole, FileWrite):
+        there = msgspec.structs.replace(whole, path=from_windows(whole.path))
+    elif isinstance(whole, FileRead):
+        there = msgspec.structs.replace(whole, paths=tuple(map(from_windows, whole.paths)))
+    if (cwd, roots, there) == (event.cwd, event.roots, whole):
+        return event
+    body = msgspec.structs.replace(body, of=there) if isinstance(body, Intent) else there
+    return msgspec.structs.replace(event, cwd=cwd, roots=roots, body=body)
 
 
 class EventPreparer:
@@ -78,12 +106,12 @@ class EventPreparer:
         if entry.fault:
             raise Undecodable(entry.fault)
         events = decode(entry.id, entry.data, entry.at_ms, cap_bytes=self._cap_bytes)
-        heard = (event for event in events if not self._is_paused(event))
+        heard = (event for event in map(spelled_here, events) if not self._is_paused(event))
         return [one for event in heard for one in self._with_arrivals(event)]
 
     def prepare(self, event: Event, *, project_id: int | None = None) -> EventRecord | None:
         """Return a decoded event, redacted and fitted, with its place; None if it is excluded."""
-        prepared, _ = self._prepare(event, project_id)
+        prepared, _ = self._prepare(spelled_here(event), project_id)
         return prepared
 
     def prepare_reported(
@@ -94,6 +122,7 @@ class EventPreparer:
         When it happened does not matter, but for what a client kept of its sessions: what was
         paused then is left out.
         """
+        event = spelled_here(event)
         at_ms = event.at_ms if is_imported(event) else self._now_ms()
         is_paused = is_captured(event.body) and self._is_paused(event, at_ms=at_ms)
         return None if is_paused else self.prepare(event, project_id=project_id)

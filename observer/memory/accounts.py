@@ -18,6 +18,7 @@ from observer.core.model import Item, Project
 from observer.core.paths import is_inside
 from observer.git.status import uncommitted_paths
 from observer.policy import Policies
+from observer.projects.gone import from_windows
 from observer.search.handles import LARGEST_ID, SearchOptions, filters_of, named
 from observer.search.query import plan
 from observer.search.reads import reads_by_id, reads_naming, steps_around
@@ -40,7 +41,7 @@ class Accounts:
             NotFound, Ambiguous: the project.
         """
         with self._store.read() as reader:
-            asked = named(reader.projects(), project).id if project else None
+            asked = named(reader.projects(), from_windows(project)).id if project else None
             return account(reader, since_ms, project_id=asked, owner=self._owner)
 
     def of_session(self, handle: str, *, limit: int) -> SessionTimeline:
@@ -63,7 +64,7 @@ class Accounts:
             NotFound, Ambiguous: the project.
         """
         with self._store.read() as reader:
-            asked = named(reader.projects(), project).id if project else None
+            asked = named(reader.projects(), from_windows(project)).id if project else None
             filters = Filters(project_id=asked, types=types, owner=self._owner)
             return reader.recent(filters, limit=limit)
 

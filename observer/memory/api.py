@@ -30,6 +30,7 @@ from observer.notes.signals import Signals
 from observer.notes.similar import Flashback, FlashbackSettings, flashbacks
 from observer.notes.values import EventWriter, Record
 from observer.projects import event_folder, known_project_at
+from observer.projects.gone import from_windows
 from observer.search.candidates import Encode, Sources
 from observer.search.context import CARD_TOKENS, pack
 from observer.search.find import SearchHits, search
@@ -182,7 +183,8 @@ class Memory:
             NotFound, Ambiguous: the project, or the session.
         """
         with self._sources() as sources:
-            asked = scoped(self._store, sources.reader, narrow, project=project, owner=self._owner)
+            local = from_windows(project) if project else None
+            asked = scoped(self._store, sources.reader, narrow, project=local, owner=self._owner)
             return search(sources, query, asked, limit=limit, now_ms=self._now_ms())
 
     def recall(
@@ -199,7 +201,8 @@ class Memory:
             NotFound, Ambiguous: the project, or the session.
         """
         with self._sources() as sources:
-            asked = scoped(self._store, sources.reader, narrow, project=project, owner=self._owner)
+            local = from_windows(project) if project else None
+            asked = scoped(self._store, sources.reader, narrow, project=local, owner=self._owner)
             filters = msgspec.structs.replace(asked, kinds=("note",), with_global=True)
             return search(sources, query, filters, limit=limit, now_ms=self._now_ms())
 
@@ -278,7 +281,7 @@ class Memory:
         """
         with self._sources() as sources:
             request = PackRequest(
-                project_id=named(sources.reader.projects(), project).id,
+                project_id=named(sources.reader.projects(), from_windows(project)).id,
                 owner=self._owner,
                 query=query,
                 card_tokens=0 if query or not has_card else CARD_TOKENS,
@@ -312,11 +315,11 @@ class Memory:
             NotFound, Ambiguous: none fits, or several; the hint lists their exact handles.
         """
         with self._store.read() as reader:
-            return named(reader.projects(), handle)
+            return named(reader.projects(), from_windows(handle))
 
     def project_at(self, folder: str) -> Project | None:
         """Return the known project around a folder, or None."""
-        projects = self.projects()
+        projects, folder = self.projects(), from_windows(folder)
         return around(projects, folder) or known_project_at(folder, projects)
 
     def place_of(self, folder: str) -> str:
@@ -334,7 +337,7 @@ class Memory:
     ) -> list[Session]:
         """Return sessions, last active first; NotFound and Ambiguous as `project`."""
         with self._store.read() as reader:
-            project_id = named(reader.projects(), project).id if project else None
+            project_id = named(reader.projects(), from_windows(project)).id if project else None
             return reader.sessions(project_id=project_id, active=active, limit=limit)
 
     def session_names(self, ids: Iterable[int]) -> dict[int, str]:

@@ -23,6 +23,7 @@ from functools import cache
 from typing import Any
 
 from observer.core.errors import BadInput, NoteConflict, remedy
+from observer.core.paths import flush
 from observer.note_files import tree
 
 NEW = ""
@@ -55,7 +56,7 @@ def write(folder: str, path: str, data: bytes, *, expected: str) -> str:
     try:
         with _ONE_WRITER, tree.opened_folder(folder, path, make=True) as (above, name):
             _replace(above, name, path, data, expected)
-            os.fsync(above)
+            flush(above)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise tree.refused(path, error) from error
@@ -79,7 +80,7 @@ def remove(folder: str, path: str, *, expected: str) -> None:
     try:
         with tree.opened_folder(folder, path) as (above, name):
             os.unlink(name, dir_fd=above)
-            os.fsync(above)
+            flush(above)
     except OSError as error:
         raise tree.refused(path, error) from error
 
@@ -97,7 +98,7 @@ def move(folder: str, path: str, target: str) -> None:
             tree.opened_folder(folder, target, make=True) as (below, new_name),
         ):
             _take_name(above, name, below, new_name)
-            os.fsync(above)
+            flush(above)
     except FileExistsError as error:
         raise BadInput(f"there is a file {target} already", hint="choose another path") from error
     except OSError as error:
@@ -187,11 +188,11 @@ def _take_name(above: int, name: str, below: int, new_name: str) -> None:
         FileExistsError: something has it.
     """
     if _renamed(above, name, below, new_name, _NOREPLACE):
-        os.fsync(below)
+        flush(below)
         return
     try:
         os.link(name, new_name, src_dir_fd=above, dst_dir_fd=below, follow_symlinks=False)
-        os.fsync(below)
+        flush(below)
         os.unlink(name, dir_fd=above)
     except OSError as error:
         if error.errno not in _CANNOT:
@@ -199,7 +200,7 @@ def _take_name(above: int, name: str, below: int, new_name: str) -> None:
         # The name is taken by an empty file, which nobody else replaces unseen.
         os.close(_written(below, new_name, b"", MODE))
         os.rename(name, new_name, src_dir_fd=above, dst_dir_fd=below)
-        os.fsync(below)
+        flush(below)
 
 
 def _check(above: int, name: str, path: str, data: bytes, expected: str) -> int:
@@ -247,7 +248,7 @@ def _written(above: int, name: str, data: bytes, mode: int) -> int:
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(handle, rest) :]
-        os.fsync(handle)
+        flush(handle)
     except OSError:
         os.close(handle)
         os.unlink(name, dir_fd=above)

@@ -14,6 +14,8 @@ from observer.projects.fs_probe import non_project_dirs
 
 _DRIVE = re.compile(r"(?:([A-Za-z]):|/(?:mnt/|cygdrive/)?([A-Za-z]))(?=/|$)")
 _SHARE = re.compile(r"//wsl(?:\$|\.localhost)/[^/]+(?=/|$)", re.IGNORECASE)
+_OF_WINDOWS = re.compile(r"/?[A-Za-z]:[\\/]|[\\/]{2}wsl(?:\$|\.localhost)[\\/]", re.IGNORECASE)
+"""How paths begin that only Windows spells so; with a slash in front in a `file:` address."""
 _HOMES = re.compile(
     r"(?:/mnt/[a-z])?/(?:home|users)(?:/[^/]*)?|/mnt(?:/[a-z])?|/root|/", re.IGNORECASE
 )
@@ -30,6 +32,16 @@ def local_spelling(folder: str) -> str:
     if found := _DRIVE.match(folder):
         folder = f"/mnt/{(found[1] or found[2]).lower()}{folder[found.end() :]}"
     return folder.rstrip("/") or folder
+
+
+def from_windows(path: str) -> str:
+    r"""Return a path that only Windows spells so as WSL does (`C:\src\a.py`, `\\wsl$\Ubuntu\src`).
+
+    All other paths stay as they are, `/c/src` of Git Bash too: here it may be a folder.
+    """
+    if not _OF_WINDOWS.match(path):
+        return path
+    return local_spelling(path[1:] if path[2:3] == ":" else path)
 
 
 def is_same_or_inside(folder: str, root: str) -> bool:

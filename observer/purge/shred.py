@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from observer.core.paths import Home
+from observer.core.paths import Home, flush
 from observer.spool.files import settle
 from observer.spool.logs import ShellLogs
 
@@ -53,7 +53,7 @@ def _overwrite(file: BinaryIO) -> None:
     while left > 0:
         left -= file.write(bytes(min(left, _CHUNK_BYTES)))
     file.flush()
-    os.fsync(file.fileno())
+    flush(file.fileno())
     file.truncate(0)
 
 

@@ -25,6 +25,7 @@ from observer.core.model import Project, Recorded
 from observer.core.paths import Home, make_private
 from observer.core.value import Value, decode_json
 from observer.ingest.projection import rebuild
+from observer.repair.remake import open_owned
 from observer.spool.files import settle
 from observer.store.log import LogEnd
 from observer.store.sqlite.connection import check_copy
@@ -217,7 +218,7 @@ def _from_export(file: IO[bytes], source: Path, database: Path) -> None:
 
 def _events_in(database: Path) -> int:
     """Return how many events a database has, which is brought to this observer's schema."""
-    with closing(SqliteStore.owned(database, database.parent)) as store, store.read() as reader:
+    with closing(open_owned(database, database.parent)) as store, store.read() as reader:
         return reader.totals().events
 
 
@@ -225,7 +226,7 @@ def _kept(home: Home, stamp: str, *, replaces: bool) -> str:
     """Keep a copy of the memory that is replaced; return its path, "" where there was none."""
     if not home.database.exists():
         return ""
-    with closing(SqliteStore.owned(home.database, home.backups)) as store:
+    with closing(open_owned(home.database, home.backups)) as store:
         with store.read() as reader:
             events = reader.totals().events
         if not events:

@@ -18,10 +18,11 @@ from observer.core.paths import DAMAGED_COPY, Home, make_private, read_plain
 from observer.ingest.projection import rebuild
 from observer.repair import losses
 from observer.repair.losses import Loss
+from observer.repair.remake import Progress, discard, open_owned, unshown
 from observer.store.migrations import migrations
 from observer.store.sqlite.database import SqliteStore
 from observer.store.sqlite.pages import is_whole
-from observer.store.sqlite.salvage import PAGE_BYTES, damaged_pages, salvaged
+from observer.store.sqlite.salvage import PAGE_BYTES, damaged_pages, has_checksums, salvaged
 from observer.store.sqlite.wal import WriteAheadLog
 from observer.store.sqlite.writer import SqliteWriter
 
@@ -31,14 +32,18 @@ SETTLED_S = 0.2
 """After so long a page that a daemon was writing is whole."""
 
 
-def repair_if_damaged(home: Home, *, now_ms: Callable[[], int]) -> Loss | None:
+def repair_if_damaged(
+    home: Home, *, now_ms: Callable[[], int], progress: Progress = unshown
+) -> Loss | None:
     """Repair the database if it is damaged or has lost events; the caller holds the home's lock.
+
+    One of another schema is made anew from its log.
 
     Raises:
         StoreUnavailable: it is not damaged, but cannot be opened; or it cannot be repaired now.
         OSError: as above.
     """
-    reason = _wrong(home)
+    reason = _wrong(home, progress)
     if not reason:
         return None
     log.error("mending the database: %s", reason)
@@ -55,7 +60,7 @@ def has_damage(home: Home) -> bool:
     """
     if home.damage.exists():
         return True
-    if not home.database.exists():
+    if not home.database.exists() or not has_checksums(home.database):
         return False
     found = damaged_pages(home.database)
     if found:
@@ -63,9 +68,13 @@ def has_damage(home: Home) -> bool:
     return any(damaged_pages(home.database, first=page - 1, count=1) for page in found)
 
 
-def _wrong(home: Home) -> str:
+def _wrong(home: Home, progress: Progress) -> str:
     if _is_newer(home.database):
         return ""  # not one of ours to repair; opening it raises
+    if home.database.exists() and not has_checksums(home.database):
+        # Whole rows are known by their checksums: it gets them first, if it can be read at all.
+        with suppress(StoreUnavailable):
+            open_owned(home.database, home.backups, progress=progress).close()
     with suppress(FileNotFoundError):
         return read_plain(home.damage).decode(errors="replace") or "it was found damaged"
     has_mark = WriteAheadLog(home.database).marked() is not None
@@ -73,7 +82,7 @@ def _wrong(home: Home) -> str:
         return ""
     is_there = home.database.exists()
     try:
-        with closing(SqliteStore.owned(home.database, home.backups)) as store:
+        with closing(open_owned(home.database, home.backups, progress=progress)) as store:
             if not store.lost_events:
                 return ""
             what = "its write-ahead log was removed or damaged" if is_there else "it was removed"
@@ -95,7 +104,7 @@ def _is_newer(database: Path) -> bool:
 
 def _mend(home: Home, reason: str, at_ms: int) -> Loss:
     partial = home.database.with_name(f"{home.database.name}.mending")
-    _discard(partial)
+    discard(partial)
     make_private(home.backups)
     mark = WriteAheadLog(home.database).marked()
     with closing(SqliteStore(partial, backups=home.backups)) as store, store.write() as writer:
@@ -149,17 +158,17 @@ def _from_backups(home: Home, writer: SqliteWriter) -> int:
 def _migrated(home: Home, copy: Path) -> Iterator[Path]:
     """Lend a copy as this observer would have it, or as it is where it cannot be opened."""
     beside = home.database.with_name(f"{home.database.name}.reading")
-    _discard(beside)
+    discard(beside)
     try:
         shutil.copyfile(copy, beside)
         beside.chmod(0o600)
         try:
-            SqliteStore(beside, backups=home.backups / ".none").close()
+            open_owned(beside, home.backups / ".none").close()
         except StoreUnavailable as error:
             log.error("%s is read as it is: %s", copy.name, error.message)  # noqa: TRY400 - no fault of ours
         yield beside
     finally:
-        _discard(beside)
+        discard(beside)
         shutil.rmtree(home.backups / ".none", ignore_errors=True)
 
 
@@ -186,8 +195,3 @@ def _swap(home: Home, partial: Path, moved: Mapping[Path, Path]) -> None:
         home.database.with_name(f"{home.database.name}-newest")
     )
     home.damage.unlink(missing_ok=True)
-
-
-def _discard(path: Path) -> None:
-    for ending in ("", "-wal", "-shm", "-newest"):
-        path.with_name(f"{path.name}{ending}").unlink(missing_ok=True)

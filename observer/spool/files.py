@@ -20,6 +20,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from observer.core.paths import flush
+
 LARGEST_BYTES = 64 << 20
 """What is larger is not an event; only its head is ever read."""
 HEAD_BYTES = 64 << 10
@@ -88,7 +90,7 @@ def create(path: Path, data: bytes) -> None:
     try:
         with io.FileIO(handle, "wb") as file:
             _write(file, data)
-            os.fsync(handle)
+            flush(handle)
     except OSError:
         path.unlink(missing_ok=True)
         raise
@@ -112,7 +114,7 @@ def settle(folder: Path) -> None:
     """See the names in a folder on the disk."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.fsync(handle)
+        flush(handle)
     finally:
         os.close(handle)
 

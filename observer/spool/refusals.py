@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from observer.core.paths import open_plain
+from observer.core.paths import flush, open_plain
 
 LINE_CHARS = 63
 """What `hooks/post` pads its line to; with the line end, the size of the file in bytes."""
@@ -36,7 +36,7 @@ def prepare(path: Path) -> None:
     try:
         if os.fstat(descriptor).st_size < len(_NOTHING):
             os.pwrite(descriptor, _NOTHING, 0)
-            os.fsync(descriptor)  # the blocks exist from now on
+            flush(descriptor)  # the blocks exist from now on
     finally:
         os.close(descriptor)
 

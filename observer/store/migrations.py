@@ -1,11 +1,15 @@
 """Numbered migrations: which exist, which a database still needs.
 
-A released migration never changes. The engine runs each in one transaction, all after a backup.
+A migration never changes: `fingerprints.txt` beside them has a line for each, with digests of its
+statements and of the schema of a database that has it, which a test computes again. The engine runs
+each in one transaction, all after a backup.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -16,21 +20,48 @@ UNFILLED = range(2, 8)
 
 
 class Migration(NamedTuple):
-    """One step of the schema; `number` is the version of a database that has it."""
+    """One step of the schema; `number` is the version of a database that has it.
+
+    `schema` is the fingerprint of a database that has this one and all before, "" if it is unknown.
+    """
 
     number: int
     name: str
     sql: str
+    schema: str = ""
 
 
 def migrations(engine: str) -> list[Migration]:
     """Return the migrations of an engine (`sqlite`), oldest first."""
     folder = files("observer.store").joinpath("sql", engine)
+    listed = folder.joinpath("fingerprints.txt").read_text(encoding="ascii").splitlines()
+    schemas = {name: schema for name, _, schema in map(str.split, listed)}
     found = []
     for file in folder.iterdir():
-        number, _, name = file.name.removesuffix(".sql").partition("_")
-        found.append(Migration(int(number), name, file.read_text(encoding="utf-8")))
+        stem, _, ending = file.name.partition(".")
+        number, _, name = stem.partition("_")
+        if ending == "sql":
+            text = file.read_text(encoding="utf-8")
+            found.append(Migration(int(number), name, text, schemas.get(stem, "")))
     return sorted(found)
+
+
+_BLANK = re.compile(r"--[^\n]*|\s+")
+
+
+def fingerprint(statements: Iterable[str]) -> str:
+    """Return a digest of SQL, whatever its comments and spaces, 16 characters."""
+    plain = "\n".join(_BLANK.sub("", one) for one in statements)
+    return hashlib.sha256(plain.encode()).hexdigest()[:16]
+
+
+def differs(version: int, schema: str, known: Sequence[Migration]) -> bool:
+    """Return True if the schema of a database is not what the steps up to its version make.
+
+    Its number alone does not say so: an earlier state of a step may have made it.
+    """
+    made = next((step.schema for step in known if step.number == version), "")
+    return bool(made) and made != schema
 
 
 def needed(version: int, known: Sequence[Migration], *, where: str) -> list[Migration]:

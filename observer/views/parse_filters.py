@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from urllib.parse import unquote, urlsplit
 
 from observer.core.errors import BadInput
+from observer.projects.gone import from_windows
 from observer.search.handles import SearchOptions
 from observer.views.moment import moment_ms
 
@@ -66,4 +67,4 @@ def parse_filters(  # noqa: PLR0913 - one of each, all optional
 def _file(named: str) -> str:
     """Return the path of a location as tools print it, ``auth.py:34:5``, or of a file URI."""
     path = _LINES.sub("", named)
-    return unquote(urlsplit(path).path) if path.startswith("file://") else path
+    return from_windows(unquote(urlsplit(path).path) if path.startswith("file://") else path)

@@ -199,3 +199,17 @@ def test_a_folder_that_is_not_there_is_made_only_if_one_says_so(
     assert f"error: there is no folder {target.parent}\nhint: make it, or add --yes" in ran.err
     assert run(*asked, "--yes").code == 0
     assert target.is_file()
+
+
+def test_what_is_restored_is_counted_without_what_was_purged_since(
+    run: Run, home: Home, filled: Home, tmp_path: Path
+) -> None:
+    del filled
+    assert run("backup", str(tmp_path / "copy")).code == 0
+    assert run("purge", "--text", "login", "--yes").code == 0
+    ran = run("restore", str(tmp_path / "copy"), "--replace")
+    assert ran.out.startswith(
+        f"restored 1 event into {home.root}; 2 events left out, purged since\n"
+    )
+    again = run("restore", str(tmp_path / "copy"), "--replace", "--json")
+    assert again.json["manifest"]["events"] == 1

@@ -176,3 +176,8 @@ def test_weak_hits_are_shown_on_demand(run: Run, fill: Fill, app: Path) -> None:
     assert "1 strong, 1 weak left out" in said
     assert "deploy it" not in said
     assert "deploy it" in run("search", "deploy the blue shop", "--weak").out
+
+
+def test_a_project_is_named_by_its_folder_as_windows_spells_it(run: Run, fill: Fill) -> None:
+    fill([{"kind": "command", "command": "make mill", "cwd": "/mnt/c/src/mill", "client": "c"}])
+    assert "make mill" in run("search", "mill", "--project", r"C:\src\mill").out

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import lzma
 import os
 import pty
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -76,3 +78,13 @@ def test_events_of_an_unknown_client_are_kept_and_named(run: Run, home: Home) ->
 def test_a_rebuild_shows_no_progress_to_a_script(run: Run, filled: Home) -> None:
     ran = run("rebuild")
     assert (ran.out, ran.err) == ("rebuilt from 3 events\n", "")
+
+
+def test_a_rebuild_loses_nothing_that_an_older_observer_stored(run: Run, home: Home) -> None:
+    packed = Path(__file__).parents[1] / "data/homes/v08-c73f2e50.db.xz"
+    home.root.mkdir(parents=True)
+    home.database.write_bytes(lzma.decompress(packed.read_bytes()))
+    assert "stored        5 events" in run("status").out
+    ran = run("rebuild")
+    assert (ran.code, ran.out) == (0, "rebuilt from 5 events\n")
+    assert "rounded once" in run("search", "rounded").out

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
+import lzma
 import os
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -20,7 +22,7 @@ from observer.core.errors import BadInput, StoreUnavailable
 from observer.core.model import Receipt
 from observer.core.paths import Home
 from observer.daemon.health import Health
-from observer.daemon.lazy_store import LazyStore
+from observer.daemon.lazy_store import LazyStore, RequestStore
 from observer.daemon.log import DaemonLog, SecretlessFormatter
 from observer.daemon.note_folders import NoteFolderWorker
 from observer.daemon.requests import import_events, post_events
@@ -88,6 +90,38 @@ def test_a_late_store_is_tried_again_until_it_opens(tmp_path: Path) -> None:
     with store.read() as reader:
         assert reader.totals().events == 0
     store.close()
+
+
+def test_who_needs_a_store_that_takes_long_to_open_is_told_how_far_it_is(tmp_path: Path) -> None:
+    begun, asked = threading.Event(), threading.Event()
+
+    def open_slowly() -> SqliteStore:
+        with store.progress("making the memory anew", 2_000) as advance:
+            advance(5)
+            begun.set()
+            assert asked.wait(10)
+        return SqliteStore(tmp_path / "observer.db")
+
+    store = LazyStore(open_slowly)
+    opening = threading.Thread(target=store.check)
+    opening.start()
+    assert begun.wait(10)
+    with pytest.raises(StoreUnavailable, match="making the memory anew: 5 of 2,000 events"):
+        RequestStore(store).check()
+    asked.set()
+    opening.join(10)
+    assert RequestStore(store).check() == "ok"
+    RequestStore(store).close()
+
+
+def test_the_status_counts_what_an_older_observer_stored(home: Home) -> None:
+    packed = Path(__file__).parents[1] / "data/homes/v08-c73f2e50.db.xz"
+    home.root.mkdir(parents=True)
+    home.database.write_bytes(lzma.decompress(packed.read_bytes()))
+    status = from_disk(home)
+    assert (status.events, status.items, status.projects) == (5, 5, 0)
+    assert status.last_stored_ms
+    assert "was written by an older observer" in str(status.degraded)
 
 
 def test_a_watch_wakes_for_a_new_file_and_not_for_one_that_goes(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_a_home_on_another_machine_is_found(tmp_path: Path, folder: str, found: 
 
 
 def test_a_system_without_a_list_of_mounts_is_not_judged(tmp_path: Path) -> None:
-    assert file_system(tmp_path, tmp_path / "none") == "not known"
+    assert file_system(tmp_path, tmp_path / "none", "/no/mount") == "not known"
 
 
 def test_inotify_watches_that_run_out_are_found(tmp_path: Path) -> None:

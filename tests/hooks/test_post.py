@@ -366,4 +366,6 @@ def test_where_proc_is_missing_a_name_is_made_otherwise(
     script.write_text((hooks / "post").read_text().replace("/proc/sys", "/nowhere"))
     for _ in range(2):
         subprocess.run([*sh, script, "cursor", "stop"], check=True, stdin=subprocess.DEVNULL)
-    assert len({event.id for event in posted()}) == 2
+    found = posted()
+    assert len({event.id for event in found}) == 2
+    assert {event.host for event in found} == {os.uname().nodename}

@@ -20,7 +20,10 @@ from observer.core.events import (
     Commit,
     Event,
     FileChange,
+    FileRead,
+    FileWrite,
     Forget,
+    Intent,
     Prompt,
     Remember,
     SessionEnd,
@@ -225,6 +228,36 @@ def test_what_is_no_folder_of_a_project_is_unassigned(
 ) -> None:
     pipeline.ingest([an_event(cwd=folder)])
     assert items(store)[0].project_id == UNASSIGNED
+
+
+def test_what_a_client_of_windows_reports_joins_the_project_in_wsl(
+    pipeline: Pipeline, store: Store, folder: Path
+) -> None:
+    there = "\\\\wsl$\\Ubuntu" + str(folder).replace("/", "\\")
+    write = FileWrite(path=f"{there}\\src\\a.py", content="a = 1\n")
+    read = FileRead(paths=(f"{there}\\src\\b.py",))
+    for number, body in enumerate((write, read, Intent(tool="t", of=write))):
+        pipeline.ingest([an_event(f"e{number}", cwd=there, roots=(there,), body=body)])
+    with store.read() as reader:
+        assert [project.roots for project in reader.projects()][1:] == [(str(folder),)]
+        assert {one.event.cwd for one in reader.log()} == {str(folder)}
+    assert items(store)[0].files_modified == ("src/a.py",)
+
+
+def test_a_drive_of_windows_is_a_folder_of_wsl(pipeline: Pipeline, store: Store) -> None:
+    pipeline.ingest([an_event("a", cwd="C:\\src\\shop", at_ms=1)])
+    pipeline.ingest([an_event("b", cwd="/mnt/c/src/shop/api", at_ms=2)])
+    assert len({item.project_id for item in items(store)}) == 1
+    with store.read() as reader:
+        assert reader.projects()[-1].roots == ("/mnt/c/src/shop",)
+
+
+def test_what_is_excluded_in_wsl_is_excluded_as_windows_spells_it(
+    store: Store, make_pipeline: Callable[..., Pipeline]
+) -> None:
+    pipeline = make_pipeline(settings=Settings(exclude=("/mnt/c/src/secret",)))
+    pipeline.ingest([an_event("a", cwd="C:\\src\\secret")])
+    assert items(store) == []
 
 
 def test_two_projects_stay_apart(pipeline: Pipeline, store: Store, tmp_path: Path) -> None:

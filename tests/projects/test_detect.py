@@ -364,6 +364,13 @@ def test_the_settings_of_a_client_are_no_project(user: Path, git: Git) -> None:
     assert detect_place(str(user / ".config/nvim")).git
 
 
+def test_where_the_kernel_tells_no_generation_an_inode_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert inode_of(str(tmp_path)).count(":") == 1
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="procfs is Linux")
 def test_a_file_system_without_generations_still_has_inodes() -> None:
     assert inode_of("/proc").count(":") == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from observer.projects.gone import gone_root, is_same_or_inside, local_spelling
+from observer.projects.gone import from_windows, gone_root, is_same_or_inside, local_spelling
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,25 @@ def test_a_folder_of_windows_has_one_spelling(folder: str) -> None:
 def test_a_folder_of_wsl_that_windows_names_is_spelled_as_there(folder: str) -> None:
     assert local_spelling(folder.replace("\\", "/")) == "/home/ana/mill"
     assert local_spelling(folder) == "/home/ana/mill"
+
+
+@pytest.mark.parametrize(
+    ("path", "here"),
+    [
+        (r"C:\Users\ana\mill\a.py", "/mnt/c/Users/ana/mill/a.py"),
+        ("d:/mill/a.py", "/mnt/d/mill/a.py"),
+        ("/c:/mill/a.py", "/mnt/c/mill/a.py"),
+        (r"\\wsl$\Ubuntu\home\ana\mill", "/home/ana/mill"),
+        ("//wsl.localhost/Ubuntu/home/ana/mill", "/home/ana/mill"),
+        ("/c/mill/a.py", "/c/mill/a.py"),
+        ("/mnt/c/mill", "/mnt/c/mill"),
+        ("src/a.py", "src/a.py"),
+        ("C:a.py", "C:a.py"),
+        ("", ""),
+    ],
+)
+def test_what_only_windows_spells_so_is_spelled_as_here(path: str, here: str) -> None:
+    assert from_windows(path) == here
 
 
 def test_windows_knows_no_case() -> None:

@@ -122,9 +122,9 @@ DROP TABLE note_alias; DROP INDEX item_frontmatter; DROP INDEX event_imported; D
 ALTER TABLE item DROP COLUMN file;
 ALTER TABLE event DROP COLUMN checksum; ALTER TABLE project DROP COLUMN checksum;
 DROP INDEX item_titled; ALTER TABLE item DROP COLUMN title_key;
-CREATE INDEX item_titled ON item (title);
+CREATE INDEX item_titled ON item (title COLLATE NOCASE) WHERE kind = 'note' AND deleted_ms IS NULL;
 DROP INDEX link_titled; ALTER TABLE link DROP COLUMN title_key;
-CREATE INDEX link_titled ON link (title);
+CREATE INDEX link_titled ON link (title COLLATE NOCASE) WHERE title <> '';
 PRAGMA user_version = 7
 """
 

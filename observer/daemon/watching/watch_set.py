@@ -6,7 +6,6 @@ import logging
 import os
 import time
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from threading import Event
 
 from observer.core.clock import now_ms
@@ -28,6 +27,7 @@ from observer.daemon.watching.worktree import TooLarge, WatchedTree
 from observer.policy import Policies
 from observer.policy.apply import Exclusion
 from observer.projects import non_project_dirs
+from observer.projects.fs_probe import file_system_of, mounts
 from observer.store.interface import Store, StoreReader
 
 RECENT_MS = 14 * 86_400_000
@@ -35,9 +35,9 @@ RECENT_MS = 14 * 86_400_000
 MOST_ROOTS = 12
 MOST_SESSIONS = 300
 
-MOUNTS = Path("/proc/self/mountinfo")
 DISTANT = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "davfs", "autofs"}
+    | {"afpfs", "webdav"}
 )
 """File systems of other machines: the kernel does not report writes there."""
 
@@ -62,7 +62,7 @@ def refusal(root: str, *, excluded: Iterable[str], mounts: Sequence[tuple[str, s
     """
     if any(is_inside(root, folder) for folder in excluded):
         return "excluded"
-    if (kind := _file_system(root, mounts)) in DISTANT or kind.startswith("fuse."):
+    if (kind := file_system_of(root, mounts)) in DISTANT or kind.startswith("fuse."):
         return f"on a file system of another machine ({kind})"
     if (
         root in non_project_dirs()
@@ -73,31 +73,9 @@ def refusal(root: str, *, excluded: Iterable[str], mounts: Sequence[tuple[str, s
     return None
 
 
-def mounts() -> list[tuple[str, str]]:
-    """Return (mount point, type) of all file systems; for equal points the last one counts."""
-    try:
-        lines = MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:  # not Linux
-        return []
-    # Source: proc_pid_mountinfo(5). Spaces in a path are written \040.
-    parts = [line.partition(" - ") for line in lines]
-    return [
-        (left.split(" ")[4].replace("\\040", " "), right.split(" ")[0])
-        for left, _, right in parts
-        if right
-    ]
-
-
 def _root_of(session: Session, project: Project) -> str:
     around = [root for root in project.roots if is_inside(session.cwd, root)]
     return max(around, key=len, default=next(iter(project.roots), ""))
-
-
-def _file_system(path: str, mounts: Sequence[tuple[str, str]]) -> str:
-    around = [
-        (len(where), number) for number, (where, _) in enumerate(mounts) if is_inside(path, where)
-    ]
-    return mounts[max(around)[1]][1] if around else ""
 
 
 log = logging.getLogger(__name__)

@@ -97,20 +97,42 @@ def first_answer_ms(launcher: Sequence[str], cwd: Path, era: Era) -> float:
         return (time.perf_counter() - begun) * 1000
 
 
-def rss_mib(pid: int, field: str = "VmRSS") -> float:
+PROC = Path("/proc")
+
+
+def rss_mib(pid: int, field: str = "VmRSS", proc: Path = PROC) -> float:
     """Return the memory that a process holds right now (Linux: VmRSS, RssAnon, RssFile)."""
-    lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:")) / 1024
+    try:
+        lines = (proc / str(pid) / "status").read_text(encoding="ascii", errors="replace")
+    except FileNotFoundError:  # not Linux
+        return int(_shown(pid, "rss")) / 1024
+    found = (line for line in lines.splitlines() if line.startswith(f"{field}:"))
+    return int(next(found).split()[1]) / 1024
 
 
-def processor_s(pid: int) -> float:
-    """Return the processor time that a process has used (Linux; steps of 10 ms).
+def processor_s(pid: int, proc: Path = PROC) -> float:
+    """Return the processor time that a process has used (in steps of 10 ms).
 
     Unlike the clock, it hardly depends on what else the machine does.
     """
+    try:
+        stat = (proc / str(pid) / "stat").read_text(errors="replace")
+    except FileNotFoundError:  # not Linux: [days-][hours:]minutes:seconds
+        parts = reversed(_shown(pid, "time").replace("-", ":").split(":"))
+        return sum(float(part) * unit for part, unit in zip(parts, _UNITS_S, strict=False))
     # The name in front, in parentheses, may hold blanks.
-    fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    fields = stat.rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+_UNITS_S = (1, 60, 3600, 86_400)
+
+
+def _shown(pid: int, column: str) -> str:
+    """Return what `ps` shows of a process; "0" of one that has ended."""
+    argv = ["ps", "-o", f"{column}=", "-p", str(pid)]
+    ran = subprocess.run(argv, capture_output=True, text=True, check=False)
+    return ran.stdout.strip() or "0"
 
 
 def is_quiet(pid: int) -> bool:

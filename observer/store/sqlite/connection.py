@@ -7,15 +7,19 @@ if its header holds `APPLICATION_ID`; its schema version and the newest `seq` ar
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
 from observer.core.errors import StoreDamaged, StoreUnavailable
+from observer.core.model import UNASSIGNED
+from observer.spool.files import settle
+from observer.store.migrations import fingerprint
 from observer.store.sqlite.pages import RESERVED_BYTES, VFS
 
 _numbers = count(1)
@@ -51,7 +55,7 @@ PAGES_CHECKED = 9
 """From this schema version on each page carries a checksum."""
 
 
-def newest_seq(connection: NumberedConnection) -> int:
+def newest_seq(connection: apsw.Connection) -> int:
     """Return the `seq` of the newest event that was ever stored; 0 without any."""
     if not connection.table_exists("main", "event"):
         return 0
@@ -84,6 +88,70 @@ def schema_version(connection: NumberedConnection) -> int:
             f"{connection.filename}: its header was changed", hint="repair it with: observer up"
         )
     return version
+
+
+def schema_of(connection: apsw.Connection) -> str:
+    """Return the fingerprint of a database's tables and indexes, but for what the engine adds."""
+    rows = connection.execute(
+        "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT GLOB 'sqlite_*'"
+        " AND name NOT GLOB 'item_words_*' ORDER BY name"
+    )
+    return fingerprint(str(row[0]) for row in rows)
+
+
+class Outline(NamedTuple):
+    """What a database of any schema holds; `last_stored_ms` is None without an event.
+
+    `last_seq` is the highest number that an event ever had; projects are without `unassigned`.
+    """
+
+    events: int
+    items: int
+    projects: int
+    last_seq: int
+    last_stored_ms: int | None
+
+
+def outline(database: Path) -> Outline:
+    """Return what a database holds that this observer cannot open as it is, changing nothing.
+
+    Raises:
+        StoreUnavailable: it cannot be read.
+    """
+    with explained(database), closing(reading(database)) as connection:
+        ((events, last_ms),) = connection.execute(
+            "SELECT count(*), max(stored_ms) FROM event"
+        ).fetchall()
+        ((items, projects),) = connection.execute(
+            "SELECT (SELECT count(*) FROM item WHERE deleted_ms IS NULL),"
+            " (SELECT count(*) FROM project WHERE id <> ?)",
+            (UNASSIGNED,),
+        ).fetchall()
+        last_seq = newest_seq(connection)
+    return Outline(events, items, projects, last_seq, last_ms)  # type: ignore[arg-type]  # counts and a time
+
+
+def reading(database: Path) -> apsw.Connection:
+    """Return a connection that only reads, whatever the schema."""
+    address = f"{database.absolute().as_uri()}?mode=ro"
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    return apsw.Connection(address, flags=flags, vfs=VFS)
+
+
+def settled_copy(database: Path, copy: Path) -> None:
+    """Move the write-ahead log into the file, for good, and copy that.
+
+    Raises:
+        StoreUnavailable: another process reads it, or the copy cannot be written.
+    """
+    partial = copy.with_name(f"{copy.name}.partial")
+    with explained(database):
+        with closing(apsw.Connection(os.fspath(database), vfs=VFS)) as connection:
+            connection.execute("PRAGMA journal_mode = DELETE").fetchall()
+        shutil.copyfile(database, partial)
+        partial.chmod(0o600)
+        partial.replace(copy)
+        settle(copy.parent)
 
 
 def seal(connection: NumberedConnection, path: Path) -> bool:

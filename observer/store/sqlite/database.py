@@ -17,20 +17,22 @@ from typing import Self
 
 import apsw
 
-from observer.core.errors import StoreDamaged, StoreUnavailable
+from observer.core.errors import SchemaDiffers, StoreDamaged, StoreUnavailable
 from observer.core.model import title_key
 from observer.core.paths import make_private
 from observer.spool.files import settle
-from observer.store.migrations import UNFILLED, Migration, migrations, needed
+from observer.store.migrations import UNFILLED, Migration, differs, migrations, needed
 from observer.store.sqlite.connection import (
     APPLICATION_ID,
     DAMAGED,
     LET_GO,
+    PAGES_CHECKED,
     NumberedConnection,
     check_copy,
     count_events,
     explained,
     newest_seq,
+    schema_of,
     schema_version,
     seal,
 )
@@ -66,6 +68,7 @@ class SqliteStore:
 
     Raises:
         StoreUnavailable: no such database, not a database, newer than this observer, unwritable.
+        SchemaDiffers: its log has to be stored anew first; see `observer.repair.remake`.
     """
 
     def __init__(
@@ -99,20 +102,7 @@ class SqliteStore:
         if self._path.exists() and not self._path.is_file():
             raise StoreUnavailable(f"{self._path} is not a regular file", hint="move it away")
         if self._read_only:
-            if not self._path.exists():
-                raise StoreUnavailable(
-                    f"there is no memory at {self._path} yet", hint="start it with: observer up"
-                )
-            marked = self._wal.marked()  # before anything newer is committed
-            reader = self._connect()
-            if needed(schema_version(reader), self._steps, where=str(self._path)):
-                raise StoreUnavailable(
-                    f"{self._path} was written by an older observer",
-                    # A daemon of before the upgrade may still run, and `up` alone would leave it.
-                    hint="run: observer down && observer up",
-                )
-            self.lost_events = self._wal.lost(newest_seq(reader), marked)
-            self._readers.put(reader)
+            self._readers.put(self._open_to_read())
             return None
         make_private(self._path.parent)
         # A newer database must not even be switched to write-ahead logging: look first.
@@ -123,6 +113,9 @@ class SqliteStore:
         writer.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         is_copy, marked = self._wal.is_copy(), self._wal.marked()
         self.lost_events = self._wal.lost(newest_seq(writer), marked)
+        if differs(version, schema_of(writer), self._steps):
+            writer.close()
+            raise self._differing(version)
         if todo and seal(writer, self._path):
             writer = self._connect(cache_kib=WRITER_CACHE_KIB)
         _prepare_writer(writer)
@@ -134,6 +127,32 @@ class SqliteStore:
             self._wal.note(newest_seq(writer), self._events)
         writer.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(self.lost_events > 0))
         return writer
+
+    def _open_to_read(self) -> NumberedConnection:
+        if not self._path.exists():
+            raise StoreUnavailable(
+                f"there is no memory at {self._path} yet", hint="start it with: observer up"
+            )
+        marked = self._wal.marked()  # before anything newer is committed
+        reader = self._connect()
+        version = schema_version(reader)
+        is_older = needed(version, self._steps, where=str(self._path))
+        if is_older or differs(version, schema_of(reader), self._steps):
+            raise SchemaDiffers(
+                f"{self._path} was written by an older observer",
+                # A daemon of before the upgrade may still run, and `up` alone would leave it.
+                hint="run: observer down && observer up",
+            )
+        self.lost_events = self._wal.lost(newest_seq(reader), marked)
+        return reader
+
+    def _differing(self, version: int) -> StoreUnavailable:
+        if self.lost_events and version >= PAGES_CHECKED:  # what is left is found page by page
+            return StoreDamaged(f"{self._path}: {self.lost_events} events are missing in it")
+        return SchemaDiffers(
+            f"{self._path} has other tables than a database of schema version {version}",
+            hint="have it made anew from its log: observer up",
+        )
 
     def _connect(self, *, cache_kib: int = READER_CACHE_KIB, mode: int = 0) -> NumberedConnection:
         # None but the first makes a file: a database that was removed must not come back empty.
@@ -154,7 +173,7 @@ class SqliteStore:
         # ten times the cost of running most of ours.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         cache = f"cache_size = -{cache_kib}"
-        for pragma in ("synchronous = FULL", cache, "temp_store = MEMORY"):
+        for pragma in ("synchronous = FULL", "fullfsync = ON", cache, "temp_store = MEMORY"):
             connection.execute(f"PRAGMA {pragma}").fetchall()
         return connection
 

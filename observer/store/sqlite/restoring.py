@@ -21,14 +21,15 @@ from msgspec.structs import replace
 from observer.core.model import Item, Project
 from observer.core.value import decode_json
 from observer.store.maintenance import SalvagedRow, Stored
-from observer.store.sqlite.connection import NumberedConnection
-from observer.store.sqlite.pages import VFS
+from observer.store.sqlite.connection import NumberedConnection, reading
 from observer.store.sqlite.purging import PurgeWrites
 from observer.store.sqlite.rows import (
     EVENT_COLUMNS,
     ITEM_COLUMNS,
     PROJECT_FIELDS,
     SESSION_FIELDS,
+    Row,
+    as_blobs,
     checksum,
     marks,
     project_row,
@@ -97,10 +98,13 @@ class RestoreWrites(PurgeWrites):
             tables = dict(_tables(database))
         except (apsw.Error, OSError):
             return False
-        for table, rows in tables.items():
-            many = self._connection.executemany
-            if rows:
-                many(f"INSERT OR IGNORE INTO {table} VALUES ({marks(len(rows[0]))})", rows)
+        for table, (columns, rows) in tables.items():
+            own = {row[0] for row in self._rows("SELECT name FROM pragma_table_info(?)", (table,))}
+            if own.issuperset(columns):  # else it is of another schema
+                into = f"{table} ({', '.join(columns)})"
+                self._connection.executemany(
+                    f"INSERT OR IGNORE INTO {into} VALUES ({marks(len(columns))})", rows
+                )
         return True
 
     def continue_after(self, seq: int) -> None:
@@ -127,12 +131,34 @@ class RestoreWrites(PurgeWrites):
         return found
 
 
-def _tables(database: Path) -> Iterator[tuple[str, list[tuple[object, ...]]]]:
-    address = f"{database.absolute().as_uri()}?mode=ro"
-    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    with closing(apsw.Connection(address, flags=flags, vfs=VFS)) as connection:
+def _tables(database: Path) -> Iterator[tuple[str, tuple[list[str], list[Row]]]]:
+    """Yield tables that are not derived, with the names of their columns."""
+    with closing(reading(database)) as connection:
         for table in filter(partial(connection.table_exists, "main"), _UNDERIVED):
-            yield table, connection.execute(f"SELECT * FROM {table}").fetchall()
+            named = connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
+            columns = [str(row[0]) for row in named]
+            yield table, (columns, connection.execute(f"SELECT * FROM {table}").fetchall())
+
+
+def stored_rows(database: Path) -> Iterator[SalvagedRow]:
+    """Yield the projects and the events of a database of any schema.
+
+    Raises:
+        apsw.Error: it is damaged.
+    """
+    with closing(reading(database)) as connection:
+        projects = f"SELECT {', '.join(PROJECT_FIELDS)} FROM project"
+        events = f"SELECT {as_blobs(EVENT_COLUMNS)} FROM event ORDER BY seq"
+        for table, query in (("project", projects), ("event", events)):
+            row: Row
+            for row in connection.execute(query):
+                yield SalvagedRow(table, row[0], row)
+
+
+def facts(database: Path) -> dict[str, str]:
+    """Return what was noted of a database of any schema, by name."""
+    with closing(reading(database)) as connection:
+        return dict(connection.execute("SELECT key, value FROM meta").fetchall())  # type: ignore[arg-type]  # texts
 
 
 def _as_text(values: tuple[Stored, ...]) -> tuple[Stored, ...]:

@@ -18,13 +18,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from observer.store.maintenance import SalvagedRow, Stored
-from observer.store.sqlite.pages import is_whole
+from observer.store.sqlite.connection import PAGES_CHECKED
+from observer.store.sqlite.pages import RESERVED_BYTES, is_whole
 from observer.store.sqlite.rows import EVENT_COLUMNS, PROJECT_FIELDS, checksum
 
 PAGE_BYTES = 4096
 """Of our databases; the header that says so may be damaged."""
 USABLE_BYTES = PAGE_BYTES - 8
 _FRAME_HEADER_BYTES, _WAL_HEADER_BYTES = 24, 32
+_HEADER_BYTES, _VERSION = 100, slice(60, 64)
 _TABLE_LEAF = 0x0D
 _LOCAL_MOST = USABLE_BYTES - 35
 _LOCAL_LEAST = (USABLE_BYTES - 12) * 32 // 255 - 23
@@ -65,6 +67,19 @@ def damaged_pages(database: Path, *, first: int = 0, count: int = _ENDLESS) -> l
             if not is_whole(page):
                 found.append(number)
     return found
+
+
+def has_checksums(database: Path) -> bool:
+    """Return False of a database of an older observer, whose pages prove nothing.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with database.open("rb") as file:
+        header = file.read(_HEADER_BYTES)
+    is_whole = header.startswith(b"SQLite format 3\0") and len(header) == _HEADER_BYTES
+    version = int.from_bytes(header[_VERSION])
+    return not is_whole or version >= PAGES_CHECKED or header[20] == RESERVED_BYTES
 
 
 class _Bytes:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from observer.core.model import UNASSIGNED, Project, Session
-from observer.daemon.watching import watch_set
 from observer.daemon.watching.watch_set import MOST_ROOTS, RECENT_MS, mounts, recent_roots, refusal
 from observer.store.sqlite.database import SqliteStore
 
@@ -95,20 +94,40 @@ def test_what_is_no_project_is_passed_over(tmp_path: Path, app: Path, git: Git, 
     assert refusal(root, excluded=[], mounts=[]) == ""
 
 
-def test_mounts_are_read_with_spaces_in_their_names(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mounts_are_read_with_spaces_in_their_names(tmp_path: Path) -> None:
     lines = (
         "36 35 98:0 /mnt1 /my\\040disk rw,noatime master:1 - ext3 /dev/root rw\n"
         "37 35 0:9 / /net rw - nfs4 host:/x rw\nnonsense\n"
     )
     (tmp_path / "mountinfo").write_text(lines)
-    monkeypatch.setattr(watch_set, "MOUNTS", tmp_path / "mountinfo")
-    assert mounts() == [("/my disk", "ext3"), ("/net", "nfs4")]
+    assert mounts(tmp_path / "mountinfo") == [("/my disk", "ext3"), ("/net", "nfs4")]
 
 
-def test_where_mounts_are_not_shown_there_are_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(watch_set, "MOUNTS", tmp_path / "missing")
-    assert mounts() == []
+MOUNT_OF_MACOS = """#!/bin/sh
+cat <<'END'
+/dev/disk3s1s1 on / (apfs, sealed, local, read-only, journaled)
+map auto_home on /System/Volumes/Data/home (autofs, automounted, nobrowse)
+//ana@nas/my disk on /Volumes/my disk (smbfs, nodev, nosuid, mounted by ana)
+/dev/sda1 on /linux type ext4 (rw,relatime)
+nonsense
+END
+"""
+
+
+def test_where_linux_does_not_list_mounts_a_program_prints_them(tmp_path: Path) -> None:
+    program = tmp_path / "mount"
+    program.write_text(MOUNT_OF_MACOS)
+    program.chmod(0o755)
+    found = mounts(tmp_path / "missing", str(program))
+    assert dict(found) == {
+        "/": "apfs",
+        "/System/Volumes/Data/home": "autofs",
+        "/Volumes/my disk": "smbfs",
+        "/linux": "ext4",
+    }
+    why = refusal("/Volumes/my disk/app", excluded=[], mounts=found)
+    assert why == "on a file system of another machine (smbfs)"
+
+
+def test_where_mounts_are_not_shown_there_are_none(tmp_path: Path) -> None:
+    assert mounts(tmp_path / "missing", str(tmp_path / "no-program")) == []

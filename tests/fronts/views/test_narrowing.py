@@ -87,6 +87,8 @@ def test_a_type_is_known_in_capitals_too() -> None:
         ("src/auth.py:34:5", "src/auth.py"),
         ("auth.py:34-40", "auth.py"),
         ("file:///src/a%20b.py:3", "/src/a b.py"),
+        ("file:///c%3A/src/a.py:3", "/mnt/c/src/a.py"),
+        (r"C:\src\a.py:3", "/mnt/c/src/a.py"),
         ("a:b.py", "a:b.py"),
     ],
 )

@@ -1,0 +1,144 @@
+"""Commands that stop the daemon are ended in the middle: it comes back, and nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer import client
+from observer.core.paths import Home
+from observer.daemon.status import current
+from observer.spool.spool import Spool
+
+pytestmark = pytest.mark.slow
+
+AT = """
+import os, sys
+from observer.__main__ import main
+
+number, at = int(sys.argv.pop(1)), int(sys.argv.pop(1))
+seen = 0
+
+def look(event, arguments):
+    global seen
+    if seen or event == "subprocess.Popen":  # the substitute: the daemon is about to be stopped
+        seen += 1
+        if seen == at:
+            os.kill(os.getpid(), number)
+
+sys.addaudithook(look)
+try:
+    main()
+finally:
+    print(f"steps {seen}", file=sys.stderr)
+"""
+COMMANDS = {
+    "rebuild": ("rebuild",),
+    "purge": ("purge", "--text", "login", "--yes"),
+    "restore": ("restore", "{}", "--replace"),
+    "redact": ("redact", "--yes"),
+}
+
+
+@pytest.fixture
+def running(filled: Home, observer: Callable[..., Any], home: Home) -> Iterator[Home]:
+    """A home of three events whose daemon runs."""
+    del filled
+    observer("up")
+    yield home
+    observer("down")
+
+
+def ended(words: tuple[str, ...], number: int, at: int) -> subprocess.CompletedProcess[str]:
+    """Run a command and send it a signal at its n-th step after it began to stop the daemon."""
+    argv = [sys.executable, "-c", AT, str(number), str(at), *words]
+    return subprocess.run(argv, capture_output=True, text=True, check=False, timeout=120)
+
+
+def events_of_daemon(home: Home) -> int:
+    """Return how many events a daemon has, once one answers."""
+    deadline = time.monotonic() + 60
+    while (status := current(home)).uptime_ms is None:
+        assert time.monotonic() < deadline, "the daemon stayed down"
+    return status.events
+
+
+@pytest.mark.parametrize(
+    ("command", "number", "at"),
+    [
+        ("rebuild", signal.SIGTERM, 2),
+        ("rebuild", signal.SIGKILL, 60),
+        ("restore", signal.SIGINT, 90),
+        ("redact", signal.SIGKILL, 40),
+    ],
+)
+def test_the_daemon_comes_back_whenever_a_command_is_ended(
+    running: Home, tmp_path: Path, command: str, number: int, at: int
+) -> None:
+    copy = tmp_path / "copy.db"
+    assert ended(("backup", str(copy)), 0, 0).returncode == 0
+    ran = ended(tuple(word.format(copy) for word in COMMANDS[command]), number, at)
+    assert ran.returncode in {130, 128 + number, -number}
+    assert events_of_daemon(running) == 3
+
+
+def test_a_purge_that_is_ended_goes_on_at_the_next_start(running: Home) -> None:
+    ended(COMMANDS["purge"], signal.SIGKILL, 150)
+    assert events_of_daemon(running) in {1, 3}
+
+
+def test_who_interrupts_is_told_that_the_daemon_runs(running: Home, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "never")
+    argv = [sys.executable, "-m", "observer", "restore", str(tmp_path / "never")]
+    process = subprocess.Popen(argv, stderr=subprocess.PIPE, text=True)
+    while client.daemon_pid(running) != process.pid:
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=60)[1] == "interrupted; the daemon runs as before\n"
+    assert process.returncode == 130
+    assert current(running).uptime_ms is not None
+
+
+def test_who_interrupts_where_no_daemon_can_start_is_told_that_it_is_down(
+    running: Home, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "never")
+    argv = [sys.executable, "-m", "observer", "restore", str(tmp_path / "never")]
+    process = subprocess.Popen(argv, stderr=subprocess.PIPE, text=True)
+    while client.daemon_pid(running) != process.pid:
+        assert process.poll() is None
+    running.config.write_text("owner = 5\n")
+    process.send_signal(signal.SIGINT)
+    assert "the daemon is down: " in process.communicate(timeout=60)[1]
+    running.config.unlink()
+    observer_up = [sys.executable, "-m", "observer", "up"]
+    assert subprocess.run(observer_up, check=False, capture_output=True).returncode == 0
+
+
+def test_events_that_wait_wake_a_daemon_that_died(
+    running: Home, observer: Callable[..., Any]
+) -> None:
+    pid = client.daemon_pid(running)
+    assert pid
+    os.kill(pid, signal.SIGKILL)
+    while client.is_running(running):
+        pass
+    assert observer("rebuild").returncode == 0
+    Spool(running.spool).append({"client": "generic", "event": "prompt"}, b"{}")
+    assert observer("rebuild").returncode == 0
+    assert current(running).uptime_ms is not None
+
+
+def test_hooks_try_again_after_an_up_that_was_killed(home: Home) -> None:
+    home.root.mkdir(parents=True)
+    home.waking.touch()  # by the hook that started it
+    assert ended(("up",), signal.SIGKILL, 1).returncode == -signal.SIGKILL
+    assert home.waking.stat().st_size > 0  # an empty one would keep them off for ever
