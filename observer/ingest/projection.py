@@ -52,11 +52,16 @@ class Embedder(Protocol):
 
 
 def put_embedded(writer: Writer, items: Sequence[Item], embedder: Embedder | None) -> None:
-    """Put items with their vectors: what is found by its words is found by its meaning too."""
+    """Put items with their vectors: what is found by its words is found by its meaning too.
+
+    Records have none: they lead to their turn, and are looked for by the words of a call.
+    """
     if embedder is None:
         writer.put_items(items)
         return
-    vectors = embedder.begin([item for item in items if item.deleted_ms is None])
+    vectors = embedder.begin(
+        [one for one in items if one.deleted_ms is None and one.kind != "record"]
+    )
     writer.put_items(items, model=embedder.id, vectors=vectors)
 
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from observer.core.events import Prompt, Reply, ToolUse
 from observer.core.model import Item, Recorded
 from observer.core.text import block, counted, distinct, first_line, listed, one_line, relative
-from observer.core.value import Value
+from observer.core.value import TokenUsage, Value
 from observer.observations import concepts, prompts
 from observer.observations.drafts import (
     FACT,
@@ -49,7 +49,8 @@ class Turn(Value):
 
     `title` is what it is about, by the prompt or what that goes on with; "" if nothing says so yet.
     `files` are the symbols changed in each file, `checks` how each ended last, `tools` the number
-    of calls of each other tool. `is_told` if its item says all of this.
+    of calls of each other tool, `read` and `wrote` the tokens of the model, caches included.
+    `is_told` if its item says all of this.
     """
 
     origin: ItemOrigin
@@ -66,6 +67,8 @@ class Turn(Value):
     reports: tuple[str, ...] = ()
     tools: dict[str, int] = field(default_factory=dict)
     chars: int = 0
+    read: int = 0
+    wrote: int = 0
     is_told: bool = False
 
 
@@ -86,8 +89,15 @@ def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
 
 def with_reply(turn: Turn, body: Reply) -> Turn:
     """Return a turn with what was said last in it."""
-    chars = turn.chars + len(body.text)
-    return replace(turn, reply=quoted(body.text, REPLY_CHARS), chars=chars, is_told=False)
+    used = body.usage or TokenUsage()
+    return replace(
+        turn,
+        reply=quoted(body.text, REPLY_CHARS),
+        chars=turn.chars + len(body.text),
+        read=turn.read + used.input + used.cache_read + used.cache_write,
+        wrote=turn.wrote + used.output,
+        is_told=False,
+    )
 
 
 def with_write(turn: Turn, path: str, symbols: Iterable[str]) -> Turn:
@@ -202,3 +212,5 @@ def _facts(turn: Turn) -> Iterable[str]:
     if turn.tools:
         calls = [f"{name} {number}" for name, number in turn.tools.items()]
         yield f"Calls: {listed(calls, _TOOLS)}"
+    if turn.read or turn.wrote:
+        yield f"Tokens: in {turn.read:,} out {turn.wrote:,}"

@@ -330,9 +330,7 @@ def test_a_pack_never_exceeds_its_budget(
 
 @pytest.mark.parametrize("query", ["", "retry limit"])
 def test_a_prompt_that_only_asks_comes_last(filled: Filled, an_item: Make, query: str) -> None:
-    asked = an_item(
-        1, type="turn", category=QUESTION, title="What did we say of the retry limit?"
-    )
+    asked = an_item(1, type="turn", category=QUESTION, title="What did we say of the retry limit?")
     answer = an_item(90, title="The retry limit is 5")
     assert ids(packed(filled(asked, answer), query=query)) == [answer.id, asked.id]
 

@@ -490,8 +490,7 @@ def test_what_was_done_stands_above_what_was_asked_or_run(
 def test_questions_crowd_no_answer_out(filled: Filled, an_item: Make) -> None:
     question = "What did we decide about the retry limit?"
     asked = [
-        an_item(seq, type="turn", category=QUESTION, title=f"{question} {seq}")
-        for seq in range(9)
+        an_item(seq, type="turn", category=QUESTION, title=f"{question} {seq}") for seq in range(9)
     ]
     answer = an_item(20, title="The retry limit is 5")
     assert run(filled(*asked, answer), question, limit=2).hits[0].item.id == answer.id
