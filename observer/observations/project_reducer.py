@@ -213,13 +213,6 @@ class ProjectReducer:
         """What was known of the project after the last event that was added."""
         return self._state
 
-    def is_known(self, recorded: Recorded) -> bool:
-        """Return True if a command could not run, and an earlier fix says what works instead."""
-        result = analysis_of(recorded).result
-        return result.ok is False and any(
-            one.reason and one.error == result.first_error for one in self._state.alternatives
-        )
-
     def changed_state(self) -> bytes | None:
         """Return the state with everything added so far, encoded; None if it has not changed."""
         times = self._order.heard_ms, self._order.imported_ms

@@ -191,20 +191,20 @@ def _with_checks(after: SessionState, before: SessionState) -> SessionState:
 def _search(before: SessionState, recorded: Recorded, body: Search) -> Step:
     after = _superseded(before, body)
     after = replace(after, searches=session_state.added(after.searches, body.query))
-    return after, _plain(recorded)
+    return grouping.search(after, recorded, analysis_of(recorded).draft)
 
 
 def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
     after = _superseded(before, body)
     if listed := planning.listed(after, recorded, body):
-        return listed[0], (listed[1],)
+        return listed, ()
     if items := conversation.answered_questions(after, recorded, body):
         return _with_answers(after, items), items
     if plan := conversation.approved_plan(after, recorded, body):
         return planning.planned(after, body), plan
     if after.turn:
         after = replace(after, turn=turns.with_tool(after.turn, body))
-    return after, _plain(recorded)
+    return grouping.tool_use(after, recorded, body)
 
 
 def _with_answers(before: SessionState, items: Items) -> SessionState:
