@@ -30,7 +30,7 @@ from observer.core.events import (
     FileWrite,
     Rewrite,
 )
-from observer.core.model import Item, Link, Recorded
+from observer.core.model import Item, Link, Recorded, item_id
 from observer.core.order import Order
 from observer.core.text import distinct, one_line, relative
 from observer.core.value import newest
@@ -42,7 +42,7 @@ from observer.observations import (
     project_state,
 )
 from observer.observations.analysis import analysis_of, with_silence
-from observer.observations.drafts import order_of, where_of
+from observer.observations.drafts import FAILED, order_of, where_of
 from observer.observations.failure_records import TrackedEdit
 from observer.observations.inverse_edits import Reversal
 from observer.observations.open_failures import CommandOutcome
@@ -341,6 +341,8 @@ def _command(known: ProjectState, recorded: Recorded, body: Command, made: Item)
     after = replace(after, is_checkout_reported=False) if after.is_checkout_reported else after
     if project_state.is_stashed(after, recorded.root, recorded.event.at_ms):
         return after, undone
+    if made.category != FAILED and made.folded > 1:  # links name the run, not its record
+        made = replace(made, id=item_id(recorded.seq))
     after, items = failure_tracker.with_command(after, recorded, body, result, made)
     return after, (*undone, *items)
 

@@ -66,6 +66,7 @@ from observer.shell import command_line
 
 Items = tuple[Item, ...]
 _REPLIES, _REPLY = 3, 300
+_CALLS = (Command, FileWrite, FileRead, Search, ToolUse, Delegation)
 Step = tuple[SessionState, Items]
 
 
@@ -141,7 +142,10 @@ def _step(before: SessionState, recorded: EventRecord) -> Step:
     if isinstance(event.body, Prompt) and not prompts.words_of(event.body.text):
         return before, ()
     counted = session_state.with_count(before, kind_of(event.body), event.agent)
-    if is_memory_use(event.body):
+    is_recall = is_memory_use(event.body)
+    if counted.turn and (is_recall or isinstance(event.body, _CALLS)):
+        counted = replace(counted, turn=turns.with_call(counted.turn, is_recall=is_recall))
+    if is_recall:
         return _superseded(counted, event.body), ()
     if conversation.is_refused(event.body):  # it never ran
         return _superseded(counted, event.body), conversation.refusal_decisions(recorded)
@@ -263,7 +267,10 @@ def _result(before: SessionState, whole: EventRecord, pending: PendingTool) -> S
     after = session_state.with_count(
         session_state.without_pending(counted, pending), kind_of(asked), ""
     )
-    if is_memory_use(asked):
+    is_recall = is_memory_use(asked)
+    if after.turn:
+        after = replace(after, turn=turns.with_call(after.turn, is_recall=is_recall))
+    if is_recall:
         return after, ()
     if isinstance(asked, FileWrite):
         after = planning.written(after, whole, asked)

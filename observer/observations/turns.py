@@ -30,7 +30,6 @@ from observer.observations.drafts import (
     origin_of,
     where_of,
 )
-from observer.observations.memory_use import only_asks
 from observer.observations.note_syntax import mentions
 from observer.observations.quoting import opening, quoted
 
@@ -50,7 +49,7 @@ class Turn(Value):
     `title` is what it is about, by the prompt or what that goes on with; "" if nothing says so yet.
     `files` are the symbols changed in each file, `checks` how each ended last, `tools` the number
     of calls of each other tool, `read` and `wrote` the tokens of the model, caches included.
-    `is_told` if its item says all of this.
+    `has_asked` this memory, `has_worked` with any other tool. `is_told` if its item says all this.
     """
 
     origin: ItemOrigin
@@ -67,6 +66,8 @@ class Turn(Value):
     reports: tuple[str, ...] = ()
     tools: dict[str, int] = field(default_factory=dict)
     chars: int = 0
+    has_asked: bool = False
+    has_worked: bool = False
     read: int = 0
     wrote: int = 0
     is_told: bool = False
@@ -150,6 +151,20 @@ def with_tool(turn: Turn, body: ToolUse) -> Turn:
     return replace(turn, tools=dict([*tools.items()][-_OF_ONE_KIND:]), is_told=False)
 
 
+def with_call(turn: Turn, *, is_recall: bool) -> Turn:
+    """Return a turn after a call of a tool, be it to ask this memory."""
+    if turn.has_asked if is_recall else turn.has_worked:
+        return turn
+    if is_recall:
+        return replace(turn, has_asked=True, is_told=False)
+    return replace(turn, has_worked=True, is_told=turn.is_told and not turn.has_asked)
+
+
+def only_asks(turn: Turn) -> bool:
+    """Return True if nothing was done in a turn but to ask this memory."""
+    return turn.has_asked and not turn.has_worked
+
+
 def with_plan(turn: Turn, heading: str) -> Turn:
     """Return a turn in which a plan was presented."""
     return replace(turn, heading=heading or turn.heading, is_told=False)
@@ -180,7 +195,7 @@ def told(turn: Turn, recorded: Recorded) -> tuple[Turn, Item]:
         ),
         files_read=turn.given,
         files_modified=tuple(turn.files),
-        category=QUESTION if only_asks(turn.asked) else "",
+        category=QUESTION if only_asks(turn) else "",
         links=mentions(turn.asked),
         chars=turn.chars,
     )
