@@ -102,8 +102,11 @@ def _watch(here: Home, name: str) -> None:
     """Show how many items are embedded, until all are or none follow: some have no text."""
     status = current(here, wait_s=RESTART_S)
     shown, last_s = 0, time.monotonic()
-    with progress(f"embedding with {name}", status.items) as advance:
-        while shown < status.items and not status.degraded and time.monotonic() - last_s < STILL_S:
+    with progress(f"embedding with {name}", status.to_embed or status.items) as advance:
+        # Before the index is there nobody knows how many are records, which are not embedded.
+        while shown < (status.to_embed or status.items):
+            if status.degraded or time.monotonic() - last_s >= STILL_S:
+                break
             time.sleep(LOOK_S)
             status = current(here, wait_s=RESTART_S)
             if status.vectors > shown:

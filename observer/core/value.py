@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Annotated, Literal, TypeVar, dataclass_transform
 
 import msgspec
@@ -51,6 +52,8 @@ class TokenUsage(Value):
     cache_write: _Tokens = 0
 
 
+_QUICKLY = 1
+"""Level of zlib: the best one saves a fourteenth more, in up to twice the time."""
 _T = TypeVar("_T")
 _K = TypeVar("_K")
 _V = TypeVar("_V")
@@ -68,6 +71,11 @@ def decode_json(data: bytes | str, shape: type[_T]) -> _T:
         raise msgspec.DecodeError(str(error)) from error
 
 
+def encode_state(encoder: msgspec.json.Encoder, state: Value) -> bytes:
+    """Return a state as it is stored: JSON, a third as long once it is compressed."""
+    return zlib.compress(encoder.encode(state), _QUICKLY)
+
+
 def decode_state(decoder: msgspec.json.Decoder[_T], data: bytes, *, of: str) -> _T:
     """Return the stored state of a session or a project.
 
@@ -78,8 +86,9 @@ def decode_state(decoder: msgspec.json.Decoder[_T], data: bytes, *, of: str) -> 
         StoreUnavailable: it is damaged, or of another version.
     """
     try:
-        return decoder.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        # An older observer stored the JSON as it is.
+        return decoder.decode(data if data[:1] == b"{" else zlib.decompress(data))
+    except (msgspec.MsgspecError, UnicodeDecodeError, zlib.error) as error:
         raise StoreUnavailable(
             f"what is remembered of a {of} is damaged: {error}",
             hint="make it anew from the log with: observer rebuild",

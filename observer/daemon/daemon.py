@@ -332,6 +332,7 @@ class Daemon:
             http_connections=self._connections(),
             model=self._settings.model,
             vectors=self._index.embedded(),
+            to_embed=self._index.to_embed(),
             watched=self._watch.shown(),
             following=self._settings.follow,
             importing=importing(self._home, self._imports.done),

@@ -139,7 +139,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     `spool_depth` counts events that wait to be stored, `bad_events` those that no decoder could
     read, `unknown_clients` how many of them are of clients that no decoder knows (of the first
     1,000), by name, `refused_events` those that hooks could not write in the last seven days.
-    `vectors` counts the items that `model` has embedded, 0 while the daemon is down.
+    `vectors` counts the items that `model` has embedded, of `to_embed`: all but records. Both are 0
+    while the daemon is down.
     `policies` are the repository policies that cannot be used, where nothing is recorded. `paused`
     is where recording is paused. `importing` is null while no import goes on in the background,
     `following` names the clients whose sessions are read while they go on. `degraded` describes
@@ -165,6 +166,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     degraded: str | None = None
     model: str = ""
     vectors: int = 0
+    to_embed: int = 0
     db_bytes: int = 0
     spool_bytes: int = 0
     watched: tuple[Watched, ...] = ()

@@ -25,7 +25,7 @@ from observer.core.value import Value, decode_json
 Arrays = Mapping[str, NDArray[Any]]
 """`Any`: each array has an element type of its own, named where it is used."""
 
-MARK = b"observer index 1\n"
+MARK = b"observer index 2\n"
 ALIGNMENT = 64
 
 _LENGTHS = struct.Struct("<II")

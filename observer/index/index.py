@@ -159,6 +159,11 @@ class Index:
         with self._lock:
             return sum(each.whole(self._model) for each in self._segments)
 
+    def to_embed(self) -> int:
+        """Count the items that are to have a vector, as far as they are indexed."""
+        with self._lock:
+            return sum(each.to_embed() for each in self._segments)
+
     def close(self) -> None:
         """Write what is not on the disk yet."""
         with self._keeping:

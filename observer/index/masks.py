@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from observer.core.filters import Filters
-from observer.index.segment import Segment
-from observer.index.segment_builder import NOBODY, attribute
+from observer.index.segment import NOBODY, Segment, attribute
 
 Mask = NDArray[np.bool_]
 

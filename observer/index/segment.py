@@ -6,6 +6,7 @@ from that, rows are immutable.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from copy import copy
 from itertools import pairwise
@@ -45,6 +46,18 @@ _OF_A_PART = 2**20
 
 ATTRIBUTES = ("project", "kind", "type", "category", "branch", "owner")
 """Columns of codes by which rows are filtered; see `observer.index.masks`."""
+
+
+NOBODY = 0
+"""The owner of what everybody may see."""
+
+
+def attribute(text: str) -> int:
+    """Return the code of a kind, type, category, branch or owner; none is 0."""
+    return zlib.crc32(text.encode("utf-8", "surrogatepass")) if text else NOBODY
+
+
+_RECORD = attribute("record")
 
 
 class Postings(NamedTuple):
@@ -106,6 +119,7 @@ class Segment:
         self.tokens: NDArray[np.uint32] = arrays["tokens"]
         self.lengths = widths(self.starts) - COLUMNS
         self.vectors: NDArray[np.int8] = arrays["vectors"]
+        """Of the rows that have one, in their order; so are the signs. Records have none."""
         self.signs: NDArray[np.uint64] = arrays["signs"]
         self.norms: NDArray[np.float32] = arrays["norms"]
         self.alive: NDArray[np.bool_] = arrays["living"].copy()
@@ -113,6 +127,8 @@ class Segment:
         self.has_owners = bool(arrays["owner"].any())
         """Whether some rows are for one person's eyes only."""
         self.has_vector: NDArray[np.bool_] = self.norms > 0
+        self.places: Rows = np.cumsum(self.has_vector) - 1
+        """Where the vector of each row that has one is among the vectors."""
         self.masks: dict[Filters, NDArray[np.bool_]] = {}
         """What `observer.index.masks` made of the last filters; nothing once rows are buried."""
         self._embedded: int | None = None
@@ -141,6 +157,10 @@ class Segment:
             self._frozen = copy(self)
         return self._frozen
 
+    def to_embed(self) -> int:
+        """Count the living rows that are to have a vector: all but records."""
+        return int(np.count_nonzero(self.alive & (self.arrays["kind"] != _RECORD)))
+
     def embedded(self, model: str) -> int:
         """Count the living rows that have a vector of a model, be it only the beginning of one."""
         if model != self.model:
@@ -155,7 +175,7 @@ class Segment:
             return 0
         if self._whole is None:
             ends = self.vectors[:, -_END:].any(axis=1)
-            self._whole = int(np.count_nonzero(ends & self.alive))
+            self._whole = int(np.count_nonzero(ends & self.alive[self.has_vector]))
         return self._whole
 
     def find(self, ids: NDArray[np.int64]) -> Rows:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from array import array
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,12 +12,18 @@ from numpy.typing import NDArray
 from observer.core.model import Item, ItemChange
 from observer.core.value import Value, decode_json
 from observer.index.arrays import SavedArrays
-from observer.index.segment import ATTRIBUTES, ROWS_AT_ONCE, Segment, inverted, widths
+from observer.index.segment import (
+    ATTRIBUTES,
+    NOBODY,
+    ROWS_AT_ONCE,
+    Segment,
+    attribute,
+    inverted,
+    widths,
+)
 from observer.index.tokens import COLUMNS, SEPARATOR, Codes
 from observer.index.vectors import norms, signs
 
-NOBODY = 0
-"""The owner of what everybody may see."""
 NO_SESSION = -1
 _EMPTY = array("I", [SEPARATOR] * COLUMNS)
 
@@ -82,8 +87,11 @@ def merged(
     for name in ("ids", "living", "session", "created", *ATTRIBUTES):
         taken = [each.arrays[name][rows] for each, rows in zip(segments, kept, strict=True)]
         whole[name] = _joined(taken)[order]
-    own = [_own_vectors(each, model, dimensions) for each in segments]
-    whole["vectors"] = _joined([each[rows] for each, rows in zip(own, kept, strict=True)])[order]
+    own = [
+        _own_vectors(each, rows, model, dimensions)
+        for each, rows in zip(segments, kept, strict=True)
+    ]
+    whole["vectors"] = _joined(own)[order]
     whole["starts"], whole["tokens"] = _streams(segments, kept, order)
     facts = FileFacts(last_change=segments[-1].last_change, model=model)
     return _segment(whole, facts, mean_length)
@@ -104,16 +112,13 @@ def facts_of(one: Segment) -> FileFacts:
     return FileFacts(last_change=one.last_change, model=one.model)
 
 
-def attribute(text: str) -> int:
-    """Return the code of a kind, type, category, branch or owner; none is 0."""
-    return zlib.crc32(text.encode("utf-8", "surrogatepass")) if text else NOBODY
-
-
 def _segment(arrays: dict[str, NDArray[Any]], facts: FileFacts, mean_length: float) -> Segment:
     vectors = arrays["vectors"]
     postings = inverted(arrays["tokens"], arrays["starts"], mean_length=mean_length)
     derived = postings._asdict()
-    arrays |= derived | {"signs": signs(vectors), "norms": norms(vectors)}
+    lengths = norms(vectors)
+    held = vectors[lengths > 0]
+    arrays |= derived | {"vectors": held, "signs": signs(held), "norms": lengths}
     return Segment(arrays, last_change=facts.last_change, model=facts.model)
 
 
@@ -147,10 +152,14 @@ def _vectors(vectors: Sequence[bytes | None], dimensions: int) -> NDArray[np.int
     return np.frombuffer(b"".join(is_ours), np.int8).reshape(len(vectors), dimensions)
 
 
-def _own_vectors(one: Segment, model: str, dimensions: int) -> NDArray[np.int8]:
+def _own_vectors(
+    one: Segment, rows: NDArray[np.int64], model: str, dimensions: int
+) -> NDArray[np.int8]:
+    found = np.zeros((len(rows), dimensions), np.int8)
     if one.model == model:
-        return one.vectors
-    return _vectors([None] * one.size, dimensions)
+        have = one.has_vector[rows]
+        found[have] = one.vectors[one.places[rows[have]]]
+    return found
 
 
 def _streams(

@@ -102,8 +102,8 @@ class View:
 
     @property
     def embedded(self) -> float:
-        """Which share of the items has a vector; 1 if there are no items."""
-        alive = sum(int(np.count_nonzero(each.alive)) for each in self._segments)
+        """Which share of the items has a vector; 1 if there are none. Records need no vector."""
+        alive = sum(each.to_embed() for each in self._segments)
         embedded = sum(each.embedded(self.model) for each in self._segments)
         return embedded / alive if alive else 1.0
 
@@ -211,8 +211,8 @@ class View:
         lengths = np.zeros(len(places), np.float32)
         for each, asked, rows in self._parted(places):
             if each.model == self.model:
-                # Quicker than by brackets.
-                each.vectors.take(rows, axis=0, mode="clip", out=vectors[asked])
+                have = each.has_vector[rows]
+                vectors[asked][have] = each.vectors[each.places[rows[have]]]
                 lengths[asked] = each.norms[rows]
         return vectors, lengths
 
@@ -224,7 +224,7 @@ class View:
                 rows = np.flatnonzero(mask[base : base + each.size] & each.has_vector)
                 ids.append(each.ids[rows])
                 lengths = each.norms[rows, np.newaxis]
-                found.append(each.vectors[rows].astype(np.float32) / lengths)
+                found.append(each.vectors[each.places[rows]].astype(np.float32) / lengths)
         vectors = np.concatenate(found) if found else np.zeros((0, 1), np.float32)
         return np.concatenate(ids), vectors
 
@@ -298,8 +298,7 @@ class View:
         for base, each in self._parts():
             if each.model == self.model:
                 of_segment = found[base : base + each.size]
-                np.subtract(most, distances(each.signs, query), out=of_segment)
-                of_segment *= each.has_vector
+                of_segment[each.has_vector] = most - distances(each.signs, query)
         return found
 
     def _nearest(self, places: Places, compare: Compare, query: QuerySigns, limit: int) -> Places:
@@ -313,7 +312,8 @@ class View:
         """Return the signs of some rows, given in ascending order: words by rows."""
         # Quicker than by brackets.
         rows_of = [
-            each.signs.take(rows, axis=1, mode="clip") for each, _, rows in self._parted(places)
+            each.signs.take(each.places[rows], axis=1, mode="clip")
+            for each, _, rows in self._parted(places)
         ]
         return np.concatenate(rows_of, axis=1)
 

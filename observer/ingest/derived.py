@@ -35,7 +35,6 @@ from observer.observations.open_failures import OpenFailure
 from observer.observations.project_reducer import ProjectReducer
 from observer.observations.session_reducer import SessionReducer
 from observer.observations.session_state import SessionState
-from observer.shell.command_line import simple_commands
 from observer.store.interface import StoreReader, Writer
 
 _OF_COMMITS = frozenset({"reverts", "replaces", "makes"})
@@ -71,22 +70,6 @@ class ProjectHistory:
             self._arcs[project_id] = ProjectReducer(self._writer.project_state(project_id))
         return self._arcs[project_id]
 
-    def has_switch(self, recorded: Recorded) -> bool:
-        """Return True if a hook reported the switch of branch of a command that is not added yet.
-
-        A commit without a branch may be checked out by any of its names.
-        """
-        body, root = recorded.event.body, recorded.root
-        known = self._arc(recorded.project_id).state
-        if not isinstance(body, Command) or not known.is_checkout_reported:
-            return False
-        done = git_commands.operations_of(recorded, body, is_ok=True)
-        to = {one.target for one, _ in done if one.kind in ("switch", "branch")}
-        branch = known.branches.get(root, "")
-        is_back = any(map(git_commands.switches_back, simple_commands(body.command)))
-        is_detached = bool(branch) and known.heads.get(root, "").startswith(branch)
-        return is_back or branch in to or bool(to and is_detached)
-
     def is_asked_again(self, made: Item) -> bool:
         """See `ProjectReducer.is_asked_again`; of an item of an event that was added."""
         return self._arcs[made.project_id or 0].is_asked_again(made)
@@ -103,10 +86,6 @@ class ProjectHistory:
         path = relative(body.path, recorded.root, recorded.event.cwd)
         known = self._arcs[recorded.project_id].state
         return path if inverse_edits.is_all_undone(known, recorded.root, path) else ""
-
-    def is_known(self, recorded: Recorded) -> bool:
-        """Return True if an event that was added is a failure with a known fix."""
-        return self._arcs[recorded.project_id].is_known(recorded)
 
     def finish(self) -> None:
         """Store the states of the projects."""

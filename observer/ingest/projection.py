@@ -12,12 +12,6 @@ from observer.core.model import Enrichment, Item, Recorded, Session
 from observer.ingest.derived import LaterWork, NoteProjection, ProjectHistory, discarding
 from observer.observations import session_commits
 from observer.observations.drafts import enrichment
-from observer.observations.notable import (
-    AlreadySaid,
-    is_covered_by_fix,
-    is_notable,
-    is_superseded,
-)
 from observer.observations.note_reducer import OnNote, forgotten
 from observer.observations.prompt_injection import suspicion, with_suspicion
 from observer.observations.session_lifecycle import begin
@@ -52,11 +46,16 @@ class Embedder(Protocol):
 
 
 def put_embedded(writer: Writer, items: Sequence[Item], embedder: Embedder | None) -> None:
-    """Put items with their vectors: what is found by its words is found by its meaning too."""
+    """Put items with their vectors: what is found by its words is found by its meaning too.
+
+    Records have none: they lead to their turn, and are looked for by the words of a call.
+    """
     if embedder is None:
         writer.put_items(items)
         return
-    vectors = embedder.begin([item for item in items if item.deleted_ms is None])
+    vectors = embedder.begin(
+        [one for one in items if one.deleted_ms is None and one.kind != "record"]
+    )
     writer.put_items(items, model=embedder.id, vectors=vectors)
 
 
@@ -87,7 +86,6 @@ class Projection:
         is_late = self._history.is_late(recorded)
         fold = self._fold(recorded)
         whole, drafted = fold.add_paired(recorded)
-        has_switch = not is_late and self._history.has_switch(whole)
         arcs = () if is_late else self._history.add(whole, drafted)
         fold.learn(arcs, self._history.failures(whole.project_id))
         if not is_late:
@@ -96,27 +94,9 @@ class Projection:
                 replace(one, kind="record") if self._history.is_asked_again(one) else one
                 for one in drafted
             )
-        said = AlreadySaid(is_fix=self._history.is_known(whole), is_switch=has_switch)
-        kept = [
-            one
-            for one in drafted
-            if is_notable(one, whole, fold.state(), said) and not is_covered_by_fix(one, arcs)
-        ]
-        spent = self._spent(arcs, recorded.event.at_ms)
-        made = [*kept, *arcs, *spent, *self._purpose(recorded)]
+        made = [*drafted, *arcs, *self._purpose(recorded)]
         self._items |= {item.id: item for item in made}
         return made[0].id if made else None
-
-    def _spent(self, arcs: Items, at_ms: int) -> list[Item]:
-        """Return the failures, deleted, of which a fix says all that is left to say."""
-        ids = {link.target: arc for arc in arcs for link in arc.links if link.kind == "fixes"}
-        if not ids:
-            return []
-        stored = {item.id: item for item in self._writer.items(sorted(ids))}
-        found = {one: item for one in ids if (item := self._items.get(one) or stored.get(one))}
-        return [
-            forgotten(item, at_ms) for one, item in found.items() if is_superseded(item, ids[one])
-        ]
 
     def session(self, session_id: int) -> Session | None:
         """Return a session as it stands after the events added so far."""

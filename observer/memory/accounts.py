@@ -19,6 +19,7 @@ from observer.core.paths import is_inside
 from observer.git.status import uncommitted_paths
 from observer.policy import Policies
 from observer.projects.gone import from_windows
+from observer.search.folded import stand_ins
 from observer.search.handles import LARGEST_ID, SearchOptions, filters_of, named
 from observer.search.query import plan
 from observer.search.reads import reads_by_id, reads_naming, steps_around
@@ -80,12 +81,17 @@ class Accounts:
             return reads_naming(reader, words, asked, limit=limit) if words else []
 
     def steps(self, ids: Sequence[int]) -> list[Item]:
-        """Return the items and reads of files of some ids, in their order, without unknown ones."""
+        """Return the items and reads of files of some ids, in their order, without unknown ones.
+
+        In the place of one that is part of another now stands that one, see `stand_ins`.
+        """
         possible = [one for one in ids if 0 < one <= LARGEST_ID]
         with self._store.read() as reader:
             found = {one.id: one for one in reader.items(possible) if is_visible(one, self._owner)}
             found |= reads_by_id(reader, [one for one in possible if one not in found])
-        return [found[one] for one in dict.fromkeys(possible) if one in found]
+            found |= stand_ins(reader, [one for one in possible if one not in found])
+        steps = {found[one].id: found[one] for one in possible if one in found}
+        return list(steps.values())
 
     def steps_around(self, anchor: int, *, before: int, after: int) -> list[TimelineEntry]:
         """Return what happened around an item or a read of a file in its project, reads included.

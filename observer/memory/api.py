@@ -34,6 +34,7 @@ from observer.projects.gone import from_windows
 from observer.search.candidates import Encode, Sources
 from observer.search.context import CARD_TOKENS, pack
 from observer.search.find import SearchHits, search
+from observer.search.folded import stand_ins
 from observer.search.handles import (
     DIGITS,
     LARGEST_ID,
@@ -249,6 +250,8 @@ class Memory:
     def observations(self, ids: Sequence[int]) -> Fetched:
         """Return items in the order of `ids`, and name those that do not exist.
 
+        In the place of one that is part of another now stands that one, see `stand_ins`.
+
         Raises:
             BadInput: more than `MOST_IDS` ids.
         """
@@ -257,9 +260,11 @@ class Memory:
                 f"{len(ids)} ids asked for, {MOST_IDS} at most", hint="ask in several calls"
             )
         with self._store.read() as reader:
-            items = self._visible(reader, ids)
-        found = {item.id for item in items}
-        return Fetched(items=tuple(items), missing=tuple(i for i in ids if i not in found))
+            found = {item.id: item for item in self._visible(reader, ids)}
+            parts = stand_ins(reader, [i for i in ids if i not in found and 0 < i <= LARGEST_ID])
+        found |= {i: item for i, item in parts.items() if is_visible(item, self._owner)}
+        items = {found[i].id: found[i] for i in ids if i in found}
+        return Fetched(items=tuple(items.values()), missing=tuple(i for i in ids if i not in found))
 
     def context(
         self,

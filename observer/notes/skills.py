@@ -11,10 +11,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from msgspec.structs import replace
+
 from observer.core.model import Item
 from observer.core.text import counted, one_line
 from observer.notes.drafts import Draft
-from observer.observations.drafts import FAILED
+from observer.observations.drafts import FAILED, TITLE
+from observer.shell import command_line
 
 LONGEST = 5
 """Commands of one skill."""
@@ -44,14 +47,31 @@ def skills(commands: Iterable[Item]) -> list[Draft]:
 
 def _unbroken(items: Sequence[Item]) -> list[list[Item]]:
     """Return the runs of commands that passed close after one another, repetitions left out."""
+    failed_ms = [item.created_ms for item in items if item.category == FAILED]
     runs: list[list[Item]] = [[]]
     for item in items:
         late = runs[-1] and item.created_ms - runs[-1][-1].created_ms > APART_MS
-        if late or item.category == FAILED:
+        # What failed among the commands of one record stands at no place in it.
+        is_broken = item.category == FAILED or any(
+            item.created_ms < at_ms <= item.updated_ms for at_ms in failed_ms
+        )
+        if late or is_broken:
             runs.append([])
-        if item.category != FAILED and not (runs[-1] and runs[-1][-1].title == item.title):
-            runs[-1].append(item)
+        for one in () if is_broken else _each(item):
+            if not (runs[-1] and runs[-1][-1].title == one.title):
+                runs[-1].append(one)
     return runs
+
+
+def _each(item: Item) -> Iterable[Item]:
+    """Yield the commands of a record as if each had one of its own."""
+    ran = [fact for fact in item.facts if fact.startswith("$ ")]
+    if len(ran) < 2:
+        yield item
+        return
+    for fact in ran:
+        head = one_line(command_line.parse_command_line(fact[2:]).head, TITLE)
+        yield replace(item, title=head, facts=(fact,))
 
 
 def _parts(run: Sequence[Item]) -> Iterable[list[Item]]:

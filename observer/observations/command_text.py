@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from observer.core.events import Command
 from observer.core.text import (
     base_name,
     distinct,
-    duration_text,
     first_line,
     listed,
     one_line,
     relative,
 )
-from observer.observations import concepts
 from observer.observations.drafts import (
     FACT,
     FACTS,
     FAILED,
-    NARRATIVE,
     PATHS,
     SUBTITLE,
     TITLE,
     ObservationDraft,
     Where,
 )
-from observer.outcomes import not_started
 from observer.outcomes.exit_codes import own_exit_code
 from observer.outcomes.result import CommandResult
 from observer.outcomes.signature import bare_name
@@ -34,12 +28,9 @@ from observer.shell.command_line import CommandLine, InlineScript, inline_script
 
 
 def run(
-    command: Command, line: CommandLine, result: CommandResult, *, where: Where, times: int = 1
+    command: Command, line: CommandLine, result: CommandResult, *, where: Where
 ) -> ObservationDraft:
-    """Return the draft of a command that was run `times` times with this result.
-
-    `command` is the last of the runs.
-    """
+    """Return the draft of a command that ended with this result; of several runs the last."""
     script = inline_script(command.command)
     code = own_exit_code(command)
     if code == 0 and result.ok is False:
@@ -55,13 +46,7 @@ def run(
             or (f"in {folder}" if folder else ""),
             SUBTITLE,
         ),
-        narrative=_narrative(command, line, result, code=code, times=times),
         facts=tuple(facts[:FACTS]),
-        concepts=concepts.together(
-            concepts.of_tools((result.tool, *line.tools)),
-            _about(line.head, command.description[:SUBTITLE]),
-            *(concepts.of_path(name.partition("::")[0]) for name in result.failing[:2]),
-        ),
         files_modified=distinct(
             (relative(path, where.root, where.cwd) for path in (script.writes if script else ())),
             PATHS,
@@ -79,9 +64,7 @@ def started(command: Command, line: CommandLine, where: Where) -> ObservationDra
         type="command",
         title=draft.title,
         subtitle="started, no result",
-        narrative=one_line(f"Started {line.head}; no result was reported.", NARRATIVE),
         facts=draft.facts,
-        concepts=draft.concepts,
         chars=draft.chars,
     )
 
@@ -108,34 +91,6 @@ def _failing_text(result: CommandResult) -> str:
     if len(names) < 3 or not more:
         return f"{listed(names, 3)} failed"
     return f"{names[0]}, {names[1]} and {more + 1:,} more failed"
-
-
-@lru_cache(maxsize=1024)
-def _about(head: str, description: str) -> tuple[str, ...]:
-    arguments = " ".join(word for word in head.split()[1:] if not word.startswith("-"))
-    return concepts.of_text(f"{arguments} {description}", 4)
-
-
-def _narrative(
-    command: Command, line: CommandLine, result: CommandResult, *, code: int | None, times: int
-) -> str:
-    again = f" {times:,} times" if times > 1 else ""
-    remarks = [f"exit {code}"] if code is not None else []
-    if code is None and result.ok is False:
-        remarks = ["failed"]
-    if not_started.is_interrupted(command):
-        remarks.append("interrupted")
-    if command.duration_ms and " in " not in result.said:
-        remarks.append(f"took {duration_text(command.duration_ms)}")
-    said = f": {result.said.rstrip('.')}" if result.said else ""
-    in_brackets = f" ({', '.join(remarks)})" if remarks else ""
-    sentences = [f"Ran {line.head}{again}{said}{in_brackets}."]
-    if purpose := first_line(command.description, SUBTITLE):
-        sentences.append(f"Purpose: {purpose.rstrip('.')}.")
-    if result.first_error:
-        which = "First failure" if result.failing else "Error"
-        sentences.append(f"{which}: {result.first_error}")
-    return one_line(" ".join(sentences), NARRATIVE)
 
 
 def _outcome_facts(code: int | None, result: CommandResult) -> list[str]:

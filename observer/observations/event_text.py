@@ -43,26 +43,22 @@ from observer.observations.drafts import (
     Where,
 )
 from observer.observations.note_syntax import mentions
-from observer.outcomes.visible_output import (
-    first_lines,
-    plain_output,
-)
+from observer.outcomes.visible_output import first_lines
 
 PROMPT_CHARS = 4000
 MESSAGE_CHARS = 2000
 _FILES_SHOWN = 6
+_FILES_TOLD = 15
+"""Files of a commit with what changed in each; a larger one names the rest."""
 _ARGUMENTS = 8
 
 _MCP = re.compile(r"\Amcp__(.+?)__(.+)\Z")
-_PLACES = {"web": "the web", "memory": "memory"}
 _SIGNS = {"added": "A", "modified": "M", "deleted": "D", "renamed": "R", "copied": "C"}
 _OPERATIONS = {"import": "commit"}
 _PULLED = "fast-forward to"
 _PARTED = re.compile(r"[/.]")
 _HASH = re.compile(r"[0-9a-f]{40}")
 _REPORT = 700
-_LINES_READ = 8
-"""Lines of a web answer from which the text is taken."""
 _TRAILER = re.compile(r"^[A-Z][\w-]{1,40}: \S")
 _TAKEN = word_set(
     """
@@ -73,24 +69,16 @@ _TAKEN = word_set(
 
 
 def search(search: Search) -> ObservationDraft | None:
-    """Return the draft of a search and the beginning of its result.
-
-    None for a search of the code: the files that it found are read or changed later.
-    """
+    """Return the draft of a search; None for one of the code, whose files are read later."""
     query = one_line(search.query, FACT)
     if not query or search.where in ("code", "files"):
         return None
     is_page = search.where == "web" and "://" in query.partition(" ")[0]
-    opening = f"Fetched {query}" if is_page else f"Searched {_PLACES[search.where]} for {query}"
-    lines = [line for line in plain_output(search.output).split("\n") if line.strip()]
-    said = "; ".join(first_lines(json_text.plain("\n".join(lines[:_LINES_READ])), 4))
     return ObservationDraft(
         type="research",
         title=one_line(query, TITLE),
         subtitle="web page" if is_page else f"{search.where} search",
-        narrative=one_line(f"{opening}: {said or 'no result was reported'}", NARRATIVE),
         facts=(query,),
-        concepts=concepts.of_text(query, 6),
         chars=len(search.query) + len(search.output),
     )
 
@@ -109,7 +97,6 @@ def delegation(delegation: Delegation) -> ObservationDraft | None:
         title=title,
         subtitle=one_line(f"to {agent}", SUBTITLE),
         narrative=block("\n".join(said), NARRATIVE),
-        concepts=concepts.of_text(f"{delegation.task}\n{delegation.result}", 6),
         chars=len(delegation.task) + len(delegation.result),
     )
 
@@ -142,19 +129,14 @@ def tool_use(use: ToolUse) -> ObservationDraft:
     value = json_text.read(use.input)
     given = json_text.pairs(value) if isinstance(value, dict) else []
     asked = json_text.main_of(value) if isinstance(value, dict) else first_line(use.input, FACT)
-    came = "; ".join(first_lines(json_text.plain(use.output), 3))
-    failed = " and failed" if use.failed else ""
-    arguments = ", ".join(f"{key}: {words}" for key, words in given) or asked
-    narrative = f"Used {tool}{failed}" + (f" with {arguments}" if arguments else "")
-    facts = [f"{key}: {words}" for key, words in given] or [asked]
+    came = first_lines(json_text.plain(use.output), 1) if use.failed else []
+    facts = [*([f"{key}: {words}" for key, words in given] or [asked]), *came]
     return ObservationDraft(
         type="tool-use",
         title=one_line(f"{tool}: {asked}" if asked else tool, TITLE),
         subtitle="failed" if use.failed else "",
         category=FAILED if use.failed else "",
-        narrative=one_line(f"{narrative}: {came}" if came else f"{narrative}.", NARRATIVE),
         facts=distinct((one_line(fact, FACT) for fact in facts), _ARGUMENTS),
-        concepts=concepts.together(concepts.identifier_words(tool), concepts.of_text(asked, 4)),
         chars=len(use.input) + len(use.output),
     )
 
@@ -181,7 +163,7 @@ def commit(commit: Commit, where: Where) -> ObservationDraft:
         title=one_line(commit.subject, TITLE) or f"{operation} {short}",
         subtitle=one_line(f"{operation} {short}" + (f" by {author}" if author else ""), SUBTITLE),
         narrative="\n".join(part for part in (body, files) if part),
-        facts=(f"commit {one_line(commit.hash, 64)}", *map(_file_fact, commit.files[: FACTS - 1])),
+        facts=(f"commit {one_line(commit.hash, 64)}", *map(_file_fact, commit.files[:_FILES_TOLD])),
         concepts=concepts.together(
             concepts.of_text(commit.subject, 4), concepts.of_files(paths[:4], symbols[:4])
         ),
@@ -203,13 +185,10 @@ def checkout(checkout: Checkout) -> ObservationDraft | None:
         return None
     old = one_line(checkout.old, 100)
     is_hash = _HASH.match(old) is not None
-    came_from = f" from {old}" if old and not is_hash else ""
     return ObservationDraft(
         type="checkout",
         title=one_line(f"Switched to {to}", TITLE),
-        narrative=f"Switched{came_from} to {to}.",
-        facts=(f"from {old[:10]}",) if is_hash and old.strip("0") else (),
-        concepts=concepts.of_text(checkout.branch, 4),
+        facts=(f"from {old[:10] if is_hash else old}",) if old.strip("0") else (),
         chars=len(to),
     )
 
@@ -225,9 +204,7 @@ def rewrite(rewrite: Rewrite) -> ObservationDraft | None:
     return ObservationDraft(
         type="rewrite",
         title=f"{reason}: {counted(len(pairs), 'commit')} rewritten",
-        narrative=one_line(f"By {reason}, {listed(pairs, 6)}.", NARRATIVE),
         facts=tuple(pairs[:FACTS]),
-        concepts=concepts.of_text(rewrite.reason, 2),
         chars=sum(len(old) + len(new) for old, new in rewrite.pairs),
     )
 

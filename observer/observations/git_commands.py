@@ -138,11 +138,6 @@ def commits(part: SimpleCommand) -> bool:
     return words[:1] == ["commit"] and "--dry-run" not in words
 
 
-def switches_back(part: SimpleCommand) -> bool:
-    """Return True if a simple command checks out what was checked out before, whatever it was."""
-    return words_of(part) in (["checkout", "-"], ["switch", "-"])
-
-
 def words_of(part: SimpleCommand) -> list[str]:
     """Return the words after `git` and its own options; none for another program."""
     return git_words(part.words) if program_name(part.words[0]) == "git" else []

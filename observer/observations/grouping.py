@@ -1,13 +1,13 @@
-"""Group events of one kind into one observation: writes, commands, and reports of a delegation.
+"""Group events of one kind into one record: writes, runs of commands and tools, delegations.
 
-Each function takes the session's state and one event, and returns the new state with the
-observation, whose id is that of the group's first event.
+Each function takes the session's state and one event, and returns the new state with the record,
+whose id is that of the group's first event.
 
-Writes of one file are grouped, and runs of one command with the same outcome, each within
-`WITHIN_MS` of the one before and from the same sub-agent. Commands that only look around or stage
-files, and edits that a tool refused, give no observation; of the rest, `notable` says which are
-kept as items. A prompt, commit or checkout ends every group; a command with a new outcome ends
-those of writes, so that "edit, fails, edit, passes" stays four observations.
+Within a turn, and `WITHIN_MS` of the one before, the writes of one file by one sub-agent are a
+record, and the calls of one tool, counted; so are commands that did not fail. A command that
+failed, that a person typed, or that takes back work is a record of its own, with equal runs of the
+same outcome. Commands that only look around or stage files, and edits that a tool refused, give
+none. A prompt, commit or checkout ends every group.
 
 A client may report one delegation up to three times: when the sub-agent starts (its task), when it
 stops (its last words), and when the tool returns (both).
@@ -23,12 +23,20 @@ from observer.code.change_summary import (
     ChangeSummary,
     merge_changes,
 )
-from observer.core.events import Command, Delegation, FileWrite
+from observer.core.events import Command, Delegation, FileWrite, ToolUse
 from observer.core.model import Item, Recorded
-from observer.core.text import block, one_line, relative
-from observer.observations import command_text, event_text, file_text, git_commands, session_state
+from observer.core.text import block, listed, one_line, relative
+from observer.observations import (
+    command_text,
+    event_text,
+    file_text,
+    git_commands,
+    session_commits,
+    session_state,
+)
 from observer.observations.concepts import TOOLS
 from observer.observations.drafts import (
+    TITLE,
     ObservationDraft,
     item,
     origin_of,
@@ -43,7 +51,9 @@ from observer.shell.runners import program_name
 
 Step = tuple[SessionState, tuple[Item, ...]]
 
-WITHIN_MS = 300_000
+WITHIN_MS = 1_800_000
+CALLS, CALL = 20, 160
+"""Most calls of a group that are told apart, and characters of each."""
 _ERROR_CHARS = 400
 _STAGING = (["add"], ["stage"])
 _REFUSED = re.compile(
@@ -86,28 +96,110 @@ def write(
 def command(before: SessionState, recorded: Recorded, body: Command, result: CommandResult) -> Step:
     """Add a run to the group of its command and outcome, or begin one."""
     line = command_line.parse_command_line(body.command)
-    chars = len(body.command) + len(body.output)
     if result.ok is not False and (line.is_routine or _only_stages(body.command)):
         return before, ()
+    draft = command_text.run(body, line, result, where=where_of(recorded))
+    name = same_check.located_head(body.command, root=recorded.root, cwd=recorded.event.cwd)
+    if _is_alone(recorded, body, draft, result):
+        after, items = _equal_run(before, recorded, body, draft, result)
+    else:
+        if failed := session_state.group_of(before, _key_of_run(recorded, body)):
+            before = session_state.without_group(before, failed)  # it fails anew, if it does
+        after, items = called(before, recorded, draft, "commands", one_line(body.command, CALL))
+    if before.is_stashed or check_runs.sets_work_aside(command_line.simple_commands(body.command)):
+        return after, items  # it ran without the stashed changes
+    return _ran(after, line, name, result), items
+
+
+def _is_alone(
+    recorded: Recorded, body: Command, draft: ObservationDraft, result: CommandResult
+) -> bool:
+    """Return True for a run that others ask for by itself: a failure, a typed or undoing one."""
+    if recorded.event.author == "person" or draft.files_modified:
+        return True
+    if result.ok is False and result.was_run:
+        parts = command_line.simple_commands(body.command)
+        return result.is_check or not all(part.looks for part in parts)
+    return _discards(recorded, body)
+
+
+def _discards(recorded: Recorded, body: Command) -> bool:
+    """Return True if git took back work; what `rm` removes is seldom that."""
+    done = git_commands.operations_of(recorded, body, is_ok=True) if "git" in body.command else ()
+    return any(one.kind in session_commits.DISCARDING for one, _ in done)
+
+
+def _equal_run(
+    before: SessionState,
+    recorded: Recorded,
+    body: Command,
+    draft: ObservationDraft,
+    result: CommandResult,
+) -> Step:
+    key = _key_of_run(recorded, body)
+    ended = _outcome(result)
+    group = _continued(before, key, recorded, draft.chars)
+    if group.times > 1 and group.outcome != ended:
+        group = _new_group(key, recorded, draft.chars)
+    group = replace(group, outcome=ended)
+    return session_state.with_group(before, group), _items(draft, recorded, group)
+
+
+def _key_of_run(recorded: Recorded, body: Command) -> str:
     # Not grouped: a second run of a git command reverts something else.
-    number = str(recorded.seq) if git_commands.has_operations(body.command) else ""
-    key = session_state.key_of(
+    number = str(recorded.seq) if _discards(recorded, body) else ""
+    return session_state.key_of(
         "command", _agent(recorded), body.command, recorded.event.cwd, number
     )
-    ended = _outcome(result)
-    group = _continued(before, key, recorded, chars)
-    if group.times > 1 and group.outcome != ended:
-        group = _new_group(key, recorded, chars)
-    group = replace(group, outcome=ended)
-    draft = command_text.run(body, line, result, where=where_of(recorded), times=group.times)
-    name = same_check.located_head(body.command, root=recorded.root, cwd=recorded.event.cwd)
-    is_news = _is_news(before, name, result)
-    after = session_state.with_group(
-        session_state.without_groups(before, "write") if is_news else before, group
-    )
-    if before.is_stashed or check_runs.sets_work_aside(command_line.simple_commands(body.command)):
-        return after, _items(draft, recorded, group)  # it ran without the stashed changes
-    return _ran(after, line, name, result), _items(draft, recorded, group)
+
+
+def called(
+    before: SessionState, recorded: Recorded, draft: ObservationDraft, name: str, call: str
+) -> Step:
+    """Add a call to the group of its tool, or begin one.
+
+    Args:
+        before: the session's state.
+        recorded: the event.
+        draft: what a record of this call alone says.
+        name: the tool, as the group names it.
+        call: what it was asked, which the group lists once.
+    """
+    key = session_state.key_of("call", _agent(recorded), draft.type, name)
+    group = _continued(before, key, recorded, draft.chars)
+    known = [one for one in group.texts if one != call]
+    texts = (*known, one_line(call, CALL))[-CALLS:] if call else group.texts
+    group = replace(group, texts=texts)
+    if group.times > 1:
+        sign = "$ " if draft.type == "command" else ""
+        on = f" on {listed(texts, 3)}" if texts else ""
+        draft = replace(
+            draft,
+            title=one_line(f"{name}: {group.times:,} calls{on}", TITLE),
+            subtitle="",
+            facts=tuple(f"{sign}{one}" for one in texts),
+            signature="",
+            category="",
+        )
+    return session_state.with_group(before, group), _items(draft, recorded, group)
+
+
+def search(before: SessionState, recorded: Recorded, draft: ObservationDraft | None) -> Step:
+    """Add a search outside of the code to the group of its place, or begin one."""
+    if draft is None:
+        return before, ()
+    return called(before, recorded, draft, draft.subtitle, draft.facts[0])
+
+
+def tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
+    """Add a call of another tool to the group of its tool, or of its server, or begin one."""
+    draft = event_text.tool_use(body)
+    if draft.category:
+        return before, (item(draft, recorded),)
+    name, _, call = draft.title.partition(": ")
+    server, _, action = name.partition(" ")
+    asked = f"{action}: {call}" if action and call else action or call
+    return called(before, recorded, draft, server, asked)
 
 
 def _only_stages(command: str) -> bool:
@@ -148,11 +240,6 @@ def _answered(before: SessionState, name: str, result: CommandResult) -> tuple[s
         and (same_check.BELOW in head) == (same_check.BELOW in name)
         and wanted <= set(head.split())
     )
-
-
-def _is_news(before: SessionState, name: str, result: CommandResult) -> bool:
-    known = before.commands.get(name)
-    return result.ok is False or (known is not None and known.ok is False)
 
 
 def _outcome(result: CommandResult) -> str:

@@ -1,7 +1,6 @@
 """What a session was asked and plans to do: requests, to-do lists, and plans not yet begun.
 
-Each function takes the state and one event and returns the new state. A to-do list is one
-observation, however often it changes.
+Each function takes the state and one event and returns the new state.
 """
 
 from __future__ import annotations
@@ -11,14 +10,10 @@ import re
 from msgspec.structs import replace
 
 from observer.core.events import FileWrite, ToolUse
-from observer.core.model import Item, Recorded
+from observer.core.model import Recorded
 from observer.core.text import distinct, relative
 from observer.observations import prompts, todos, turns
-from observer.observations.drafts import (
-    item,
-    origin_of,
-    where_of,
-)
+from observer.observations.drafts import where_of
 from observer.observations.session_state import SessionState, TodoList
 
 LISTS = 6
@@ -28,23 +23,14 @@ _STEPS = 12
 _PLAN_FILE = re.compile(r"(?:^|/)(?:\.\w+/plans/[^/]+|plans/[^/]+\.plan|[^/]+\.plan)\.md$")
 
 
-def listed(
-    before: SessionState, recorded: Recorded, use: ToolUse
-) -> tuple[SessionState, Item] | None:
-    """Return the state after a change of a to-do list, and the list; None for other tools."""
+def listed(before: SessionState, recorded: Recorded, use: ToolUse) -> SessionState | None:
+    """Return the state after a change of a to-do list; None for other tools."""
     agent = recorded.event.agent[:100]
     known = _list_of(before, agent)
     points = todos.after(known.points if known else (), use)
     if points is None:
         return None
-    if known is None or todos.begins_anew(known.points, points):
-        kept = TodoList(key=agent, origin=origin_of(recorded), points=points)
-    else:
-        kept = replace(known, points=points, times=known.times + 1)
-    draft = todos.draft_of(points)
-    kept = replace(kept, chars=kept.chars + len(use.input))
-    made = item(draft, recorded, origin=kept.origin, times=kept.times, chars=kept.chars)
-    return _with_list(before, kept), made
+    return _with_list(before, TodoList(key=agent, points=points))
 
 
 def planned(before: SessionState, use: ToolUse) -> SessionState:
@@ -65,18 +51,13 @@ def written(before: SessionState, recorded: Recorded, write: FileWrite) -> Sessi
         return before
     where = where_of(recorded)
     path = relative(write.path, where.root, where.cwd)
-    after = _with_boxes(before, recorded, write, path)
+    after = _with_boxes(before, write, path)
     if _PLAN_FILE.search(path):
         text = write.content or (write.edits[0].new if write.edits else "")
         return replace(after, plan=prompts.heading_of(text) or after.plan)
     if path.startswith(("/", "~")):
         return after
     return replace(after, plan="")
-
-
-def is_scratch(path: str) -> bool:
-    """Return True for a file outside of the project in which a client keeps a plan."""
-    return path.startswith(("/", "~")) and _PLAN_FILE.search(path) is not None
 
 
 def open_points(known: SessionState) -> tuple[str, ...]:
@@ -98,18 +79,14 @@ def steps_of(known: SessionState) -> tuple[str, ...]:
     return distinct((*open_points(known), *plan), _STEPS)
 
 
-def _with_boxes(
-    before: SessionState, recorded: Recorded, write: FileWrite, path: str
-) -> SessionState:
+def _with_boxes(before: SessionState, write: FileWrite, path: str) -> SessionState:
     known = _list_of(before, f"/{path}")
     points = todos.in_file(known.points if known else (), write)
     if points is None:
         return before
-    origin = known.origin if known else origin_of(recorded)
-    before_it = known or TodoList(key="", origin=origin)
+    before_it = known or TodoList(key="")
     is_done = before_it.is_worked_through or todos.ticks_off(before_it.points, write)
-    kept = TodoList(key=f"/{path}", origin=origin, points=points, is_worked_through=is_done)
-    return _with_list(before, kept)
+    return _with_list(before, TodoList(key=f"/{path}", points=points, is_worked_through=is_done))
 
 
 def _list_of(known: SessionState, key: str) -> TodoList | None:

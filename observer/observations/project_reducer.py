@@ -30,7 +30,7 @@ from observer.core.events import (
     FileWrite,
     Rewrite,
 )
-from observer.core.model import Item, Link, Recorded
+from observer.core.model import Item, Link, Recorded, item_id
 from observer.core.order import Order
 from observer.core.text import distinct, one_line, relative
 from observer.core.value import newest
@@ -43,7 +43,7 @@ from observer.observations import (
 )
 from observer.observations.analysis import analysis_of, with_silence
 from observer.observations.conversation import CHOSEN
-from observer.observations.drafts import content_hash, order_of, where_of
+from observer.observations.drafts import FAILED, content_hash, order_of, where_of
 from observer.observations.failure_records import TrackedEdit
 from observer.observations.inverse_edits import Reversal
 from observer.observations.open_failures import CommandOutcome
@@ -229,13 +229,6 @@ class ProjectReducer:
         """What was known of the project after the last event that was added."""
         return self._state
 
-    def is_known(self, recorded: Recorded) -> bool:
-        """Return True if a command could not run, and an earlier fix says what works instead."""
-        result = analysis_of(recorded).result
-        return result.ok is False and any(
-            one.reason and one.error == result.first_error for one in self._state.alternatives
-        )
-
     def changed_state(self) -> bytes | None:
         """Return the state with everything added so far, encoded; None if it has not changed."""
         times = self._order.heard_ms, self._order.imported_ms
@@ -364,6 +357,8 @@ def _command(known: ProjectState, recorded: Recorded, body: Command, made: Item)
     after = replace(after, is_checkout_reported=False) if after.is_checkout_reported else after
     if project_state.is_stashed(after, recorded.root, recorded.event.at_ms):
         return after, undone
+    if made.category != FAILED and made.folded > 1:  # links name the run, not its record
+        made = replace(made, id=item_id(recorded.seq))
     after, items = failure_tracker.with_command(after, recorded, body, result, made)
     return after, (*undone, *items)
 

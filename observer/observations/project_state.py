@@ -1,4 +1,4 @@
-"""The state of a project between events: frozen, bounded, stored as JSON.
+"""The state of a project between events: frozen, bounded, stored as compressed JSON.
 
 A failure and its fix may lie in different sessions and clients, so they are tracked for the
 project. Every function returns a new `ProjectState`; as with `session_state`, nothing else is
@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from observer.core.model import Item, Link
-from observer.core.value import Value, decode_state, newest
+from observer.core.value import Value, decode_state, encode_state, newest
 from observer.observations.failure_records import (
     EDITS,
     STASHED,
@@ -95,8 +95,8 @@ _DECODER = msgspec.json.Decoder(ProjectState)
 
 
 def encode(state: ProjectState) -> bytes:
-    """Return the state as JSON; `decode` gives back an equal one."""
-    return _ENCODER.encode(state)
+    """Return the state as it is stored; `decode` gives back an equal one."""
+    return encode_state(_ENCODER, state)
 
 
 def decode(data: bytes) -> ProjectState:

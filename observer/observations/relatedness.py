@@ -1,9 +1,8 @@
 """Relate changes to failures: how likely a change is what fixed a failing check.
 
 A change is a likely cause if the failure names its file, a test of its file or one of its symbols,
-or if it is the usual remedy for such a failure: a formatter for a linter, an installation for a
-missing module. Prose, and code of other languages than the one checked, are unrelated unless the
-failure names them.
+or if it is a formatter and the check a linter. Prose, and code of other languages than the one
+checked, are unrelated unless the failure names them.
 
 `causes_of` selects the changes that a fix names: those since the last failing run, and earlier ones
 that changed the failure. If some are likely causes, only these; else all changes of the sessions
@@ -21,7 +20,9 @@ from observer.core.model import Recorded
 from observer.core.text import base_name, relative
 from observer.observations.failure_records import TrackedEdit, TrackedFailure
 from observer.observations.project_state import ProjectState
-from observer.outcomes.same_check import FAMILIES
+from observer.outcomes.same_check import BELOW, FAMILIES
+from observer.shell.check_tools import checker_of
+from observer.shell.command_line import simple_commands
 
 UNRELATED, POSSIBLE, LIKELY = 0, 1, 2
 """How likely a change is to have fixed a failure."""
@@ -47,30 +48,8 @@ _LANGUAGES = {
     "php": "php",
 }
 """Language of a file -> the family of programs that check it."""
-_STYLE = re.compile(
-    r"(?i)lint|fmt|format|prettier|biome|\bruff|\bblack\b|isort|clippy|rubocop|cs-fixer|phpcs|pint"
-    r"|spotless|checkstyle|\bxo\b|standard|credo|flake8|\bcheck\b"
-)
-_STYLE_ERROR = re.compile(
-    r"(?i)\bformat|reformat|prettier|not sorted|unsorted|\blint|whitespace|indent"
-    r"|unused (?:import|var)"
-)
-_MISSING = re.compile(
-    r"(?i)cannot find (?:module|package)|no module named|modulenotfound|importerror|loaderror"
-    r"|not found|could not (?:resolve|find)|can't resolve|cannot (?:resolve|load)|unresolved"
-    r"|not installed|no required module|eresolve|peer dep|does not exist|no such file|missing"
-)
-_UNREACHABLE = re.compile(
-    r"(?i)econnrefused|connection (?:refused|reset|error)"
-    r"|(?:could not|can't|cannot|failed to) connect"
-    r"|timed? ?out|eaddrinuse|address already in use|\bport\b|docker daemon|no such host|enotfound"
-    r"|is the server running|server closed|operationalerror"
-)
-_STALE = re.compile(
-    r"(?i)migrat|schema|prisma|generated|codegen|no such (?:table|column)|relation .{0,80}does not"
-    r"|unknown column|snapshot|\bproto|out of date|obsolete"
-)
-_CALLED_FOR = {"install": _MISSING, "service": _UNREACHABLE, "generate": _STALE}
+_STYLE = ("lint", "format")
+"""Kinds of checks that formatters and autofixes are made for."""
 _TEST = re.compile(r"(?:^|[._-])(?:tests?|spec|e2e|it)(?=[._-]|$)|(?<=[a-z])(?:Tests?|Spec|IT)$")
 _IN_TESTS = re.compile(
     r"(?:^|/)(?:tests?|specs?|__tests__|e2e|testdata|fixtures|conftest\.py)(?:/|$)"
@@ -117,21 +96,14 @@ def _is_checked(path: str, failure: TrackedFailure) -> bool:
     return not family or not failure.invocation.family or family == failure.invocation.family
 
 
-def is_style(failure: TrackedFailure) -> bool:
-    """Return True if the failure is one that formatters and autofixes are made for."""
-    words = failure.invocation.program
-    return bool(_STYLE.search(words)) or any(map(_STYLE_ERROR.search, _errors(failure)))
-
-
 def _of_command(edit: TrackedEdit, failure: TrackedFailure) -> int:
     family, other = failure.invocation.family, FAMILIES.get(edit.said.split(" ", 1)[0], "")
     if family and other and family != other:
         return UNRELATED
     if edit.remedy == "fixer":
-        return LIKELY if is_style(failure) else UNRELATED
-    called = _CALLED_FOR.get(edit.remedy)
-    if called and any(map(called.search, _errors(failure))):
-        return LIKELY
+        ran = simple_commands(failure.head.partition(BELOW)[0])
+        kinds = {checker.kind for part in ran if (checker := checker_of(part.words))}
+        return UNRELATED if kinds == {"test"} else POSSIBLE if kinds.isdisjoint(_STYLE) else LIKELY
     is_about = any(base_name(name) in edit.said for name in failure.files)
     return LIKELY if is_about and edit.remedy == "files" else POSSIBLE
 

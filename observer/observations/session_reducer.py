@@ -66,6 +66,7 @@ from observer.shell import command_line
 
 Items = tuple[Item, ...]
 _REPLY = 400
+_CALLS = (Command, FileWrite, FileRead, Search, ToolUse, Delegation)
 Step = tuple[SessionState, Items]
 
 
@@ -155,7 +156,10 @@ def _step(before: SessionState, recorded: EventRecord) -> Step:
     if isinstance(event.body, Prompt) and not prompts.words_of(event.body.text):
         return before, ()
     counted = session_state.with_count(before, kind_of(event.body), event.agent)
-    if is_memory_use(event.body):
+    is_recall = is_memory_use(event.body)
+    if counted.turn and (is_recall or isinstance(event.body, _CALLS)):
+        counted = replace(counted, turn=turns.with_call(counted.turn, is_recall=is_recall))
+    if is_recall:
         return _superseded(counted, event.body), ()
     if conversation.is_refused(event.body):  # it never ran
         return _superseded(counted, event.body), conversation.refusal_decisions(recorded)
@@ -204,13 +208,14 @@ def _with_checks(after: SessionState, before: SessionState) -> SessionState:
 
 
 def _search(before: SessionState, recorded: Recorded, body: Search) -> Step:
-    return replace(_superseded(before, body), has_searched=True), _plain(recorded)
+    after = replace(_superseded(before, body), has_searched=True)
+    return grouping.search(after, recorded, analysis_of(recorded).draft)
 
 
 def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
     after = _superseded(before, body)
     if listed := planning.listed(after, recorded, body):
-        return listed[0], (listed[1],)
+        return listed, ()
     if items := conversation.answered_questions(after, recorded, body):
         return _with_answers(after, items), items
     if plan := conversation.approved_plan(after, recorded, body):
@@ -218,7 +223,7 @@ def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
     after = session_commits.with_pull(after, recorded.branch, body.input, body.output)
     if after.turn:
         after = replace(after, turn=turns.with_tool(after.turn, body))
-    return after, _plain(recorded)
+    return grouping.tool_use(after, recorded, body)
 
 
 def _with_answers(before: SessionState, items: Items) -> SessionState:
@@ -269,7 +274,10 @@ def _result(before: SessionState, whole: EventRecord, pending: PendingTool) -> S
     after = session_state.with_count(
         session_state.without_pending(counted, pending), kind_of(asked), ""
     )
-    if is_memory_use(asked):
+    is_recall = is_memory_use(asked)
+    if after.turn:
+        after = replace(after, turn=turns.with_call(after.turn, is_recall=is_recall))
+    if is_recall:
         return after, ()
     if isinstance(asked, FileWrite):
         after = planning.written(after, whole, asked)

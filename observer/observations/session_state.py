@@ -1,4 +1,4 @@
-"""The state of a session between events: frozen, bounded, stored as JSON in `Session.state`.
+"""The state of a session between events: frozen, bounded, stored compressed in `Session.state`.
 
 Every function returns a new `SessionState`. Nothing else is carried from one event to the next, so
 a batch may end after any event, and a restart changes nothing.
@@ -16,10 +16,10 @@ from observer.code.change_summary import (
     ChangeSummary,
     EditFingerprints,
 )
-from observer.core.events import Command, FileRead, FileWrite, Search, ToolUse, kind_of
+from observer.core.events import Command, FileRead, FileWrite, Search, ToolUse
 from observer.core.model import Item
 from observer.core.text import distinct, one_line
-from observer.core.value import Value, decode_state, newest
+from observer.core.value import Value, decode_state, encode_state, newest
 from observer.observations.drafts import ItemOrigin
 from observer.observations.open_failures import OpenFailure
 from observer.observations.todos import Point
@@ -34,7 +34,6 @@ SAYINGS = 20
 """Most commits, searches, delegations, lessons … of one kind that a session keeps."""
 SAYING = 300
 SYMBOLS_OF_FILE = 8
-FILE_WRITE = kind_of(FileWrite(path=""))
 
 
 class OpenGroup(Value):
@@ -89,19 +88,13 @@ class FileState(Value):
 
 
 class CommandState(Value):
-    """How a command ended last.
-
-    `writes` is the number of file writes of the session before it; `is_again` if it passed as it
-    did before, with no write in between.
-    """
+    """How a command ended last."""
 
     ok: bool | None = None
     said: str = ""
     tool: str = ""
     is_check: bool = False
     runs: int = 1
-    writes: int = 0
-    is_again: bool = False
 
 
 class TodoList(Value):
@@ -111,11 +104,8 @@ class TodoList(Value):
     """
 
     key: str
-    origin: ItemOrigin
     points: tuple[Point, ...] = ()
     is_worked_through: bool = False
-    times: int = 1
-    chars: int = 0
 
 
 class SessionState(Value):
@@ -165,8 +155,8 @@ _DECODER = msgspec.json.Decoder(SessionState)
 
 
 def encode(state: SessionState) -> bytes:
-    """Return the state as JSON; `decode` gives back an equal one."""
-    return _ENCODER.encode(state)
+    """Return the state as it is stored; `decode` gives back an equal one."""
+    return encode_state(_ENCODER, state)
 
 
 def decode(data: bytes) -> SessionState:
@@ -283,10 +273,7 @@ def with_command(
     before = commands.pop(head, None)
     for failing in resolves if run.ok else ():
         commands.pop(failing, None)
-    writes = state.counts.get(FILE_WRITE, 0)
-    is_again = before is not None and bool(before.ok and run.ok) and before.writes == writes
-    runs = before.runs + 1 if before else 1
-    commands[head] = replace(run, runs=runs, writes=writes, is_again=is_again)
+    commands[head] = replace(run, runs=before.runs + 1 if before else 1)
     return replace(state, commands=newest(commands, COMMANDS))
 
 

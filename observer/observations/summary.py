@@ -18,7 +18,6 @@ from observer.core.text import (
     duration_text,
     listed,
     one_line,
-    word_set,
 )
 from observer.observations import (
     concepts,
@@ -26,9 +25,9 @@ from observer.observations import (
     session_commits,
     session_digest,
     session_state,
+    turns,
 )
 from observer.observations.drafts import QUESTION, SUBTITLE, TITLE, content_hash
-from observer.observations.memory_use import only_asks
 from observer.observations.open_failures import OpenFailure
 from observer.observations.prompt_injection import clean, suspicion
 from observer.observations.session_state import CommandState, SessionState
@@ -41,12 +40,6 @@ _FAILURES_SHOWN = 3
 _FILES_SHOWN = 5
 _WORTH_SAYING_MS = 1000
 _SENTENCE_END = re.compile(r"\.(?: |$)")
-_SENTENCE = re.compile(r"[^`] [^`]|[^\x00-\x7f]")
-"""A space outside of code, or a script that may have none: more than a bare path or name."""
-_CAUSE = re.compile(
-    r"\b(?:because|due to|caused?|turn(?:s|ed) out|came from|must not)\b", re.IGNORECASE
-)
-_ENGLISH = word_set("the is are was and of to in now all it that with for on has have as by")
 _ENDED = f"{ENDS}{WIDE_ENDS}…:"
 _WORDS_OF_STATUS = {"active": "open", "ended": "ended", "idle": "ended idle"}
 _NOUNS = {
@@ -118,8 +111,8 @@ def _trusted(known: SessionState) -> SessionState:
 
 def _only_asked(known: SessionState) -> bool:
     """Return True if a session only asked what is remembered."""
-    is_asking = known.asks and all(map(only_asks, known.asks))
-    return bool(is_asking) and not any(file.writes for file in known.files.values())
+    is_one = known.counts.get("prompt") == 1
+    return is_one and known.turn is not None and turns.only_asks(known.turn)
 
 
 def _has_substance(known: SessionState) -> bool:

@@ -14,13 +14,10 @@ from msgspec.structs import replace
 
 from observer.core.events import FileWrite, ToolUse
 from observer.core.json_text import object_in
-from observer.core.text import listed, one_line, word_set
+from observer.core.text import one_line, word_set
 from observer.core.value import Value
-from observer.observations import concepts
-from observer.observations.drafts import FACT, FACTS, NARRATIVE, ObservationDraft
+from observer.observations.drafts import FACT
 
-TITLED = "To-do list: "
-"""Beginning of the title of a list."""
 MOST = 60
 """Points of one list that are kept."""
 _READ_CHARS = 100_000
@@ -66,11 +63,6 @@ def after(points: Points, use: ToolUse) -> Points | None:
     return None if changed is None else changed[-MOST:]
 
 
-def begins_anew(points: Points, changed: Points) -> bool:
-    """Return True if two lists have no point in common, so that the second is a new list."""
-    return {one.text for one in points}.isdisjoint(one.text for one in changed)
-
-
 def in_file(points: Points, write: FileWrite) -> Points | None:
     """Return the check boxes of a plan file after a write; None if it has none."""
     if write.error or not _CHECKLIST.search(write.path.replace("\\", "/")):
@@ -92,25 +84,6 @@ def ticks_off(points: Points, write: FileWrite) -> bool:
     was_open = {*open_of(points), *(text for old, _ in texts for text in open_of(_boxes(old)))}
     return any(
         one.status == "done" and one.text in was_open for _, new in texts for one in _boxes(new)
-    )
-
-
-def draft_of(points: Points) -> ObservationDraft:
-    """Return the draft of a list's observation."""
-    done = [one.text for one in points if one.status == "done"]
-    active = [one.text for one in points if one.status == "active"]
-    waiting = [one.text for one in points if one.status == "open"]
-    named = (("Done", done), ("In progress", active), ("Open", waiting))
-    said = [f"{name}: {listed(texts, MOST)}." for name, texts in named if texts]
-    marks = (*(f"[ ] {one}" for one in (*active, *waiting)), *(f"[x] {one}" for one in done))
-    texts = [one.text for one in points]
-    return ObservationDraft(
-        type="tool-use",
-        title=f"{TITLED}{len(done)} of {len(points)} done",
-        narrative=one_line(" ".join(said), NARRATIVE),
-        facts=tuple(one_line(line, FACT) for line in marks[:FACTS]),
-        concepts=concepts.of_text("\n".join((*active, *waiting, *done)), 6),
-        chars=sum(map(len, texts)),
     )
 
 

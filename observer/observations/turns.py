@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from observer.core.events import Prompt, Reply, ToolUse
 from observer.core.model import Item, Recorded
 from observer.core.text import block, counted, distinct, first_line, listed, one_line, relative
-from observer.core.value import Value
+from observer.core.value import TokenUsage, Value
 from observer.observations import concepts, prompts
 from observer.observations.drafts import (
     FACT,
@@ -30,7 +30,6 @@ from observer.observations.drafts import (
     origin_of,
     where_of,
 )
-from observer.observations.memory_use import only_asks
 from observer.observations.note_syntax import mentions
 from observer.observations.quoting import opening, quoted
 
@@ -52,7 +51,8 @@ class Turn(Value):
 
     `title` is what it is about, by the prompt or what that goes on with; "" if nothing says so yet.
     `files` are the symbols changed in each file, `checks` how each ended last, `tools` the number
-    of calls of each other tool.
+    of calls of each other tool, `read` and `wrote` the tokens of the model, caches included.
+    `has_asked` this memory, `has_worked` with any other tool.
     """
 
     origin: ItemOrigin
@@ -69,6 +69,10 @@ class Turn(Value):
     reports: tuple[str, ...] = ()
     tools: dict[str, int] = field(default_factory=dict)
     chars: int = 0
+    has_asked: bool = False
+    has_worked: bool = False
+    read: int = 0
+    wrote: int = 0
 
 
 def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
@@ -88,8 +92,14 @@ def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
 
 def with_reply(turn: Turn, body: Reply) -> Turn:
     """Return a turn with what was said last in it."""
-    chars = turn.chars + len(body.text)
-    return replace(turn, reply=quoted(body.text, REPLY_CHARS), chars=chars)
+    used = body.usage or TokenUsage()
+    return replace(
+        turn,
+        reply=quoted(body.text, REPLY_CHARS),
+        chars=turn.chars + len(body.text),
+        read=turn.read + used.input + used.cache_read + used.cache_write,
+        wrote=turn.wrote + used.output,
+    )
 
 
 def with_write(turn: Turn, path: str, symbols: Iterable[str]) -> Turn:
@@ -142,6 +152,18 @@ def with_tool(turn: Turn, body: ToolUse) -> Turn:
     return replace(turn, tools=dict([*tools.items()][-_OF_ONE_KIND:]))
 
 
+def with_call(turn: Turn, *, is_recall: bool) -> Turn:
+    """Return a turn after a call of a tool, be it to ask this memory."""
+    if turn.has_asked if is_recall else turn.has_worked:
+        return turn
+    return replace(turn, has_asked=True) if is_recall else replace(turn, has_worked=True)
+
+
+def only_asks(turn: Turn) -> bool:
+    """Return True if nothing was done in a turn but to ask this memory."""
+    return turn.has_asked and not turn.has_worked
+
+
 def with_plan(turn: Turn, heading: str) -> Turn:
     """Return a turn in which a plan was presented."""
     return replace(turn, heading=heading or turn.heading)
@@ -172,7 +194,7 @@ def item_of(turn: Turn, recorded: Recorded) -> Item:
         ),
         files_read=turn.given,
         files_modified=tuple(turn.files),
-        category=QUESTION if only_asks(turn.asked) else "",
+        category=QUESTION if only_asks(turn) else "",
         links=mentions(turn.asked),
         chars=turn.chars,
     )
@@ -229,3 +251,5 @@ def _facts(turn: Turn) -> Iterable[str]:
     if turn.tools:
         calls = [f"{name} {number}" for name, number in turn.tools.items()]
         yield f"Calls: {listed(calls, _TOOLS)}"
+    if turn.read or turn.wrote:
+        yield f"Tokens: in {turn.read:,} out {turn.wrote:,}"

@@ -203,7 +203,11 @@ class Core:
             try:
                 found[self._memory.resolve(str(handle))] = None
             except NotFound:
-                missing[handle] = None
+                number = str(handle).strip().removeprefix("#")
+                if number.removeprefix("-").isdecimal():  # it may be part of another item now
+                    found[int(number)] = None
+                else:
+                    missing[handle] = None
         return list(found), list(missing)
 
     def get_context(

@@ -496,6 +496,15 @@ def test_what_has_a_vector_of_the_model_is_counted(
     assert index.embedded() == 0
 
 
+def test_a_record_needs_no_vector(
+    shown: Shown, an_index: Make, an_item: Make, a_vector: Make
+) -> None:
+    shown.put(an_item(1, kind="record"))
+    shown.put(an_item(2), vector=a_vector(1))
+    with an_index().view(shown) as view:
+        assert view.embedded == 1
+
+
 def test_of_no_items_all_have_a_vector(shown: Shown, an_index: Make) -> None:
     with an_index().view(shown) as view:
         assert view.embedded == 1

@@ -47,13 +47,23 @@ def a_note(number: int, content: str, *, key: str = "") -> Event:
 
 
 def test_what_is_drained_has_its_vectors_after_the_commit(
-    embedding: Pipeline, store: Store, model: LazyModel, post: Post, run: Run
+    embedding: Pipeline, store: Store, model: LazyModel, post: Post
 ) -> None:
     for n in range(3):
-        post("PostToolUse", run(f"./deploy target{n}"))
+        post("UserPromptSubmit", {"prompt": f"Deploy target {n} now"})
     embedding.drain()
     assert vectors(store, model) == model.made(items(store))
     assert len(items(store)) >= 3
+
+
+def test_a_record_has_no_vector_and_is_not_waited_for(
+    embedding: Pipeline, store: Store, model: LazyModel, post: Post, run: Run
+) -> None:
+    post("PostToolUse", run("./deploy x"))
+    embedding.drain()
+    (record,) = (item.id for item in items(store) if item.kind == "record")
+    assert vectors(store, model)[record] is None
+    assert embedding.embed(0, limit=9) == 0
 
 
 def test_what_a_front_tells_has_its_vector_and_a_change_another_one(
@@ -78,10 +88,10 @@ def test_what_is_forgotten_has_no_vector(
 
 
 def test_a_rebuild_gives_the_same_vectors(
-    embedding: Pipeline, store: Store, model: LazyModel, post: Post, run: Run
+    embedding: Pipeline, store: Store, model: LazyModel, post: Post
 ) -> None:
     for n in range(4):
-        post("PostToolUse", run(f"./deploy target{n}"))
+        post("UserPromptSubmit", {"prompt": f"Deploy target {n} now"})
     embedding.drain()
     embedding.ingest([a_note(1, "use builders"), a_note(2, "never on Fridays")])
     before = vectors(store, model)

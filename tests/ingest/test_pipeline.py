@@ -522,7 +522,7 @@ def test_the_branch_is_the_one_that_was_checked_out_then(
     assert found == {"1" * 40: "topic", "2" * 40: ""}
 
 
-def test_of_a_failure_that_a_formatter_mended_the_fix_is_left(
+def test_what_a_formatter_mends_again_is_one_fix(
     pipeline: Pipeline, store: Store, folder: Path
 ) -> None:
     bad = "a.py:1:1: I001 Import block is un-sorted or un-formatted\nFound 1 error."
@@ -538,11 +538,8 @@ def test_of_a_failure_that_a_formatter_mended_the_fix_is_left(
             )
             for at, run in enumerate(runs)
         ]
-        pipeline.ingest(events[:1])
-        (failure,) = [item for item in items(store) if item.type == "command"]
-        assert "I001" in failure.title
-        pipeline.ingest(events[1:])
-        (fix,) = [item for item in items(store) if item.type in ("command", "fix")]
+        pipeline.ingest(events)
+        (fix,) = [item for item in items(store) if item.type == "fix"]
         assert fix.title == "`ruff check --fix .` repairs what `ruff check .` finds"
         assert fix.folded == round_ + 1
 

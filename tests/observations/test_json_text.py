@@ -34,16 +34,11 @@ def test_json_reads_as_words(text: str, words: str) -> None:
 
 def test_a_tool_is_reported_by_its_main_argument_and_key_facts(feed: Feed) -> None:
     given = '{"owner": "ana", "title": "Cart is slow", "labels": ["bug", "api"], "body": null}'
-    answer = '{"number": 12, "html_url": "https://example.org/12", "user": {"login": "ana"}}'
-    item = feed(ToolUse(tool="mcp__github__create_issue", input=given, output=answer)).last
+    item = feed(ToolUse(tool="mcp__github__create_issue", input=given)).last
     assert item.title == "github create_issue: Cart is slow"
     assert item.facts == ("owner: ana", "title: Cart is slow", "labels: bug, api")
-    assert item.narrative.endswith(
-        "labels: bug, api: number: 12; html_url: https://example.org/12; user: login: ana"
-    )
 
 
 def test_a_tool_without_arguments_is_reported_by_its_name(feed: Feed) -> None:
     item = feed(ToolUse(tool="list_projects", input="{}")).last
     assert (item.title, item.facts) == ("list_projects", ())
-    assert item.narrative == "Used list_projects."

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from observer.core.events import (
+    AnyBody,
     Command,
     Edit,
     FileWrite,
@@ -20,10 +21,7 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.observations.drafts import QUESTION
-from observer.observations.memory_use import (
-    is_memory_use,
-    only_asks,
-)
+from observer.observations.memory_use import is_memory_use
 from observer.observations.summary import summarize
 
 Feed = Callable[..., Any]
@@ -102,51 +100,26 @@ def test_a_search_of_the_memory_is_not_what_was_investigated(feed: Feed) -> None
     assert "zebra" not in str(summarize(fed.session))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "what did we decide about retries?",
-        "What did we agree on for the database",
-        "/recall retries",
-        "/observer:recall retries",
-        "search memory for retries",
-        "Please search your memory for retries.",
-        "ask observer what we said about retries",
-        "Do you remember why we dropped Redis?",
-        "remind me how the cache works",
-        "why did we choose Redis?",
-        "which database did we pick?",
-        "Have we tried SQLite already? What did we learn?",
-        "what was our decision on retries?",
-    ],
-)
-def test_a_prompt_that_only_asks_is_a_question(feed: Feed, text: str) -> None:
-    assert only_asks(text)
-    assert feed(Prompt(text=text)).last.category == QUESTION
+ASK = Prompt(text="What did we decide about retries?")
+RECALL = Search(query="retries", where="memory")
+SAVE = FileWrite(path="a.py", edits=(Edit(new="x"),))
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("bodies", "category"),
     [
-        "What did we decide about retries? Implement it.",
-        "check your memory for the retry rule and then apply it to client.py",
-        "why does the cart fail?",
-        "how do I run the tests?",
-        "Use Redis",
-        "what did we decide about " + "x" * 500,
+        pytest.param((RECALL,), QUESTION, id="asked"),
+        pytest.param((), "", id="answered without"),
+        pytest.param((RECALL, SAVE), "", id="and worked"),
+        pytest.param((Command(command="git log"), RECALL), "", id="looked up elsewhere"),
     ],
 )
-def test_a_prompt_that_asks_for_work_is_none(feed: Feed, text: str) -> None:
-    assert not only_asks(text)
-    assert feed(Prompt(text=text)).last.category == ""
-
-
-def test_the_summary_of_a_session_that_only_asked_is_a_question(feed: Feed) -> None:
-    asked = Prompt(text="What did we decide about retries?")
-    reply = Reply(text="We decided on five retries, because the gateway is slow.")
-    summary = summarize(feed(asked, reply).session)
-    assert summary is None or summary.category == QUESTION
-    save = FileWrite(path="a.py", edits=(Edit(new="x"),))
-    worked = summarize(feed(asked, reply, save).session)
-    assert worked is not None
-    assert worked.category == ""
+def test_a_turn_that_only_asks_the_memory_is_a_question(
+    feed: Feed, bodies: tuple[AnyBody, ...], category: str
+) -> None:
+    fed = feed(ASK, *bodies, Reply(text="On five retries."))
+    (turn,) = [item for item in fed.items.values() if item.type == "turn"]
+    assert turn.category == category
+    summary = summarize(fed.session)
+    assert summary
+    assert summary.category == category

@@ -63,6 +63,7 @@ FAILED = failure(
         pytest.param(edit("requirements.txt"), POSSIBLE, id="no notes"),
         pytest.param(edit("/home/ana/.plans/a.py"), UNRELATED, id="outside"),
         pytest.param(command("install", "pip install x"), POSSIBLE, id="nothing is missing"),
+        pytest.param(command("service", "docker compose up -d"), POSSIBLE, id="a service"),
         pytest.param(command("install", "npm install x"), UNRELATED, id="of another language"),
         pytest.param(command("fixer", "black ."), UNRELATED, id="a formatter for a test"),
         pytest.param(command("files", "mv a shop/money.py"), LIKELY, id="a file that is named"),
@@ -77,19 +78,12 @@ def test_how_a_change_stands_to_a_failing_test(change: TrackedEdit, expected: in
     ("failed", "change"),
     [
         (failure("ruff check .", "ruff"), command("fixer", "ruff check --fix .")),
-        (failure("make all", "make", error="a.go is not formatted"), command("fixer", "gofmt -w")),
-        (
-            failure(error="ModuleNotFoundError: No module named 'x'"),
-            command("install", "pip install x"),
-        ),
-        (
-            failure(error="connect ECONNREFUSED 127.0.0.1:5432"),
-            command("service", "docker compose up -d"),
-        ),
-        (failure(error="no such table: carts"), command("generate", "alembic upgrade head")),
+        (failure("npx prettier --check .", "prettier"), command("fixer", "npx prettier -w .")),
     ],
 )
-def test_what_a_failure_calls_for_is_likely(failed: TrackedFailure, change: TrackedEdit) -> None:
+def test_a_formatter_is_likely_to_mend_what_a_linter_finds(
+    failed: TrackedFailure, change: TrackedEdit
+) -> None:
     assert strength(change, failed) == LIKELY
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from observer.core.events import (
@@ -46,7 +47,7 @@ def test_ten_saves_of_one_file_are_one_item(feed: Feed) -> None:
     assert fed.types == ["file-write"]
     assert fed.last.id == item_id(1)
     assert fed.last.folded == 10
-    assert fed.last.narrative.startswith("Modified a.py: 10 edits, 10 lines added.")
+    assert fed.last.facts == ("a.py", "+10 -0 lines")
     assert fed.last.updated_ms - fed.last.created_ms == 90_000
 
 
@@ -55,8 +56,8 @@ def test_symbols_of_folded_saves_merge(feed: Feed) -> None:
     assert fed.last.facts[1:3] == ("added f", "added g")
 
 
-def test_saves_six_minutes_apart_are_two_items(feed: Feed, place: Place) -> None:
-    assert feed(place(save(), 1), place(save(), 2, at_s=10 + 301)).types == ["file-write"] * 2
+def test_saves_half_an_hour_apart_are_two_items(feed: Feed, place: Place) -> None:
+    assert feed(place(save(), 1), place(save(), 2, at_s=10 + 1801)).types == ["file-write"] * 2
 
 
 def test_saves_of_two_files_are_two_items(feed: Feed) -> None:
@@ -92,30 +93,58 @@ def test_a_created_file_that_is_edited_stays_created(feed: Feed) -> None:
         pytest.param(Prompt(text="now the next thing"), id="prompt"),
         pytest.param(Commit(hash="abc", subject="x"), id="commit"),
         pytest.param(Checkout(branch="b"), id="checkout"),
-        pytest.param(RED, id="failure"),
     ],
 )
 def test_a_turn_of_the_story_ends_a_group(feed: Feed, body: AnyBody) -> None:
     assert feed(save(), body, save()).types.count("file-write") == 2
 
 
-def test_a_passing_test_between_saves_does_not_end_a_group(feed: Feed) -> None:
-    assert feed(save(), GREEN, save()).types.count("file-write") == 1
+@pytest.mark.parametrize("run", [RED, GREEN], ids=["red", "green"])
+def test_a_run_between_saves_does_not_end_a_group(feed: Feed, run: Command) -> None:
+    assert feed(save(), run, save()).types.count("file-write") == 1
 
 
-def test_an_edit_between_failure_and_success_stays_between_them(feed: Feed) -> None:
-    fed = feed(save(), RED, save(), GREEN, save())
-    assert fed.types == ["file-write", "command", "file-write", "command", "file-write"]
+def test_the_same_failure_again_folds(feed: Feed) -> None:
+    assert [item.folded for item in feed(RED, GREEN, RED, RED).items.values()] == [1, 1, 2]
 
 
-def test_the_same_command_with_the_same_outcome_folds(feed: Feed) -> None:
-    fed = feed(GREEN, GREEN, GREEN)
-    assert fed.last.narrative.startswith("Ran pytest 3 times: 1 passed")
+def test_commands_that_did_not_fail_are_one_record_of_their_turn(feed: Feed) -> None:
+    fed = feed(Command(command="make"), RED, GREEN, Command(command="make"))
+    (calls,) = [item for item in fed.items.values() if item.category == ""]
+    assert (calls.id, calls.folded, calls.kind) == (item_id(1), 3, "record")
+    assert calls.title == "commands: 3 calls on pytest and make"
+    assert calls.facts == ("$ pytest", "$ make")
 
 
-def test_a_changed_outcome_never_folds(feed: Feed) -> None:
-    fed = feed(RED, GREEN, GREEN, RED)
-    assert [item.folded for item in fed.items.values()] == [1, 2, 1]
+def test_calls_of_one_server_are_one_record(feed: Feed) -> None:
+    opened = [
+        ToolUse(tool="mcp__browser__navigate", input=f'{{"url": "/{page}"}}')
+        for page in ("login", "cart", "cart")
+    ]
+    fed = feed(*opened, ToolUse(tool="mcp__browser__snapshot"), ToolUse(tool="Skill"))
+    assert [item.title for item in fed.items.values()] == [
+        "browser: 4 calls on navigate: /login, navigate: /cart and snapshot",
+        "Skill",
+    ]
+
+
+def test_a_call_that_failed_is_a_record_of_its_own(feed: Feed) -> None:
+    fed = feed(ToolUse(tool="Skill"), ToolUse(tool="Skill", output="no such", failed=True))
+    assert [item.facts for item in fed.items.values()] == [(), ("no such",)]
+
+
+@pytest.mark.parametrize("command", ["git checkout -- cart.py", "git reset --hard"])
+def test_what_takes_back_work_is_a_record_of_its_own(feed: Feed, command: str) -> None:
+    fed = feed(*[Command(command=command, exit_code=0)] * 2, GREEN)
+    assert [item.folded for item in fed.items.values()] == [1, 1, 1]
+
+
+def test_what_a_person_typed_is_a_record_of_its_own(feed: Feed, place: Place) -> None:
+    typed = place(Command(command="make"), 1)
+    typed = msgspec.structs.replace(
+        typed, event=msgspec.structs.replace(typed.event, author="person")
+    )
+    assert [item.title for item in feed(typed, GREEN).items.values()] == ["make", "pytest"]
 
 
 def test_a_failure_carries_the_signature_of_its_error(feed: Feed) -> None:
@@ -188,9 +217,10 @@ def test_a_mere_yes_goes_on_with_what_was_asked(feed: Feed, text: str) -> None:
     assert asked.title == went_on.title == "Round the total up"
 
 
-def test_a_search_of_the_web_stands_alone(feed: Feed) -> None:
+def test_searches_of_the_web_are_one_record(feed: Feed) -> None:
     fed = feed(*(Search(query=f"word{number}", where="web") for number in range(2)))
-    assert fed.types == ["research", "research"]
+    assert fed.types == ["research"]
+    assert fed.last.title == "web search: 2 calls on word0 and word1"
 
 
 def test_a_search_for_nothing_is_no_observation(feed: Feed) -> None:
@@ -255,49 +285,49 @@ ASKED: list[tuple[str, Intent, Outcome, str]] = [
         "command",
         Intent(tool="shell", of=Command(command="pytest", description="Test")),
         Outcome(tool="shell", output="2 passed in 0.10s\n\nExit Code: 0"),
-        "Ran pytest: 2 passed in 100 ms (exit 0). Purpose: Test.",
+        "pytest",
     ),
     (
         "write",
         Intent(tool="fs_write", of=FileWrite(path="a.py", operation="create", content="x\ny\n")),
         Outcome(tool="fs_write", output="Created the a.py file."),
-        "Created a.py: 2 lines.",
+        "Created a.py",
     ),
     (
         "failed-write",
         Intent(tool="fs_write", of=save()),
         Outcome(tool="fs_write", output="", failed=True),
-        "Could not edit a.py: failed",
+        "Failed to edit a.py",
     ),
     (
         "write-with-a-bad-exit-code",
         Intent(tool="fs_write", of=save()),
         Outcome(tool="fs_write", output="no", exit_code=1),
-        "Could not edit a.py: no",
+        "Failed to edit a.py",
     ),
     (
         "search",
         Intent(tool="web", of=Search(query="total", where="web", tool="web")),
         Outcome(tool="web", output="A total is a sum."),
-        "Searched the web for total: A total is a sum.",
+        "total",
     ),
     (
         "tool",
         Intent(tool="mcp", of=ToolUse(tool="mcp", input="q")),
         Outcome(tool="mcp", output="r"),
-        "Used mcp with q: r",
+        "mcp: q",
     ),
 ]
 
 
 @pytest.mark.parametrize(
-    ("intent", "outcome", "narrative"), [case[1:] for case in ASKED], ids=[c[0] for c in ASKED]
+    ("intent", "outcome", "title"), [case[1:] for case in ASKED], ids=[c[0] for c in ASKED]
 )
 def test_a_result_is_reported_with_what_was_asked(
-    feed: Feed, intent: Intent, outcome: Outcome, narrative: str
+    feed: Feed, intent: Intent, outcome: Outcome, title: str
 ) -> None:
     fed = feed(intent, outcome)
-    assert [item.narrative for item in fed.items.values()] == [narrative]
+    assert [item.title for item in fed.items.values()] == [title]
     assert fed.last.id == item_id(2)
 
 
@@ -323,10 +353,10 @@ def test_results_go_to_the_oldest_intent_of_their_tool(feed: Feed) -> None:
         Intent(tool="shell", of=Command(command="first")),
         Intent(tool="other", of=Command(command="elsewhere")),
         Intent(tool="shell", of=Command(command="second")),
-        Outcome(tool="shell", output="a"),
-        Outcome(tool="shell", output="b"),
+        Outcome(tool="shell", output="a", exit_code=1),
+        Outcome(tool="shell", output="b", exit_code=1),
     )
-    assert [item.narrative for item in fed.items.values()] == ["Ran first: a.", "Ran second: b."]
+    assert [item.title for item in fed.items.values()] == ["first", "second"]
 
 
 FULL: list[tuple[str, Intent, AnyBody]] = [
@@ -362,8 +392,8 @@ def test_intents_left_at_the_end_are_reported_as_started(feed: Feed) -> None:
         Intent(tool="fs_read", of=FileRead(paths=("a.py",))),
         SessionEnd(),
     )
-    assert [(item.id, item.narrative) for item in fed.items.values()] == [
-        (item_id(1), "Started npm run dev; no result was reported."),
-        (item_id(2), "Began to edit a.py; no result was reported."),
+    assert [(item.id, item.title, item.subtitle) for item in fed.items.values()] == [
+        (item_id(1), "npm run dev", "started, no result"),
+        (item_id(2), "Began to edit a.py", "started, no result"),
     ]
     assert fed.last.facts[1] == "added f"

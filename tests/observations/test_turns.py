@@ -22,6 +22,7 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.core.model import Item, item_id
+from observer.core.value import TokenUsage
 
 Feed = Callable[..., Any]
 
@@ -62,6 +63,12 @@ def test_a_turn_has_the_first_paragraph_of_a_report(feed: Feed) -> None:
     report = Delegation(agent="Explore", task="Find it", result="# Found\n\nIt is in cart.py.\n\nx")
     (turn,) = turns(feed(ASKED, report, report, SessionEnd()))
     assert turn.facts == ("Explore: It is in cart.py.",)
+
+
+def test_a_turn_has_the_tokens_of_its_replies(feed: Feed) -> None:
+    used = TokenUsage(input=3, output=1_100, cache_read=40_000, cache_write=500)
+    (turn,) = turns(feed(ASKED, Reply(text="Looking.", usage=used), Reply(text="Up.", usage=used)))
+    assert turn.facts == ("Tokens: in 81,006 out 2,200",)
 
 
 @pytest.mark.parametrize(

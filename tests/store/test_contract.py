@@ -357,6 +357,12 @@ def test_what_lacks_a_vector_of_a_model_is_shown(store: Store) -> None:
         assert [e.id for e in reader.without_vector("n", dimensions=1, after=0, limit=2)] == [4, 8]
 
 
+def test_a_record_lacks_no_vector(store: Store) -> None:
+    put(store, an_item(1, kind="record"))
+    with store.read() as reader:
+        assert reader.without_vector("m", dimensions=1, after=0, limit=9) == []
+
+
 def test_the_beginning_of_a_vector_is_no_whole_one(store: Store) -> None:
     put(store, an_item(1), an_item(2))
     with store.write() as writer:

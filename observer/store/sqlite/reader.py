@@ -109,7 +109,7 @@ class SqliteReader(
         """See `StoreReader.without_vector`."""
         rows = self._rows(
             f"SELECT change, NULL, {ITEM_COLUMNS} FROM item"
-            " WHERE change > ? AND deleted_ms IS NULL AND NOT EXISTS"
+            " WHERE change > ? AND deleted_ms IS NULL AND kind <> 'record' AND NOT EXISTS"
             " (SELECT 1 FROM item_vector"
             " WHERE item_id = item.id AND model = ? AND length(vector) >= ?)"
             " ORDER BY change LIMIT ?",

@@ -172,7 +172,7 @@ def test_what_is_neither_read_nor_item_is_not_found(
     call: Call, happens: Callable[..., int]
 ) -> None:
     read = happens(FileRead(paths=("src/a.py",)), 1_742_050_000_001)
-    ran = happens(Command(command="rm -rf build"), 1_742_050_000_002)
+    ran = happens(Command(command="ls"), 1_742_050_000_002)
     whole, found = call(
         ("get_observations", {"ids": [ran, read]}),
         ("search", {"query": "my-api folder"}),  # a word of where it was, not of what was read
@@ -208,3 +208,14 @@ def test_what_reads_like_an_order_says_so_in_its_title(call: Call, memory: Memor
     assert kept.suspicion
     (found,) = call(("search", {"query": "zebra"}))
     assert found["observations"][0]["title"] != "Zebra"
+
+
+def test_an_id_of_what_is_in_a_record_now_answers_with_it(
+    call: Call, happens: Callable[..., int]
+) -> None:
+    first, second = (
+        happens(Command(command=f"make {at}", exit_code=0), 1_742_050_000_000 + at) for at in (1, 2)
+    )
+    (whole,) = call(("get_observations", {"ids": [second]}))
+    (record,) = whole["observations"]
+    assert (record["id"], record["subtitle"]) == (first, f"#{second} is part of it")
