@@ -3,7 +3,7 @@
     python scripts/evaluate.py recall [FOLDER] [--model NAME]
     python scripts/evaluate.py labelled [--misses]
     python scripts/evaluate.py sessions FOLDER [--keep DIR | --kept DIR] [--list SCORER] [--json]
-    python scripts/evaluate.py secrets [--half tuning|held] [--list] [--peer]
+    python scripts/evaluate.py secrets [FOLDER ...] [--list DIR] [--peers]
 
 `sessions` replays real transcripts with git beside them and scores what memory says of them; see
 `scripts/sessions`.
