@@ -29,6 +29,14 @@ def a_secret(secret: str, text: str, *, route: str = "prompt") -> Planted:
     return Planted(a_kind(text), route, secret, (("", text),), frozenset({secret}))
 
 
+def test_half_of_the_families_are_held_back_and_no_family_is_in_both() -> None:
+    halves = {kind.family: kind.half for kind in KINDS}
+    assert {(kind.family, kind.half) for kind in KINDS} == set(halves.items())
+    assert len(halves) >= 24
+    assert len(KINDS) >= 250
+    assert 0.4 < Counter(halves.values())["held"] / len(halves) < 0.6
+
+
 def test_every_kind_has_a_text_with_a_secret_in_it() -> None:
     assert [kind.name for kind in KINDS if not kind.texts] == []
     for each in corpus("1"):
