@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import secrets as randomness
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,12 +10,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from leaks import peers
-from leaks.false_marks import Count, count, merged, strings
+from leaks.false_marks import Count, count, merged
 from leaks.kinds import HALVES
-from leaks.ordinary import Ordinary, everything
+from leaks.ordinary import SESSIONS, everything, transcripts
 from leaks.planting import Planted, corpus, fits, leaked, plant
-
-_SESSIONS = "transcripts: "
+from leaks.speed import against
 
 
 def add(arguments: argparse.ArgumentParser) -> None:
@@ -31,7 +28,12 @@ def add(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument(
         "--list-held", action="store_true", help="list leaks of the held half: no rule is made then"
     )
-    arguments.add_argument("--peers", action="store_true", help="gitleaks, detect-secrets as well")
+    arguments.add_argument("--against", metavar="REF", help="time this commit's redaction as well")
+    arguments.add_argument(
+        "--peers",
+        action="store_true",
+        help="gitleaks and detect-secrets on the same texts: minutes",
+    )
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -50,8 +52,17 @@ def run(chosen: argparse.Namespace) -> int:
         missed |= {name: each.missed for name, each in found.items()}
         flagged = {name: each.flagged_per_mb for name, each in found.items()}
     _show(planted, missed)
-    counts = [*count(texts), *(_of_sessions(folder) for folder in chosen.sessions)]
+    counts = [
+        *count(texts),
+        *(each for folder in chosen.sessions for each in count(transcripts(folder))),
+    ]
     _show_false(counts, flagged)
+    if chosen.against and texts:
+        speed = against(chosen.against, [each.text for each in texts])
+        print(
+            f"processor time: {speed.ours:.3f} s/MB, {speed.ours / speed.theirs:.2f} x that of"
+            f" {chosen.against} ({speed.theirs:.3f})"
+        )
     if chosen.list:
         _write(chosen.list, missed["observer"], counts, with_held=chosen.list_held)
     return 0
@@ -94,7 +105,7 @@ def _line(title: str, total: int, lost: Sequence[int]) -> None:
 
 def _show_false(counts: Sequence[Count], flagged: dict[str, float]) -> None:
     print(f"\n{'false redactions in':40}{'MB':>8}{'marks':>8}{'per MB':>9}{'CPU s/MB':>10}")
-    ordinary = [each for each in counts if not each.sort.startswith(_SESSIONS)]
+    ordinary = [each for each in counts if not each.sort.startswith(SESSIONS)]
     for each in (*counts, merged("ALL ordinary", ordinary)):
         print(
             f"{each.sort:40}{each.characters / 1e6:8.2f}{len(each.marks):8}{each.per_mb:9.2f}"
@@ -102,25 +113,6 @@ def _show_false(counts: Sequence[Count], flagged: dict[str, float]) -> None:
         )
     for name, rate in flagged.items():
         print(f"  {name} flags {rate:.2f} lines per MB of the same")
-
-
-def _of_sessions(folder: Path) -> Count:
-    """Return what is redacted in the texts of transcripts that hold no marks themselves."""
-    sort = f"{_SESSIONS}{folder.name}"
-    return count(_said(folder, sort))[0]
-
-
-def _said(folder: Path, sort: str) -> Iterator[Ordinary]:
-    for path in sorted((folder / "transcripts").iterdir()):
-        opened = gzip.open if path.suffix == ".gz" else open
-        with opened(path, "rt", encoding="utf-8", errors="replace") as file:
-            for line in file:
-                try:
-                    said = json.loads(line)
-                except ValueError:
-                    continue
-                for text in strings(said):
-                    yield Ordinary(sort, path.name, text)
 
 
 def _write(
@@ -142,7 +134,7 @@ def _write(
             (
                 f"{each.sort} | {mark.name} | {mark.rule} | {mark.shown}"
                 for each in counts
-                if each.sort.startswith(_SESSIONS) == is_of_sessions
+                if each.sort.startswith(SESSIONS) == is_of_sessions
                 for mark in each.marks
             ),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from leaks.ordinary import Ordinary
 from observer.redaction.redact import redact_text
@@ -13,6 +13,9 @@ from observer.redaction.redact import redact_text
 _MARK = re.compile(r"\[redacted:[\w-]+\]")
 _AROUND = 40
 """Characters shown before and behind what was redacted."""
+_MOST_SHOWN = 400
+_MOST_ALIGNED = 20
+"""Marks in a line up to which each is told apart from the text that it stands in."""
 
 
 class Mark(NamedTuple):
@@ -70,29 +73,34 @@ def _marks(each: Ordinary, clean: str) -> Iterator[Mark]:
     """Yield the redactions that the text did not hold itself, with what they stand for."""
     if clean == each.text:
         return
-    place = at = 0
-    for found in _MARK.finditer(clean):
-        place += found.start() - at
-        at = found.end()
-        if each.text.startswith(found[0], place):
-            place += len(found[0])
-            continue
-        following = clean[at : at + 20].partition("[redacted:")[0]
-        end = each.text.find(following, place + 1) if following else len(each.text)
-        end = place + 200 if end < 0 else end
-        before = each.text[max(place - _AROUND, 0) : place]
-        gone, behind = each.text[place:end], each.text[end : end + _AROUND]
-        yield Mark(each.name, found[0], f"{before}⟦{gone}⟧{behind}".replace("\n", "⏎"))
-        place = end
+    pairs = [(each.text, clean)]
+    if each.text.count("\n") == clean.count("\n"):
+        pairs = list(zip(each.text.split("\n"), clean.split("\n"), strict=True))
+    at = 0
+    for before, after in pairs:
+        if before != after:
+            for rule, (start, end) in _spans(before, after):
+                yield Mark(each.name, rule, _shown(each.text, at + start, at + end))
+        at += len(before) + 1
 
 
-def strings(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
-    """Yield the texts in a JSON value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from strings(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from strings(each)
+def _spans(before: str, after: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield what each mark says, and the span before of what it stands for.
+
+    Where this cannot be told, it is all.
+    """
+    marks = [found[0] for found in _MARK.finditer(after)]
+    found = None
+    if len(marks) <= _MOST_ALIGNED:
+        kept = map(re.escape, _MARK.split(after))
+        found = re.fullmatch("(.*?)".join(kept), before, re.DOTALL)
+    for number, rule in enumerate(marks, start=1):
+        if not found:
+            yield rule, (0, len(before))
+        elif found[number] != rule:
+            yield rule, found.span(number)
+
+
+def _shown(text: str, start: int, end: int) -> str:
+    before, behind = text[max(start - _AROUND, 0) : start], text[end : end + _AROUND]
+    return f"{before}⟦{text[start:end][:_MOST_SHOWN]}⟧{behind}".replace("\n", "⏎")

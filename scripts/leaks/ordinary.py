@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import json
 import subprocess
 import sysconfig
 from collections.abc import Iterator
 from importlib.metadata import distributions
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from leaks.drawing import draw
 
@@ -48,6 +50,8 @@ _KINDS = {
 }
 _MINIFIED = 400
 """Characters in the average line of a source from which on it counts as minified."""
+SESSIONS = "transcripts: "
+"""What the sort of the texts of sessions begins with."""
 _PROJECT = Path(__file__).parents[2]
 _GIT = (
     ("log", "--stat", "-n", "400"),
@@ -173,3 +177,29 @@ def _digests() -> Iterator[Ordinary]:
     for title, form in forms.items():
         lines = (draw(form.format(name), f"{title}|{name}") for name in names)
         yield Ordinary("digests", title, "\n".join(lines))
+
+
+def transcripts(folder: Path) -> Iterator[Ordinary]:
+    """Yield the texts in the transcripts of a folder of sessions, each string on its own."""
+    for path in sorted((folder / "transcripts").iterdir()):
+        opened = gzip.open if path.suffix == ".gz" else open
+        with opened(path, "rt", encoding="utf-8", errors="replace") as file:
+            for line in file:
+                try:
+                    said = json.loads(line)
+                except ValueError:
+                    continue  # a torn line
+                for text in _strings(said):
+                    yield Ordinary(f"{SESSIONS}{folder.name}", path.name, text)
+
+
+def _strings(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
+    """Yield the texts in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _strings(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _strings(each)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from leaks.drawing import ALPHABETS
 from leaks.false_marks import count
 from leaks.kinds import KINDS, Kind, read
-from leaks.ordinary import Ordinary, drawn
+from leaks.ordinary import Ordinary, drawn, transcripts
 from leaks.planting import Planted, corpus, fits, leaked, plant
 from leaks.rendering import render
 from leaks.routes import ROUTES, UNKEPT
@@ -111,6 +112,20 @@ def test_false_redactions_are_counted_and_shown_with_what_stands_around() -> Non
     (found,) = count([Ordinary("docs", "a.md", text), Ordinary("docs", "b.md", "[redacted:x] y")])
     assert [mark.shown for mark in found.marks] == [f"before ⟦{TOKEN}⟧ behind"]
     assert found.characters == len(text) + 14
+
+
+def test_of_two_redactions_in_a_line_each_is_shown() -> None:
+    text = f"one\nbefore {TOKEN} and {TOKEN[::-1]} {TOKEN}\nlast"
+    (found,) = count([Ordinary("docs", "a.md", text)])
+    assert [mark.shown.count("⟦" + TOKEN + "⟧") for mark in found.marks] == [1, 1]
+    assert found.marks[0].shown.startswith("one⏎before ⟦")
+
+
+def test_texts_of_transcripts_are_looked_at_one_by_one(tmp_path: Path) -> None:
+    (tmp_path / "transcripts").mkdir()
+    line = json.dumps({"message": {"content": [{"text": f"use {TOKEN}"}, {"text": "no"}]}})
+    (tmp_path / "transcripts/a.jsonl").write_text(f"{line}\n{{torn\n")
+    assert [each.text for each in transcripts(tmp_path)] == [f"use {TOKEN}", "no"]
 
 
 def test_ordinary_text_stays_as_it_is() -> None:
