@@ -59,5 +59,5 @@ def _seconds(root: Path, given: Path) -> float:
 def _call(*words: str, root: Path = _PROJECT) -> bytes:
     environment = os.environ | {"PYTHONPATH": str(root)}
     return subprocess.run(
-        words, cwd=_PROJECT, env=environment, capture_output=True, check=True
+        words, cwd=root, env=environment, capture_output=True, check=True
     ).stdout
