@@ -104,6 +104,8 @@ def _line(title: str, total: int, lost: Sequence[int]) -> None:
 
 
 def _show_false(counts: Sequence[Count], flagged: dict[str, float]) -> None:
+    if not counts:
+        return
     print(f"\n{'false redactions in':40}{'MB':>8}{'marks':>8}{'per MB':>9}{'CPU s/MB':>10}")
     ordinary = [each for each in counts if not each.sort.startswith(SESSIONS)]
     for each in (*counts, merged("ALL ordinary", ordinary)):

@@ -58,6 +58,4 @@ def _seconds(root: Path, given: Path) -> float:
 
 def _call(*words: str, root: Path = _PROJECT) -> bytes:
     environment = os.environ | {"PYTHONPATH": str(root)}
-    return subprocess.run(
-        words, cwd=root, env=environment, capture_output=True, check=True
-    ).stdout
+    return subprocess.run(words, cwd=root, env=environment, capture_output=True, check=True).stdout
