@@ -4,13 +4,14 @@
     python scripts/evaluate.py labelled [--misses]
     python scripts/evaluate.py sessions FOLDER [--keep DIR | --kept DIR] [--list SCORER]
                                        [--questions FILE] [--json]
-    python scripts/evaluate.py secrets [--half tuning|held] [--list] [--peer]
+    python scripts/evaluate.py secrets [FOLDER ...] [--list DIR] [--peers]
 
 `sessions` replays real transcripts with git beside them and scores what memory says of them; see
 `scripts/sessions`.
 
 `secrets` plants synthetic secrets in every route of a home, looks for them in its bytes, and counts
-what is redacted in text that holds none; see `scripts/leaks`.
+what is redacted in text that holds none, and in the transcripts of folders. Half of the families of
+secrets only scores: who makes rules reads neither `scripts/leaks/held.kinds` nor `--list-held`.
 
 `labelled` derives claims from the labelled sets of `tests/data` (changes of
 symbols, outcomes, fixes) and prints precision and recall; `--misses` names each difference.

@@ -2,51 +2,130 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections import Counter
 from pathlib import Path
 
-from leaks.kinds import KINDS
-from leaks.ordinary import drawn
-from leaks.planting import Planted, corpus, leaked, plant
-from leaks.routes import NAMES, ROUTES
+import pytest
+from leaks.drawing import ALPHABETS
+from leaks.false_marks import count
+from leaks.kinds import KINDS, Kind, read
+from leaks.ordinary import Ordinary, drawn, transcripts
+from leaks.planting import Planted, corpus, fits, leaked, plant
+from leaks.rendering import render
+from leaks.routes import ROUTES, UNKEPT
 
 from observer.redaction.redact import redact_text
 
+TOKEN = "gh" + "p_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
+
+
+def a_kind(text: str, **fields: str) -> Kind:
+    header = "".join(f" | {name} {value}" for name, value in fields.items())
+    return next(read("tuning", f"== family\n-- kind{header}\n{text}\n"))
+
 
 def a_secret(secret: str, text: str, *, route: str = "prompt") -> Planted:
-    return Planted("k", "issuer", route, secret, text, is_held=False)
+    return Planted(a_kind(text), route, secret, (("", text),), frozenset({secret}))
 
 
-def test_more_than_three_hundred_secrets_of_sixty_kinds_go_every_way() -> None:
-    planted = list(corpus(most=1))
-    assert len({each.secret for each in planted}) > 300
-    assert len({each.kind for each in planted}) == len(KINDS) > 60
-    assert {each.route for each in planted} == {*ROUTES, *NAMES, "note"}
+def test_half_of_the_families_are_held_back_and_no_family_is_in_both() -> None:
+    halves = {kind.family: kind.half for kind in KINDS}
+    assert {(kind.family, kind.half) for kind in KINDS} == set(halves.items())
+    assert len(halves) >= 24
+    assert len(KINDS) >= 250
+    assert 0.4 < Counter(halves.values())["held"] / len(halves) < 0.6
 
 
-def test_the_corpus_is_the_same_every_time() -> None:
-    assert list(corpus(most=1)) == list(corpus(most=1))
+def test_every_kind_has_a_text_with_a_secret_in_it() -> None:
+    assert [kind.name for kind in KINDS if not kind.texts] == []
+    for each in corpus("1"):
+        assert any(form in each.text for form in each.forms), each.kind.name
+        assert not re.search(r"[«»\ue000\ue001]|<\w+:\d+>", each.text), each.kind.name
 
 
-def test_half_of_the_renderings_are_held_back() -> None:
-    planted = list(corpus(most=2))
-    assert 0.4 < sum(each.is_held for each in planted) / len(planted) < 0.6
+def test_kinds_of_a_family_have_names_of_their_own() -> None:
+    assert [name for name, n in Counter((k.family, k.name) for k in KINDS).items() if n > 1] == []
+
+
+def test_a_seed_draws_the_same_again_and_another_draws_all_anew() -> None:
+    one, again, other = (list(corpus(seed)) for seed in ("1", "1", "2"))
+    assert one == again
+    assert not {each.secret for each in one} & {each.secret for each in other}
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        pytest.param("«url(»«s»«)»", "a%2Fb%21c", id="percent"),
+        pytest.param("«b64(»{'k': '«s»'}«)»", "EvYiFj", id="base64-is-of-the-secret-alone"),
+        pytest.param("x = «concat(»«s»«)»", 'a/" + "b!c', id="halves"),
+        pytest.param("«NAME» «camel» «kebab» «dotted»", "A_B aB a-b app.a.b", id="names"),
+        pytest.param("«hexescape(»«s»«)»", r"\x61\x2f\x62\x21\x63", id="escapes"),
+    ],
+)
+def test_a_secret_is_written_in_many_ways(text: str, seen: str) -> None:
+    made = render(a_kind(text, **{"is": "a/b!c", "as": "a_b"}), text, "hex", "1")
+    assert seen in made.texts[0][1]
+
+
+def test_a_kind_may_take_several_events() -> None:
+    text = "k = «s»\n~~ prompt\nis «s» it?"
+    made = render(a_kind(text), text, "hex", "1")
+    assert made.texts == (("", f"k = {made.secret}"), ("prompt", f"is {made.secret} it?"))
+
+
+def test_each_alphabet_is_drawn_from() -> None:
+    text = "«s»"
+    drawn_from = {each: render(a_kind(text), text, each, "1").secret for each in ALPHABETS}
+    assert len(set(drawn_from.values())) == len(ALPHABETS) == 6
 
 
 def test_what_reaches_the_disk_is_found_on_every_route(tmp_path: Path) -> None:
     """Words that no rule knows: a route on which they are not found would prove nothing."""
-    routes = (*ROUTES, "note", *NAMES)
-    canaries = [
-        a_secret(f"canary{'abcdefghijklmnopqrs'[number] * 6}", "", route=route)
+    routes = (*sorted(ROUTES.keys() - UNKEPT.keys()), "note", "note directory")
+    planted = [
+        a_secret(word := f"canary{chr(ord('a') + number) * 6}", word, route=route)
         for number, route in enumerate(routes)
     ]
-    planted = [each._replace(text=each.secret) for each in canaries]
     assert {each.route for each in leaked(planted, plant(planted, tmp_path))} == set(routes)
 
 
 def test_a_redacted_secret_is_not_found(tmp_path: Path) -> None:
-    secret = "gh" + "p_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
-    planted = [a_secret(secret, f"use {secret}")]
+    planted = [a_secret(TOKEN, f"use {TOKEN}")]
     assert leaked(planted, plant(planted, tmp_path)) == []
+
+
+def test_half_of_a_long_secret_is_a_leak(tmp_path: Path) -> None:
+    planted = [a_secret("onetwothreefourfive", "threefourfive")]
+    assert leaked(planted, plant(planted, tmp_path)) == planted
+
+
+def test_what_cannot_be_a_name_is_not_planted_as_one() -> None:
+    assert not fits(a_secret("a b", "a b", route="branch"))
+    assert fits(a_secret("ab", "ab", route="branch"))
+
+
+def test_false_redactions_are_counted_and_shown_with_what_stands_around() -> None:
+    text = f"before {TOKEN} behind"
+    (found,) = count([Ordinary("docs", "a.md", text), Ordinary("docs", "b.md", "[redacted:x] y")])
+    assert [mark.shown for mark in found.marks] == [f"before ⟦{TOKEN}⟧ behind"]
+    assert found.characters == len(text) + 14
+
+
+def test_of_two_redactions_in_a_line_each_is_shown() -> None:
+    text = f"one\nbefore {TOKEN} and {TOKEN[::-1]} {TOKEN}\nlast"
+    (found,) = count([Ordinary("docs", "a.md", text)])
+    assert [mark.shown.count("⟦" + TOKEN + "⟧") for mark in found.marks] == [1, 1]
+    assert found.marks[0].shown.startswith("one⏎before ⟦")
+
+
+def test_texts_of_transcripts_are_looked_at_one_by_one(tmp_path: Path) -> None:
+    (tmp_path / "transcripts").mkdir()
+    line = json.dumps({"message": {"content": [{"text": f"use {TOKEN}"}, {"text": "no"}]}})
+    (tmp_path / "transcripts/a.jsonl").write_text(f"{line}\n{{torn\n")
+    assert [each.text for each in transcripts(tmp_path)] == [f"use {TOKEN}", "no"]
 
 
 def test_ordinary_text_stays_as_it_is() -> None:

@@ -30,7 +30,7 @@ def test_a_token_of_a_known_format_never_stays(around: str) -> None:
 @pytest.mark.parametrize("kind", [pytest.param(kind, id=kind.name) for kind in HOOKS])
 def test_an_address_that_anybody_may_post_to_is_shown(kind: Kind) -> None:
     for seed in range(6):
-        start, secret = (draw(form, f"{seed}") for form in (kind.label, kind.template))
+        start, secret = (draw(form, f"{seed}") for form in (kind.start, kind.template))
         assert secret not in redact_text(f"post it to {start}{secret} now")
 
 
