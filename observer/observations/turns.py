@@ -206,13 +206,10 @@ def item_of(turn: Turn, recorded: Recorded) -> Item:
 def says_something(turn: Turn) -> bool:
     """Return True if a turn is worth finding: what it asks, changes or answers is nowhere else.
 
-    Of "commit and push" the commit is found; of "q", an interrupted prompt or a short answer to
-    one that names nothing, the turn before or after.
+    Of "commit and push" the commit is found; of "q" or a short answer to what names nothing, the
+    turn before or after.
     """
-    if turn.files or turn.answers or len(turn.reply) >= _SUBSTANCE:
-        return True
-    did = turn.reply or turn.commits or turn.checks or turn.reports or turn.tools or turn.mended
-    return bool(turn.title and did)
+    return bool(turn.title or turn.files or turn.answers or len(turn.reply) >= _SUBSTANCE)
 
 
 def answer_of(made: Item) -> str:
