@@ -390,7 +390,7 @@ def test_a_result_goes_where_its_call_waits(make: Callable[..., Above], call: To
     assert above.prompts("api") == [ASKED]
     types = {name: {item.type for item in above.found("", name)} for name in ("", "api")}
     kind = "command" if isinstance(call, Command) else "file-write"
-    assert types == {"": {"summary"}, "api": {"turn", "summary"}}
+    assert types == {"": {"turn", "summary"}, "api": {"turn", "summary"}}
     assert above.found("", "api", kind)
 
 

@@ -459,18 +459,32 @@ def test_a_prompt_that_only_asks_stands_below_what_answers(filled: Filled, an_it
     assert [hit.item.id for hit in found.hits] == [answer.id, asked.id]
 
 
-@pytest.mark.parametrize("type_", ["prompt", "research", "command"])
-def test_what_was_done_stands_above_what_was_asked_or_run(
-    filled: Filled, an_item: Make, type_: str
+@pytest.fixture
+def worked(filled: Filled, an_item: Make) -> Sources:
+    """Five reports on totals, and two newer pieces of work on something else."""
+    names = ("cart", "bill", "order", "stock", "price")
+    said = [an_item(n, title=f"round the total of the {name}") for n, name in enumerate(names, 1)]
+    newest = [
+        an_item(20, type="turn", title="Move the shop", files_modified=("shop.py",)),
+        an_item(21, type="commit", title="Open the till", files_modified=("till.py",)),
+        an_item(22, type="turn", title="What is a till?"),
+    ]
+    return filled(*said, *newest)
+
+
+def test_the_newest_work_stands_behind_the_best_where_words_leave_something_open(
+    worked: Sources,
 ) -> None:
-    asked = an_item(1, type=type_, title="round the cart total to cents")
-    done = an_item(2, type="commit", title="Round the total of a cart")
-    first, second = run(filled(asked, done), "round cart total cents").hits
-    assert (first.item.id, second.item.id) == (done.id, asked.id)
-    assert second.lasting == pytest.approx(1)
-    assert second.signals.type_weight < first.signals.type_weight == 1
-    (only,) = run(filled(asked, done), "round cart total cents", types=(type_,)).hits
-    assert only.item.id == asked.id
+    found = run(worked, "round the total of zebras and badgers").hits
+    assert {hit.item.type for hit in found[3:]} == {"commit", "turn"}
+    assert [hit.signals.is_newest for hit in found] == [False] * 3 + [True] * 2
+    assert all(hit in SearchHits(hits=found).above_floor().hits for hit in found)
+
+
+@pytest.mark.parametrize("filters", [{}, {"types": ("note", "turn", "commit")}])
+def test_the_newest_work_stands_nowhere_else(worked: Sources, filters: dict[str, Any]) -> None:
+    asked = "round the total of zebras" if filters else "round the total"
+    assert not any(hit.signals.is_newest for hit in run(worked, asked, **filters).hits)
 
 
 def test_questions_crowd_no_answer_out(filled: Filled, an_item: Make) -> None:

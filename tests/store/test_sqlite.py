@@ -135,6 +135,7 @@ def test_titles_written_before_they_had_keys_are_found(path: Path) -> None:
     with closing(SqliteStore(path)) as store, store.write() as writer:
         writer.put_items([note])
     with closing(apsw.Connection(os.fspath(path), vfs=VFS)) as old:
+        old.execute(next(one.sql for one in migrations("sqlite") if one.name == "usage"))
         old.execute(BEFORE_TITLE_KEYS).fetchall()
     with closing(SqliteStore(path)) as store, store.read() as reader:
         assert reader.titled("über uns", Filters()) == [note]
