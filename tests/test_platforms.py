@@ -28,11 +28,13 @@ PLACES = {
     "observer/client.py": "LOCAL_PEERCRED",
     "observer/pump/dial.py": "LOCAL_PEERCRED",
     "observer/daemon/index.py": "memory is given back by the library alone",
+    "observer/daemon/servers.py": "whose a connection is stays open",
     "observer/daemon/watching/inotify.py": "no limit of watches is known",
     "observer/daemon/writer.py": "the writer keeps the process's priority",
     "observer/doctor/home_files.py": "the limit of watches is not shown",
     "observer/evaluation/bench/figure.py": "platform.processor",
     "observer/evaluation/bench/wire.py": "ps",
+    "observer/note_files/folders.py": "no such folders",
     "observer/note_files/writing.py": "links, else a rename",
     "observer/projects/fs_probe.py": "/sbin/mount; no generation",
     "hooks/post": "uname, uuidgen or od",
@@ -127,7 +129,7 @@ def test_hooks_daemon_commands_and_pump_work_without_linux(
     post(home, tmp_path, {"session_id": "s", "prompt": "oil the wheel", "cwd": str(tmp_path)})
     while current(home).events < 1:
         pass
-    assert "oil the wheel" in mac("search", "wheel", "--type", "prompt").stdout
+    assert "oil the wheel" in mac("search", "wheel", "--type", "turn").stdout
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x"}}
     hello["clientInfo"]["version"] = "1"  # type: ignore[index]  # a dict
     asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}

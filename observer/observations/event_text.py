@@ -48,7 +48,7 @@ from observer.outcomes.visible_output import first_lines
 PROMPT_CHARS = 4000
 MESSAGE_CHARS = 2000
 _FILES_SHOWN = 6
-_FILES_TOLD = 15
+_FILES_NAMED = 15
 """Files of a commit with what changed in each; a larger one names the rest."""
 _ARGUMENTS = 8
 
@@ -163,7 +163,7 @@ def commit(commit: Commit, where: Where) -> ObservationDraft:
         title=one_line(commit.subject, TITLE) or f"{operation} {short}",
         subtitle=one_line(f"{operation} {short}" + (f" by {author}" if author else ""), SUBTITLE),
         narrative="\n".join(part for part in (body, files) if part),
-        facts=(f"commit {one_line(commit.hash, 64)}", *map(_file_fact, commit.files[:_FILES_TOLD])),
+        facts=(f"commit {one_line(commit.hash, 64)}", *map(_file_fact, commit.files[:_FILES_NAMED])),
         concepts=concepts.together(
             concepts.of_text(commit.subject, 4), concepts.of_files(paths[:4], symbols[:4])
         ),

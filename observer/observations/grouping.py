@@ -53,7 +53,7 @@ Step = tuple[SessionState, tuple[Item, ...]]
 
 WITHIN_MS = 1_800_000
 CALLS, CALL = 20, 160
-"""Most calls of a group that are told apart, and characters of each."""
+"""Most calls of a group that are shown apart, and characters of each."""
 _ERROR_CHARS = 400
 _STAGING = (["add"], ["stage"])
 _REFUSED = re.compile(

@@ -170,10 +170,10 @@ def with_plan(turn: Turn, heading: str) -> Turn:
 
 
 def title_of(turn: Turn) -> str:
-    """Return what a turn is about: as asked, else as planned, committed, gone on with or told."""
-    told = first_line(opening(turn.reply), TITLE)
+    """Return what a turn is about: as asked, committed, planned or answered, in that order."""
+    answered = first_line(opening(turn.reply), TITLE)
     committed = turn.commits[-1] if turn.commits else ""
-    said = turn.title or committed or turn.heading or told or first_line(turn.asked, TITLE)
+    said = turn.title or committed or turn.heading or answered or first_line(turn.asked, TITLE)
     return one_line(said, TITLE)
 
 

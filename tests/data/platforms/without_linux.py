@@ -70,7 +70,7 @@ def main() -> None:
     """Take Linux away, and run the command line, or the pump."""
     _socket.socket = MacSocket
     socket.socket.getsockopt = getsockopt  # type: ignore[method-assign]  # the class of the library
-    del socket.SO_PEERCRED, _socket.SO_PEERCRED
+    del socket.SO_PEERCRED, _socket.SO_PEERCRED, socket.AF_NETLINK
     ctypes.CDLL = MacLibrary  # type: ignore[misc]  # as above
     fcntl.F_FULLFSYNC = fcntl.F_GETFD  # type: ignore[attr-defined]  # any number that a file answers
     sys.platform = "darwin"
