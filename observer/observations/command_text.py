@@ -22,6 +22,7 @@ from observer.observations.drafts import (
     Where,
 )
 from observer.outcomes.exit_codes import own_exit_code
+from observer.outcomes.not_started import is_interrupted
 from observer.outcomes.result import CommandResult
 from observer.outcomes.signature import bare_name
 from observer.shell.command_line import CommandLine, InlineScript, inline_script
@@ -36,6 +37,8 @@ def run(
     if code == 0 and result.ok is False:
         code = None  # the output contradicts it, and is right more often
     facts = [f"$ {one_line(command.command, FACT - 2)}", *_outcome_facts(code, result)]
+    if is_interrupted(command):
+        facts.insert(1, "interrupted")
     folder = relative(where.cwd, where.root) if where.cwd and where.cwd != where.root else ""
     return ObservationDraft(
         type="command",

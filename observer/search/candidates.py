@@ -69,12 +69,12 @@ NOTHING: Mapping[int, float] = MappingProxyType({})
 SEARCHED: tuple[ItemKind, ...] = ("observation", "note", "summary")
 """Kinds that a query finds when none is named."""
 _RECORDED: tuple[ItemKind, ...] = ("record", *SEARCHED)
-"""The same where a type is named, which may be one of records."""
+"""The same where a type or category is named, which may be one of records."""
 
 
 def searched(filters: Filters) -> tuple[ItemKind, ...]:
     """Return the kinds that a query with these filters finds."""
-    return filters.kinds or (_RECORDED if filters.types else SEARCHED)
+    return filters.kinds or (_RECORDED if filters.types or filters.categories else SEARCHED)
 
 
 class Sources(NamedTuple):

@@ -55,7 +55,7 @@ def test_what_passed_in_a_later_session_is_no_next_step(run: Run, fill: Fill, ap
 
 
 def test_the_item_of_a_session_stands_for_it(run: Run, filled: Home) -> None:
-    item = run("search", "--type", "prompt", "--json").json["observations"][0]["id"]
+    item = run("search", "--type", "turn", "--json").json["observations"][0]["id"]
     number = run("sessions", "--json").json[0]["id"]
     assert run("session", f"#{item}").out == run("session", str(number)).out
     refused = run("session", str(item))
@@ -67,7 +67,7 @@ def test_a_day_says_what_was_asked_changed_and_failed(run: Run, filled: Home) ->
     assert title == "app · sessions: 1, changed files: 1, failures: 1"
     assert files == "  changed login.py"
     assert session.startswith("  session ")
-    assert "testbed · Make the login page faster · " in session
+    assert "testbed · make the login page faster · " in session
 
 
 def test_a_day_without_anything_says_so(run: Run, earlier: None) -> None:
@@ -78,7 +78,7 @@ def test_a_day_without_anything_says_so(run: Run, earlier: None) -> None:
 def test_a_session_is_shown_in_order(run: Run, filled: Home, handle: tuple[str, ...]) -> None:
     shown = run("session", *handle, "--json").json
     assert shown["session"] == "s1"
-    assert [item["type"] for item in shown["items"]] == ["prompt", "command", "file-write"]
+    assert [item["type"] for item in shown["items"]] == ["turn", "command", "file-write"]
 
 
 def test_a_session_for_people_leaves_the_earliest_out(run: Run, filled: Home) -> None:

@@ -37,8 +37,8 @@ def test_a_session_a_topic_and_an_item_have_a_draft(run: Run, tested: Path) -> N
     of_topic = run("note", "draft", "login page").out
     assert "part s1" in of_topic
     assert "part s3" in of_topic
-    prompt = run("search", "part s2", "--type", "prompt", "--json").json["observations"][0]["id"]
-    assert run("note", "draft", f"#{prompt}").out == of_session
+    turn = run("search", "part s2", "--type", "turn", "--json").json["observations"][0]["id"]
+    assert run("note", "draft", f"#{turn}").out == of_session
 
 
 def test_a_topic_of_several_words_needs_no_quotes(run: Run, tested: Path) -> None:

@@ -19,11 +19,11 @@ def shop(tmp_path: Path, git: Git) -> Path:
     """Twenty commits that can be found, and one that cannot."""
     folder = tmp_path / "home/shop"
     git(folder, "init", "-q")
-    stream = ""
+    # The newest work is shown where words leave something open: what cannot be found is the oldest.
+    stream = _commit("Weigh parcels \x1b[31m anywhere", "q", "1\n")
     for name in "abcdefghijklmnopqrst":
         subject, text = f"Weigh {name * 4} parcels", f"def weigh_{name * 4}_parcels(): ...\n"
         stream += _commit(subject, f"{name}.py", text)
-    stream += _commit("Weigh parcels \x1b[31m anywhere", "q", "1\n")
     git(folder, "fast-import", "--quiet", stdin=stream.encode())
     return folder
 

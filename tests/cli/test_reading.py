@@ -19,7 +19,7 @@ Fill = Callable[..., None]
 
 def test_search_finds_what_was_stored(run: Run, filled: Home) -> None:
     found = run("search", "bench", "--json").json
-    assert [hit["type"] for hit in found["observations"]] == ["command"]
+    assert [hit["type"] for hit in found["observations"]] == ["turn"]
 
 
 def test_search_for_people_begins_with_the_id(run: Run, filled: Home) -> None:
@@ -28,7 +28,7 @@ def test_search_for_people_begins_with_the_id(run: Run, filled: Home) -> None:
     assert (
         notice == "(100% of the items are found by words alone until the daemon has embedded them)"
     )
-    assert first.startswith(f"#{hit['id']} command")
+    assert first.startswith(f"#{hit['id']} turn")
 
 
 def test_show_takes_any_handle(run: Run, filled: Home) -> None:
@@ -53,7 +53,7 @@ def test_show_shows_what_there_is_and_names_what_there_is_not(run: Run, filled: 
 
 
 def test_timeline_is_relative_to_its_anchor(run: Run, filled: Home) -> None:
-    hit = run("search", "bench", "--json").json["observations"][0]
+    hit = run("search", "bench", "--type", "command", "--json").json["observations"][0]
     moments = run("timeline", str(hit["id"]), "--before", "1", "--json").json["timeline"]
     assert min(moment["position"] for moment in moments) == -1
     assert [m["id"] for m in moments if m["position"] == 0] == [hit["id"]]
@@ -107,9 +107,12 @@ def test_reads_say_that_events_wait(run: Run, filled: Home) -> None:
 
 
 def test_what_was_recorded_cannot_steer_the_terminal(run: Run, fill: Fill, app: Path) -> None:
-    fill([{"kind": "command", "command": "echo \x1b[2Jgone \u202ereversed", "cwd": str(app)}])
-    assert "\x1b" not in run("search", "echo").out
-    assert "\u202e" not in run("search", "echo").out
+    hostile = "echo \x1b[2Jgone \u202ereversed"
+    fill([{"kind": "command", "command": hostile, "exit_code": 1, "cwd": str(app)}])
+    said = run("search", "echo", "--type", "command").out
+    assert "reversed" in said
+    assert "\x1b" not in said
+    assert "\u202e" not in said
 
 
 @pytest.mark.parametrize(
@@ -172,12 +175,14 @@ def test_weak_hits_are_shown_on_demand(run: Run, fill: Fill, app: Path) -> None:
             for command in commands
         ]
     )
-    said = run("search", "deploy the blue shop", "--type", "command").out
+    asked = ("search", "deploy the blue shop", "--type", "command")
+    said = run(*asked).out
     assert "1 strong, 1 weak left out" in said
     assert "deploy it" not in said
-    assert "deploy it" in run("search", "deploy the blue shop", "--weak").out
+    assert "deploy it" in run(*asked, "--weak").out
 
 
 def test_a_project_is_named_by_its_folder_as_windows_spells_it(run: Run, fill: Fill) -> None:
     fill([{"kind": "command", "command": "make mill", "cwd": "/mnt/c/src/mill", "client": "c"}])
-    assert "make mill" in run("search", "mill", "--project", r"C:\src\mill").out
+    asked = ("search", "mill", "--type", "command", "--project", r"C:\src\mill")
+    assert "make mill" in run(*asked).out

@@ -90,7 +90,12 @@ def test_a_context_comes_back_in_the_clients_form(
     (shop / "pyproject.toml").touch()
     put("cursor")
     spool = Spool(home.spool)
-    body = {"kind": "prompt", "text": "why?", "session": "s", "cwd": str(shop)}
+    body = {
+        "kind": "prompt",
+        "text": "why does the cart lose its lines?",
+        "session": "s",
+        "cwd": str(shop),
+    }
     spool.append({"client": "generic", "event": "prompt"}, json.dumps(body).encode())
     client.ensure_daemon(home, wait_s=20)
     file = home.context / f"by-path{shop}" / "CONTEXT.cursor.json"

@@ -113,7 +113,7 @@ class TestWithADaemon:
         folder.mkdir()
         (folder / "pyproject.toml").touch()
         here = {"session": "s1", "cwd": str(folder)}
-        for kind, *fields in (("prompt", "text=fix the cart"), ("session-end",)):
+        for kind, *fields in (("prompt", "text=fix the cart of the shop"), ("session-end",)):
             shown = [f"{name}={value}" for name, value in here.items()]
             assert observer("post", kind, *fields, *shown, "--wait").returncode == 0
 
@@ -123,7 +123,7 @@ class TestWithADaemon:
         until(lambda: _llm(home)["tokens_today"] == 1000)
         for _ in range(2):
             found = observer("search", "booked")
-            assert "Fix the cart" in found.stdout or "fix the cart" in found.stdout
+            assert "fix the cart of the shop" in found.stdout
             number = found.stdout.partition("#")[2].partition(" ")[0]
             assert "narrative (by tiny): The cart lost" in observer("show", number).stdout
             assert observer("rebuild").returncode == 0
@@ -150,7 +150,7 @@ def held(model: Any, answered: Any, complete: Any) -> threading.Event:
 def test_a_daemon_killed_amid_a_request_pays_for_one_more_at_most(
     home: Home, observer: Observer, until: Until, model: Any, held: threading.Event
 ) -> None:
-    observer("post", "prompt", "text=fix the cart", "session=s1", "--wait")
+    observer("post", "prompt", "text=fix the cart of the shop", "session=s1", "--wait")
     observer("post", "session-end", "session=s1", "--wait")
     until(lambda: len(model.asked) == 1)
     os.kill(client.daemon_pid(home) or 0, signal.SIGKILL)
@@ -174,7 +174,7 @@ def test_a_daemon_killed_amid_a_request_pays_for_one_more_at_most(
 def test_a_daemon_amid_a_request_goes_down_at_once(
     observer: Observer, until: Until, model: Any
 ) -> None:
-    observer("post", "prompt", "text=fix the cart", "session=s1", "--wait")
+    observer("post", "prompt", "text=fix the cart of the shop", "session=s1", "--wait")
     observer("post", "session-end", "session=s1", "--wait")
     until(lambda: len(model.asked) == 1)
     assert observer("down").returncode == 0
@@ -186,7 +186,7 @@ def test_a_daemon_amid_a_request_goes_down_at_once(
 def test_events_are_stored_while_a_model_thinks(
     observer: Observer, until: Until, model: Any
 ) -> None:
-    observer("post", "prompt", "text=fix the cart", "session=s1", "--wait")
+    observer("post", "prompt", "text=fix the cart of the shop", "session=s1", "--wait")
     observer("post", "session-end", "session=s1", "--wait")
     until(lambda: len(model.asked) == 1)
     observer("post", "custom", "name=deploy", "--wait")

@@ -12,7 +12,7 @@ import pytest
 
 from observer.core.clock import now_ms
 from observer.core.config import Settings
-from observer.core.events import AnyBody, Command, Event, Prompt, SessionEnd
+from observer.core.events import AnyBody, Command, Event, Prompt, Reply, SessionEnd
 from observer.core.filters import Filters
 from observer.core.model import Item, item_id
 from observer.core.paths import Home
@@ -92,8 +92,9 @@ def desk(home: Home, tmp_path: Path) -> Iterator[Desk]:
     folder.mkdir()
     (folder / "pyproject.toml").touch()
     made.tell(
-        Prompt(text="fix the cart"),
-        Command(command="pytest", exit_code=1, output=BIG),
+        Prompt(text="fix the cart of the shop"),
+        Command(command="pytest", exit_code=1),
+        Reply(text=BIG),
         SessionEnd(),
         cwd=str(folder),
     )
@@ -242,7 +243,7 @@ def test_one_answer_of_no_use_is_no_illness(
 
 
 def test_many_in_a_row_are(desk: Desk, run: Run, model: Any, complete: Any) -> None:
-    desk.tell(Prompt(text="round the total"), SessionEnd(), session="s2")
+    desk.tell(Prompt(text="round the total of the cart"), SessionEnd(), session="s2")
     model.script(complete("no"))
     run(lambda _: desk.health.text())
     assert "not what was asked for" in (desk.health.text() or "")
@@ -258,7 +259,9 @@ def test_no_request_is_sent_that_could_pass_the_ceiling(desk: Desk, run: Run, mo
 
 def test_the_ceiling_holds_whatever_comes(desk: Desk, run: Run, model: Any) -> None:
     for number in range(5):
-        desk.tell(Prompt(text=f"task {number}"), SessionEnd(), session=f"t{number}")
+        desk.tell(
+            Prompt(text=f"mend the till in aisle {number}"), SessionEnd(), session=f"t{number}"
+        )
     run(lambda made: made.status(status_of(desk, made)).is_spent, 5000)
     assert desk.tokens() <= 5000
     assert len(model.asked) >= 2
@@ -266,7 +269,7 @@ def test_the_ceiling_holds_whatever_comes(desk: Desk, run: Run, model: Any) -> N
 
 def test_the_ceiling_outlives_the_process(desk: Desk, run: Run, model: Any) -> None:
     run(lambda _: desk.tokens() == 2000)
-    desk.tell(Prompt(text="round the total"), SessionEnd(), session="s2")
+    desk.tell(Prompt(text="round the total of the cart"), SessionEnd(), session="s2")
     asked = len(model.asked)
     run(lambda made: made.status(status_of(desk, made)).is_spent, 2500)
     assert len(model.asked) == asked
@@ -297,7 +300,7 @@ def test_it_does_not_ask_while_events_wait(desk: Desk, run: Run, model: Any) -> 
 def test_it_wakes_for_news(desk: Desk, run: Run, model: Any) -> None:
     def news(made: EnrichWorker) -> bool:
         if len(model.asked) == 2 and desk.item(SUMMARY).enrichment:
-            desk.tell(Prompt(text="round the total"), SessionEnd(), session="s2")
+            desk.tell(Prompt(text="round the total of the cart"), SessionEnd(), session="s2")
             made.touch([None])
             made.touch([1])
         return len(model.asked) == 3
@@ -323,7 +326,9 @@ def test_a_language_model_is_shown_nothing_of_a_project_that_is_not_shared(
     other = tmp_path / "other"
     other.mkdir()
     (other / "pyproject.toml").touch()
-    desk.tell(Prompt(text="mend the till"), SessionEnd(), session="s2", cwd=str(other))
+    desk.tell(
+        Prompt(text="mend the till in aisle four"), SessionEnd(), session="s2", cwd=str(other)
+    )
     run(lambda _: desk.shown)
     assert "mend the till" in str(model.asked)
     assert "fix the cart" not in str(model.asked)

@@ -130,4 +130,4 @@ def test_a_run_that_somebody_broke_off_neither_failed_nor_passed(
     verdict = outcome.command_result(command, line)
     shown = command_text.run(command, line, verdict, where=Where())
     assert verdict.ok is None
-    assert "interrupted" in shown.narrative
+    assert "interrupted" in shown.facts

@@ -287,7 +287,11 @@ def test_no_attack_is_learned(world: World, poisoned: list[Place]) -> None:
 
 def test_every_item_that_holds_an_attack_is_labelled(world: World, poisoned: list[Place]) -> None:
     items = world.items(poisoned)
-    holding = [(place, item) for place, item in items if says(item.narrative, place.text)]
+    holding = [
+        (place, item)
+        for place, item in items
+        if says(" ".join((item.title, item.narrative, *item.facts)), place.text)
+    ]
     assert len(holding) > len(ATTACKS) * 5
     assert [(place.text, item.type) for place, item in holding if not item.suspicion] == []
 

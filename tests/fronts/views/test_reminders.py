@@ -379,7 +379,7 @@ def test_what_was_shown_long_ago_is_forgotten_by_the_next_daemon(tmp_path: Path)
 
 
 def test_a_reminder_loads_nothing() -> None:
-    said = Reminder(sort="rule", instead="see ![it](https://evil.example/x.png)", failed="decision")
+    said = Reminder(instead="a ![it](https://evil.example/x.png)", failed="b")
     assert "![it]\u2768https://evil.example" in hook_output.text(said)
 
 
