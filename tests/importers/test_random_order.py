@@ -64,7 +64,7 @@ def said(memory: Filled) -> list[Any]:
             one.type,
             one.title,
             TOOK.sub("", one.narrative) if one.kind != "summary" else "",
-            one.facts,
+            [fact for fact in one.facts if not fact.startswith("Tokens: ")],  # no hook knows them
             one.summary and replace(one.summary, notes=""),
             sorted((link.kind, titles.get(link.target or 0, "")) for link in one.links),
         )
