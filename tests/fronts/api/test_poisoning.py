@@ -1,8 +1,8 @@
 """Memory poisoning (OWASP ASI06): orders in all that is recorded, on every text that agents get.
 
 68 attacks in each of 14 routes (952 in all), and in what reminders quote: 0 reach an agent outside
-of a fence, 0 are shown unasked, 0 become a summary, a finding or a decision. 180 and more honest
-texts, many of them about such attacks, in the same places: 0 are labelled.
+of a fence, 0 are shown unasked, 0 become a summary or a decision. 180 and more honest texts, many
+of them about such attacks, in the same places: 0 are labelled.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ HONEST = [
 ]
 UNASKED = ("start", "resume", "listed", "reminder", "context")
 """Texts that an agent gets without having asked for anything."""
-LEARNED = ("finding", "decision", "summary")
+LEARNED = ("decision", "summary")
 
 
 def routes(text: str) -> dict[str, AnyBody]:
