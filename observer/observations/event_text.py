@@ -103,12 +103,12 @@ def delegation(delegation: Delegation) -> ObservationDraft | None:
 
 def compaction(compaction: Compaction) -> ObservationDraft | None:
     """Return the draft of a compaction: the summary that the client went on with, if it said so."""
-    lead = first_line(quoting.opening(compaction.summary), TITLE)
+    lead = one_line(quoting.opening(compaction.summary), TITLE)
     if not lead:
         return None
     return ObservationDraft(
         type="compaction",
-        title=one_line(lead, TITLE),
+        title=lead,
         subtitle=one_line(f"context compacted {compaction.trigger}", SUBTITLE),
         narrative=block(compaction.summary, PROMPT_CHARS),
         concepts=concepts.of_text(compaction.summary, 6),

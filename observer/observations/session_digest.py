@@ -47,7 +47,9 @@ def title_of(session: Session, known: SessionState) -> str:
     named = (one for one in known.asks if len(_stems(one) & did) >= _IN_COMMON)
     # The subject of a commit or plan is shorter than a long request, and says what came of it.
     taken_up = [one for one in named if not (one.endswith("\u2026") and _made(known))][:1]
-    said = (*taken_up, _made(known), *known.asks[:1], _changed(known), asked)
+    # What takes in the work of several sessions later names none of them.
+    later = map(session_commits.subject_of, known.later_commits[:1])
+    said = (*taken_up, _made(known), *known.asks[:1], *later, _changed(known), asked)
     return one_line(next(filter(None, (*said, request_of(session, known))), ""), TITLE)
 
 
@@ -85,7 +87,7 @@ def _made(known: SessionState) -> str:
         return f"{session_commits.subject_of(known.commits[0])}{more}"
     if plan := known.plan or known.begun_plan:
         return f"Plan: {plan}"
-    return session_commits.subject_of(known.later_commits[0]) if known.later_commits else ""
+    return ""
 
 
 def _changed(known: SessionState) -> str:

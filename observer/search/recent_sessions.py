@@ -27,7 +27,7 @@ from observer.store.interface import StoreReader
 
 SESSIONS = 40
 """Sessions that are looked at, the last active ones: the share of older ones is under 2 %."""
-OLD_MS = 14 * 86_400_000
+OLD_MS = 3 * 86_400_000
 """What another session left not committed so long before the last is nobody's next step."""
 ASKED = 100
 """Files that git is asked about: it answers as soon as for ten; for 200 it takes twice as long."""
@@ -109,15 +109,17 @@ class RecentSessions:
         what is remembered, or that only committed what another of its session did, and so are those
         of sub-agents, which are parts of others.
         """
-        of = Filters(project_id=self._project_id, types=(turns.TURN,))
+        of = Filters(project_id=self._project_id, types=(turns.TURN,), kinds=("observation",))
         found = self._reader.recent(of, limit=TURNS)
         alone = {past.session.id for past in self.all if not past.session.parent}
         done = {(turn.session_id, turn.title) for turn in found if turn.files_modified}
         last_turn = last.state.turn.origin.seq if last.state.turn else 0
+        shown: set[str] = set()
         for turn in found:
             did = turn.files_modified or (turn.session_id, turn.title) not in done
             is_other = turn.id != item_id(last_turn) and turn.session_id in alone
-            if is_other and did and _is_worth_listing(turn):
+            if is_other and did and turn.title not in shown and _is_worth_listing(turn):
+                shown.add(turn.title)
                 yield turn
 
     def red(self, *, now_ms: int) -> Iterator[FailingCheck]:
