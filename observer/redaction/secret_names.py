@@ -11,6 +11,7 @@ import re
 from itertools import groupby
 from typing import NamedTuple
 
+from observer.redaction.env_vars import ABOUT
 from observer.redaction.lazy_pattern import lazy
 from observer.redaction.secrets import UUID, Span, is_placeholder, is_random
 
@@ -29,7 +30,7 @@ class SecretName(NamedTuple):
 def _after(word: str, *owners: str) -> str:
     """Return a pattern for the word behind any of the owners, however the two are joined."""
     alike = ("|".join(group) for _, group in groupby(sorted(owners, key=len), key=len))
-    return "|".join(f"(?<=(?:{each}){word})|(?<=(?:{each})[._-]{word})" for each in alike)
+    return "|".join(f"(?<=(?:{each}){word})|(?<=(?:{each})[._ -]{word})" for each in alike)
 
 
 _OWNERS_OF_KEYS = (
@@ -90,6 +91,7 @@ SECRET_NAMES = (
         is_password=True,
     ),
     SecretName("pwd", "password", lazy("pwd(?<!oldpwd)"), is_password=True),
+    SecretName("psk", "password", lazy("psk"), is_password=True),
     SecretName("secret", "secret", lazy("secret")),
     SecretName("token", "token", lazy("token")),
     SecretName("key", "api-key", lazy(f"key(?<=[a-z._-]key)(?:{_after('key', *_OWNERS_OF_KEYS)})")),
@@ -104,6 +106,24 @@ SECRET_NAMES = (
 )
 
 
+_HUMPS = lazy(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|\d+")
+_BEFORE = lazy(r"[A-Za-z0-9_-]{0,40}\Z")
+
+
+def is_about_secret(text: str, at: int, tail: re.Match[str]) -> bool:
+    """Return True if a name only describes a secret, counts it, or names something public."""
+    words = [each.lower() for each in _HUMPS.findall(tail["more"])]
+    if words and (words[-1] in ABOUT or tail["more"][0].islower()):
+        return True
+    owner = _BEFORE.search(text, max(0, at - 40), at)
+    before = [each.lower() for each in _HUMPS.findall(owner[0])] if owner else []
+    return bool(before) and (before[-1] in _PUBLIC or before[0] in _MEASURES)
+
+
+_PUBLIC = frozenset({"public", "pub", *_KEYS_OF_DATA})
+_MEASURES = frozenset(
+    {"max", "min", "num", "total", "count", "has", "use", "no", "require", "enable", "is"}
+)
 _REST = lazy(r"(?:w(?:or)?d|wort|phrase|code)?s?[_-](?P<value>[A-Za-z0-9+=~_-]{16,512}+)")
 _JOINT = lazy("[_-]+")
 _PIECE = 14

@@ -63,23 +63,20 @@ _WORDS = b"abcdefghijklmnopqrstuvwxyz_-."
 """Runs of these characters alone are never tokens."""
 
 
-def token_secrets(text: str) -> Iterator[Span]:
-    """Yield the tokens in a text, by format and then by position; spans may overlap.
+def token_secrets(text: str, runs: str) -> Iterator[Span]:
+    """Yield the tokens in a text with such `long_runs`, by format and then by position; spans may overlap.
 
     All but those of `BASE64_FORMATS` contain a run of 20 word characters. Most text has few such
     runs, and finding them is one search for a constant; only the runs are searched for anchors.
     """
-    if len(text) < len(_LONG):
-        return
-    for token in _present(text):
+    for token in _present(text, runs):
         for match in token.pattern.finditer(text):
             if token.name != "jwt" or "secret" not in match.re.groupindex or match["secret"]:
                 yield Span(match.start(), match.end(), token.name)
 
 
-def _present(text: str) -> dict[TokenFormat, None]:
+def _present(text: str, runs: str) -> dict[TokenFormat, None]:
     """Return the tokens that may stand in a text, in the order of the tables."""
-    runs = _long_runs(text.encode("utf-8", "surrogatepass"))
     found: dict[TokenFormat, None] = {}
     if runs:
         found = dict.fromkeys(token for anchor, token in _ANCHORS if anchor in runs)
@@ -87,7 +84,11 @@ def _present(text: str) -> dict[TokenFormat, None]:
     return found | dict.fromkeys(token for anchor, token in _SPLIT_ANCHORS if anchor in text)
 
 
-def _long_runs(data: bytes) -> str:
+def long_runs(text: str) -> str:
+    """Return the runs of 20 word characters and more in a text, but for mere words."""
+    if len(text) < len(_LONG):
+        return ""
+    data = text.encode("utf-8", "surrogatepass")
     shape = data.translate(_RUNS) + b" "
     found = []
     end = 0
