@@ -16,13 +16,14 @@ from observer.redaction.secrets import UUID, Span, is_placeholder, is_random
 
 _FAR = 100
 """Characters that may stand between a name and what looks drawn."""
-_SIGNS = r"\s\"'`\\\])}>:=|,(\[{<~+*!\u2192\u2500-\u257f\u00bb\u201c\u201e\u00ab-"
+_SIGNS = r"\s\"'`\\\])}>:=|,(\[{<~+*!.\u2192\u2500-\u257f\u00bb\u201c\u201e\u00ab-"
 _TAIL = lazy(r"(?:w(?:or)?d|wort|phrase|code)?s?(?![a-z])(?P<more>[A-Za-z0-9_-]{0,40}+)")
 _DIRECT = lazy(rf"[{_SIGNS}]{{1,40}}+")
 _WORDS = lazy(
     rf"(?:[{_SIGNS}]{{1,24}}[A-Za-z\u00c0-\u024f.$@!#%/_]{{1,24}}+){{1,7}}?[{_SIGNS}]{{1,24}}"
     r"(?=[^\s\"'`]*\d)"
 )
+_BACK = lazy(r"(?P<value>[^\s\"'`]{8,128})[\"'`)]*(?:\s+[|#\\/<-]*){1,3}(?:[a-z]{1,12}\s+){0,4}[\w.$-]*\Z", re.IGNORECASE)
 _BARE = lazy(r"[^\s\"'`]{4,256}+")
 _QUOTED = {sign: lazy(rf"[^{sign}\r\n]{{4,256}}?(?=\\{{0,7}}{sign})") for sign in "\"'`"}
 _CUT = lazy(
@@ -31,40 +32,40 @@ _CUT = lazy(
 )
 _LEADS = "!#$%&*+-./?@^_~"
 _ENDS = ".,:;?*_)]}>"
-_CODE = lazy(
-    r"[(){}\[\]]|\w(?:->|::)\w|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z|https?:|\w+://|[~.]{0,2}/\w"
-    r"|\d{4}-\d\d-\d\d|[\d.,:/x-]+\Z|[A-Za-z]:\\|[$%@&]\w+\Z|(?:sha|md)\d+\b|\w+=\w|<[\w!/]|[vV]?\d+\.\d+"
+_NO_VALUE = lazy(
+    r"https?:|\w+://|(?:~|\.{1,2})?/(?:[\w.-]+/)*[\w.-]*\Z|[\d.,:/x-]+\Z|[A-Za-z]:\\|[$%@&][A-Za-z_]+\Z"
+    r"|\d{4}-\d\d-\d\d|(?:sha|md|utf|rfc|iso|base|v|aes|rsa|hs|es|rs)-?\d+(?![A-Za-z0-9]{6})|<[\w!/]|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z|\w+=\w",
+    re.IGNORECASE,
 )
+_CODE = lazy(r"[(){}\[\]]|\w(?:->|::|=>)\w|&&|\|\||==")
 _DIGESTS = lazy(r"sha|md5|hash|digest|commit|checksum|fingerprint|etag|integrity|revision|uuid|\bid")
 _SYMBOLS = lazy(r"[!#$%&*+=?@^~]")
 
 
 def near(text: str, found: re.Match[str], word: SecretName) -> Span | None:
-    """Return the value that stands close behind a secret's name; None if none does."""
+    """Return the value that stands close to a secret's name; None if none does."""
     tail = _TAIL.match(text, found.end())
     if tail is None or is_about_secret(text, found.start(), tail):
         return None
-    at = tail.end()
-    gap = _DIRECT.match(text, at)
-    if gap is not None and (span := _direct(text, gap, word)):
-        return span
+    gap = _DIRECT.match(text, tail.end())
+    if gap is not None:
+        is_option = text.startswith("--", max(0, text.rfind(" ", 0, found.start())) + 1)
+        start, end = _bounds(text, gap.end())
+        value = text[start:end]
+        is_joined = is_option or gap[0].strip(" \t") != ""
+        if gap[0].count("\n") < 4 and (_is_drawn(value) or _is_made_up(value, word, is_joined)):
+            return Span(start, end, word.name)
+    return _behind_words(text, tail.end(), word)
+
+
+def _behind_words(text: str, at: int, word: SecretName) -> Span | None:
     words = _WORDS.match(text, at, at + _FAR)
     if words is None or words[0].count("\n") > 2:
         return None
     start, end = _bounds(text, words.end())
     value = text[start:end]
-    if _is_drawn(value, words[0]):
-        return Span(start, end, word.name)
-    return None
-
-
-def _direct(text: str, gap: re.Match[str], word: SecretName) -> Span | None:
-    start, end = _bounds(text, gap.end())
-    value = text[start:end]
-    if len(value) < 6 or is_placeholder(value) or gap[0].count("\n") > 3:
-        return None
-    is_sign = gap[0].strip(" \t") != ""
-    if _is_drawn(value, "") or (is_sign and _is_made_up(value, word)):
+    is_close = words[0][-1] not in " \t" or words[0].rstrip()[-1:] in ":=>"
+    if _is_drawn(value, words[0]) or (is_close and _is_made_up(value, word, False)):
         return Span(start, end, word.name)
     return None
 
@@ -87,8 +88,8 @@ def _bounds(text: str, at: int) -> tuple[int, int]:
     return start, start + len(text[start:end].rstrip(_ENDS))
 
 
-def _is_drawn(value: str, between: str) -> bool:
-    if not is_random(value) or is_placeholder(value) or _CODE.match(value):
+def _is_drawn(value: str, between: str = "") -> bool:
+    if not is_random(value) or is_placeholder(value) or _NO_VALUE.match(value):
         return False
     is_hex = not value.strip("0123456789abcdefABCDEF-")
     if is_hex or UUID.search(value):
@@ -96,12 +97,11 @@ def _is_drawn(value: str, between: str) -> bool:
     return not _CODE.search(value)
 
 
-def _is_made_up(value: str, word: SecretName) -> bool:
-    if _CODE.search(value) or word.is_weak:
+def _is_made_up(value: str, word: SecretName, is_joined: bool) -> bool:
+    if len(value) < 6 or word.is_weak or _CODE.search(value) or _NO_VALUE.match(value):
         return False
-    has_digit = any(map(str.isdigit, value))
-    has_letter = any(map(str.isalpha, value))
-    if not (has_digit and has_letter):
+    if is_placeholder(value) or not any(map(str.isdigit, value)) or value.isdigit():
         return False
-    has_symbol = _SYMBOLS.search(value) is not None
-    return has_symbol or (word.is_password and len(value) >= 8)
+    if _SYMBOLS.search(value):
+        return len(value) >= 8 and any(map(str.isalpha, value))
+    return is_joined and word.is_password and len(value) >= 8 and any(map(str.isalpha, value))

@@ -3,7 +3,7 @@
 Part of step 4 (redaction). Rules look at it beside the text itself, and what they find is given
 back as places of the text. Colours and characters without width are left out, escapes of JSON,
 URLs, HTML and quoted-printable are resolved, strings that are joined are one, and base64 that
-turns into text is that text.
+turns into text is that text. Only the surroundings of such places are read again.
 """
 
 from __future__ import annotations
@@ -13,40 +13,49 @@ import binascii
 import html
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from observer.redaction.lazy_pattern import lazy
 from observer.redaction.secrets import Span
 
-_ESCAPES = lazy(
-    r"(?P<gone>(?:\x1b|\\+(?:x1[bB]|033|e|u001[bB]))(?:\[[0-9;:?]{0,24}[A-Za-z]|\][^\x07\x1b]{0,256}\x07)"
-    r"|[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+"
-    r"|(?<=[^\n]{70})=\r?\n"
-    r"|(?P<join>[\"'])[ \t]{0,8}(?:(?:\+|\.\.?|\|\||\\)[ \t]{0,8}(?:\r?\n[ \t]{0,40})?"
-    r"|\r?\n[ \t]{1,40}(?:\+[ \t]{0,8})?)(?P=join))"
-    r"|\\+(?:u00|x)(?P<code>[2-7][0-9A-Fa-f])"
-    r"|\\+(?P<sign>[\"'`/])"
-    r"|\\+(?P<blank>[nrt])"
-    r"|(?:%|=(?=[0-9A-F]{2}))(?P<hex>[2-7][0-9A-Fa-f]|0[AaDd])"
-    r"|(?P<entity>&(?:#\d{2,4}|#x[0-9A-Fa-f]{2,4}|quot|apos|amp|lt|gt|nbsp|colon|equals);)"
-    r"|(?<![A-Za-z0-9+/_-])(?P<base64>[A-Za-f][A-Za-z0-9+/_-]{23,16384}={0,2})"
+_AROUND = 240
+"""Characters around an escape that are read again with it."""
+_WHITE = {"n": "\n", "r": "\n", "t": "\t"}
+
+
+def _nothing(_: str) -> str:
+    return ""
+
+
+def _character(escape: str) -> str:
+    """Return what an escape stands for that ends with two hexadecimal digits."""
+    return chr(int(escape[-2:], 16))
+
+
+def _sign(escape: str) -> str:
+    return _WHITE.get(escape[-1], escape[-1])
+
+
+_COLOUR = r"(?:\[[0-9;:?]{0,24}[A-Za-z]|\][^\x07\x1b]{0,256}\x07)"
+_JOINT = r"(?=\s{0,40}[+\\.|\n])[ \t]*(?:(?:\+|\.\.?|\|\||\\)\s{0,40}|\r?\n[ \t]{1,40}(?:\+[ \t]*)?)"
+_KINDS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
+    ("\x1b", lazy(rf"\x1b{_COLOUR}"), _nothing),
+    ("\\", lazy(rf"\\+(?:x1[bB]|033|e|u001[bB]){_COLOUR}"), _nothing),
+    ("\\", lazy(r"\\+(?:u00|x)[2-7][0-9A-Fa-f]"), _character),
+    ("\\", lazy(r"\\+[\"'`/]"), _sign),
+    ("%", lazy(r"%(?:[2-7][0-9A-Fa-f]|0[AaDd])"), _character),
+    ("&", lazy(r"&(?:#\d{2,4}|#x[0-9A-Fa-f]{2,4}|quot|apos|amp|lt|gt|nbsp|colon|equals);"), html.unescape),
+    ("=3D", lazy(r"=(?:[2-7][0-9A-F]|0[AD])"), _character),
+    ("=\n", lazy(r"=\r?\n(?<=[^\n]{68}=\n)"), _nothing),
+    ('"', lazy(rf'"{_JOINT}"'), _nothing),
+    ("'", lazy(rf"'{_JOINT}'"), _nothing),
 )
-_GATES = (
-    ("\x1b", "\x1b"),
-    ("\\", r"\\+(?:u00[0-7]|x[1-7]|[\"'/]|033|e\[)"),
-    ("%", r"%(?:[2-7][0-9A-Fa-f]|0[AaDd])"),
-    ("&", r"&(?:#|quot|apos|amp|lt|gt|nbsp|colon|equals)"),
-    ("=3D", "=3D"),
-    ("=\n", r"[^\n]{70}=\n"),
-    ('" +', r'"[ \t]*\+\s*"'),
-    ("' +", r"'[ \t]*\+\s*'"),
-    ('"\n', r'"\n[ \t]+(?:\+ *)?"'),
-    ("'\n", r"'\n[ \t]+(?:\+ *)?'"),
-)
-_SEARCHES = tuple((sign, lazy(pattern)) for sign, pattern in _GATES)
-_UNSEEN = lazy("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+_LINE_ENDS = lazy(r"\\+[nrt]")
+_UNSEEN = lazy("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+")
 _CONTROLS = lazy(r"[^\t\n\r -~\u00a0-\uffff]")
+_TEXT_IN_BASE64 = lazy(r"(?:[A-Za-f][A-Za-z0-9+/_-]{3}){4}")
+_BASE64 = lazy(r"[A-Za-z0-9+/_-]{24,16384}={0,2}")
 
 
 class Reading(NamedTuple):
@@ -73,68 +82,67 @@ class Reading(NamedTuple):
         return start, start + 1
 
 
-def is_escaped(text: str, *, has_runs: bool) -> bool:
-    """Return True if a text may read otherwise; most text does not, and this is quickly seen."""
-    if has_runs or (not text.isascii() and _UNSEEN.search(text)):
-        return True
-    return any(sign in text and found.search(text) for sign, found in _SEARCHES)
+def plain_reading(text: str, runs: str) -> Reading | None:
+    """Return the plain reading of what surrounds the escapes of a text; None if it has none.
 
-
-def plain_reading(text: str) -> Reading | None:
-    """Return the plain reading of a text; None if it reads as it stands."""
+    `runs` are its `long_runs`. Most text has no escapes, and this is quickly seen.
+    """
+    escapes = list(_escapes(text, runs))
+    if not escapes:
+        return None
     parts: list[str] = []
     starts: list[int] = []
     sources: list[tuple[int, int, bool]] = []
-    at = length = 0
-    for found in _ESCAPES.finditer(text):
-        start, end = found.span()
-        resolved = _resolved(found)
-        if resolved is None:
+    length = at = 0
+
+    def add(part: str, start: int, end: int, *, is_whole: bool) -> None:
+        nonlocal length
+        if part:
+            parts.append(part)
+            starts.append(length)
+            sources.append((start, end, is_whole))
+            length += len(part)
+
+    for start, end, resolved in sorted(escapes):
+        if start < at:
             continue
-        if start > at:
-            parts.append(text[at:start])
-            starts.append(length)
-            sources.append((at, start, False))
-            length += start - at
-        if resolved:
-            parts.append(resolved)
-            starts.append(length)
-            sources.append((start, end, True))
-            length += len(resolved)
+        if start - at > 2 * _AROUND:
+            add(text[at : at + _AROUND], at, at + _AROUND, is_whole=False)
+            add("\n\n\n", at, at, is_whole=True)
+            at = start - _AROUND
+        add(text[at:start], at, start, is_whole=False)
+        add(resolved, start, end, is_whole=True)
         at = end
-    if not at:
-        return None
-    parts.append(text[at:])
-    starts.append(length)
-    sources.append((at, len(text), False))
+    add(text[at : at + _AROUND], at, at + _AROUND, is_whole=False)
     return Reading("".join(parts), starts, sources)
 
 
-def _resolved(found: re.Match[str]) -> str | None:
-    """Return what an escape stands for, None if it is none."""
-    kind = found.lastgroup
-    value = found[kind] if kind else ""
-    match kind:
-        case "code" | "hex":
-            return chr(int(value, 16))
-        case "sign":
-            return value
-        case "blank":
-            return "\t" if value == "t" else "\n"
-        case "entity":
-            return html.unescape(value)
-        case "base64":
-            return _decoded(value)
-        case _:
-            return ""
+def _escapes(text: str, runs: str) -> Iterator[tuple[int, int, str]]:
+    """Yield where escapes stand in a text, and what they stand for."""
+    has_quotes = False
+    for sign, pattern, resolve in _KINDS:
+        if sign in text:
+            for found in pattern.finditer(text):
+                has_quotes = has_quotes or sign == "\\"
+                yield *found.span(), resolve(found[0])
+    if has_quotes:
+        for found in _LINE_ENDS.finditer(text):
+            yield *found.span(), _sign(found[0])
+    if not text.isascii():
+        for found in _UNSEEN.finditer(text):
+            yield *found.span(), ""
+    for run in runs.split():
+        if _TEXT_IN_BASE64.match(run) and (found := _BASE64.match(text, text.find(run))):
+            if decoded := _decoded(found[0]):
+                yield *found.span(), decoded
 
 
-def _decoded(run: str) -> str | None:
-    """Return the text that base64 holds, None if it holds none."""
+def _decoded(run: str) -> str:
+    """Return the text that base64 holds, "" if it holds none."""
     run = run.rstrip("=").replace("-", "+").replace("_", "/")
+    run = run[: -1 if len(run) % 4 == 1 else None]
     try:
-        data = base64.b64decode(run[: len(run) // 4 * 4] if len(run) % 4 == 1 else run + "=" * (-len(run) % 4))
-        decoded = data.decode()
+        decoded = base64.b64decode(run + "=" * (-len(run) % 4)).decode()
     except (binascii.Error, UnicodeDecodeError):
-        return None
-    return None if _CONTROLS.search(decoded) else decoded
+        return ""
+    return "" if _CONTROLS.search(decoded) else decoded

@@ -19,7 +19,7 @@ import msgspec
 from observer.redaction.context_patterns import context_secrets
 from observer.redaction.key_files import key_file_secrets
 from observer.redaction.key_values import key_value_secrets
-from observer.redaction.plain import is_escaped, plain_reading
+from observer.redaction.plain import plain_reading
 from observer.redaction.prose import prose_secrets, table_secrets
 from observer.redaction.secrets import Span
 from observer.redaction.tokens import long_runs, token_secrets
@@ -112,10 +112,10 @@ def _secrets(text: str, low: str) -> list[Span]:
     runs = long_runs(text)
     found = _found(text, low, runs)
     # What escapes hide may hide again, as JSON in JSON in a URL does; deeper is nobody's form.
-    if is_escaped(text, has_runs=bool(runs)) and (reading := plain_reading(text)):
+    if reading := plain_reading(text, runs):
         inner = reading.text
         spans = _found(inner, _lower(inner), long_runs(inner))
-        if is_escaped(inner, has_runs=False) and (again := plain_reading(inner)):
+        if again := plain_reading(inner, ""):
             deep = _found(again.text, _lower(again.text), long_runs(again.text))
             spans += again.located(deep)
         found += reading.located(spans)
