@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from unicodedata import category
 
 from observer.redaction import env_vars, secrets, value_bounds
+from observer.redaction.columns import column
 from observer.redaction.lazy_pattern import lazy
 from observer.redaction.near import near
 from observer.redaction.secret_names import SECRET_NAMES, SecretName, joined
@@ -32,6 +33,7 @@ def key_value_secrets(text: str, low: str) -> Iterator[Span]:
             if span := _value_span(text, found, word) or joined(text, found, word) or near(text, found, word):
                 at = max(at, span.end)
                 yield span
+            yield from column(text, found, word)
 
 
 def _value_span(text: str, found: re.Match[str], word: SecretName) -> Span | None:

@@ -12,18 +12,17 @@ import re
 
 from observer.redaction.lazy_pattern import lazy
 from observer.redaction.secret_names import SecretName, is_about_secret
-from observer.redaction.secrets import UUID, Span, is_placeholder, is_random
+from observer.redaction.secrets import UUID, Span, is_drawn_letters, is_placeholder, is_random
 
 _FAR = 100
 """Characters that may stand between a name and what looks drawn."""
-_SIGNS = r"\s\"'`\\\])}>:=|,(\[{<~+*!.\u2192\u2500-\u257f\u00bb\u201c\u201e\u00ab-"
+_SIGNS = r"\s\"'`\\\])}>:=|,(\[{<~+*!./\u2192\u2500-\u257f\u00bb\u201c\u201e\u00ab-"
 _TAIL = lazy(r"(?:w(?:or)?d|wort|phrase|code)?s?(?![a-z])(?P<more>[A-Za-z0-9_-]{0,40}+)")
 _DIRECT = lazy(rf"[{_SIGNS}]{{1,40}}+")
-_WORDS = lazy(
-    rf"(?:[{_SIGNS}]{{1,24}}[A-Za-z\u00c0-\u024f.$@!#%/_]{{1,24}}+){{1,7}}?[{_SIGNS}]{{1,24}}"
-    r"(?=[^\s\"'`]*\d)"
-)
-_BACK = lazy(r"(?P<value>[^\s\"'`]{8,128})[\"'`)]*(?:\s+[|#\\/<-]*){1,3}(?:[a-z]{1,12}\s+){0,4}[\w.$-]*\Z", re.IGNORECASE)
+_STATEMENT = lazy(r"\spass[ \t]*(?:#.*)?(?:\r?\n|\Z)")
+"""One of Python."""
+_WORD = lazy(r"[A-Za-z\u00c0-\u024f]{2,}")
+_TOKEN = lazy(r"(?=[^\s\"'`<>|,;(){}\[\]]{0,64}?[\d!#$%^*?@])[^\s\"'`<>|,;(){}\[\]]{8,256}+")
 _BARE = lazy(r"[^\s\"'`]{4,256}+")
 _QUOTED = {sign: lazy(rf"[^{sign}\r\n]{{4,256}}?(?=\\{{0,7}}{sign})") for sign in "\"'`"}
 _CUT = lazy(
@@ -31,13 +30,14 @@ _CUT = lazy(
     r"|[,;](?=[\w.-]{1,40}[=:])|[\u2500-\u257f]"
 )
 _LEADS = "!#$%&*+-./?@^_~"
-_ENDS = ".,:;?*_)]}>"
+_ENDS = ".,:;)]}>"
 _NO_VALUE = lazy(
-    r"https?:|\w+://|(?:~|\.{1,2})?/(?:[\w.-]+/)*[\w.-]*\Z|[\d.,:/x-]+\Z|[A-Za-z]:\\|[$%@&][A-Za-z_]+\Z"
-    r"|\d{4}-\d\d-\d\d|(?:sha|md|utf|rfc|iso|base|v|aes|rsa|hs|es|rs)-?\d+(?![A-Za-z0-9]{6})|<[\w!/]|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z|\w+=\w",
-    re.IGNORECASE,
+    r"https?:|\w+://|arn:|(?:~|\.{1,2})?/[\w.-]*/|(?:~|\.{1,2}|#)/|/\w+\Z|[\d.,:/x-]+\Z|[A-Za-z]:\\"
+    r"|[$%@&*~^?#]+\\?[A-Za-z_:.]+\Z|\d{4}-\d\d-\d\d|<[\w!/]|[a-z_]{2,16}=\w|[a-z]+(?:_[a-z0-9]+)+\Z"
+    r"|[A-Z]+(?:_[A-Z0-9]+)+\Z|(?i:sha|md|utf|rfc|iso|base|v|aes|rsa|hs|es|rs)-?\d+(?![A-Za-z0-9]{6})"
+    r"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z|(?:\w+,)+\w+\Z|\\|-?\w+\*"
 )
-_CODE = lazy(r"[(){}\[\]]|\w(?:->|::|=>)\w|&&|\|\||==")
+_CODE = lazy(r"[(){}\[\]]|\w(?:->|::|=>)\w|&&|\|\||==|\\[a-z]")
 _DIGESTS = lazy(r"sha|md5|hash|digest|commit|checksum|fingerprint|etag|integrity|revision|uuid|\bid")
 _SYMBOLS = lazy(r"[!#$%&*+=?@^~]")
 
@@ -48,24 +48,47 @@ def near(text: str, found: re.Match[str], word: SecretName) -> Span | None:
     if tail is None or is_about_secret(text, found.start(), tail):
         return None
     gap = _DIRECT.match(text, tail.end())
+    if _STATEMENT.match(text, found.start() - 1):
+        return None
     if gap is not None:
-        is_option = text.startswith("--", max(0, text.rfind(" ", 0, found.start())) + 1)
         start, end = _bounds(text, gap.end())
         value = text[start:end]
-        is_joined = is_option or gap[0].strip(" \t") != ""
+        is_joined = gap[0].strip(" \t") != "" and "\n" not in gap[0]
         if gap[0].count("\n") < 4 and (_is_drawn(value) or _is_made_up(value, word, is_joined)):
             return Span(start, end, word.name)
-    return _behind_words(text, tail.end(), word)
-
-
-def _behind_words(text: str, at: int, word: SecretName) -> Span | None:
-    words = _WORDS.match(text, at, at + _FAR)
-    if words is None or words[0].count("\n") > 2:
+    if word.is_weak or word.gate == "auth":
         return None
-    start, end = _bounds(text, words.end())
+    return _behind(text, tail.end(), word) or _before(text, found.start(), word)
+
+
+def _behind(text: str, at: int, word: SecretName) -> Span | None:
+    for token in _TOKEN.finditer(text, at, at + _FAR):
+        if span := _apart(text, at, token.start(), text[at : token.start()], word):
+            return span
+    return None
+
+
+def _before(text: str, at: int, word: SecretName) -> Span | None:
+    line = text.rfind("\n", max(0, at - _FAR), at) + 1
+    for token in _TOKEN.finditer(text, max(line, at - _FAR), at):
+        between = text[token.end() : at]
+        if between and not between[0].isspace() and between[0] not in "\"'`)|,;<":
+            continue
+        if between.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.")[-1:].isspace() and (span := _apart(text, at, token.start(), between, word)):
+            return span
+    return None
+
+
+def _apart(text: str, at: int, place: int, between: str, word: SecretName) -> Span | None:
+    """Return what stands apart from a name, if it is a value, the more words the surer."""
+    words = len(_WORD.findall(between))
+    lines = between.count("\n")
+    is_close = between[-1:] not in " \t\n" or between.rstrip()[-1:] in ":=>"
+    if words > 7 or lines > 2 or (lines and not is_close and "<<" not in between):
+        return None
+    start, end = _bounds(text, place)
     value = text[start:end]
-    is_close = words[0][-1] not in " \t" or words[0].rstrip()[-1:] in ":=>"
-    if _is_drawn(value, words[0]) or (is_close and _is_made_up(value, word, False)):
+    if _is_drawn(value, between) or (words < 4 and _is_made_up(value, word, False)):
         return Span(start, end, word.name)
     return None
 
@@ -73,7 +96,7 @@ def _behind_words(text: str, at: int, word: SecretName) -> Span | None:
 def _bounds(text: str, at: int) -> tuple[int, int]:
     """Return where the value around a place starts and ends."""
     start = at
-    while start and text[start - 1] in _LEADS:
+    while start and text[start - 1] in _LEADS and not text[start - 2 : start - 1].isalnum():
         start -= 1
     before = text[start - 1 : start]
     inside = _QUOTED[before].match(text, start) if before in _QUOTED else None
@@ -85,11 +108,14 @@ def _bounds(text: str, at: int) -> tuple[int, int]:
     end = bare.end()
     if cut := _CUT.search(text, max(start + 1, at), end):
         end = cut.start()
-    return start, start + len(text[start:end].rstrip(_ENDS))
+    frame = text[start - 1 : start] if text[start - 1 : start] in "*_" else ""
+    return start, start + len(text[start:end].rstrip(_ENDS + frame))
 
 
 def _is_drawn(value: str, between: str = "") -> bool:
-    if not is_random(value) or is_placeholder(value) or _NO_VALUE.match(value):
+    if not (is_random(value) or is_drawn_letters(value)):
+        return False
+    if is_placeholder(value) or _NO_VALUE.match(value):
         return False
     is_hex = not value.strip("0123456789abcdefABCDEF-")
     if is_hex or UUID.search(value):
@@ -100,8 +126,15 @@ def _is_drawn(value: str, between: str = "") -> bool:
 def _is_made_up(value: str, word: SecretName, is_joined: bool) -> bool:
     if len(value) < 6 or word.is_weak or _CODE.search(value) or _NO_VALUE.match(value):
         return False
-    if is_placeholder(value) or not any(map(str.isdigit, value)) or value.isdigit():
+    symbols = len(_SYMBOLS.findall(value))
+    has_digit = any(map(str.isdigit, value))
+    if is_placeholder(value) or not any(map(str.isalpha, value)) or not (has_digit or symbols > 1):
         return False
-    if _SYMBOLS.search(value):
-        return len(value) >= 8 and any(map(str.isalpha, value))
-    return is_joined and word.is_password and len(value) >= 8 and any(map(str.isalpha, value))
+    if symbols:
+        return len(value) >= 8 and not value.islower() and not value.isupper()
+    return is_joined and word.is_password and len(value) >= 8
+
+
+def looks_secret(value: str, word: SecretName) -> bool:
+    """Return True for the value of a cell whose heading names a secret."""
+    return _is_drawn(value) or _is_made_up(value, word, True)

@@ -94,7 +94,7 @@ SECRET_NAMES = (
     SecretName("psk", "password", lazy("psk"), is_password=True),
     SecretName("secret", "secret", lazy("secret")),
     SecretName("token", "token", lazy("token")),
-    SecretName("key", "api-key", lazy(f"key(?<=[a-z._-]key)(?:{_after('key', *_OWNERS_OF_KEYS)})")),
+    SecretName("key", "api-key", lazy(f"key(?<=[a-z._ -]key)(?:{_after('key', *_OWNERS_OF_KEYS)})")),
     SecretName(
         "key",
         "api-key",
@@ -116,11 +116,15 @@ def is_about_secret(text: str, at: int, tail: re.Match[str]) -> bool:
     if words and (words[-1] in ABOUT or tail["more"][0].islower()):
         return True
     owner = _BEFORE.search(text, max(0, at - 40), at)
+    if owner and text.startswith("::", owner.start() - 2):
+        return True  # the name of a type: `AWS::IAM::AccessKey`
     before = [each.lower() for each in _HUMPS.findall(owner[0])] if owner else []
     return bool(before) and (before[-1] in _PUBLIC or before[0] in _MEASURES)
 
 
-_PUBLIC = frozenset({"public", "pub", *_KEYS_OF_DATA})
+_PUBLIC = frozenset(
+    {*("change", "request", "page", "next", "continuation", "input", "output"), *_KEYS_OF_DATA}
+)
 _MEASURES = frozenset(
     {"max", "min", "num", "total", "count", "has", "use", "no", "require", "enable", "is"}
 )

@@ -81,6 +81,15 @@ def is_random(value: str, *, at_least: int = 12) -> bool:
     return changes * 4 >= len(kinds) and not _is_name(value[:64])
 
 
+_JOINTS = str.maketrans("", "", "-_./+=")
+
+
+def is_drawn_letters(value: str) -> bool:
+    """Return True if letters, and what joins them, change between a and A too often for words."""
+    letters = value[:64].translate(_JOINTS)
+    return len(letters) >= 10 and letters.isalpha() and letters.isascii() and _swings(letters) and not _is_name(letters)
+
+
 UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 LOWER_UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 """The same in lower case, as a part of patterns."""
