@@ -16,13 +16,14 @@ from observer.redaction.secrets import UUID, Span, is_drawn_letters, is_placehol
 
 _FAR = 100
 """Characters that may stand between a name and what looks drawn."""
-_SIGNS = r"\s\"'`\\\])}>:=|,(\[{<~+*!./\u2192\u2500-\u257f\u00bb\u201c\u201e\u00ab-"
+_SIGNS = r"\s\"'`\\\])}>:=|,(\[{<~+*!./\u2192\u662f\u4e3a\u70ba\uc740\ub294\u306f\u304c\uff1a\u2500-\u257f\u00bb\u201c\u201e\u00ab-"
 _TAIL = lazy(r"(?:w(?:or)?d|wort|phrase|code)?s?(?![a-z])(?P<more>[A-Za-z0-9_-]{0,40}+)")
 _DIRECT = lazy(rf"[{_SIGNS}]{{1,40}}+")
-_STATEMENT = lazy(r"\spass[ \t]*(?:#.*)?(?:\r?\n|\Z)")
-"""One of Python."""
+_STATEMENT = lazy(r"\spass[ \t]*(?:#.*)?(?:\r?\n|\Z)|[^\w]PASS: ")
+"""One of Python, and a test's result."""
+_DATA = lazy(r"[A-Za-z0-9+/]{24}")
 _WORD = lazy(r"[A-Za-z\u00c0-\u024f]{2,}")
-_TOKEN = lazy(r"(?=[^\s\"'`<>|,;(){}\[\]]{0,64}?[\d!#$%^*?@])[^\s\"'`<>|,;(){}\[\]]{8,256}+")
+_TOKEN = lazy(r"(?<![^\s\"'`<>|,;(){}\[\]])(?=[^\s\"'`<>|,;(){}\[\]]{0,64}?(?:[\d!#$%^*?@]|-\w+-\w+-))[^\s\"'`<>|,;(){}\[\]]{8,256}+")
 _BARE = lazy(r"[^\s\"'`]{4,256}+")
 _QUOTED = {sign: lazy(rf"[^{sign}\r\n]{{4,256}}?(?=\\{{0,7}}{sign})") for sign in "\"'`"}
 _CUT = lazy(
@@ -39,6 +40,9 @@ _NO_VALUE = lazy(
 )
 _CODE = lazy(r"[(){}\[\]]|\w(?:->|::|=>)\w|&&|\|\||==|\\[a-z]")
 _DIGESTS = lazy(r"sha|md5|hash|digest|commit|checksum|fingerprint|etag|integrity|revision|uuid|\bid")
+_BASE64 = lazy(r"(?=.{0,20}[A-Z])(?=.{0,20}[a-z])[A-Za-z0-9+/]{20,}={0,2}")
+_PHRASE = lazy(r"(?:[^\W\d_]{3,}[-]){2,}(?:\d{2,4}|[^\W\d_]{2,}-(?:[^\W\d_]{3,}|\d{2,4}))|(?:[^\W\d_]{3,}-){3,}[^\W\d_]{3,}(?:-\d{1,4})?")
+_NAMES = lazy(r"pass|secret|token|key|cred|auth|user|name|your|the-|-of-|-and-|-for-|-to-|-a-|-in-|based", re.IGNORECASE)
 _SYMBOLS = lazy(r"[!#$%&*+=?@^~]")
 
 
@@ -47,18 +51,29 @@ def near(text: str, found: re.Match[str], word: SecretName) -> Span | None:
     tail = _TAIL.match(text, found.end())
     if tail is None or is_about_secret(text, found.start(), tail):
         return None
-    gap = _DIRECT.match(text, tail.end())
-    if _STATEMENT.match(text, found.start() - 1):
+    if _STATEMENT.match(text, found.start() - 1) or _DATA.match(text, max(0, found.start() - 24)):
         return None
+    gap = _DIRECT.match(text, tail.end())
     if gap is not None:
         start, end = _bounds(text, gap.end())
         value = text[start:end]
-        is_joined = gap[0].strip(" \t") != "" and "\n" not in gap[0]
+        is_joined = gap[0].strip() != "" or _is_alone(text, found, start, end)
         if gap[0].count("\n") < 4 and (_is_drawn(value) or _is_made_up(value, word, is_joined)):
             return Span(start, end, word.name)
-    if word.is_weak or word.gate == "auth":
+    if word.is_weak or word.gate == "auth" or found[0] == tail[0] + "pass":
         return None
     return _behind(text, tail.end(), word) or _before(text, found.start(), word)
+
+
+_ALONE = lazy(r"[ \t]*(?:[a-z-]{1,16}[ \t]+){0,3}[\w.-]{0,40}\Z")
+
+
+def _is_alone(text: str, found: re.Match[str], start: int, end: int) -> bool:
+    """Return True if a line is little more than a name and a value."""
+    if text[end : end + 1] not in "\r\n;" or "\n" in text[found.end() : start]:
+        return False
+    line = text.rfind("\n", 0, found.start()) + 1
+    return found.start() - line < 80 and _ALONE.match(text, line, found.start()) is not None
 
 
 def _behind(text: str, at: int, word: SecretName) -> Span | None:
@@ -115,7 +130,7 @@ def _bounds(text: str, at: int) -> tuple[int, int]:
 def _is_drawn(value: str, between: str = "") -> bool:
     if not (is_random(value) or is_drawn_letters(value)):
         return False
-    if is_placeholder(value) or _NO_VALUE.match(value):
+    if is_placeholder(value) or (_NO_VALUE.match(value) and not _BASE64.fullmatch(value)):
         return False
     is_hex = not value.strip("0123456789abcdefABCDEF-")
     if is_hex or UUID.search(value):
@@ -128,10 +143,14 @@ def _is_made_up(value: str, word: SecretName, is_joined: bool) -> bool:
         return False
     symbols = len(_SYMBOLS.findall(value))
     has_digit = any(map(str.isdigit, value))
-    if is_placeholder(value) or not any(map(str.isalpha, value)) or not (has_digit or symbols > 1):
+    if is_placeholder(value) or not any(map(str.isalpha, value)):
+        return False
+    if _PHRASE.fullmatch(value) and not _NAMES.search(value):
+        return True
+    if not (has_digit or symbols > 1):
         return False
     if symbols:
-        return len(value) >= 8 and not value.islower() and not value.isupper()
+        return len(value) >= 8 and not (value.isupper() or (value.islower() and not has_digit))
     return is_joined and word.is_password and len(value) >= 8
 
 

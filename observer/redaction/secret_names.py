@@ -45,7 +45,7 @@ _OWNERS_OF_KEYS = (
         "signing",
         "signature",
     ),
-    *("master", "shared", "service", "license", "app", "admin", "deploy", "storage", "session"),
+    *("master", "shared", "service", "app", "admin", "deploy", "storage", "session"),
     *("jwt", "hmac", "webhook", "client", "consumer", "functions", "subscription", "cipher"),
 )
 _KEYS_OF_DATA = (
@@ -79,6 +79,10 @@ _KEYS_OF_DATA = (
 """Owners of keys that only look something up: `cache_key` is not a secret."""
 _OWNERS_OF_PASS = ("user", "db", "root", "admin", "keystore", "smtp", "ftp")
 
+_FOREIGN = (
+    *("kennwort", "contraseña", "mot de passe", "palavra-passe", "senha", "hasło", "şifre"),
+    *("lösenord", "jelszó", "пароль", "密码", "密碼", "パスワード", "비밀번호"),
+)
 # Each pattern begins with its gate, a literal that the engine finds before it tries anything.
 SECRET_NAMES = (
     SecretName(
@@ -92,6 +96,8 @@ SECRET_NAMES = (
     ),
     SecretName("pwd", "password", lazy("pwd(?<!oldpwd)"), is_password=True),
     SecretName("psk", "password", lazy("psk"), is_password=True),
+    SecretName("pw", "password", lazy(r"pw(?<![a-z]pw)(?![a-z])"), is_password=True),
+    *(SecretName(word, "password", lazy(re.escape(word)), is_password=True) for word in _FOREIGN),
     SecretName("secret", "secret", lazy("secret")),
     SecretName("token", "token", lazy("token")),
     SecretName("key", "api-key", lazy(f"key(?<=[a-z._ -]key)(?:{_after('key', *_OWNERS_OF_KEYS)})")),

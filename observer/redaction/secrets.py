@@ -66,6 +66,7 @@ _KINDS = bytes.maketrans(
     b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
     b"a" * 26 + b"A" * 26 + b"0" * 10,
 )
+_HEX = "0123456789abcdef"
 _SEPARATORS = b"-_./+=:~ "
 
 
@@ -77,6 +78,8 @@ def is_random(value: str, *, at_least: int = 12) -> bool:
     kinds = value[:64].encode("ascii", "replace").translate(_KINDS, _SEPARATORS)
     if len(kinds) < at_least or b"0" not in kinds or not (b"a" in kinds or b"A" in kinds):
         return False
+    if len(kinds) >= 32 and not kinds.strip(b"0Aa") and not value[:64].strip(_HEX):
+        return True
     changes: int = sum(map(operator.ne, kinds, kinds[1:]))
     return changes * 4 >= len(kinds) and not _is_name(value[:64])
 
