@@ -71,7 +71,8 @@ CONTEXT_PATTERNS = (
         "authorization",
         "authorization",
         lazy(
-            r"(?i:authorization)\\{0,3}[\"'`]?[ \t]{0,8}[:=][ \t]{0,8}\\{0,3}[\"'`]?"
+            r"(?i:authorization)(?<![a-z]authorization)(?<![a-z]Authorization)"
+            r"\\{0,3}[\"'`]?[ \t]{0,8}[:=][ \t]{0,8}\\{0,3}[\"'`]?"
             r"(?P<secret>[^\s\"'`\\<>,;(){}$]{16,256})"
         ),
         is_generated,

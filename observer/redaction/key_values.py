@@ -17,7 +17,7 @@ from observer.redaction import env_vars, secrets, value_bounds
 from observer.redaction.columns import column
 from observer.redaction.lazy_pattern import lazy
 from observer.redaction.near import near
-from observer.redaction.secret_names import SECRET_NAMES, SecretName, joined
+from observer.redaction.secret_names import SECRET_NAMES, SecretName, is_no_secret, joined
 from observer.redaction.secrets import MARKER, Span, is_generated_whole, is_placeholder, is_random
 from observer.redaction.value_bounds import HEAD, Key, key_of
 
@@ -30,6 +30,8 @@ def key_value_secrets(text: str, low: str) -> Iterator[Span]:
         at = 0
         while found := word.pattern.search(low, at):
             at = found.end()
+            if is_no_secret(text, found.start(), at):
+                continue
             if span := _value_span(text, found, word) or joined(text, found, word) or near(text, found, word):
                 at = max(at, span.end)
                 yield span

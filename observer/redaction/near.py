@@ -34,12 +34,13 @@ _LEADS = "!#$%&*+-./?@^_~"
 _ENDS = ".,:;)]}>"
 _NO_VALUE = lazy(
     r"https?:|\w+://|arn:|(?:~|\.{1,2})?/[\w.-]*/|(?:~|\.{1,2}|#)/|/\w+\Z|[\d.,:/x-]+\Z|[A-Za-z]:\\"
-    r"|[$%@&*~^?#]+\\?[A-Za-z_:.]+\Z|\d{4}-\d\d-\d\d|<[\w!/]|[a-z_]{2,16}=\w|[a-z]+(?:_[a-z0-9]+)+\Z"
+    r"|[$%@&*~^?#]+\\?[A-Za-z_:.]+\Z|\d{4}-\d\d-\d\d|<[\w!/]|[A-Z]?[a-z_]{2,16}=\w|[!=<>]=|[a-z]{2}-[a-z]+-\d|[\w.-]*(?:/[\w.-]+)+\.\w{1,5}\Z|[a-z][\w-]*\.[a-z]{1,5}\Z|[a-z]+(?:_[a-z0-9]+)+\Z"
     r"|[A-Z]+(?:_[A-Z0-9]+)+\Z|(?i:sha|md|utf|rfc|iso|base|v|aes|rsa|hs|es|rs)-?\d+(?![A-Za-z0-9]{6})"
     r"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z|(?:\w+,)+\w+\Z|\\|-?\w+\*"
 )
 _CODE = lazy(r"[(){}\[\]]|\w(?:->|::|=>)\w|&&|\|\||==|\\[a-z]")
 _DIGESTS = lazy(r"sha|md5|hash|digest|commit|checksum|fingerprint|etag|integrity|revision|uuid|\bid")
+_CAMEL = lazy(r"(?:[A-Z]?[a-z]+\d{0,5})+(?:[A-Z]{2,4}\d?)?")
 _BASE64 = lazy(r"(?=.{0,20}[A-Z])(?=.{0,20}[a-z])[A-Za-z0-9+/]{20,}={0,2}")
 _PHRASE = lazy(r"(?:[^\W\d_]{3,}[-]){2,}(?:\d{2,4}|[^\W\d_]{2,}-(?:[^\W\d_]{3,}|\d{2,4}))|(?:[^\W\d_]{3,}-){3,}[^\W\d_]{3,}(?:-\d{1,4})?")
 _NAMES = lazy(r"pass|secret|token|key|cred|auth|user|name|your|the-|-of-|-and-|-for-|-to-|-a-|-in-|based", re.IGNORECASE)
@@ -51,7 +52,7 @@ def near(text: str, found: re.Match[str], word: SecretName) -> Span | None:
     tail = _TAIL.match(text, found.end())
     if tail is None or is_about_secret(text, found.start(), tail):
         return None
-    if _STATEMENT.match(text, found.start() - 1) or _DATA.match(text, max(0, found.start() - 24)):
+    if _STATEMENT.match(text, found.start() - 1) or _DATA.match(text, found.start() - 24):
         return None
     gap = _DIRECT.match(text, tail.end())
     if gap is not None:
@@ -128,7 +129,7 @@ def _bounds(text: str, at: int) -> tuple[int, int]:
 
 
 def _is_drawn(value: str, between: str = "") -> bool:
-    if not (is_random(value) or is_drawn_letters(value)):
+    if not (is_random(value) or is_drawn_letters(value)) or _CAMEL.fullmatch(value):
         return False
     if is_placeholder(value) or (_NO_VALUE.match(value) and not _BASE64.fullmatch(value)):
         return False

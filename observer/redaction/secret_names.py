@@ -96,7 +96,7 @@ SECRET_NAMES = (
     ),
     SecretName("pwd", "password", lazy("pwd(?<!oldpwd)"), is_password=True),
     SecretName("psk", "password", lazy("psk"), is_password=True),
-    SecretName("pw", "password", lazy(r"pw(?<![a-z]pw)(?![a-z])"), is_password=True),
+    SecretName("pw", "password", lazy(r"pw(?<![a-z0-9+/-]pw)(?![\w+/-])"), is_password=True),
     *(SecretName(word, "password", lazy(re.escape(word)), is_password=True) for word in _FOREIGN),
     SecretName("secret", "secret", lazy("secret")),
     SecretName("token", "token", lazy("token")),
@@ -121,9 +121,18 @@ def is_about_secret(text: str, at: int, tail: re.Match[str]) -> bool:
     words = [each.lower() for each in _HUMPS.findall(tail["more"])]
     if words and (words[-1] in ABOUT or tail["more"][0].islower()):
         return True
+    return is_no_secret(text, at, tail.end())
+
+
+def is_no_secret(text: str, at: int, end: int) -> bool:
+    """Return True if the name around a word is of something public, a type, or no name at all."""
+    if "[redacted:" in text[max(0, at - 32) : at].rpartition("]")[2]:
+        return True
     owner = _BEFORE.search(text, max(0, at - 40), at)
     if owner and text.startswith("::", owner.start() - 2):
         return True  # the name of a type: `AWS::IAM::AccessKey`
+    if owner and is_random(owner[0] + text[at:end]):
+        return True
     before = [each.lower() for each in _HUMPS.findall(owner[0])] if owner else []
     return bool(before) and (before[-1] in _PUBLIC or before[0] in _MEASURES)
 

@@ -45,7 +45,7 @@ _STAND_INS = (
     *("insert_", "insert-", "replace_", "replace-", "your_", "your-", "your ", "xxxx", "****"),
     *("[private", "${", "{{", "...", "\u2026", "%s", "(?:", "[^", "\\w"),
 )
-_BEGINNINGS = ("<", "your", "my_pass", "my-pass", "mypass", "my_sec", "my-sec", "my_tok", "my-tok")
+_BEGINNINGS = ("<", "arn:", "your", "my_pass", "my-pass", "mypass", "my_sec", "my-sec", "my_tok", "my-tok")
 _VARIABLE = re.compile(
     r"(.)\1*"  # xxxx, ****
     r"|\$\(.*|\$[\w:]+-?(?:>.*)?|[#@%]?\{.*"  # $(cmd), $X, $x->{y}, {x}, #{x}

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from observer.redaction.lazy_pattern import lazy
-from observer.redaction.secrets import Span
+from observer.redaction.secrets import Span, is_random
 
 
 class _Format(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -71,7 +71,10 @@ def token_secrets(text: str, runs: str) -> Iterator[Span]:
     """
     for token in _present(text, runs):
         for match in token.pattern.finditer(text):
-            if token.name != "jwt" or "secret" not in match.re.groupindex or match["secret"]:
+            groups = match.re.groupindex
+            if ("secret" not in groups or match["secret"]) and (
+                "drawn" not in groups or is_random(match["drawn"], at_least=16)
+            ):
                 yield Span(match.start(), match.end(), token.name)
 
 
