@@ -12,7 +12,7 @@ import re
 
 from observer.redaction.lazy_pattern import lazy
 from observer.redaction.secret_names import SecretName, is_about_secret
-from observer.redaction.secrets import UUID, Span, is_drawn_letters, is_placeholder, is_random
+from observer.redaction.secrets import UUID, Span, is_drawn_letters, is_encoded, is_placeholder, is_random
 
 _FAR = 100
 """Characters that may stand between a name and what looks drawn."""
@@ -23,7 +23,7 @@ _STATEMENT = lazy(r"\spass[ \t]*(?:#.*)?(?:\r?\n|\Z)|[^\w]PASS: ")
 """One of Python, and a test's result."""
 _DATA = lazy(r"[A-Za-z0-9+/]{24}")
 _WORD = lazy(r"[A-Za-z\u00c0-\u024f]{2,}")
-_TOKEN = lazy(r"(?<![^\s\"'`<>|,;(){}\[\]])(?=[^\s\"'`<>|,;(){}\[\]]{0,64}?(?:[\d!#$%^*?@]|-\w+-\w+-))[^\s\"'`<>|,;(){}\[\]]{8,256}+")
+_TOKEN = lazy(r"(?<![^\s\"'`<>|,;(){}\[\]])(?=[^\s\"'`<>|,;(){}\[\]]{0,64}?(?:[\d!#$%^*?@]|-\w+-\w+-|[a-z][A-Z]))[^\s\"'`<>|,;(){}\[\]]{8,256}+")
 _BARE = lazy(r"[^\s\"'`]{4,256}+")
 _QUOTED = {sign: lazy(rf"[^{sign}\r\n]{{4,256}}?(?=\\{{0,7}}{sign})") for sign in "\"'`"}
 _CUT = lazy(
@@ -38,9 +38,9 @@ _NO_VALUE = lazy(
     r"|[A-Z]+(?:_[A-Z0-9]+)+\Z|(?i:sha|md|utf|rfc|iso|base|v|aes|rsa|hs|es|rs)-?\d+(?![A-Za-z0-9]{6})"
     r"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z|(?:\w+,)+\w+\Z|\\|-?\w+\*"
 )
-_CODE = lazy(r"[(){}\[\]]|\w(?:->|::|=>)\w|&&|\|\||==|\\[a-z]")
+_CODE = lazy(r"[(){}\[\]]|\w(?:->|::|=>)\w|&&|\|\||==(?!\Z)|\\[a-z]")
 _DIGESTS = lazy(r"sha|md5|hash|digest|commit|checksum|fingerprint|etag|integrity|revision|uuid|\bid")
-_CAMEL = lazy(r"(?:[A-Z]?[a-z]+\d{0,5})+(?:[A-Z]{2,4}\d?)?")
+_CAMEL = lazy(r"(?=.*[A-Z])(?:[A-Z]?[a-z]+\d{0,5})+(?:[A-Z]{2,4}\d?)?")
 _BASE64 = lazy(r"(?=.{0,20}[A-Z])(?=.{0,20}[a-z])[A-Za-z0-9+/]{20,}={0,2}")
 _PHRASE = lazy(r"(?:[^\W\d_]{3,}[-]){2,}(?:\d{2,4}|[^\W\d_]{2,}-(?:[^\W\d_]{3,}|\d{2,4}))|(?:[^\W\d_]{3,}-){3,}[^\W\d_]{3,}(?:-\d{1,4})?")
 _NAMES = lazy(r"pass|secret|token|key|cred|auth|user|name|your|the-|-of-|-and-|-for-|-to-|-a-|-in-|based", re.IGNORECASE)
@@ -61,12 +61,18 @@ def near(text: str, found: re.Match[str], word: SecretName) -> Span | None:
         is_joined = gap[0].strip() != "" or _is_alone(text, found, start, end)
         if gap[0].count("\n") < 4 and (_is_drawn(value) or _is_made_up(value, word, is_joined)):
             return Span(start, end, word.name)
-    if word.is_weak or word.gate == "auth" or found[0] == tail[0] + "pass":
+    if word.is_weak or word.gate == "auth" or _is_verb(text, found, tail):
         return None
     return _behind(text, tail.end(), word) or _before(text, found.start(), word)
 
 
 _ALONE = lazy(r"[ \t]*(?:[a-z-]{1,16}[ \t]+){0,3}[\w.-]{0,40}\Z")
+
+
+def _is_verb(text: str, found: re.Match[str], tail: re.Match[str]) -> bool:
+    """Return True for `pass` alone, which is a word of every language."""
+    before = text[max(0, found.start() - 1) : found.start()]
+    return found[0] == "pass" and tail[0] == "" and not (before.isalnum() or before in "_-.")
 
 
 def _is_alone(text: str, found: re.Match[str], start: int, end: int) -> bool:
@@ -129,7 +135,7 @@ def _bounds(text: str, at: int) -> tuple[int, int]:
 
 
 def _is_drawn(value: str, between: str = "") -> bool:
-    if not (is_random(value) or is_drawn_letters(value)) or _CAMEL.fullmatch(value):
+    if not (is_random(value) or is_drawn_letters(value) or is_encoded(value)) or _CAMEL.fullmatch(value):
         return False
     if is_placeholder(value) or (_NO_VALUE.match(value) and not _BASE64.fullmatch(value)):
         return False

@@ -44,6 +44,8 @@ _KINDS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
     ("\\", lazy(rf"\\+(?:x1[bB]|033|e|u001[bB]){_COLOUR}"), _nothing),
     ("\\", lazy(r"\\+(?:u00|x)[2-7][0-9A-Fa-f]"), _character),
     ("\\", lazy(r"\\+[\"'`/]"), _sign),
+    ("\\", lazy(r"\\[01][0-7]{2}(?![0-9])"), lambda escape: chr(int(escape[1:], 8))),
+    ("\\", lazy(r"\\u\{00?[2-7][0-9A-Fa-f]\}"), lambda escape: chr(int(escape[-3:-1], 16))),
     ("%", lazy(r"%(?:[2-7][0-9A-Fa-f]|0[AaDd])"), _character),
     ("&", lazy(r"&(?:#\d{2,4}|#x[0-9A-Fa-f]{2,4}|quot|apos|amp|lt|gt|nbsp|colon|equals);"), html.unescape),
     ("=3D", lazy(r"=(?:[2-7][0-9A-F]|0[AD])"), _character),
@@ -51,6 +53,10 @@ _KINDS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
     ('"', lazy(rf'"{_JOINT}"'), _nothing),
     ("'", lazy(rf"'{_JOINT}'"), _nothing),
 )
+_CODES = lazy(r"(?:(?:0[xX][2-7][0-9A-Fa-f]|[3-9]\d|1[01]\d|12[0-6])[, ]{1,3}){7,512}(?:0[xX][2-7][0-9A-Fa-f]|[3-9]\d|1[01]\d|12[0-6])")
+_CODE = lazy(r"0[xX][0-9A-Fa-f]{2}|\d{2,3}")
+_CHR = lazy(r"(?:(?:[Cc][Hh][RrWw]|chr|char|CHAR|fromCharCode|String\.fromCharCode)\((?:0[xX][2-7][0-9A-Fa-f]|\d{2,3})\)(?:\s{0,4}(?:\+|\.|\|\||&|,)\s{0,4})?){6,512}")
+_HEX_TEXT = lazy(r"(?:0[xX]|\\x)?(?:[2-7][0-9a-fA-F]){12,4096}\Z")
 _LINE_ENDS = lazy(r"\\+[nrt]")
 _UNSEEN = lazy("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+")
 _CONTROLS = lazy(r"[^\t\n\r -~\u00a0-\uffff]")
@@ -131,10 +137,22 @@ def _escapes(text: str, runs: str) -> Iterator[tuple[int, int, str]]:
     if not text.isascii():
         for found in _UNSEEN.finditer(text):
             yield *found.span(), ""
+    if "3" in text and ", " in text or "," in text:
+        for found in _CODES.finditer(text):
+            yield *found.span(), _of_codes(found[0])
+    if "r(" in text or "R(" in text or "e(" in text:
+        for found in _CHR.finditer(text):
+            yield *found.span(), _of_codes(found[0])
     for run in runs.split():
+        if _HEX_TEXT.fullmatch(run) and (at := text.find(run)) >= 0:
+            yield at, at + len(run), bytes.fromhex(run).decode("ascii")
         if _TEXT_IN_BASE64.match(run) and (found := _BASE64.match(text, text.find(run))):
             if decoded := _decoded(found[0]):
                 yield *found.span(), decoded
+
+
+def _of_codes(codes: str) -> str:
+    return "".join(chr(int(code, 0)) for code in _CODE.findall(codes))
 
 
 def _decoded(run: str) -> str:

@@ -77,26 +77,29 @@ _KEYS_OF_DATA = (
     *("cursor", "checksum", "fingerprint", "build", "commit", "snapshot", "artifact", "content"),
 )
 """Owners of keys that only look something up: `cache_key` is not a secret."""
-_OWNERS_OF_PASS = ("user", "db", "root", "admin", "keystore", "smtp", "ftp")
-
 _FOREIGN = (
-    *("kennwort", "contraseña", "mot de passe", "palavra-passe", "senha", "hasło", "şifre"),
-    *("lösenord", "jelszó", "пароль", "密码", "密碼", "パスワード", "비밀번호"),
+    *("kennwort", "contraseña", "contrasena", "mot de passe", "palavra-passe", "senha", "hasło"),
+    *("şifre", "lösenord", "jelszó", "wachtwoord", "heslo", "salasana", "adgangskode", "passord"),
+    *("lozinka", "slaptažodis", "parola", "clave", "zugangscode", "zugangsdaten", "geheimnis"),
+    *("пароль", "секрет", "токен", "ключ", "密码", "密碼", "口令", "密钥", "令牌", "パスワード"),
+    *("トークン", "비밀번호", "암호", "كلمة السر", "كلمة المرور", "סיסמה", "पासवर्ड", "κωδικός", "mật khẩu"),
 )
+_WEAK_NAMES = ("login", "logon", "signin", "cookie", "session", "sid", "otp", "license", "community", "creds", "pin", "seed", "salt", "basic", "bearer", "account", "admin")
 # Each pattern begins with its gate, a literal that the engine finds before it tries anything.
 SECRET_NAMES = (
     SecretName(
         "pass",
         "password",
         lazy(
-            rf"pass(?:(?=w|phrase|code)|(?<=[_-]pass)|(?<![a-z]pass)(?![a-z])"
-            rf"|{_after('pass', *_OWNERS_OF_PASS)})"
+            r"pass(?:(?=w|phrase|code)"
+            r"|(?![a-z])(?<!bypass)(?<!compass)(?<!surpass)(?<!spass)(?<!erpass)(?<!encompass)"
+            r"(?<!onepass))"
         ),
         is_password=True,
     ),
     SecretName("pwd", "password", lazy("pwd(?<!oldpwd)"), is_password=True),
     SecretName("psk", "password", lazy("psk"), is_password=True),
-    SecretName("pw", "password", lazy(r"pw(?<![a-z0-9+/-]pw)(?![\w+/-])"), is_password=True),
+    SecretName("pw", "password", lazy(r"pw(?:(?<![a-z0-9+/-]pw)|(?<=[dtnrep]pw))(?![\w+/-])"), is_password=True),
     *(SecretName(word, "password", lazy(re.escape(word)), is_password=True) for word in _FOREIGN),
     SecretName("secret", "secret", lazy("secret")),
     SecretName("token", "token", lazy("token")),
@@ -108,6 +111,11 @@ SECRET_NAMES = (
         is_weak=True,
     ),
     SecretName("credential", "credential", lazy("credential")),
+    SecretName("authtok", "password", lazy("authtok(?!en)"), is_password=True),
+    *(
+        SecretName(word, "secret", lazy(rf"{word}(?<![a-z]{word})s?(?![a-z])"), is_weak=True)
+        for word in _WEAK_NAMES
+    ),
     SecretName("auth", "token", lazy("auth(?![a-z])(?<![a-z-]auth)")),
 )
 

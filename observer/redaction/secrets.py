@@ -11,6 +11,8 @@ judged by its form alone, after random-looking values have been recognized.
 
 from __future__ import annotations
 
+import base64
+import binascii
 import operator
 import re
 from itertools import pairwise
@@ -91,6 +93,17 @@ def is_drawn_letters(value: str) -> bool:
     """Return True if letters, and what joins them, change between a and A too often for words."""
     letters = value[:64].translate(_JOINTS)
     return len(letters) >= 10 and letters.isalpha() and letters.isascii() and _swings(letters) and not _is_name(letters)
+
+
+def is_encoded(value: str) -> bool:
+    """Return True if a value is base64 of a short text, as the values of Kubernetes are."""
+    if len(value) % 4 or not value.isascii() or not 8 <= len(value) <= 256 or value.isalpha() or value.islower():
+        return False
+    try:
+        text = base64.b64decode(value, validate=True)
+    except binascii.Error:
+        return False
+    return text.isascii() and text.decode("ascii").isprintable()
 
 
 UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
