@@ -9,6 +9,7 @@ Where a form says more than that, `key_values` needs less of the value.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from observer.redaction.lazy_pattern import lazy
 from observer.redaction.secret_names import SecretName, is_about_secret
@@ -28,7 +29,7 @@ _BARE = lazy(r"[^\s\"'`]{4,256}+")
 _QUOTED = {sign: lazy(rf"[^{sign}\r\n]{{4,256}}?(?=\\{{0,7}}{sign})") for sign in "\"'`"}
 _CUT = lazy(
     r"</|\\+[nrt\"'`]|&(?=[\w.-]{1,64}=)|[),;\]}>|]+(?=[),;\]}>|.:]*(?:\s|\Z|[\"'`]))"
-    r"|[,;](?=[\w.-]{1,40}[=:])|[\u2500-\u257f]"
+    r"|[,;](?=[\w.-]{1,40}[=:])|[\u2500-\u257f\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7af\uff00-\uff0f]"
 )
 _LEADS = "!#$%&*+-./?@^_~"
 _ENDS = ".,:;)]}>"
@@ -59,6 +60,8 @@ def near(text: str, found: re.Match[str], word: SecretName) -> Span | None:
         start, end = _bounds(text, gap.end())
         value = text[start:end]
         is_joined = gap[0].strip() != "" or _is_alone(text, found, start, end)
+        if word.is_weak and _is_hex(value) and (gap[0] != "=" or "-" in value):
+            return None
         if gap[0].count("\n") < 4 and (_is_drawn(value) or _is_made_up(value, word, is_joined)):
             return Span(start, end, word.name)
     if word.is_weak or word.gate == "auth" or _is_verb(text, found, tail):
@@ -66,7 +69,8 @@ def near(text: str, found: re.Match[str], word: SecretName) -> Span | None:
     return _behind(text, tail.end(), word) or _before(text, found.start(), word)
 
 
-_ALONE = lazy(r"[ \t]*(?:[a-z-]{1,16}[ \t]+){0,3}[\w.-]{0,40}\Z")
+_ALONE = lazy(r"[ \t$#>]*(?:[\w.@*:/-]{1,24}[ \t]+){0,5}[\w.-]{0,40}\Z")
+_REST_ALONE = lazy(r"[ \t]*(?:[\w*-]{1,12}[ \t]*){0,2}(?:[\r\n;]|\Z)")
 
 
 def _is_verb(text: str, found: re.Match[str], tail: re.Match[str]) -> bool:
@@ -77,7 +81,7 @@ def _is_verb(text: str, found: re.Match[str], tail: re.Match[str]) -> bool:
 
 def _is_alone(text: str, found: re.Match[str], start: int, end: int) -> bool:
     """Return True if a line is little more than a name and a value."""
-    if text[end : end + 1] not in "\r\n;" or "\n" in text[found.end() : start]:
+    if not _REST_ALONE.match(text, end) or "\n" in text[found.end() : start]:
         return False
     line = text.rfind("\n", 0, found.start()) + 1
     return found.start() - line < 80 and _ALONE.match(text, line, found.start()) is not None
@@ -134,13 +138,16 @@ def _bounds(text: str, at: int) -> tuple[int, int]:
     return start, start + len(text[start:end].rstrip(_ENDS + frame))
 
 
+def _is_hex(value: str) -> bool:
+    return not value.strip("0123456789abcdefABCDEF-")
+
+
 def _is_drawn(value: str, between: str = "") -> bool:
     if not (is_random(value) or is_drawn_letters(value) or is_encoded(value)) or _CAMEL.fullmatch(value):
         return False
     if is_placeholder(value) or (_NO_VALUE.match(value) and not _BASE64.fullmatch(value)):
         return False
-    is_hex = not value.strip("0123456789abcdefABCDEF-")
-    if is_hex or UUID.search(value):
+    if _is_hex(value) or UUID.search(value):
         return between == "" or not _DIGESTS.search(between.lower())
     return not _CODE.search(value)
 
@@ -164,3 +171,30 @@ def _is_made_up(value: str, word: SecretName, is_joined: bool) -> bool:
 def looks_secret(value: str, word: SecretName) -> bool:
     """Return True for the value of a cell whose heading names a secret."""
     return _is_drawn(value) or _is_made_up(value, word, True)
+
+
+_SHELL = lazy(
+    r"(?<=\s)(?:(?:--?(?:[pPwWaAkKxX]|pw|pass|pwd)[ =]?|/(?:p|pw|pass|pwd|rp):)"
+    r"|(?:echo|printf|print|<<<)[ \t]+(?:-\w+[ \t]+)?)[\"']?(?P<value>[^\s\"'|;]{8,128})"
+    r"|(?:\A|(?<=[\s\"'=(/]))(?P<user>[A-Za-z][\w.-]{1,31}):(?P<paired>[^\s\"'@/,;(){}\[\]<>]{8,128})(?=[\s\"'@]|\Z)"
+)
+_USERLESS = re.compile(r"\w*(?:sha\d*|md5|id|hash|etag|digest|integrity|image|ref|urn|arn|data|[A-Z]\w+)", re.IGNORECASE)
+
+
+def typed_secrets(text: str) -> Iterator[Span]:
+    """Yield what looks drawn behind an option that often takes a password, or behind a user."""
+    for found in _SHELL.finditer(text):
+        kind = "value" if found["value"] else "paired"
+        if found["user"] and _USERLESS.fullmatch(found["user"]):
+            continue
+        value = found[kind].rstrip(_ENDS)
+        if _is_hex(value) or not _is_typed(value):
+            continue
+        yield Span(found.start(kind), found.start(kind) + len(value), "password")
+
+
+def _is_typed(value: str) -> bool:
+    if _PHRASE.fullmatch(value):
+        return not _NAMES.search(value)
+    symbols = len(_SYMBOLS.findall(value))
+    return _is_drawn(value) and (symbols > 1 or not (value.islower() or value.isupper()))

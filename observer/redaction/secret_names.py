@@ -84,7 +84,7 @@ _FOREIGN = (
     *("пароль", "секрет", "токен", "ключ", "密码", "密碼", "口令", "密钥", "令牌", "パスワード"),
     *("トークン", "비밀번호", "암호", "كلمة السر", "كلمة المرور", "סיסמה", "पासवर्ड", "κωδικός", "mật khẩu"),
 )
-_WEAK_NAMES = ("login", "logon", "signin", "cookie", "session", "sid", "otp", "license", "community", "creds", "pin", "seed", "salt", "basic", "bearer", "account", "admin")
+_WEAK_NAMES = ("login", "logon", "signin", "cookie", "session", "sid", "sessionid", "sessid", "csrf", "xsrf", "remember", "jsessionid", "phpsessid", "otp", "license", "community", "creds", "pin", "seed", "salt", "basic", "bearer", "account", "admin")
 # Each pattern begins with its gate, a literal that the engine finds before it tries anything.
 SECRET_NAMES = (
     SecretName(
