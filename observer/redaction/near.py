@@ -35,7 +35,7 @@ _LEADS = "!#$%&*+-./?@^_~"
 _ENDS = ".,:;)]}>"
 _NO_VALUE = lazy(
     r"https?:|\w+://|arn:|(?:~|\.{1,2})?/[\w.-]*/|(?:~|\.{1,2}|#)/|/\w+\Z|[\d.,:/x-]+\Z|[A-Za-z]:\\"
-    r"|[$%@&*~^?#]+\\?[A-Za-z_:.]+\Z|\d{4}-\d\d-\d\d|<[\w!/]|[A-Z]?[a-z_]{2,16}=\w|[!=<>]=|[a-z]{2}-[a-z]+-\d|[\w.-]*(?:/[\w.-]+)+\.\w{1,5}\Z|[a-z][\w-]*\.[a-z]{1,5}\Z|[a-z]+(?:_[a-z0-9]+)+\Z"
+    r"|[$%@&*~^?#]+\\?[A-Za-z_:.]+\Z|\d{4}-\d\d-\d\d|<[\w!/]|[A-Z]?[a-z_]{2,16}=\w|[A-Z_]{2,40}=|[!=<>]=|[a-z]{2}-[a-z]+-\d|[\w.-]*(?:/[\w.-]+)+\.\w{1,5}\Z|[a-z][\w-]*\.[a-z]{1,5}\Z|[a-z]+(?:_[a-z0-9]+)+\Z"
     r"|[A-Z]+(?:_[A-Z0-9]+)+\Z|(?i:sha|md|utf|rfc|iso|base|v|aes|rsa|hs|es|rs)-?\d+(?![A-Za-z0-9]{6})"
     r"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z|(?:\w+,)+\w+\Z|\\|-?\w+\*"
 )
@@ -62,6 +62,8 @@ def near(text: str, found: re.Match[str], word: SecretName) -> Span | None:
         is_joined = gap[0].strip() != "" or _is_alone(text, found, start, end)
         if word.is_weak and _is_hex(value) and (gap[0] != "=" or "-" in value):
             return None
+        if "," in gap[0] and "\n" in gap[0]:
+            is_joined = False  # the next of a list
         if gap[0].count("\n") < 4 and (_is_drawn(value) or _is_made_up(value, word, is_joined)):
             return Span(start, end, word.name)
     if word.is_weak or word.gate == "auth" or _is_verb(text, found, tail):
@@ -153,13 +155,15 @@ def _is_drawn(value: str, between: str = "") -> bool:
 
 
 def _is_made_up(value: str, word: SecretName, is_joined: bool) -> bool:
-    if len(value) < 6 or word.is_weak or _CODE.search(value) or _NO_VALUE.match(value):
+    if word.is_weak and not (is_joined and _PHRASE.fullmatch(value)):
+        return False
+    if len(value) < 6 or _CODE.search(value) or _NO_VALUE.match(value):
         return False
     symbols = len(_SYMBOLS.findall(value))
     has_digit = any(map(str.isdigit, value))
     if is_placeholder(value) or not any(map(str.isalpha, value)):
         return False
-    if _PHRASE.fullmatch(value) and not _NAMES.search(value):
+    if (is_joined or word.is_password) and _PHRASE.fullmatch(value) and not _NAMES.search(value):
         return True
     if not (has_digit or symbols > 1):
         return False
@@ -176,9 +180,9 @@ def looks_secret(value: str, word: SecretName) -> bool:
 _SHELL = lazy(
     r"(?<=\s)(?:(?:--?(?:[pPwWaAkKxX]|pw|pass|pwd)[ =]?|/(?:p|pw|pass|pwd|rp):)"
     r"|(?:echo|printf|print|<<<)[ \t]+(?:-\w+[ \t]+)?)[\"']?(?P<value>[^\s\"'|;]{8,128})"
-    r"|(?:\A|(?<=[\s\"'=(/]))(?P<user>[A-Za-z][\w.-]{1,31}):(?P<paired>[^\s\"'@/,;(){}\[\]<>]{8,128})(?=[\s\"'@]|\Z)"
+    r"|(?:\A|(?<=[\s\"'=(/]))(?P<user>[A-Za-z][\w.-]{2,31}):(?P<paired>[^\s\"'@,;(){}\[\]<>]{8,128})(?=[\s\"'@]|\Z)"
 )
-_USERLESS = re.compile(r"\w*(?:sha\d*|md5|id|hash|etag|digest|integrity|image|ref|urn|arn|data|[A-Z]\w+)", re.IGNORECASE)
+_USERLESS = lazy(r"(?i:\w*(?:sha\d*|md5|id|hash|etag|digest|integrity|image|ref|urn|arn|data))|[A-Z]\w+")
 
 
 def typed_secrets(text: str) -> Iterator[Span]:
@@ -197,4 +201,4 @@ def _is_typed(value: str) -> bool:
     if _PHRASE.fullmatch(value):
         return not _NAMES.search(value)
     symbols = len(_SYMBOLS.findall(value))
-    return _is_drawn(value) and (symbols > 1 or not (value.islower() or value.isupper()))
+    return _is_drawn(value) and (symbols > 1 or len(value) > 15 or not value.islower())

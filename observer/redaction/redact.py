@@ -126,7 +126,7 @@ def _secrets(text: str, low: str) -> list[Span]:
 def _found(text: str, low: str, runs: str) -> list[Span]:
     return [
         *token_secrets(text, runs),
-        *key_file_secrets(text, low),
+        *key_file_secrets(text, low, runs),
         *context_secrets(text, low),
         *key_value_secrets(text, low),
         *typed_secrets(text),

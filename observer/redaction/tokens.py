@@ -73,9 +73,15 @@ def token_secrets(text: str, runs: str) -> Iterator[Span]:
         for match in token.pattern.finditer(text):
             groups = match.re.groupindex
             if ("secret" not in groups or match["secret"]) and (
-                "drawn" not in groups or is_random(match["drawn"], at_least=16)
+                "drawn" not in groups or _is_issued(text, match)
             ):
                 yield Span(match.start(), match.end(), token.name)
+
+
+def _is_issued(text: str, match: re.Match[str]) -> bool:
+    """Return True for what looks drawn and is no digest, as in `sha256=sk_…`."""
+    before = text[max(0, match.start() - 12) : match.start()]
+    return is_random(match["drawn"], at_least=16) and "sha" not in before
 
 
 def _present(text: str, runs: str) -> dict[TokenFormat, None]:
