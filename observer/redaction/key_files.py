@@ -129,10 +129,14 @@ def _pem_blocks(text: str) -> Iterator[Span]:
 
 
 _BEFORE = r"[ \t>|+\"',]{0,12}(?:\d{1,6}[ \t:\u2192|-]{1,4})?"
-_LINE = rf"{_BEFORE}[A-Za-z0-9+/]{{60,76}}[\"',]{{0,2}}{_LINE_END}"
-_LINES = lazy(
-    rf"(?<![A-Za-z0-9+/=]){_LINE}(?:{_LINE}){{2,200}}(?:{_BEFORE}[A-Za-z0-9+/]{{1,76}}={{0,2}}(?=\W|\Z))?"
-)
+_KEY_LINE = r"[A-Za-z0-9+/]{60,76}[\"',]{0,2}"
+_LINES = {
+    end: lazy(
+        rf"{begin}{_BEFORE}(?P<lines>{_KEY_LINE}(?:{begin}{_BEFORE}{_KEY_LINE}){{2,200}}"
+        rf"(?:{begin}{_BEFORE}[A-Za-z0-9+/]{{1,76}}={{0,2}}(?=\W|\Z))?)"
+    )
+    for end, begin in (("\n", r"\n"), ("\r\n", r"\r\n"), ("\\n", r"\\n"))
+}
 _FOOT = lazy(
     rf"(?<![A-Za-z0-9+/=])(?:{_BEFORE}[A-Za-z0-9+/]{{4,76}}={{0,2}}[\"',]{{0,2}}{_LINE_END}){{1,200}}"
     r"[^\n-]{0,12}-----END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
@@ -142,10 +146,12 @@ _PUBLIC = ("CERT", "PUBLIC", "SIGNATURE", "MESSAGE", "PARAMETERS", "CRL", "PKCS7
 
 def _key_lines(text: str) -> Iterator[Span]:
     """Yield lines of a key's length and letters, whatever is left of the block around them."""
-    for match in _LINES.finditer(text):
-        head = text[max(0, match.start() - 8192) : match.start()].rpartition("-----BEGIN ")[2]
-        if not head.startswith(_PUBLIC) and is_random(match[0].strip()[:64], at_least=40):
-            yield Span(*match.span(), "private-key")
+    for end, lines in _LINES.items():
+        for match in lines.finditer(end + text if end in text else ""):
+            start = match.start("lines") - len(end)
+            head = text[max(0, start - 8192) : start].rpartition("-----BEGIN ")[2]
+            if not head.startswith(_PUBLIC) and is_random(match["lines"][:64], at_least=40):
+                yield Span(start, match.end() - len(end), "private-key")
     if "PRIVATE KEY" in text and "-----END" in text:
         for match in _FOOT.finditer(text):
             yield Span(*match.span(), "private-key")

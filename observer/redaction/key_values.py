@@ -17,14 +17,20 @@ from observer.redaction import env_vars, secrets, value_bounds
 from observer.redaction.columns import column
 from observer.redaction.lazy_pattern import lazy
 from observer.redaction.near import near
-from observer.redaction.secret_names import SECRET_NAMES, SecretName, is_no_secret, joined
+from observer.redaction.secret_names import (
+    ASCII_NAMES,
+    SECRET_NAMES,
+    SecretName,
+    is_no_secret,
+    joined,
+)
 from observer.redaction.secrets import MARKER, Span, is_generated_whole, is_placeholder, is_random
 from observer.redaction.value_bounds import HEAD, Key, key_of
 
 
 def key_value_secrets(text: str, low: str) -> Iterator[Span]:
     """Yield the values of secret-named keys; `low` is the text in lower case, at equal offsets."""
-    for word in SECRET_NAMES:
+    for word in ASCII_NAMES if low.isascii() else SECRET_NAMES:
         if word.gate not in low:
             continue
         at = 0
@@ -32,7 +38,11 @@ def key_value_secrets(text: str, low: str) -> Iterator[Span]:
             at = found.end()
             if is_no_secret(text, found.start(), at):
                 continue
-            if span := _value_span(text, found, word) or joined(text, found, word) or near(text, found, word):
+            if (
+                span := _value_span(text, found, word)
+                or joined(text, found, word)
+                or near(text, found, word)
+            ):
                 at = max(at, span.end)
                 yield span
             yield from column(text, found, word)

@@ -13,7 +13,14 @@ from collections.abc import Iterator
 
 from observer.redaction.lazy_pattern import lazy
 from observer.redaction.secret_names import SecretName, is_about_secret
-from observer.redaction.secrets import UUID, Span, is_drawn_letters, is_encoded, is_placeholder, is_random
+from observer.redaction.secrets import (
+    UUID,
+    Span,
+    is_drawn_letters,
+    is_encoded,
+    is_placeholder,
+    is_random,
+)
 
 _FAR = 100
 """Characters that may stand between a name and what looks drawn."""
@@ -24,7 +31,9 @@ _STATEMENT = lazy(r"\spass[ \t]*(?:#.*)?(?:\r?\n|\Z)|[^\w]PASS: ")
 """One of Python, and a test's result."""
 _DATA = lazy(r"[A-Za-z0-9+/]{24}")
 _WORD = lazy(r"[A-Za-z\u00c0-\u024f]{2,}")
-_TOKEN = lazy(r"(?<![^\s\"'`<>|,;(){}\[\]])(?=[^\s\"'`<>|,;(){}\[\]]{0,64}?(?:[\d!#$%^*?@]|-\w+-\w+-|[a-z][A-Z]))[^\s\"'`<>|,;(){}\[\]]{8,256}+")
+_TOKEN = lazy(
+    r"(?<![^\s\"'`<>|,;(){}\[\]])(?=[^\s\"'`<>|,;(){}\[\]]{0,64}?(?:[\d!#$%^*?@]|-\w+-\w+-|[a-z][A-Z]))[^\s\"'`<>|,;(){}\[\]]{8,256}+"
+)
 _BARE = lazy(r"[^\s\"'`]{4,256}+")
 _QUOTED = {sign: lazy(rf"[^{sign}\r\n]{{4,256}}?(?=\\{{0,7}}{sign})") for sign in "\"'`"}
 _CUT = lazy(
@@ -35,16 +44,21 @@ _LEADS = "!#$%&*+-./?@^_~"
 _ENDS = ".,:;)]}>"
 _NO_VALUE = lazy(
     r"https?:|\w+://|arn:|(?:~|\.{1,2})?/[\w.-]*/|(?:~|\.{1,2}|#)/|/\w+\Z|[\d.,:/x-]+\Z|[A-Za-z]:\\"
-    r"|[$%@&*~^?#]+\\?[A-Za-z_:.]+\Z|\d{4}-\d\d-\d\d|<[\w!/]|[A-Z]?[a-z_]{2,16}=\w|[A-Z_]{2,40}=|[!=<>]=|[a-z]{2}-[a-z]+-\d|[\w.-]*(?:/[\w.-]+)+\.\w{1,5}\Z|[a-z][\w-]*\.[a-z]{1,5}\Z|[a-z]+(?:_[a-z0-9]+)+\Z"
+    r"|[$%@&*~^?#]+\\?[A-Za-z_:.]+\Z|\d{4}-\d\d-\d\d|<[\w!/]|[A-Za-z_]{2,16}=\w|@?[\w./-]+@v?\d+(?:\.\d+)+|@[\w-]+/|[\w./-]+\.\w{1,5}:\d+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+\Z|[A-Z_]{2,40}=|[!=<>]=|[a-z]{2}-[a-z]+-\d|[\w.-]*(?:/[\w.-]+)+\.\w{1,5}\Z|[a-z][\w-]*\.[a-z]{1,5}\Z|[a-z]+(?:_[a-z0-9]+)+\Z"
     r"|[A-Z]+(?:_[A-Z0-9]+)+\Z|(?i:sha|md|utf|rfc|iso|base|v|aes|rsa|hs|es|rs)-?\d+(?![A-Za-z0-9]{6})"
     r"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z|(?:\w+,)+\w+\Z|\\|-?\w+\*"
 )
 _CODE = lazy(r"[(){}\[\]]|\w(?:->|::|=>)\w|&&|\|\||==(?!\Z)|\\[a-z]")
-_DIGESTS = lazy(r"sha|md5|hash|digest|commit|checksum|fingerprint|etag|integrity|revision|uuid|\bid")
+_DIGESTS = lazy(
+    r"sha|md5|hash|digest|commit|checksum|fingerprint|etag|integrity|revision|uuid|\bid"
+)
 _CAMEL = lazy(r"(?=.*[A-Z])(?:[A-Z]?[a-z]+\d{0,5})+(?:[A-Z]{2,4}\d?)?")
 _BASE64 = lazy(r"(?=.{0,20}[A-Z])(?=.{0,20}[a-z])[A-Za-z0-9+/]{20,}={0,2}")
-_PHRASE = lazy(r"(?:[^\W\d_]{3,}[-]){2,}(?:\d{2,4}|[^\W\d_]{2,}-(?:[^\W\d_]{3,}|\d{2,4}))|(?:[^\W\d_]{3,}-){3,}[^\W\d_]{3,}(?:-\d{1,4})?")
-_NAMES = lazy(r"pass|secret|token|key|cred|auth|user|name|your|the-|-of-|-and-|-for-|-to-|-a-|-in-|based", re.IGNORECASE)
+_PHRASE = lazy(r"(?:[^\W\d_]{3,}-){3,5}(?:[^\W\d_]{3,}|\d{2,4})")
+_NAMES = lazy(
+    r"pass|secret|token|key|cred|auth|user|name|your|the-|-of-|-and-|-for-|-to-|-a-|-in-|based",
+    re.IGNORECASE,
+)
 _SYMBOLS = lazy(r"[!#$%&*+=?@^~]")
 
 
@@ -102,7 +116,9 @@ def _before(text: str, at: int, word: SecretName) -> Span | None:
         between = text[token.end() : at]
         if between and not between[0].isspace() and between[0] not in "\"'`)|,;<":
             continue
-        if between.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.")[-1:].isspace() and (span := _apart(text, at, token.start(), between, word)):
+        if between.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.")[
+            -1:
+        ].isspace() and (span := _apart(text, at, token.start(), between, word)):
             return span
     return None
 
@@ -116,7 +132,9 @@ def _apart(text: str, at: int, place: int, between: str, word: SecretName) -> Sp
         return None
     start, end = _bounds(text, place)
     value = text[start:end]
-    if _is_drawn(value, between) or (words < 4 and _is_made_up(value, word, False)):
+    if _is_drawn(value, between) or (
+        words < 4 and _is_made_up(value, word, is_close and "," not in between)
+    ):
         return Span(start, end, word.name)
     return None
 
@@ -145,7 +163,9 @@ def _is_hex(value: str) -> bool:
 
 
 def _is_drawn(value: str, between: str = "") -> bool:
-    if not (is_random(value) or is_drawn_letters(value) or is_encoded(value)) or _CAMEL.fullmatch(value):
+    if not (is_random(value) or is_drawn_letters(value) or is_encoded(value)) or _CAMEL.fullmatch(
+        value
+    ):
         return False
     if is_placeholder(value) or (_NO_VALUE.match(value) and not _BASE64.fullmatch(value)):
         return False
@@ -155,9 +175,8 @@ def _is_drawn(value: str, between: str = "") -> bool:
 
 
 def _is_made_up(value: str, word: SecretName, is_joined: bool) -> bool:
-    if word.is_weak and not (is_joined and _PHRASE.fullmatch(value)):
-        return False
-    if len(value) < 6 or _CODE.search(value) or _NO_VALUE.match(value):
+    value = value.strip("*_`")
+    if len(value) < 6 or word.is_weak or _CODE.search(value) or _NO_VALUE.match(value):
         return False
     symbols = len(_SYMBOLS.findall(value))
     has_digit = any(map(str.isdigit, value))
@@ -177,24 +196,36 @@ def looks_secret(value: str, word: SecretName) -> bool:
     return _is_drawn(value) or _is_made_up(value, word, True)
 
 
-_SHELL = lazy(
-    r"(?<=\s)(?:(?:--?(?:[pPwWaAkKxX]|pw|pass|pwd)[ =]?|/(?:p|pw|pass|pwd|rp):)"
-    r"|(?:echo|printf|print|<<<)[ \t]+(?:-\w+[ \t]+)?)[\"']?(?P<value>[^\s\"'|;]{8,128})"
-    r"|(?:\A|(?<=[\s\"'=(/]))(?P<user>[A-Za-z][\w.-]{2,31}):(?P<paired>[^\s\"'@,;(){}\[\]<>]{8,128})(?=[\s\"'@]|\Z)"
+_VALUE = r"[\"']?(?P<value>[^\s\"'|;]{8,128})"
+_TYPED = {
+    "-": lazy(rf"-(?<=\s-)-?(?:[pPwWaAkKxX]|pw|pass|pwd)[ =]?{_VALUE}"),
+    "/p": lazy(rf"/p(?<=\s/p)(?:w|ass|wd)?:{_VALUE}"),
+    "echo ": lazy(rf"echo (?:-\w+ )?{_VALUE}"),
+    "printf ": lazy(rf"printf (?:%s )?{_VALUE}"),
+    "<<<": lazy(rf"<<< ?{_VALUE}"),
+    ":": lazy(r":(?<=\w:)(?P<value>[^\s\"'@,;:(){}\[\]<>]{8,128})(?=[\s\"'@]|\Z)"),
+}
+_USER = lazy(r"(?:\A|[\s\"'=(/])([A-Za-z][\w.-]{2,31})\Z")
+_USERLESS = lazy(
+    r"(?i:\w*(?:sha\d*|md5|id|hash|etag|digest|integrity|image|ref|urn|arn|data))|[A-Z]\w+"
 )
-_USERLESS = lazy(r"(?i:\w*(?:sha\d*|md5|id|hash|etag|digest|integrity|image|ref|urn|arn|data))|[A-Z]\w+")
 
 
 def typed_secrets(text: str) -> Iterator[Span]:
     """Yield what looks drawn behind an option that often takes a password, or behind a user."""
-    for found in _SHELL.finditer(text):
-        kind = "value" if found["value"] else "paired"
-        if found["user"] and _USERLESS.fullmatch(found["user"]):
+    for sign, pattern in _TYPED.items():
+        if sign not in text:
             continue
-        value = found[kind].rstrip(_ENDS)
-        if _is_hex(value) or not _is_typed(value):
-            continue
-        yield Span(found.start(kind), found.start(kind) + len(value), "password")
+        for found in pattern.finditer(text):
+            value = found["value"].rstrip(_ENDS)
+            if sign == ":":
+                user = _USER.search(text, max(0, found.start() - 34), found.start())
+                if user is None or _USERLESS.fullmatch(user[1]):
+                    continue
+            if sign == ":" and _PHRASE.fullmatch(value):
+                continue
+            if not _is_hex(value) and _is_typed(value):
+                yield Span(found.start("value"), found.start("value") + len(value), "password")
 
 
 def _is_typed(value: str) -> bool:

@@ -38,7 +38,6 @@ def _sign(escape: str) -> str:
 
 
 _COLOUR = r"(?:\[[0-9;:?]{0,24}[A-Za-z]|\][^\x07\x1b]{0,256}\x07)"
-_JOINT = r"(?=\s{0,40}[+\\.|\n])[ \t]*(?:(?:\+|\.\.?|\|\||\\)\s{0,40}|\r?\n[ \t]{1,40}(?:\+[ \t]*)?)"
 _KINDS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
     ("\x1b", lazy(rf"\x1b{_COLOUR}"), _nothing),
     ("\\", lazy(rf"\\+(?:x1[bB]|033|e|u001[bB]){_COLOUR}"), _nothing),
@@ -47,15 +46,29 @@ _KINDS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
     ("\\", lazy(r"\\[01][0-7]{2}(?![0-9])"), lambda escape: chr(int(escape[1:], 8))),
     ("\\", lazy(r"\\u\{00?[2-7][0-9A-Fa-f]\}"), lambda escape: chr(int(escape[-3:-1], 16))),
     ("%", lazy(r"%(?:[2-7][0-9A-Fa-f]|0[AaDd])"), _character),
-    ("&", lazy(r"&(?:#\d{2,4}|#x[0-9A-Fa-f]{2,4}|quot|apos|amp|lt|gt|nbsp|colon|equals);"), html.unescape),
+    (
+        "&",
+        lazy(r"&(?:#\d{2,4}|#x[0-9A-Fa-f]{2,4}|quot|apos|amp|lt|gt|nbsp|colon|equals);"),
+        html.unescape,
+    ),
     ("=3D", lazy(r"=(?:[2-7][0-9A-F]|0[AD])"), _character),
     ("=\n", lazy(r"=\r?\n(?<=[^\n]{68}=\n)"), _nothing),
-    ('"', lazy(rf'"{_JOINT}"'), _nothing),
-    ("'", lazy(rf"'{_JOINT}'"), _nothing),
+    *(
+        (quote + joint, lazy(re.escape(quote + joint) + after + quote), _nothing)
+        for quote in "\"'"
+        for joint, after in (
+            *(("\n", r"[ \t]+(?:\+ *)?"), (" +", r"\s*"), ("+", r"\s*"), (" ..", " ?")),
+            *((" ||", " ?"), (" .", " ?"), (" \\\n", r"[ \t]*")),
+        )
+    ),
 )
-_CODES = lazy(r"(?:(?:0[xX][2-7][0-9A-Fa-f]|[3-9]\d|1[01]\d|12[0-6])[, ]{1,3}){7,512}(?:0[xX][2-7][0-9A-Fa-f]|[3-9]\d|1[01]\d|12[0-6])")
+_BYTE = r"(?:0[xX][2-7][0-9A-Fa-f]|[3-9]\d|1[01]\d|12[0-6])"
+_CODES = lazy(rf", ?{_BYTE}(?:, ?{_BYTE}){{6,512}}")
+_FIRST = lazy(rf"{_BYTE}\Z")
 _CODE = lazy(r"0[xX][0-9A-Fa-f]{2}|\d{2,3}")
-_CHR = lazy(r"(?:(?:[Cc][Hh][RrWw]|chr|char|CHAR|fromCharCode|String\.fromCharCode)\((?:0[xX][2-7][0-9A-Fa-f]|\d{2,3})\)(?:\s{0,4}(?:\+|\.|\|\||&|,)\s{0,4})?){6,512}")
+_CHR = lazy(
+    r"(?:(?:[Cc][Hh][RrWw]|chr|char|CHAR|fromCharCode|String\.fromCharCode)\((?:0[xX][2-7][0-9A-Fa-f]|\d{2,3})\)(?:\s{0,4}(?:\+|\.|\|\||&|,)\s{0,4})?){6,512}"
+)
 _HEX_TEXT = lazy(r"(?:0[xX]|\\x)?(?:[2-7][0-9a-fA-F]){12,4096}\Z")
 _LINE_ENDS = lazy(r"\\+[nrt]")
 _UNSEEN = lazy("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+")
@@ -137,9 +150,11 @@ def _escapes(text: str, runs: str) -> Iterator[tuple[int, int, str]]:
     if not text.isascii():
         for found in _UNSEEN.finditer(text):
             yield *found.span(), ""
-    if "3" in text and ", " in text or "," in text:
-        for found in _CODES.finditer(text):
-            yield *found.span(), _of_codes(found[0])
+    for found in _CODES.finditer(text):
+        start = found.start()
+        first = _FIRST.search(text, max(0, start - 4), start)
+        start = first.start() if first else start
+        yield start, found.end(), _of_codes(text[start : found.end()])
     if "r(" in text or "R(" in text or "e(" in text:
         for found in _CHR.finditer(text):
             yield *found.span(), _of_codes(found[0])

@@ -82,9 +82,22 @@ _FOREIGN = (
     *("şifre", "lösenord", "jelszó", "wachtwoord", "heslo", "salasana", "adgangskode", "passord"),
     *("lozinka", "slaptažodis", "parola", "clave", "zugangscode", "zugangsdaten", "geheimnis"),
     *("пароль", "секрет", "токен", "ключ", "密码", "密碼", "口令", "密钥", "令牌", "パスワード"),
-    *("トークン", "비밀번호", "암호", "كلمة السر", "كلمة المرور", "סיסמה", "पासवर्ड", "κωδικός", "mật khẩu"),
+    *(
+        "トークン",
+        "비밀번호",
+        "암호",
+        "كلمة السر",
+        "كلمة المرور",
+        "סיסמה",
+        "पासवर्ड",
+        "κωδικός",
+        "mật khẩu",
+    ),
 )
-_WEAK_NAMES = ("login", "logon", "signin", "cookie", "session", "sid", "sessionid", "sessid", "csrf", "xsrf", "remember", "jsessionid", "phpsessid", "otp", "license", "community", "creds", "pin", "seed", "salt", "basic", "bearer", "account", "admin")
+_WEAK_NAMES = (
+    *("login", "logon", "signin", "cookie", "sid", "otp", "creds", "csrf", "xsrf", "community"),
+    *("sessionid", "sessid", "jsessionid", "phpsessid", "otpauth"),
+)
 # Each pattern begins with its gate, a literal that the engine finds before it tries anything.
 SECRET_NAMES = (
     SecretName(
@@ -99,11 +112,18 @@ SECRET_NAMES = (
     ),
     SecretName("pwd", "password", lazy("pwd(?<!oldpwd)"), is_password=True),
     SecretName("psk", "password", lazy("psk"), is_password=True),
-    SecretName("pw", "password", lazy(r"pw(?:(?<![a-z0-9+/-]pw)|(?<=[dtnrep]pw))(?![\w+/-])"), is_password=True),
+    SecretName(
+        "pw",
+        "password",
+        lazy(r"pw(?:(?<![a-z0-9+/-]pw)|(?<=[dtnrep]pw))(?![\w+/-])"),
+        is_password=True,
+    ),
     *(SecretName(word, "password", lazy(re.escape(word)), is_password=True) for word in _FOREIGN),
     SecretName("secret", "secret", lazy("secret")),
     SecretName("token", "token", lazy("token")),
-    SecretName("key", "api-key", lazy(f"key(?<=[a-z._ -]key)(?:{_after('key', *_OWNERS_OF_KEYS)})")),
+    SecretName(
+        "key", "api-key", lazy(f"key(?<=[a-z._ -]key)(?:{_after('key', *_OWNERS_OF_KEYS)})")
+    ),
     SecretName(
         "key",
         "api-key",
@@ -119,6 +139,8 @@ SECRET_NAMES = (
     SecretName("auth", "token", lazy("auth(?![a-z])(?<![a-z-]auth)")),
 )
 
+
+ASCII_NAMES = tuple(each for each in SECRET_NAMES if each.gate.isascii())
 
 _HUMPS = lazy(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|\d+")
 _BEFORE = lazy(r"[A-Za-z0-9_-]{0,40}\Z")

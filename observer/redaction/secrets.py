@@ -47,7 +47,18 @@ _STAND_INS = (
     *("insert_", "insert-", "replace_", "replace-", "your_", "your-", "your ", "xxxx", "****"),
     *("[private", "${", "{{", "...", "\u2026", "%s", "(?:", "[^", "\\w"),
 )
-_BEGINNINGS = ("<", "arn:", "your", "my_pass", "my-pass", "mypass", "my_sec", "my-sec", "my_tok", "my-tok")
+_BEGINNINGS = (
+    "<",
+    "arn:",
+    "your",
+    "my_pass",
+    "my-pass",
+    "mypass",
+    "my_sec",
+    "my-sec",
+    "my_tok",
+    "my-tok",
+)
 _VARIABLE = re.compile(
     r"(.)\1*"  # xxxx, ****
     r"|\$\(.*|\$[\w:]+-?(?:>.*)?|[#@%]?\{.*"  # $(cmd), $X, $x->{y}, {x}, #{x}
@@ -92,12 +103,24 @@ _JOINTS = str.maketrans("", "", "-_./+=")
 def is_drawn_letters(value: str) -> bool:
     """Return True if letters, and what joins them, change between a and A too often for words."""
     letters = value[:64].translate(_JOINTS)
-    return len(letters) >= 10 and letters.isalpha() and letters.isascii() and _swings(letters) and not _is_name(letters)
+    return (
+        len(letters) >= 10
+        and letters.isalpha()
+        and letters.isascii()
+        and _swings(letters)
+        and not _is_name(letters)
+    )
 
 
 def is_encoded(value: str) -> bool:
     """Return True if a value is base64 of a short text, as the values of Kubernetes are."""
-    if len(value) % 4 or not value.isascii() or not 8 <= len(value) <= 256 or value.isalpha() or value.islower():
+    if (
+        len(value) % 4
+        or not value.isascii()
+        or not 8 <= len(value) <= 256
+        or value.isalpha()
+        or value.islower()
+    ):
         return False
     try:
         text = base64.b64decode(value, validate=True)
