@@ -38,11 +38,9 @@ def key_value_secrets(text: str, low: str) -> Iterator[Span]:
             at = found.end()
             if is_no_secret(text, found.start(), at):
                 continue
-            if (
-                span := _value_span(text, found, word)
-                or joined(text, found, word)
-                or near(text, found, word)
-            ):
+            is_known = not word.is_weak or word.gate == "key"
+            by_form = is_known and (_value_span(text, found, word) or joined(text, found, word))
+            if span := by_form or near(text, found, word):
                 at = max(at, span.end)
                 yield span
             yield from column(text, found, word)

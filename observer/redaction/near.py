@@ -27,9 +27,11 @@ _FAR = 100
 _SIGNS = r"\s\"'`\\\])}>:=|,(\[{<~+*!./\u2192\u662f\u4e3a\u70ba\uc740\ub294\u306f\u304c\uff1a\u2500-\u257f\u00bb\u201c\u201e\u00ab-"
 _TAIL = lazy(r"(?:w(?:or)?d|wort|phrase|code)?s?(?![a-z])(?P<more>[A-Za-z0-9_-]{0,40}+)")
 _DIRECT = lazy(rf"[{_SIGNS}]{{1,40}}+")
-_STATEMENT = lazy(r"\spass[ \t]*(?:#.*)?(?:\r?\n|\Z)|[^\w]PASS: ")
-"""One of Python, and a test's result."""
-_DATA = lazy(r"[A-Za-z0-9+/]{24}")
+_STATEMENT = lazy(r"\spass[ \t]*(?:#.*)?(?:\r?\n|\Z)")
+"""One of Python."""
+_RESULT = lazy(r"(?<!\w)PASS: ")
+_DATA_LENGTH = 24
+_DATA = lazy(rf"[A-Za-z0-9+/]{{{_DATA_LENGTH}}}")
 _WORD = lazy(r"[A-Za-z\u00c0-\u024f]{2,}")
 _TOKEN = lazy(
     r"(?<![^\s\"'`<>|,;(){}\[\]])(?=[^\s\"'`<>|,;(){}\[\]]{0,64}?(?:[\d!#$%^*?@]|-\w+-\w+-|[a-z][A-Z]))[^\s\"'`<>|,;(){}\[\]]{8,256}+"
@@ -44,9 +46,10 @@ _LEADS = "!#$%&*+-./?@^_~"
 _ENDS = ".,:;)]}>"
 _NO_VALUE = lazy(
     r"https?:|\w+://|arn:|(?:~|\.{1,2})?/[\w.-]*/|(?:~|\.{1,2}|#)/|/\w+\Z|[\d.,:/x-]+\Z|[A-Za-z]:\\"
-    r"|[$%@&*~^?#]+\\?[A-Za-z_:.]+\Z|\d{4}-\d\d-\d\d|<[\w!/]|[A-Za-z_]{2,16}=\w|@?[\w./-]+@v?\d+(?:\.\d+)+|@[\w-]+/|[\w./-]+\.\w{1,5}:\d+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+\Z|[A-Z_]{2,40}=|[!=<>]=|[a-z]{2}-[a-z]+-\d|[\w.-]*(?:/[\w.-]+)+\.\w{1,5}\Z|[a-z][\w-]*\.[a-z]{1,5}\Z|[a-z]+(?:_[a-z0-9]+)+\Z"
+    r"|[$%@&*~^?#]+\\?[A-Za-z_:.]+\Z|\d{4}-\d\d-\d\d|<[\w!/]|[A-Za-z_]{2,16}=[\w$]|@?[\w./-]+@v?\d+(?:\.\d+)+|@[\w-]+/|[\w./-]+\.\w{1,5}:\d+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+\Z|[A-Z_]{2,40}=|[!=<>]=|[a-z]{2}-[a-z]+-\d|[\w.-]*(?:/[\w.-]+)+\.\w{1,5}\Z|[a-z][\w-]*\.[a-z]{1,5}\Z|[a-z]+(?:_[a-z0-9]+)+\Z"
     r"|[A-Z]+(?:_[A-Z0-9]+)+\Z|(?i:sha|md|utf|rfc|iso|base|v|aes|rsa|hs|es|rs)-?\d+(?![A-Za-z0-9]{6})"
-    r"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z|(?:\w+,)+\w+\Z|\\|-?\w+\*"
+    r"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z|(?:\w+,)+\w+\Z|\\|-?\w+\*|[A-Za-z]+\$\d\Z|\$[A-Za-z_]\w*[|/;:]|\w+:!?\d\Z|\d+\u2192|#[\w-]+\Z|[\w./-]+@v?\d+\Z"
+    r"|[A-Za-z_$][\w$]*(?:\.[\w$]+)+[=(\[?|&]"
 )
 _CODE = lazy(r"[(){}\[\]]|\w(?:->|::|=>)\w|&&|\|\||==(?!\Z)|\\[a-z]")
 _DIGESTS = lazy(
@@ -62,24 +65,35 @@ _NAMES = lazy(
 _SYMBOLS = lazy(r"[!#$%&*+=?@^~]")
 
 
+_ACCOUNTS = frozenset({"login", "log in", "sign in", "logon", "signin", "creds"})
+"""Words behind which a user's name stands before the secret."""
+
+
 def near(text: str, found: re.Match[str], word: SecretName) -> Span | None:
     """Return the value that stands close to a secret's name; None if none does."""
     tail = _TAIL.match(text, found.end())
     if tail is None or is_about_secret(text, found.start(), tail):
         return None
-    if _STATEMENT.match(text, found.start() - 1) or _DATA.match(text, found.start() - 24):
+    start = found.start()
+    if _STATEMENT.match(text, start - 1) or _RESULT.match(text, start):
+        return None
+    if start >= _DATA_LENGTH and _DATA.match(text, start - _DATA_LENGTH):
         return None
     gap = _DIRECT.match(text, tail.end())
-    if gap is not None:
+    if gap is not None and (gap[0].strip() or word.gate != "auth"):
         start, end = _bounds(text, gap.end())
         value = text[start:end]
         is_joined = gap[0].strip() != "" or _is_alone(text, found, start, end)
         if word.is_weak and _is_hex(value) and (gap[0] != "=" or "-" in value):
             return None
-        if "," in gap[0] and "\n" in gap[0]:
+        if "," in gap[0] and not (gap[0] == ", " and text.startswith(",", end)):
             is_joined = False  # the next of a list
-        if gap[0].count("\n") < 4 and (_is_drawn(value) or _is_made_up(value, word, is_joined)):
+        if gap[0].count("\n") < 4 and (
+            _is_drawn(value) or _is_made_up(value, word, is_joined=is_joined)
+        ):
             return Span(start, end, word.name)
+    if word.gate in _ACCOUNTS:
+        return _behind(text, tail.end(), word)
     if word.is_weak or word.gate == "auth" or _is_verb(text, found, tail):
         return None
     return _behind(text, tail.end(), word) or _before(text, found.start(), word)
@@ -105,7 +119,7 @@ def _is_alone(text: str, found: re.Match[str], start: int, end: int) -> bool:
 
 def _behind(text: str, at: int, word: SecretName) -> Span | None:
     for token in _TOKEN.finditer(text, at, at + _FAR):
-        if span := _apart(text, at, token.start(), text[at : token.start()], word):
+        if span := _apart(text, token.start(), text[at : token.start()], word):
             return span
     return None
 
@@ -118,23 +132,25 @@ def _before(text: str, at: int, word: SecretName) -> Span | None:
             continue
         if between.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.")[
             -1:
-        ].isspace() and (span := _apart(text, at, token.start(), between, word)):
+        ].isspace() and (span := _apart(text, token.start(), between, word)):
             return span
     return None
 
 
-def _apart(text: str, at: int, place: int, between: str, word: SecretName) -> Span | None:
+def _apart(text: str, place: int, between: str, word: SecretName) -> Span | None:
     """Return what stands apart from a name, if it is a value, the more words the surer."""
     words = len(_WORD.findall(between))
     lines = between.count("\n")
-    is_close = between[-1:] not in " \t\n" or between.rstrip()[-1:] in ":=>"
-    if words > 7 or lines > 2 or (lines and not is_close and "<<" not in between):
+    is_close = between[-1:] not in " \t\n" or between.rstrip()[-1:] in ":=>/"
+    if words > 7 or lines > 2 or ";" in between or (lines and not is_close and "<<" not in between):
         return None
     start, end = _bounds(text, place)
     value = text[start:end]
-    if _is_drawn(value, between) or (
-        words < 4 and _is_made_up(value, word, is_close and "," not in between)
-    ):
+    is_joined = (is_close and "," not in between) or (
+        words < 4 and word.is_password and not set(between) & set(",;(){}[]")
+    )
+    is_made_up = words < 4 or is_close
+    if _is_drawn(value, between) or (is_made_up and _is_made_up(value, word, is_joined=is_joined)):
         return Span(start, end, word.name)
     return None
 
@@ -164,7 +180,7 @@ def _is_hex(value: str) -> bool:
 
 def _is_drawn(value: str, between: str = "") -> bool:
     if not (is_random(value) or is_drawn_letters(value) or is_encoded(value)) or _CAMEL.fullmatch(
-        value
+        value.lstrip("-")
     ):
         return False
     if is_placeholder(value) or (_NO_VALUE.match(value) and not _BASE64.fullmatch(value)):
@@ -174,31 +190,37 @@ def _is_drawn(value: str, between: str = "") -> bool:
     return not _CODE.search(value)
 
 
-def _is_made_up(value: str, word: SecretName, is_joined: bool) -> bool:
+def _is_made_up(value: str, word: SecretName, *, is_joined: bool) -> bool:
     value = value.strip("*_`")
-    if len(value) < 6 or word.is_weak or _CODE.search(value) or _NO_VALUE.match(value):
+    is_weak = word.is_weak and word.gate not in _ACCOUNTS
+    if len(value) < 6 or is_weak or _CODE.search(value) or _NO_VALUE.match(value):
         return False
     symbols = len(_SYMBOLS.findall(value))
     has_digit = any(map(str.isdigit, value))
     if is_placeholder(value) or not any(map(str.isalpha, value)):
         return False
-    if (is_joined or word.is_password) and _PHRASE.fullmatch(value) and not _NAMES.search(value):
+    if (
+        (is_joined or word.is_password or word.is_weak)
+        and _PHRASE.fullmatch(value)
+        and not _NAMES.search(value)
+    ):
         return True
     if not (has_digit or symbols > 1):
         return False
     if symbols:
         return len(value) >= 8 and not (value.isupper() or (value.islower() and not has_digit))
-    return is_joined and word.is_password and len(value) >= 8
+    takes_plain = word.is_password or word.gate == "credential"
+    return is_joined and takes_plain and len(value) >= 8 and not set(value) & set("/:")
 
 
 def looks_secret(value: str, word: SecretName) -> bool:
     """Return True for the value of a cell whose heading names a secret."""
-    return _is_drawn(value) or _is_made_up(value, word, True)
+    return _is_drawn(value) or _is_made_up(value, word, is_joined=True)
 
 
 _VALUE = r"[\"']?(?P<value>[^\s\"'|;]{8,128})"
 _TYPED = {
-    "-": lazy(rf"-(?<=\s-)-?(?:[pPwWaAkKxX]|pw|pass|pwd)[ =]?{_VALUE}"),
+    "-": lazy(rf"-(?<=\s-)(?:[pPwWaAkKxX]|-?pw|-?pass|-?pwd)[ =]?{_VALUE}"),
     "/p": lazy(rf"/p(?<=\s/p)(?:w|ass|wd)?:{_VALUE}"),
     "echo ": lazy(rf"echo (?:-\w+ )?{_VALUE}"),
     "printf ": lazy(rf"printf (?:%s )?{_VALUE}"),
@@ -222,7 +244,9 @@ def typed_secrets(text: str) -> Iterator[Span]:
                 user = _USER.search(text, max(0, found.start() - 34), found.start())
                 if user is None or _USERLESS.fullmatch(user[1]):
                     continue
-            if sign == ":" and _PHRASE.fullmatch(value):
+            if (sign == ":" or text[found.start("value") - 1].isalpha()) and (
+                _PHRASE.fullmatch(value) or "/" in value
+            ):
                 continue
             if not _is_hex(value) and _is_typed(value):
                 yield Span(found.start("value"), found.start("value") + len(value), "password")

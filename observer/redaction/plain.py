@@ -57,8 +57,12 @@ _KINDS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
         (quote + joint, lazy(re.escape(quote + joint) + after + quote), _nothing)
         for quote in "\"'"
         for joint, after in (
-            *(("\n", r"[ \t]+(?:\+ *)?"), (" +", r"\s*"), ("+", r"\s*"), (" ..", " ?")),
-            *((" ||", " ?"), (" .", " ?"), (" \\\n", r"[ \t]*")),
+            *(
+                ("\n", r"[ \t]+(?:\+ *)?"),
+                (" +", r"\s*"),
+                ("+", r"\s*"),
+            ),
+            *((" ||", " ?"), (" .", r"\.? ?"), (" \\\n", r"[ \t]*")),
         )
     ),
 )
@@ -69,6 +73,7 @@ _CODE = lazy(r"0[xX][0-9A-Fa-f]{2}|\d{2,3}")
 _CHR = lazy(
     r"(?:(?:[Cc][Hh][RrWw]|chr|char|CHAR|fromCharCode|String\.fromCharCode)\((?:0[xX][2-7][0-9A-Fa-f]|\d{2,3})\)(?:\s{0,4}(?:\+|\.|\|\||&|,)\s{0,4})?){6,512}"
 )
+_CALLS = ("chr(", "Chr(", "CHR(", "ChrW(", "char(", "Char(", "CHAR(", "fromCharCode(")
 _HEX_TEXT = lazy(r"(?:0[xX]|\\x)?(?:[2-7][0-9a-fA-F]){12,4096}\Z")
 _LINE_ENDS = lazy(r"\\+[nrt]")
 _UNSEEN = lazy("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+")
@@ -155,7 +160,7 @@ def _escapes(text: str, runs: str) -> Iterator[tuple[int, int, str]]:
         first = _FIRST.search(text, max(0, start - 4), start)
         start = first.start() if first else start
         yield start, found.end(), _of_codes(text[start : found.end()])
-    if "r(" in text or "R(" in text or "e(" in text:
+    if any(map(text.__contains__, _CALLS)):
         for found in _CHR.finditer(text):
             yield *found.span(), _of_codes(found[0])
     for run in runs.split():

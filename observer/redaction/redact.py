@@ -16,12 +16,11 @@ from typing import Literal, TypeVar, cast, get_args, get_origin
 
 import msgspec
 
-from observer.redaction.context_patterns import context_secrets
+from observer.redaction.contexts import context_secrets
 from observer.redaction.key_files import key_file_secrets
 from observer.redaction.key_values import key_value_secrets
 from observer.redaction.near import typed_secrets
 from observer.redaction.plain import plain_reading
-from observer.redaction.prose import prose_secrets, table_secrets
 from observer.redaction.secrets import Span
 from observer.redaction.tokens import long_runs, token_secrets
 
@@ -130,8 +129,6 @@ def _found(text: str, low: str, runs: str) -> list[Span]:
         *context_secrets(text, low),
         *key_value_secrets(text, low),
         *typed_secrets(text),
-        *prose_secrets(text, low),
-        *table_secrets(text, low),
     ]
 
 

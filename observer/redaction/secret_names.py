@@ -95,7 +95,20 @@ _FOREIGN = (
     ),
 )
 _WEAK_NAMES = (
-    *("login", "logon", "signin", "cookie", "sid", "otp", "creds", "csrf", "xsrf", "community"),
+    *(
+        "login",
+        "log in",
+        "sign in",
+        "logon",
+        "signin",
+        "cookie",
+        "sid",
+        "otp",
+        "creds",
+        "csrf",
+        "xsrf",
+        "community",
+    ),
     *("sessionid", "sessid", "jsessionid", "phpsessid", "otpauth"),
 )
 # Each pattern begins with its gate, a literal that the engine finds before it tries anything.
@@ -164,14 +177,14 @@ def is_no_secret(text: str, at: int, end: int) -> bool:
     if owner and is_random(owner[0] + text[at:end]):
         return True
     before = [each.lower() for each in _HUMPS.findall(owner[0])] if owner else []
-    return bool(before) and (before[-1] in _PUBLIC or before[0] in _MEASURES)
+    return bool(before) and ("public" in before or before[-1] in _PUBLIC or before[0] in _MEASURES)
 
 
 _PUBLIC = frozenset(
     {*("change", "request", "page", "next", "continuation", "input", "output"), *_KEYS_OF_DATA}
 )
 _MEASURES = frozenset(
-    {"max", "min", "num", "total", "count", "has", "use", "no", "require", "enable", "is"}
+    {"max", "min", "num", "total", "count", "has", "use", "no", "require", "enable", "is", "err"}
 )
 _REST = lazy(r"(?:w(?:or)?d|wort|phrase|code)?s?[_-](?P<value>[A-Za-z0-9+=~_-]{16,512}+)")
 _JOINT = lazy("[_-]+")
