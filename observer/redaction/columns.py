@@ -17,21 +17,20 @@ from observer.redaction.secrets import Span
 _FRAME = " \"'`*\r"
 _CELL = r"[\"'`* ]{0,4}[\w. -]{1,40}[\"'`* ]{0,4}"
 _SEPARATORS = ("|", "\u2502", "\t", ";", ",", "  ")
+_NAME = r"[\w.-]{1,40}(?: [\w.-]{1,40}){0,2}"
 _HEADERS = {
     sign: lazy(rf" *[|\u2502]?{_CELL}(?:{re.escape(sign)}{_CELL})+[|\u2502]?\s*")
     for sign in _SEPARATORS[:5]
-} | {
-    "  ": lazy(
-        r" {0,40}[\w.-]{1,40}(?: [\w.-]{1,40}){0,2}(?: {2,40}[\w.-]{1,40}(?: [\w.-]{1,40}){0,2})+\s*"
-    )
-}
+} | {"  ": lazy(rf" {{0,40}}{_NAME}(?: {{2,40}}{_NAME})+\s*")}
 _RULER = lazy(r"\s*[|:+=\u2500-\u257f-][\s|:+=\u2500-\u257f-]*")
 _GAP = lazy(r" {2,}")
 _AFTER = lazy(r"[\"'`*]{0,2}[A-Za-z0-9_. -]{0,24}[\"'`*]{0,2}[ \t]*(?:[|\u2502\t;,)]|  |\r?\n|\Z)")
 _VALUES = lazy(r"[^()]{0,400}\)\s{0,8}(?i:values)\s{0,8}(?=\()")
 _ITEM = lazy(r"\s*(?:'(?:[^'\n]|'')*'|\"[^\"\n]*\"|[^,()]+)\s*")
+_LONGEST = 400
+"""Characters of the longest heading that is read."""
 _VAIN = 8
-"""Rows without a secret after which a column is believed to hold none."""
+"""Rows without a digit after which a column is believed to hold no secret."""
 
 
 def column(text: str, found: re.Match[str], word: SecretName) -> Iterator[Span]:
@@ -43,13 +42,19 @@ def column(text: str, found: re.Match[str], word: SecretName) -> Iterator[Span]:
         return
     start = text.rfind("\n", 0, found.start()) + 1
     head, end = _line(text, start)
-    if len(head) > 400:
+    if len(head) > _LONGEST:
         return
     sign = next((each for each in _SEPARATORS if each in head.strip()), "")
-    if not sign or not _HEADERS[sign].fullmatch(head):
-        return
-    number = len(_split(head[: found.start() - start], sign)) - 1
-    width, vain = len(_split(head, sign)), 0
+    if sign and _HEADERS[sign].fullmatch(head):
+        number = len(_split(head[: found.start() - start], sign)) - 1
+        for at, cell in _cells(text, end, sign=sign, width=len(_split(head, sign)), number=number):
+            if looks_secret(cell, word):
+                yield Span(at, at + len(cell), word.name)
+
+
+def _cells(text: str, end: int, *, sign: str, width: int, number: int) -> Iterator[tuple[int, str]]:
+    """Yield the filled cells of a column below a heading's end, and where each starts."""
+    vain = 0
     while end < len(text) and vain < _VAIN:
         start = end + 1
         row, end = _line(text, start)
@@ -60,11 +65,9 @@ def column(text: str, found: re.Match[str], word: SecretName) -> Iterator[Span]:
             return
         offset, cell = cells[number]
         value = cell.strip(_FRAME)
-        vain += 1
-        if value and " " not in value and looks_secret(value, word):
-            begin = start + offset + cell.index(value)
-            yield Span(begin, begin + len(value), word.name)
-            vain = 0
+        vain += not any(map(str.isdigit, value))
+        if value and " " not in value:
+            yield start + offset + cell.index(value), value
 
 
 def _split(row: str, sign: str) -> list[tuple[int, str]]:

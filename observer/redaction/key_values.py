@@ -34,6 +34,7 @@ def key_value_secrets(text: str, low: str) -> Iterator[Span]:
         if word.gate not in low:
             continue
         at = 0
+        head = below = 0
         while found := word.pattern.search(low, at):
             at = found.end()
             if is_no_secret(text, found.start(), at):
@@ -43,7 +44,10 @@ def key_value_secrets(text: str, low: str) -> Iterator[Span]:
             if span := by_form or near(text, found, word):
                 at = max(at, span.end)
                 yield span
-            yield from column(text, found, word)
+            if not head < found.start() < below:  # each row is part of one table
+                for span in column(text, found, word):
+                    head, below = text.find("\n", found.end()), span.end
+                    yield span
 
 
 def _value_span(text: str, found: re.Match[str], word: SecretName) -> Span | None:

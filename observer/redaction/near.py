@@ -24,7 +24,11 @@ from observer.redaction.secrets import (
 
 _FAR = 100
 """Characters that may stand between a name and what looks drawn."""
-_SIGNS = r"\s\"'`\\\])}>:=|,(\[{<~+*!./\u2192\u662f\u4e3a\u70ba\uc740\ub294\u306f\u304c\uff1a\u2500-\u257f\u00bb\u201c\u201e\u00ab-"
+_MOST_LINES = 3
+_SIGNS = (
+    r"\s\"'`\\\])}>:=|,(\[{<~+*!./\u2192\u662f\u4e3a\u70ba\uc740\ub294\u306f\u304c\uff1a"
+    r"\u2500-\u257f\u00bb\u201c\u201e\u00ab-"
+)
 _TAIL = lazy(r"(?:w(?:or)?d|wort|phrase|code)?s?(?![a-z])(?P<more>[A-Za-z0-9_-]{0,40}+)")
 _DIRECT = lazy(rf"[{_SIGNS}]{{1,40}}+")
 _STATEMENT = lazy(r"\spass[ \t]*(?:#.*)?(?:\r?\n|\Z)")
@@ -33,8 +37,10 @@ _RESULT = lazy(r"(?<!\w)PASS: ")
 _DATA_LENGTH = 24
 _DATA = lazy(rf"[A-Za-z0-9+/]{{{_DATA_LENGTH}}}")
 _WORD = lazy(r"[A-Za-z\u00c0-\u024f]{2,}")
+_INNER = r"[^\s\"'`<>|,;(){}\[\]]"
 _TOKEN = lazy(
-    r"(?<![^\s\"'`<>|,;(){}\[\]])(?=[^\s\"'`<>|,;(){}\[\]]{0,64}?(?:[\d!#$%^*?@]|-\w+-\w+-|[a-z][A-Z]))[^\s\"'`<>|,;(){}\[\]]{8,256}+"
+    rf"(?<!{_INNER})(?={_INNER}{{0,64}}?(?:[\d!#$%^*?@]|-\w+-\w+-|[a-z][A-Z]))"
+    rf"{_INNER}{{8,256}}+"
 )
 _BARE = lazy(r"[^\s\"'`]{4,256}+")
 _QUOTED = {sign: lazy(rf"[^{sign}\r\n]{{4,256}}?(?=\\{{0,7}}{sign})") for sign in "\"'`"}
@@ -45,11 +51,18 @@ _CUT = lazy(
 _LEADS = "!#$%&*+-./?@^_~"
 _ENDS = ".,:;)]}>"
 _NO_VALUE = lazy(
-    r"https?:|\w+://|arn:|(?:~|\.{1,2})?/[\w.-]*/|(?:~|\.{1,2}|#)/|/\w+\Z|[\d.,:/x-]+\Z|[A-Za-z]:\\"
-    r"|[$%@&*~^?#]+\\?[A-Za-z_:.]+\Z|\d{4}-\d\d-\d\d|<[\w!/]|[A-Za-z_]{2,16}=[\w$]|@?[\w./-]+@v?\d+(?:\.\d+)+|@[\w-]+/|[\w./-]+\.\w{1,5}:\d+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+\Z|[A-Z_]{2,40}=|[!=<>]=|[a-z]{2}-[a-z]+-\d|[\w.-]*(?:/[\w.-]+)+\.\w{1,5}\Z|[a-z][\w-]*\.[a-z]{1,5}\Z|[a-z]+(?:_[a-z0-9]+)+\Z"
-    r"|[A-Z]+(?:_[A-Z0-9]+)+\Z|(?i:sha|md|utf|rfc|iso|base|v|aes|rsa|hs|es|rs)-?\d+(?![A-Za-z0-9]{6})"
-    r"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z|(?:\w+,)+\w+\Z|\\|-?\w+\*|[A-Za-z]+\$\d\Z|\$[A-Za-z_]\w*[|/;:]|\w+:!?\d\Z|\d+\u2192|#[\w-]+\Z|[\w./-]+@v?\d+\Z"
-    r"|[A-Za-z_$][\w$]*(?:\.[\w$]+)+[=(\[?|&]"
+    r"https?:|\w+://|arn:|[A-Za-z]:\\|\\|<[\w!/]|[!=<>]=|\d+\u2192"
+    # Paths, files and places in them.
+    r"|(?:~|\.{1,2})?/[\w.-]*/|(?:~|\.{1,2}|#)/|/\w+\Z|[\w./-]+\.\w{1,5}:\d+"
+    r"|[\w.-]*(?:/[\w.-]+)+\.\w{1,5}\Z|[a-z][\w-]*\.[a-z]{1,5}\Z|#[\w-]+\Z|-?\w+\*"
+    # Numbers, dates, versions, packages, regions, people.
+    r"|[\d.,:/x-]+\Z|\d{4}-\d\d-\d\d|@?[\w./-]+@v?\d+(?:\Z|(?:\.\d+)+)|@[\w-]+/"
+    r"|[a-z]{2}-[a-z]+-\d|[\w.+-]+@[\w-]+(?:\.[\w-]+)+\Z|\w+:!?\d\Z"
+    r"|(?i:sha|md|utf|rfc|iso|base|v|aes|rsa|hs|es|rs)-?\d+(?![A-Za-z0-9]{6})"
+    # Names, variables, attributes, settings.
+    r"|[$%@&*~^?#]+\\?[A-Za-z_:.]+\Z|[A-Za-z_]{2,16}=[\w$]|[A-Z_]{2,40}=|(?:\w+,)+\w+\Z"
+    r"|[a-z]+(?:_[a-z0-9]+)+\Z|[A-Z]+(?:_[A-Z0-9]+)+\Z|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z"
+    r"|[A-Za-z]+\$\d\Z|\$[A-Za-z_]\w*[|/;:]|[A-Za-z_$][\w$]*(?:\.[\w$]+)+[=(\[?|&]"
 )
 _CODE = lazy(r"[(){}\[\]]|\w(?:->|::|=>)\w|&&|\|\||==(?!\Z)|\\[a-z]")
 _DIGESTS = lazy(
@@ -72,31 +85,42 @@ _ACCOUNTS = frozenset({"login", "log in", "sign in", "logon", "signin", "creds"}
 def near(text: str, found: re.Match[str], word: SecretName) -> Span | None:
     """Return the value that stands close to a secret's name; None if none does."""
     tail = _TAIL.match(text, found.end())
-    if tail is None or is_about_secret(text, found.start(), tail):
-        return None
-    start = found.start()
-    if _STATEMENT.match(text, start - 1) or _RESULT.match(text, start):
-        return None
-    if start >= _DATA_LENGTH and _DATA.match(text, start - _DATA_LENGTH):
+    if tail is None or is_about_secret(text, found.start(), tail) or _is_no_name(text, found):
         return None
     gap = _DIRECT.match(text, tail.end())
     if gap is not None and (gap[0].strip() or word.gate != "auth"):
         start, end = _bounds(text, gap.end())
-        value = text[start:end]
-        is_joined = gap[0].strip() != "" or _is_alone(text, found, start, end)
-        if word.is_weak and _is_hex(value) and (gap[0] != "=" or "-" in value):
-            return None
-        if "," in gap[0] and not (gap[0] == ", " and text.startswith(",", end)):
-            is_joined = False  # the next of a list
-        if gap[0].count("\n") < 4 and (
-            _is_drawn(value) or _is_made_up(value, word, is_joined=is_joined)
-        ):
+        if _is_value(text, found, word=word, gap=gap[0], bounds=(start, end)):
             return Span(start, end, word.name)
     if word.gate in _ACCOUNTS:
         return _behind(text, tail.end(), word)
     if word.is_weak or word.gate == "auth" or _is_verb(text, found, tail):
         return None
     return _behind(text, tail.end(), word) or _before(text, found.start(), word)
+
+
+def _is_no_name(text: str, found: re.Match[str]) -> bool:
+    """Return True for a statement of Python, a test's result and what stands in encoded data."""
+    start = found.start()
+    if start >= _DATA_LENGTH and _DATA.match(text, start - _DATA_LENGTH):
+        return True
+    return bool(_STATEMENT.match(text, start - 1) or _RESULT.match(text, start))
+
+
+def _is_value(
+    text: str, found: re.Match[str], *, word: SecretName, gap: str, bounds: tuple[int, int]
+) -> bool:
+    """Return True if what stands directly behind a name, but for signs, is its value."""
+    start, end = bounds
+    value = text[start:end]
+    if gap.count("\n") > _MOST_LINES or (
+        word.is_weak and _is_hex(value) and (gap != "=" or "-" in value)
+    ):
+        return False
+    is_joined = gap.strip() != "" or _is_alone(text, found, start, end)
+    if "," in gap and not (gap == ", " and text.startswith(",", end)):
+        is_joined = False  # the next of a list
+    return _is_drawn(value) or _is_made_up(value, word, is_joined=is_joined)
 
 
 _ALONE = lazy(r"[ \t$#>]*(?:[\w.@*:/-]{1,24}[ \t]+){0,5}[\w.-]{0,40}\Z")

@@ -57,11 +57,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
         (quote + joint, lazy(re.escape(quote + joint) + after + quote), _nothing)
         for quote in "\"'"
         for joint, after in (
-            *(
-                ("\n", r"[ \t]+(?:\+ *)?"),
-                (" +", r"\s*"),
-                ("+", r"\s*"),
-            ),
+            *(("\n", r"[ \t]+(?:\+ *)?"), (" +", r"\s*"), ("+", r"\s*")),
             *((" ||", " ?"), (" .", r"\.? ?"), (" \\\n", r"[ \t]*")),
         )
     ),
@@ -71,10 +67,12 @@ _CODES = lazy(rf", ?{_BYTE}(?:, ?{_BYTE}){{6,512}}")
 _FIRST = lazy(rf"{_BYTE}\Z")
 _CODE = lazy(r"0[xX][0-9A-Fa-f]{2}|\d{2,3}")
 _CHR = lazy(
-    r"(?:(?:[Cc][Hh][RrWw]|chr|char|CHAR|fromCharCode|String\.fromCharCode)\((?:0[xX][2-7][0-9A-Fa-f]|\d{2,3})\)(?:\s{0,4}(?:\+|\.|\|\||&|,)\s{0,4})?){6,512}"
+    rf"(?:(?:[Cc][Hh][Rr][Ww]?|(?:String\.from)?[Cc]har(?:Code)?|CHAR)\({_BYTE}\)"
+    r"(?:\s{0,4}(?:\+|\.|\|\||&|,)\s{0,4})?){6,512}"
 )
 _CALLS = ("chr(", "Chr(", "CHR(", "ChrW(", "char(", "Char(", "CHAR(", "fromCharCode(")
-_HEX_TEXT = lazy(r"(?:0[xX]|\\x)?(?:[2-7][0-9a-fA-F]){12,4096}\Z")
+_HEX_TEXT = lazy(r"(?:[2-7][0-9a-fA-F]){12,4096}")
+_ESCAPED = lazy(r"\\(?:[\"'`/]|u00|x[2-7])")
 _LINE_ENDS = lazy(r"\\+[nrt]")
 _UNSEEN = lazy("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+")
 _CONTROLS = lazy(r"[^\t\n\r -~\u00a0-\uffff]")
@@ -143,32 +141,38 @@ def plain_reading(text: str, runs: str) -> Reading | None:
 
 def _escapes(text: str, runs: str) -> Iterator[tuple[int, int, str]]:
     """Yield where escapes stand in a text, and what they stand for."""
-    has_quotes = False
     for sign, pattern, resolve in _KINDS:
         if sign in text:
             for found in pattern.finditer(text):
-                has_quotes = has_quotes or sign == "\\"
                 yield *found.span(), resolve(found[0])
-    if has_quotes:
+    if "\\" in text and _ESCAPED.search(text):  # else it is source code, read as it stands
         for found in _LINE_ENDS.finditer(text):
             yield *found.span(), _sign(found[0])
-    if not text.isascii():
-        for found in _UNSEEN.finditer(text):
-            yield *found.span(), ""
+    for found in _UNSEEN.finditer("" if text.isascii() else text):
+        yield *found.span(), ""
+    yield from _numbers(text)
+    for run in runs.split():
+        yield from _encoded(text, run)
+
+
+def _numbers(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield lists of characters' numbers, and calls for them."""
     for found in _CODES.finditer(text):
-        start = found.start()
-        first = _FIRST.search(text, max(0, start - 4), start)
-        start = first.start() if first else start
+        first = _FIRST.search(text, max(0, found.start() - 4), found.start())
+        start = first.start() if first else found.start()
         yield start, found.end(), _of_codes(text[start : found.end()])
     if any(map(text.__contains__, _CALLS)):
         for found in _CHR.finditer(text):
             yield *found.span(), _of_codes(found[0])
-    for run in runs.split():
-        if _HEX_TEXT.fullmatch(run) and (at := text.find(run)) >= 0:
-            yield at, at + len(run), bytes.fromhex(run).decode("ascii")
-        if _TEXT_IN_BASE64.match(run) and (found := _BASE64.match(text, text.find(run))):
-            if decoded := _decoded(found[0]):
-                yield *found.span(), decoded
+
+
+def _encoded(text: str, run: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the text that a run of hexadecimal digits or of base64 holds."""
+    at = text.find(run)
+    if _HEX_TEXT.fullmatch(run):
+        yield at, at + len(run), bytes.fromhex(run).decode("ascii")
+    elif _TEXT_IN_BASE64.match(run) and (found := _BASE64.match(text, at)):
+        yield from ((*found.span(), text) for text in [_decoded(found[0])] if text)
 
 
 def _of_codes(codes: str) -> str:

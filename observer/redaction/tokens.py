@@ -64,7 +64,9 @@ _WORDS = b"abcdefghijklmnopqrstuvwxyz_-."
 
 
 def token_secrets(text: str, runs: str) -> Iterator[Span]:
-    """Yield the tokens in a text with such `long_runs`, by format and then by position; spans may overlap.
+    """Yield the tokens in a text, by format and then by position; spans may overlap.
+
+    `runs` are its `long_runs`.
 
     All but those of `BASE64_FORMATS` contain a run of 20 word characters. Most text has few such
     runs, and finding them is one search for a constant; only the runs are searched for anchors.
