@@ -25,7 +25,7 @@ _PAIRS = lazy(
 )
 
 _TAIL = lazy(r"(?:w(?:or)?d|phrase|code)?s?((?:_[a-z0-9]+)*)_?")
-_ABOUT = frozenset(
+ABOUT = frozenset(
     {
         *("age", "alg", "algorithm", "audience", "budget", "cache", "class", "cost", "count"),
         *("dir", "directory", "enabled", "endpoint", "env", "expiration", "expired", "expires"),
@@ -65,7 +65,7 @@ def names_secret(name: str, tail: str) -> bool:
     rest = _TAIL.fullmatch(tail)
     if rest is None or (tail.startswith("s") and "TOKEN" in name):
         return False
-    return rest[1].rpartition("_")[2] not in _ABOUT
+    return rest[1].rpartition("_")[2] not in ABOUT
 
 
 def declares(before: str) -> bool:

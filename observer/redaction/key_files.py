@@ -88,8 +88,11 @@ _FORMS = (
 )
 
 
-def key_file_secrets(text: str, low: str) -> Iterator[Span]:
-    """Yield the keys in a text; `low` is the text in lower case, at equal offsets."""
+def key_file_secrets(text: str, low: str, runs: str) -> Iterator[Span]:
+    """Yield the keys in a text; `low` is the text in lower case, at equal offsets.
+
+    `runs` are its `long_runs`.
+    """
     for form in _FORMS:
         if form.gate in low:
             for match in form.pattern.finditer(low):
@@ -98,6 +101,8 @@ def key_file_secrets(text: str, low: str) -> Iterator[Span]:
                     yield Span(*match.span("secret"), form.name)
     if "private" in low:
         yield from _pem_blocks(text)
+    if runs:
+        yield from _key_lines(text)
 
 
 _PEM = lazy(
@@ -121,3 +126,32 @@ def _pem_blocks(text: str) -> Iterator[Span]:
             end = lines.end() if lines else match.start("body")
         if _PEM_DATA.search(text, match.start("body"), end):
             yield Span(match.start(), end, "private-key")
+
+
+_BEFORE = r"[ \t>|+\"',]{0,12}(?:\d{1,6}[ \t:\u2192|-]{1,4})?"
+_KEY_LINE = r"[A-Za-z0-9+/]{60,76}[\"',]{0,2}"
+_LINES = {
+    end: lazy(
+        rf"{begin}{_BEFORE}(?P<lines>{_KEY_LINE}(?:{begin}{_BEFORE}{_KEY_LINE}){{2,200}}"
+        rf"(?:{begin}{_BEFORE}[A-Za-z0-9+/]{{1,76}}={{0,2}}(?=\W|\Z))?)"
+    )
+    for end, begin in (("\n", r"\n"), ("\r\n", r"\r\n"), ("\\n", r"\\n"))
+}
+_FOOT = lazy(
+    rf"(?<![A-Za-z0-9+/=])(?:{_BEFORE}[A-Za-z0-9+/]{{4,76}}={{0,2}}[\"',]{{0,2}}{_LINE_END}){{1,200}}"
+    r"[^\n-]{0,12}-----END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+)
+_PUBLIC = ("CERT", "PUBLIC", "SIGNATURE", "MESSAGE", "PARAMETERS", "CRL", "PKCS7")
+
+
+def _key_lines(text: str) -> Iterator[Span]:
+    """Yield lines of a key's length and letters, whatever is left of the block around them."""
+    for end, lines in _LINES.items():
+        for match in lines.finditer(end + text if end in text else ""):
+            start = match.start("lines") - len(end)
+            head = text[max(0, start - 8192) : start].rpartition("-----BEGIN ")[2]
+            if not head.startswith(_PUBLIC) and is_random(match["lines"][:64], at_least=40):
+                yield Span(start, match.end() - len(end), "private-key")
+    if "PRIVATE KEY" in text and "-----END" in text:
+        for match in _FOOT.finditer(text):
+            yield Span(*match.span(), "private-key")

@@ -14,23 +14,40 @@ from collections.abc import Iterator
 from unicodedata import category
 
 from observer.redaction import env_vars, secrets, value_bounds
+from observer.redaction.columns import column
 from observer.redaction.lazy_pattern import lazy
-from observer.redaction.secret_names import SECRET_NAMES, SecretName, joined
+from observer.redaction.near import near
+from observer.redaction.secret_names import (
+    ASCII_NAMES,
+    SECRET_NAMES,
+    SecretName,
+    is_no_secret,
+    joined,
+)
 from observer.redaction.secrets import MARKER, Span, is_generated_whole, is_placeholder, is_random
 from observer.redaction.value_bounds import HEAD, Key, key_of
 
 
 def key_value_secrets(text: str, low: str) -> Iterator[Span]:
     """Yield the values of secret-named keys; `low` is the text in lower case, at equal offsets."""
-    for word in SECRET_NAMES:
+    for word in ASCII_NAMES if low.isascii() else SECRET_NAMES:
         if word.gate not in low:
             continue
         at = 0
+        head = below = 0
         while found := word.pattern.search(low, at):
             at = found.end()
-            if span := _value_span(text, found, word) or joined(text, found, word):
+            if is_no_secret(text, found.start(), at):
+                continue
+            is_known = not word.is_weak or word.gate == "key"
+            by_form = is_known and (_value_span(text, found, word) or joined(text, found, word))
+            if span := by_form or near(text, found, word):
                 at = max(at, span.end)
                 yield span
+            if not head < found.start() < below:  # each row is part of one table
+                for span in column(text, found, word):
+                    head, below = text.find("\n", found.end()), span.end
+                    yield span
 
 
 def _value_span(text: str, found: re.Match[str], word: SecretName) -> Span | None:

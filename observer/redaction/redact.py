@@ -16,12 +16,13 @@ from typing import Literal, TypeVar, cast, get_args, get_origin
 
 import msgspec
 
-from observer.redaction.context_patterns import context_secrets
+from observer.redaction.contexts import context_secrets
 from observer.redaction.key_files import key_file_secrets
 from observer.redaction.key_values import key_value_secrets
-from observer.redaction.prose import prose_secrets, table_secrets
+from observer.redaction.near import typed_secrets
+from observer.redaction.plain import plain_reading
 from observer.redaction.secrets import Span
-from observer.redaction.tokens import token_secrets
+from observer.redaction.tokens import long_runs, token_secrets
 
 _SHORTEST = 8
 """Characters of the shortest thing that is ever replaced, such as `pwd=abcd`."""
@@ -108,13 +109,26 @@ def _lower(text: str) -> str:
 
 
 def _secrets(text: str, low: str) -> list[Span]:
+    runs = long_runs(text)
+    found = _found(text, low, runs)
+    # What escapes hide may hide again, as JSON in JSON in a URL does; deeper is nobody's form.
+    if reading := plain_reading(text, runs):
+        inner = reading.text
+        spans = _found(inner, _lower(inner), long_runs(inner))
+        if again := plain_reading(inner, ""):
+            deep = _found(again.text, _lower(again.text), long_runs(again.text))
+            spans += again.located(deep)
+        found += reading.located(spans)
+    return found
+
+
+def _found(text: str, low: str, runs: str) -> list[Span]:
     return [
-        *token_secrets(text),
-        *key_file_secrets(text, low),
+        *token_secrets(text, runs),
+        *key_file_secrets(text, low, runs),
         *context_secrets(text, low),
         *key_value_secrets(text, low),
-        *prose_secrets(text, low),
-        *table_secrets(text, low),
+        *typed_secrets(text),
     ]
 
 

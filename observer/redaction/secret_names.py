@@ -11,6 +11,7 @@ import re
 from itertools import groupby
 from typing import NamedTuple
 
+from observer.redaction.env_vars import ABOUT
 from observer.redaction.lazy_pattern import lazy
 from observer.redaction.secrets import UUID, Span, is_placeholder, is_random
 
@@ -29,7 +30,7 @@ class SecretName(NamedTuple):
 def _after(word: str, *owners: str) -> str:
     """Return a pattern for the word behind any of the owners, however the two are joined."""
     alike = ("|".join(group) for _, group in groupby(sorted(owners, key=len), key=len))
-    return "|".join(f"(?<=(?:{each}){word})|(?<=(?:{each})[._-]{word})" for each in alike)
+    return "|".join(f"(?<=(?:{each}){word})|(?<=(?:{each})[._ -]{word})" for each in alike)
 
 
 _OWNERS_OF_KEYS = (
@@ -44,7 +45,7 @@ _OWNERS_OF_KEYS = (
         "signing",
         "signature",
     ),
-    *("master", "shared", "service", "license", "app", "admin", "deploy", "storage", "session"),
+    *("master", "shared", "service", "app", "admin", "deploy", "storage", "session"),
     *("jwt", "hmac", "webhook", "client", "consumer", "functions", "subscription", "cipher"),
 )
 _KEYS_OF_DATA = (
@@ -76,23 +77,66 @@ _KEYS_OF_DATA = (
     *("cursor", "checksum", "fingerprint", "build", "commit", "snapshot", "artifact", "content"),
 )
 """Owners of keys that only look something up: `cache_key` is not a secret."""
-_OWNERS_OF_PASS = ("user", "db", "root", "admin", "keystore", "smtp", "ftp")
-
+_FOREIGN = (
+    *("kennwort", "contraseña", "contrasena", "mot de passe", "palavra-passe", "senha", "hasło"),
+    *("şifre", "lösenord", "jelszó", "wachtwoord", "heslo", "salasana", "adgangskode", "passord"),
+    *("lozinka", "slaptažodis", "parola", "clave", "zugangscode", "zugangsdaten", "geheimnis"),
+    *("пароль", "секрет", "токен", "ключ", "密码", "密碼", "口令", "密钥", "令牌", "パスワード"),
+    *(
+        "トークン",
+        "비밀번호",
+        "암호",
+        "كلمة السر",
+        "كلمة المرور",
+        "סיסמה",
+        "पासवर्ड",
+        "κωδικός",
+        "mật khẩu",
+    ),
+)
+_WEAK_NAMES = (
+    *(
+        "login",
+        "log in",
+        "sign in",
+        "logon",
+        "signin",
+        "cookie",
+        "sid",
+        "otp",
+        "creds",
+        "csrf",
+        "xsrf",
+        "community",
+    ),
+    *("sessionid", "sessid", "jsessionid", "phpsessid", "otpauth"),
+)
 # Each pattern begins with its gate, a literal that the engine finds before it tries anything.
 SECRET_NAMES = (
     SecretName(
         "pass",
         "password",
         lazy(
-            rf"pass(?:(?=w|phrase|code)|(?<=[_-]pass)|(?<![a-z]pass)(?![a-z])"
-            rf"|{_after('pass', *_OWNERS_OF_PASS)})"
+            r"pass(?:(?=w|phrase|code)"
+            r"|(?![a-z])(?<!bypass)(?<!compass)(?<!surpass)(?<!spass)(?<!erpass)(?<!encompass)"
+            r"(?<!onepass))"
         ),
         is_password=True,
     ),
     SecretName("pwd", "password", lazy("pwd(?<!oldpwd)"), is_password=True),
+    SecretName("psk", "password", lazy("psk"), is_password=True),
+    SecretName(
+        "pw",
+        "password",
+        lazy(r"pw(?:(?<![a-z0-9+/-]pw)|(?<=[dtnrep]pw))(?![\w+/-])"),
+        is_password=True,
+    ),
+    *(SecretName(word, "password", lazy(re.escape(word)), is_password=True) for word in _FOREIGN),
     SecretName("secret", "secret", lazy("secret")),
     SecretName("token", "token", lazy("token")),
-    SecretName("key", "api-key", lazy(f"key(?<=[a-z._-]key)(?:{_after('key', *_OWNERS_OF_KEYS)})")),
+    SecretName(
+        "key", "api-key", lazy(f"key(?<=[a-z._ -]key)(?:{_after('key', *_OWNERS_OF_KEYS)})")
+    ),
     SecretName(
         "key",
         "api-key",
@@ -100,10 +144,48 @@ SECRET_NAMES = (
         is_weak=True,
     ),
     SecretName("credential", "credential", lazy("credential")),
+    SecretName("authtok", "password", lazy("authtok(?!en)"), is_password=True),
+    *(
+        SecretName(word, "secret", lazy(rf"{word}(?<![a-z]{word})s?(?![a-z])"), is_weak=True)
+        for word in _WEAK_NAMES
+    ),
     SecretName("auth", "token", lazy("auth(?![a-z])(?<![a-z-]auth)")),
 )
 
 
+ASCII_NAMES = tuple(each for each in SECRET_NAMES if each.gate.isascii())
+
+_HUMPS = lazy(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|\d+")
+_BEFORE = lazy(r"[A-Za-z0-9_-]{0,40}\Z")
+
+
+def is_about_secret(text: str, at: int, tail: re.Match[str]) -> bool:
+    """Return True if a name only describes a secret, counts it, or names something public."""
+    words = [each.lower() for each in _HUMPS.findall(tail["more"])]
+    if words and (words[-1] in ABOUT or tail["more"][0].islower()):
+        return True
+    return is_no_secret(text, at, tail.end())
+
+
+def is_no_secret(text: str, at: int, end: int) -> bool:
+    """Return True if the name around a word is of something public, a type, or no name at all."""
+    if "[redacted:" in text[max(0, at - 32) : at].rpartition("]")[2]:
+        return True
+    owner = _BEFORE.search(text, max(0, at - 40), at)
+    if owner and text.startswith("::", owner.start() - 2):
+        return True  # the name of a type: `AWS::IAM::AccessKey`
+    if owner and is_random(owner[0] + text[at:end]):
+        return True
+    before = [each.lower() for each in _HUMPS.findall(owner[0])] if owner else []
+    return bool(before) and ("public" in before or before[-1] in _PUBLIC or before[0] in _MEASURES)
+
+
+_PUBLIC = frozenset(
+    {*("change", "request", "page", "next", "continuation", "input", "output"), *_KEYS_OF_DATA}
+)
+_MEASURES = frozenset(
+    {"max", "min", "num", "total", "count", "has", "use", "no", "require", "enable", "is", "err"}
+)
 _REST = lazy(r"(?:w(?:or)?d|wort|phrase|code)?s?[_-](?P<value>[A-Za-z0-9+=~_-]{16,512}+)")
 _JOINT = lazy("[_-]+")
 _PIECE = 14

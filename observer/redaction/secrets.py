@@ -11,6 +11,8 @@ judged by its form alone, after random-looking values have been recognized.
 
 from __future__ import annotations
 
+import base64
+import binascii
 import operator
 import re
 from itertools import pairwise
@@ -45,7 +47,18 @@ _STAND_INS = (
     *("insert_", "insert-", "replace_", "replace-", "your_", "your-", "your ", "xxxx", "****"),
     *("[private", "${", "{{", "...", "\u2026", "%s", "(?:", "[^", "\\w"),
 )
-_BEGINNINGS = ("<", "your", "my_pass", "my-pass", "mypass", "my_sec", "my-sec", "my_tok", "my-tok")
+_BEGINNINGS = (
+    "<",
+    "arn:",
+    "your",
+    "my_pass",
+    "my-pass",
+    "mypass",
+    "my_sec",
+    "my-sec",
+    "my_tok",
+    "my-tok",
+)
 _VARIABLE = re.compile(
     r"(.)\1*"  # xxxx, ****
     r"|\$\(.*|\$[\w:]+-?(?:>.*)?|[#@%]?\{.*"  # $(cmd), $X, $x->{y}, {x}, #{x}
@@ -66,6 +79,7 @@ _KINDS = bytes.maketrans(
     b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
     b"a" * 26 + b"A" * 26 + b"0" * 10,
 )
+_HEX = "0123456789abcdef"
 _SEPARATORS = b"-_./+=:~ "
 
 
@@ -77,8 +91,42 @@ def is_random(value: str, *, at_least: int = 12) -> bool:
     kinds = value[:64].encode("ascii", "replace").translate(_KINDS, _SEPARATORS)
     if len(kinds) < at_least or b"0" not in kinds or not (b"a" in kinds or b"A" in kinds):
         return False
+    if len(kinds) >= 32 and not kinds.strip(b"0Aa") and not value[:64].strip(_HEX):
+        return True
     changes: int = sum(map(operator.ne, kinds, kinds[1:]))
     return changes * 4 >= len(kinds) and not _is_name(value[:64])
+
+
+_JOINTS = str.maketrans("", "", "-_./+=")
+
+
+def is_drawn_letters(value: str) -> bool:
+    """Return True if letters, and what joins them, change between a and A too often for words."""
+    letters = value[:64].translate(_JOINTS)
+    return (
+        len(letters) >= 10
+        and letters.isalpha()
+        and letters.isascii()
+        and _swings(letters)
+        and not _is_name(letters)
+    )
+
+
+def is_encoded(value: str) -> bool:
+    """Return True if a value is base64 of a short text, as the values of Kubernetes are."""
+    if (
+        len(value) % 4
+        or not value.isascii()
+        or not 8 <= len(value) <= 256
+        or value.isalpha()
+        or value.islower()
+    ):
+        return False
+    try:
+        text = base64.b64decode(value, validate=True)
+    except binascii.Error:
+        return False
+    return text.isascii() and text.decode("ascii").isprintable()
 
 
 UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from observer.redaction.lazy_pattern import lazy
-from observer.redaction.secrets import Span
+from observer.redaction.secrets import Span, is_random
 
 
 class _Format(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -63,23 +63,31 @@ _WORDS = b"abcdefghijklmnopqrstuvwxyz_-."
 """Runs of these characters alone are never tokens."""
 
 
-def token_secrets(text: str) -> Iterator[Span]:
+def token_secrets(text: str, runs: str) -> Iterator[Span]:
     """Yield the tokens in a text, by format and then by position; spans may overlap.
+
+    `runs` are its `long_runs`.
 
     All but those of `BASE64_FORMATS` contain a run of 20 word characters. Most text has few such
     runs, and finding them is one search for a constant; only the runs are searched for anchors.
     """
-    if len(text) < len(_LONG):
-        return
-    for token in _present(text):
+    for token in _present(text, runs):
         for match in token.pattern.finditer(text):
-            if token.name != "jwt" or "secret" not in match.re.groupindex or match["secret"]:
+            groups = match.re.groupindex
+            if ("secret" not in groups or match["secret"]) and (
+                "drawn" not in groups or _is_issued(text, match)
+            ):
                 yield Span(match.start(), match.end(), token.name)
 
 
-def _present(text: str) -> dict[TokenFormat, None]:
+def _is_issued(text: str, match: re.Match[str]) -> bool:
+    """Return True for what looks drawn and is no digest, as in `sha256=sk_…`."""
+    before = text[max(0, match.start() - 12) : match.start()]
+    return is_random(match["drawn"], at_least=16) and "sha" not in before
+
+
+def _present(text: str, runs: str) -> dict[TokenFormat, None]:
     """Return the tokens that may stand in a text, in the order of the tables."""
-    runs = _long_runs(text.encode("utf-8", "surrogatepass"))
     found: dict[TokenFormat, None] = {}
     if runs:
         found = dict.fromkeys(token for anchor, token in _ANCHORS if anchor in runs)
@@ -87,7 +95,11 @@ def _present(text: str) -> dict[TokenFormat, None]:
     return found | dict.fromkeys(token for anchor, token in _SPLIT_ANCHORS if anchor in text)
 
 
-def _long_runs(data: bytes) -> str:
+def long_runs(text: str) -> str:
+    """Return the runs of 20 word characters and more in a text, but for mere words."""
+    if len(text) < len(_LONG):
+        return ""
+    data = text.encode("utf-8", "surrogatepass")
     shape = data.translate(_RUNS) + b" "
     found = []
     end = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from observer.redaction.tokens import BASE64_FORMATS, TOKEN_FORMATS, token_secrets
+from observer.redaction.tokens import BASE64_FORMATS, TOKEN_FORMATS, long_runs, token_secrets
 
 
 def test_a_format_says_its_class_and_never_matches_nothing() -> None:
@@ -21,5 +21,5 @@ def test_no_format_stands_there_twice() -> None:
 
 def test_a_token_is_found_with_its_place_and_class() -> None:
     text = "key: gh" + "p_" + "aB3dE6gH9j" * 4 + "."
-    (span,) = token_secrets(text)
+    (span,) = token_secrets(text, long_runs(text))
     assert (text[span.start : span.end], span[2]) == (text[5:-1], "github-token")

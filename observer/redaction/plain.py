@@ -1,0 +1,190 @@
+"""The plain reading of a text: what a person or program makes of its escapes and encodings.
+
+Part of step 4 (redaction). Rules look at it beside the text itself, and what they find is given
+back as places of the text. Colours and characters without width are left out, escapes of JSON,
+URLs, HTML and quoted-printable are resolved, strings that are joined are one, and base64 that
+turns into text is that text. Only the surroundings of such places are read again.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from observer.redaction.lazy_pattern import lazy
+from observer.redaction.secrets import Span
+
+_AROUND = 240
+"""Characters around an escape that are read again with it."""
+_WHITE = {"n": "\n", "r": "\n", "t": "\t"}
+
+
+def _nothing(_: str) -> str:
+    return ""
+
+
+def _character(escape: str) -> str:
+    """Return what an escape stands for that ends with two hexadecimal digits."""
+    return chr(int(escape[-2:], 16))
+
+
+def _sign(escape: str) -> str:
+    return _WHITE.get(escape[-1], escape[-1])
+
+
+_COLOUR = r"(?:\[[0-9;:?]{0,24}[A-Za-z]|\][^\x07\x1b]{0,256}\x07)"
+_KINDS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
+    ("\x1b", lazy(rf"\x1b{_COLOUR}"), _nothing),
+    ("\\", lazy(rf"\\+(?:x1[bB]|033|e|u001[bB]){_COLOUR}"), _nothing),
+    ("\\", lazy(r"\\+(?:u00|x)[2-7][0-9A-Fa-f]"), _character),
+    ("\\", lazy(r"\\+[\"'`/]"), _sign),
+    ("\\", lazy(r"\\[01][0-7]{2}(?![0-9])"), lambda escape: chr(int(escape[1:], 8))),
+    ("\\", lazy(r"\\u\{00?[2-7][0-9A-Fa-f]\}"), lambda escape: chr(int(escape[-3:-1], 16))),
+    ("%", lazy(r"%(?:[2-7][0-9A-Fa-f]|0[AaDd])"), _character),
+    (
+        "&",
+        lazy(r"&(?:#\d{2,4}|#x[0-9A-Fa-f]{2,4}|quot|apos|amp|lt|gt|nbsp|colon|equals);"),
+        html.unescape,
+    ),
+    ("=3D", lazy(r"=(?:[2-7][0-9A-F]|0[AD])"), _character),
+    ("=\n", lazy(r"=\r?\n(?<=[^\n]{68}=\n)"), _nothing),
+    *(
+        (quote + joint, lazy(re.escape(quote + joint) + after + quote), _nothing)
+        for quote in "\"'"
+        for joint, after in (
+            *(("\n", r"[ \t]+(?:\+ *)?"), (" +", r"\s*"), ("+", r"\s*")),
+            *((" ||", " ?"), (" .", r"\.? ?"), (" \\\n", r"[ \t]*")),
+        )
+    ),
+)
+_BYTE = r"(?:0[xX][2-7][0-9A-Fa-f]|[3-9]\d|1[01]\d|12[0-6])"
+_CODES = lazy(rf", ?{_BYTE}(?:, ?{_BYTE}){{6,512}}")
+_FIRST = lazy(rf"{_BYTE}\Z")
+_CODE = lazy(r"0[xX][0-9A-Fa-f]{2}|\d{2,3}")
+_CHR = lazy(
+    rf"(?:(?:[Cc][Hh][Rr][Ww]?|(?:String\.from)?[Cc]har(?:Code)?|CHAR)\({_BYTE}\)"
+    r"(?:\s{0,4}(?:\+|\.|\|\||&|,)\s{0,4})?){6,512}"
+)
+_CALLS = ("chr(", "Chr(", "CHR(", "ChrW(", "char(", "Char(", "CHAR(", "fromCharCode(")
+_HEX_TEXT = lazy(r"(?:[2-7][0-9a-fA-F]){12,4096}")
+_ESCAPED = lazy(r"\\(?:[\"'`/]|u00|x[2-7])")
+_LINE_ENDS = lazy(r"\\+[nrt]")
+_UNSEEN = lazy("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+")
+_CONTROLS = lazy(r"[^\t\n\r -~\u00a0-\uffff]")
+_TEXT_IN_BASE64 = lazy(r"(?:[A-Za-f][A-Za-z0-9+/_-]{3}){4}")
+_BASE64 = lazy(r"[A-Za-z0-9+/_-]{24,16384}={0,2}")
+
+
+class Reading(NamedTuple):
+    """A plain reading, and where each of its pieces came from.
+
+    A piece is as in the text, or stands for all of its text.
+    """
+
+    text: str
+    starts: list[int]
+    sources: list[tuple[int, int, bool]]
+
+    def located(self, spans: Iterable[Span]) -> Iterator[Span]:
+        """Yield spans of the reading as spans of the text."""
+        for span in spans:
+            yield Span(self._place(span.start)[0], self._place(span.end - 1)[1], span.name)
+
+    def _place(self, at: int) -> tuple[int, int]:
+        number = bisect_right(self.starts, at) - 1
+        start, end, is_whole = self.sources[number]
+        if is_whole:
+            return start, end
+        start += at - self.starts[number]
+        return start, start + 1
+
+
+def plain_reading(text: str, runs: str) -> Reading | None:
+    """Return the plain reading of what surrounds the escapes of a text; None if it has none.
+
+    `runs` are its `long_runs`. Most text has no escapes, and this is quickly seen.
+    """
+    escapes = list(_escapes(text, runs))
+    if not escapes:
+        return None
+    parts: list[str] = []
+    starts: list[int] = []
+    sources: list[tuple[int, int, bool]] = []
+    length = at = 0
+
+    def add(part: str, start: int, end: int, *, is_whole: bool) -> None:
+        nonlocal length
+        if part:
+            parts.append(part)
+            starts.append(length)
+            sources.append((start, end, is_whole))
+            length += len(part)
+
+    for start, end, resolved in sorted(escapes):
+        if start < at:
+            continue
+        if start - at > 2 * _AROUND:
+            add(text[at : at + _AROUND], at, at + _AROUND, is_whole=False)
+            add("\n\n\n", at, at, is_whole=True)
+            at = start - _AROUND
+        add(text[at:start], at, start, is_whole=False)
+        add(resolved, start, end, is_whole=True)
+        at = end
+    add(text[at : at + _AROUND], at, at + _AROUND, is_whole=False)
+    return Reading("".join(parts), starts, sources)
+
+
+def _escapes(text: str, runs: str) -> Iterator[tuple[int, int, str]]:
+    """Yield where escapes stand in a text, and what they stand for."""
+    for sign, pattern, resolve in _KINDS:
+        if sign in text:
+            for found in pattern.finditer(text):
+                yield *found.span(), resolve(found[0])
+    if "\\" in text and _ESCAPED.search(text):  # else it is source code, read as it stands
+        for found in _LINE_ENDS.finditer(text):
+            yield *found.span(), _sign(found[0])
+    for found in _UNSEEN.finditer("" if text.isascii() else text):
+        yield *found.span(), ""
+    yield from _numbers(text)
+    for run in runs.split():
+        yield from _encoded(text, run)
+
+
+def _numbers(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield lists of characters' numbers, and calls for them."""
+    for found in _CODES.finditer(text):
+        first = _FIRST.search(text, max(0, found.start() - 4), found.start())
+        start = first.start() if first else found.start()
+        yield start, found.end(), _of_codes(text[start : found.end()])
+    if any(map(text.__contains__, _CALLS)):
+        for found in _CHR.finditer(text):
+            yield *found.span(), _of_codes(found[0])
+
+
+def _encoded(text: str, run: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the text that a run of hexadecimal digits or of base64 holds."""
+    at = text.find(run)
+    if _HEX_TEXT.fullmatch(run):
+        yield at, at + len(run), bytes.fromhex(run).decode("ascii")
+    elif _TEXT_IN_BASE64.match(run) and (found := _BASE64.match(text, at)):
+        yield from ((*found.span(), text) for text in [_decoded(found[0])] if text)
+
+
+def _of_codes(codes: str) -> str:
+    return "".join(chr(int(code, 0)) for code in _CODE.findall(codes))
+
+
+def _decoded(run: str) -> str:
+    """Return the text that base64 holds, "" if it holds none."""
+    run = run.rstrip("=").replace("-", "+").replace("_", "/")
+    run = run[: -1 if len(run) % 4 == 1 else None]
+    try:
+        decoded = base64.b64decode(run + "=" * (-len(run) % 4)).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return ""
+    return "" if _CONTROLS.search(decoded) else decoded
