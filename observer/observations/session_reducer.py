@@ -199,10 +199,10 @@ def _command(before: SessionState, recorded: Recorded, body: Command) -> Step:
 
 
 def _with_checks(after: SessionState, before: SessionState) -> SessionState:
-    """Return the state with the checks that have just ended in its turn."""
+    """Return the state with the checks in its turn that have just ended and said how."""
     turn = after.turn
     for name, run in after.commands.items() if turn else ():
-        if turn and run.is_check and run is not before.commands.get(name):
+        if turn and run.is_check and run.said and run is not before.commands.get(name):
             turn = turns.with_check(turn, name, run.said)
     return after if turn is after.turn else replace(after, turn=turn)
 
