@@ -32,7 +32,7 @@ RECORDS = frozenset(
         "rewrite",
     ]
 )
-"""Types of what a tool did: shown in the item of its turn, and found where records are asked for."""
+"""Types of what a tool did: part of the item of its turn, found where records are asked for."""
 FAILED = "failed"
 """Category of a command or tool call that failed."""
 QUESTION = "question"

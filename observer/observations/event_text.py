@@ -163,7 +163,10 @@ def commit(commit: Commit, where: Where) -> ObservationDraft:
         title=one_line(commit.subject, TITLE) or f"{operation} {short}",
         subtitle=one_line(f"{operation} {short}" + (f" by {author}" if author else ""), SUBTITLE),
         narrative="\n".join(part for part in (body, files) if part),
-        facts=(f"commit {one_line(commit.hash, 64)}", *map(_file_fact, commit.files[:_FILES_NAMED])),
+        facts=(
+            f"commit {one_line(commit.hash, 64)}",
+            *map(_file_fact, commit.files[:_FILES_NAMED]),
+        ),
         concepts=concepts.together(
             concepts.of_text(commit.subject, 4), concepts.of_files(paths[:4], symbols[:4])
         ),
