@@ -73,12 +73,9 @@ def test_a_schema_of_its_number_is_only_migrated(home: Home) -> None:
 def test_what_no_event_says_is_taken_over(home: Home) -> None:
     put(home, packed_as("v09-549d4208"))
     with closing(apsw.Connection(str(home.database), vfs=VFS)) as connection:
-        connection.execute("INSERT INTO usage VALUES (5, 1, 'cited', 7)")
         connection.execute("INSERT INTO meta VALUES ('tombstones', '3')")
     with closing(open_owned(home.database, home.backups)) as store, store.read() as reader:
         assert reader.meta("tombstones") == "3"
-    with closing(reading(home.database)) as connection:
-        assert connection.execute("SELECT * FROM usage").fetchall() == [(5, 1, "cited", 7)]
 
 
 def test_no_number_of_a_purged_event_is_given_again(home: Home) -> None:
