@@ -81,6 +81,9 @@ TUTORIAL = (
     "observer status",
     "observer search cart total differs by a cent",
     "observer search rounding --type commit,file-write -n 3 --explain",
+    "observer show 16",
+    "observer timeline 16",
+    "observer show 49",
     "observer why cart.py::total",
     "observer today",
     HOOK,
@@ -102,7 +105,6 @@ TUTORIAL = (
     "observer pause --for 1h --project .",
     "observer resume",
     "observer note list",
-    "observer usage -n 3",
 )
 
 

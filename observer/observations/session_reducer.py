@@ -164,7 +164,19 @@ def _step(before: SessionState, recorded: EventRecord) -> Step:
     if conversation.is_refused(event.body):  # it never ran
         return _superseded(counted, event.body), conversation.refusal_decisions(recorded)
     step = _STEPS.get(type(event.body))
-    return step(counted, recorded, event.body) if step else (counted, ())
+    if step is None:
+        return counted, ()
+    after, items = step(counted, recorded, event.body)
+    return _with_last_reply(after), items
+
+
+def _with_last_reply(after: SessionState) -> SessionState:
+    """Return the state with the reply of its turn, once that says something."""
+    turn = after.turn
+    if turn is None or not turn.reply or not turns.says_something(turn):
+        return after
+    said = one_line(quoting.opening(turn.reply), _REPLY)
+    return replace(after, reply=said) if said and said != after.reply else after
 
 
 def _write(before: SessionState, recorded: Recorded, body: FileWrite) -> Step:
@@ -199,10 +211,10 @@ def _command(before: SessionState, recorded: Recorded, body: Command) -> Step:
 
 
 def _with_checks(after: SessionState, before: SessionState) -> SessionState:
-    """Return the state with the checks that have just ended in its turn."""
+    """Return the state with the checks in its turn that have just ended and said how."""
     turn = after.turn
     for name, run in after.commands.items() if turn else ():
-        if turn and run.is_check and run is not before.commands.get(name):
+        if turn and run.is_check and run.said and run is not before.commands.get(name):
             turn = turns.with_check(turn, name, run.said)
     return after if turn is after.turn else replace(after, turn=turn)
 
@@ -247,10 +259,7 @@ def _prompt(before: SessionState, recorded: Recorded, body: Prompt) -> Step:
 def _reply(before: SessionState, recorded: Recorded, body: Reply) -> Step:
     if before.turn is None or recorded.event.agent:
         return before, ()
-    turn = turns.with_reply(before.turn, body)
-    said = one_line(quoting.opening(body.text), _REPLY)
-    is_worth = said and turns.says_something(turn)
-    return replace(before, turn=turn, reply=said if is_worth else before.reply), ()
+    return replace(before, turn=turns.with_reply(before.turn, body)), ()
 
 
 def _delegation(before: SessionState, recorded: Recorded, body: Delegation) -> Step:

@@ -31,7 +31,7 @@ from observer.git import configuration
 from observer.git.patch import CommitParser
 from observer.ingest.decode import decode, decode_upcoming
 from observer.ingest.pipeline import Pipeline
-from observer.observations import note_syntax, prompt_injection, prompts
+from observer.observations import note_syntax, prompt_injection, prompts, quoting
 from observer.outcomes import outcome
 from observer.projects import PlaceCache
 from observer.pump.journal import Journal, Lines
@@ -148,8 +148,10 @@ def _prose(data: bytes) -> None:
     text = text_of(data)
     prompt_injection.suspicion(text)
     note_syntax.parse_claims(text)
-    prompts.ask_of(text)
+    prompts.title_of(prompts.words_of(text))
     prompts.heading_of(text)
+    quoting.opening(text)
+    quoting.quoted(text, 80)
     inside = fenced(text).removeprefix("```text\n").removesuffix("\n```")
     promised("```" not in inside, "the fence was closed")
 

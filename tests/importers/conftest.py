@@ -84,6 +84,11 @@ class Filled(NamedTuple):
 Memories = Callable[[str], Filled]
 
 
+def without_tokens(facts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return facts but those that records alone have: what hooks reported first stays as it is."""
+    return tuple(fact for fact in facts if not fact.startswith("Tokens: "))
+
+
 def filled(folder: Path) -> Filled:
     """Return a memory in a folder, whose store the caller closes."""
     spool = Spool(folder / "spool")

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tests.importers.conftest import Filled, filled
+from tests.importers.conftest import Filled, filled, without_tokens
 from tests.importers.played import RED, Played
 from tests.importers.recorded import SAMPLES, keep, reports
 
@@ -64,7 +64,7 @@ def said(memory: Filled) -> list[Any]:
             one.type,
             one.title,
             TOOK.sub("", one.narrative) if one.kind != "summary" else "",
-            [fact for fact in one.facts if not fact.startswith("Tokens: ")],  # no hook knows them
+            without_tokens(one.facts),
             one.summary and replace(one.summary, notes=""),
             sorted((link.kind, titles.get(link.target or 0, "")) for link in one.links),
         )

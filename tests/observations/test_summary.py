@@ -202,6 +202,12 @@ def test_a_check_is_reported_without_where_its_output_went(feed: Feed) -> None:
     assert fields.completed == "uv run pytest -q: 3 passed in 100 ms."
 
 
+def test_a_reply_to_what_names_nothing_counts_once_something_was_done(feed: Feed) -> None:
+    said = (Prompt(text="then mend it"), Reply(text="It rounds up now."))
+    assert "It rounds up now." not in summary(feed, *said, RED).completed
+    assert "It rounds up now." in summary(feed, *said, WRITE).completed
+
+
 def test_commits_files_tests_and_customs_were_completed(feed: Feed) -> None:
     fields = summary(
         feed,

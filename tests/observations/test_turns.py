@@ -53,6 +53,11 @@ def test_a_turn_counts_what_tools_did(feed: Feed) -> None:
     assert turn.files_modified == ("cart.py",)
 
 
+def test_a_commit_is_no_check(feed: Feed) -> None:
+    (turn,) = turns(feed(ASKED, Command(command="git commit -qam 'Round totals'", exit_code=0)))
+    assert (turn.subtitle, turn.facts) == ("", ())
+
+
 def test_runs_of_one_tool_are_one_line(feed: Feed) -> None:
     clicks = [ToolUse(tool="mcp__browser__click") for _ in range(3)]
     (turn,) = turns(feed(ASKED, *clicks, ToolUse(tool="Skill"), SessionEnd()))

@@ -171,13 +171,18 @@ def test_the_installed_wheel_remembers_and_finds(installed: Run, home: Home, unt
     installed("observer", "install", "claude-code")
     installed("observer", "up")
     prompt = "why does the cart total differ by a cent?"
-    payload = {"session_id": "s", "cwd": "/", "hook_event_name": "UserPromptSubmit"}
-    subprocess.run(
-        [home.hooks / "post", "claude-code", "UserPromptSubmit"],
-        input=json.dumps(payload | {"prompt": prompt}).encode(),
-        check=True,
-    )
-    until(lambda: json.loads(installed("observer", "status", "--json"))["events"])
+    reply = "Each line is rounded, and the total adds what is rounded."
+    for event, said in (
+        ("UserPromptSubmit", {"prompt": prompt}),
+        ("Stop", {"last_assistant_message": reply}),
+    ):
+        subprocess.run(
+            [home.hooks / "post", "claude-code", event],
+            input=json.dumps({"session_id": "s", "cwd": "/", "hook_event_name": event} | said),
+            check=True,
+            text=True,
+        )
+    until(lambda: json.loads(installed("observer", "status", "--json"))["events"] == 2)
     assert prompt in installed("observer", "search", "cart total")
     found = json.loads(installed("observer", "search", "shopping basket sum is wrong", "--json"))
     assert any(each["meaning_rank"] for each in found["why"]), "nothing is found by its meaning"
