@@ -96,20 +96,18 @@ def _listed(text: str, found: re.Match[str], at: int, word: SecretName) -> Itera
     opened = text.rfind("(", max(0, found.start() - 400), found.start())
     number = text.count(",", opened, found.start())
     while text.startswith("(", at):
-        at += 1
-        for index in range(40):
-            item = _ITEM.match(text, at)
-            if item is None:
-                return
+        index = 0
+        while item := _ITEM.match(text, at + 1):
             value = item[0].strip(" \"'\n\t")
             if index == number and looks_secret(value, word):
                 begin = item.start() + item[0].index(value)
                 yield Span(begin, begin + len(value), word.name)
-            at = item.end() + 1
-            if text[item.end() : at] != ",":
+            at = item.end()
+            if not text.startswith(",", at):
                 break
+            index += 1
         more = _NEXT.match(text, at)
-        at = more.end() if more else at
+        at = more.end() if more else len(text)
 
 
-_NEXT = lazy(r"\s*,\s*")
+_NEXT = lazy(r"\)\s*,\s*")

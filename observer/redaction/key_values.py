@@ -83,8 +83,6 @@ def _is_code(key: Key, value: str) -> bool:
     assign = key.head["assign"] or ""
     if secrets.is_result(key.text, assign) or secrets.is_about(key.text):
         return True
-    if key.before.endswith("::"):
-        return True  # the name of a type: `AWS::IAM::AccessKey`
     if key.head["default"] and key.lead in "/\\":
         return True  # the name of a file, in a list of such
     if (key.lead in "?&" and "badge" in key.before) or _is_listed_word(key, value):

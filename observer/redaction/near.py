@@ -45,7 +45,7 @@ _TOKEN = lazy(
 _BARE = lazy(r"[^\s\"'`]{4,256}+")
 _QUOTED = {sign: lazy(rf"[^{sign}\r\n]{{4,256}}?(?=\\{{0,7}}{sign})") for sign in "\"'`"}
 _CUT = lazy(
-    r"</|\\+[nrt\"'`]|&(?=[\w.-]{1,64}=)|[),;\]}>|]+(?=[),;\]}>|.:]*(?:\s|\Z|[\"'`]))"
+    r"</|\[redacted:|\\+[nrt\"'`]|&(?=[\w.-]{1,64}=)|%26(?=[\w.-]{1,64}%3D)|[),;\]}>|]+(?=[),;\]}>|.:]*(?:\s|\Z|[\"'`]))"
     r"|[,;](?=[\w.-]{1,40}[=:])|[\u2500-\u257f\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7af\uff00-\uff0f]"
 )
 _LEADS = "!#$%&*+-./?@^_~"
@@ -148,15 +148,16 @@ def _behind(text: str, at: int, word: SecretName) -> Span | None:
     return None
 
 
+_UP_TO_NAME = lazy(r"(?:[\s\"'`)|,<].*)?\s[A-Za-z_.-]*")
+
+
 def _before(text: str, at: int, word: SecretName) -> Span | None:
     line = text.rfind("\n", max(0, at - _FAR), at) + 1
     for token in _TOKEN.finditer(text, max(line, at - _FAR), at):
         between = text[token.end() : at]
-        if between and not between[0].isspace() and between[0] not in "\"'`)|,;<":
-            continue
-        if between.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.")[
-            -1:
-        ].isspace() and (span := _apart(text, token.start(), between, word)):
+        if UUID.fullmatch(token[0]) or not _UP_TO_NAME.fullmatch(between):
+            continue  # what has an id of its own is named before it
+        if span := _apart(text, token.start(), between, word):
             return span
     return None
 
@@ -166,7 +167,10 @@ def _apart(text: str, place: int, between: str, word: SecretName) -> Span | None
     words = len(_WORD.findall(between))
     lines = between.count("\n")
     is_close = between[-1:] not in " \t\n" or between.rstrip()[-1:] in ":=>/"
-    if words > 7 or lines > 2 or ";" in between or (lines and not is_close and "<<" not in between):
+    is_close = is_close or "<<" in between  # a here-document
+    if words > 7 or lines > 2 or (lines and not is_close):
+        return None
+    if ";" in between or "[redacted:" in between:
         return None
     start, end = _bounds(text, place)
     value = text[start:end]
@@ -272,8 +276,15 @@ def typed_secrets(text: str) -> Iterator[Span]:
                 _PHRASE.fullmatch(value) or "/" in value
             ):
                 continue
-            if not _is_hex(value) and _is_typed(value):
+            if not _is_hex(value) and (_is_typed(value) or (sign != ":" and _is_strong(value))):
                 yield Span(found.start("value"), found.start("value") + len(value), "password")
+
+
+def _is_strong(value: str) -> bool:
+    """Return True for what mixes both cases, digits and signs, as rules for passwords demand."""
+    kinds = (str.islower, str.isupper, str.isdigit, _SYMBOLS.match)
+    is_mixed = all(any(map(kind, value)) for kind in kinds)
+    return is_mixed and not _NO_VALUE.match(value) and not _CODE.search(value)
 
 
 def _is_typed(value: str) -> bool:

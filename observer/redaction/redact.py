@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Literal, TypeVar, cast, get_args, get_origin
 
@@ -21,11 +21,12 @@ from observer.redaction.key_files import key_file_secrets
 from observer.redaction.key_values import key_value_secrets
 from observer.redaction.near import typed_secrets
 from observer.redaction.plain import plain_reading
-from observer.redaction.secrets import Span
+from observer.redaction.secrets import Span, is_random
 from observer.redaction.tokens import long_runs, token_secrets
 
 _SHORTEST = 8
 """Characters of the shortest thing that is ever replaced, such as `pwd=abcd`."""
+_SHORTEST_REPEATED, _LONGEST_REPEATED = 10, 256
 _SHORT = 160
 _MOST_KEPT = 4096
 _harmless: set[str] = set()
@@ -119,7 +120,20 @@ def _secrets(text: str, low: str) -> list[Span]:
             deep = _found(again.text, _lower(again.text), long_runs(again.text))
             spans += again.located(deep)
         found += reading.located(spans)
-    return found
+    return [*found, *_repeated(text, found)]
+
+
+def _repeated(text: str, found: Iterable[Span]) -> Iterator[Span]:
+    """Yield what was recognised once and stands bare elsewhere in the text.
+
+    Only what looks drawn: a word is not hidden everywhere since it is a password somewhere.
+    """
+    for value, name in {(text[each.start : each.end], each.name) for each in found}:
+        if _SHORTEST_REPEATED <= len(value) <= _LONGEST_REPEATED and is_random(value):
+            at = text.find(value)
+            while at >= 0:
+                yield Span(at, at + len(value), name)
+                at = text.find(value, at + len(value))
 
 
 def _found(text: str, low: str, runs: str) -> list[Span]:

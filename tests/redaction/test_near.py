@@ -1,0 +1,94 @@
+"""A name and its value are known whatever stands between them."""
+
+from __future__ import annotations
+
+import pytest
+
+from observer.redaction.redact import redact_text
+
+DRAWN = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF"
+HEX = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+HUMAN = "Maple!4821-" + "Otter"
+PHRASE = "maple-otter-" + "velvet-417"
+
+FORMS = {
+    "toml": 'db_password = "{}"',
+    "ini": "[db]\nadmin_secret={}\n",
+    "option": "tool --client-secret {}",
+    "yaml-next-line": "auth:\n  db_token:\n    {}\n",
+    "json-next-line": '"signing_secret":\n  "{}"',
+    "here-document": "api_token = <<EOT\n{}\nEOT",
+    "plist": "<key>client_secret</key>\n<string>{}</string>",
+    "property": '<entry key="db_password">{}</entry>',
+    "pair": '{{ name = "wifi_psk", value = "{}" }}',
+    "table-beside": "| db_password | {} |",
+    "table-below": "| name | api_token |\n|---|---|\n| ana | {} |",
+    "table-of-names": "| name | api_token |\n|---|---|\n| ana | {0} |\n| api_token | {0} |",
+    "option-of-one-letter": "backup -u ana -p {} now",
+    "table-of-boxes": "│ name │ api_token │\n├──┼──┤\n│ ana │ {} │",
+    "table-of-blanks": "NAME   DB_PASSWORD\nana    {}",
+    "values": "name;client_secret\nana;{}",
+    "sql-list": "INSERT INTO t (id, db_password) VALUES (1, '{}'), (2, NULL);",
+    "sql-list-on-lines": "INSERT INTO t (api_token, id)\nVALUES\n  (NULL, 1),\n  ('{}', 2);",
+    "sql-set": "UPDATE t SET api_token = '{}' WHERE id = 1",
+    "bytes": 'clientSecret := []byte("{}")',
+    "comment": '"{}"  # db_password',
+    "stated": "the db password should be {} from now on",
+    "stated-before": "use {} as the db password",
+    "listing": "- db password\n  - {}",
+    "log": "INFO using db_password {}",
+}
+
+
+@pytest.mark.parametrize("form", [pytest.param(form, id=key) for key, form in FORMS.items()])
+def test_a_value_close_to_a_secrets_name_goes(form: str) -> None:
+    for value in (DRAWN, HUMAN, PHRASE):
+        cleaned = redact_text(form.format(value))
+        assert value[:9] not in cleaned, value
+        assert value[-9:] not in cleaned, value
+
+
+def test_what_was_recognised_once_goes_wherever_it_stands_in_the_text() -> None:
+    assert DRAWN not in redact_text(f"API_TOKEN={DRAWN}\nlogin as {DRAWN}, or ask")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("the token of tests/unit/test_auth2.py is read", id="path"),
+        pytest.param("secret: hover:text-slate-300 and text-red-400", id="classes"),
+        pytest.param("password reset by root@76.13.1.2 on 2026-11-23", id="address-and-date"),
+        pytest.param("api_token: auth@10.13.0_@babel+runtime@7.28.6", id="package"),
+        pytest.param("the session 0b6c5a52-6f0e-4f6b-9f0e-5d1a3c2b7e11 has a token", id="session"),
+        pytest.param(f"the token's sha256 digest is {HEX}", id="digest"),
+        pytest.param(f"url(data:,{DRAWN}/psk/{DRAWN})", id="encoded-data"),
+        pytest.param("cc -papa/mama/x86 -path-of-some-kind-here", id="joined-option"),
+        pytest.param("INSERT INTO t (id, password) VALUES (", id="no-values"),
+        pytest.param("name,password," + "x," * 300 + "\nana,aB3dE6gH,", id="long-line"),
+        pytest.param("id;secret_name\n1;aB3-x9", id="column-about-a-secret"),
+    ],
+)
+def test_what_only_stands_close_to_a_name_stays(text: str) -> None:
+    assert redact_text(text) == text
+
+
+LINES = "\n".join((DRAWN * 2, DRAWN[3:] + DRAWN + DRAWN[:3], DRAWN[9:] + DRAWN + DRAWN[:9]))
+FOOT = "-----END RSA PRIV" + "ATE KEY-----"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"$ sed -n 5,7p id_rsa\n{LINES}\n", id="middle"),
+        pytest.param(LINES.replace("\n", "\\n"), id="middle-escaped"),
+        pytest.param(f"{DRAWN}{DRAWN[:30]}==\n{FOOT}\n", id="end-alone"),
+        pytest.param("".join(f"+{line}\n" for line in LINES.split("\n")), id="middle-in-a-diff"),
+    ],
+)
+def test_lines_of_a_key_go_without_their_header(text: str) -> None:
+    assert DRAWN[9:20] not in redact_text(text)
+
+
+def test_lines_of_a_certificate_stay() -> None:
+    text = f"-----BEGIN CERTIFICATE-----\n{LINES}\n-----END CERTIFICATE-----"
+    assert redact_text(text) == text
