@@ -170,7 +170,7 @@ def _apart(text: str, place: int, between: str, word: SecretName) -> Span | None
     is_close = is_close or "<<" in between  # a here-document
     if words > 7 or lines > 2 or (lines and not is_close):
         return None
-    if ";" in between or "[redacted:" in between:
+    if ";" in between or ("[redacted:" in between and between.endswith("]")):
         return None
     start, end = _bounds(text, place)
     value = text[start:end]

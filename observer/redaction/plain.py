@@ -37,14 +37,24 @@ def _sign(escape: str) -> str:
     return _WHITE.get(escape[-1], escape[-1])
 
 
+def _backslashed(escape: str) -> str:
+    """Return what an escape of JSON, C or JavaScript stands for; a colour for nothing."""
+    body = escape.lstrip("\\")
+    if len(body) == 1:
+        return body
+    if body[0] in "01" and len(body) == _OCTAL:
+        return chr(int(body, 8))
+    digits = body.lstrip("ux{").rstrip("}")
+    return chr(int(digits, 16)) if len(digits) <= _MOST_DIGITS and "[" not in digits else ""
+
+
+_OCTAL, _MOST_DIGITS = 3, 4
 _COLOUR = r"(?:\[[0-9;:?]{0,24}[A-Za-z]|\][^\x07\x1b]{0,256}\x07)"
+_COLOUR_CODE = "(?:x1[bB]|033|e|u001[bB])"
+_CHARACTER = r"(?:(?:u00|x)[2-7][0-9A-Fa-f]|u\{00?[2-7][0-9A-Fa-f]\}|[01][0-7]{2}(?![0-9]))"
 _KINDS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
     ("\x1b", lazy(rf"\x1b{_COLOUR}"), _nothing),
-    ("\\", lazy(rf"\\+(?:x1[bB]|033|e|u001[bB]){_COLOUR}"), _nothing),
-    ("\\", lazy(r"\\+(?:u00|x)[2-7][0-9A-Fa-f]"), _character),
-    ("\\", lazy(r"\\+[\"'`/]"), _sign),
-    ("\\", lazy(r"\\[01][0-7]{2}(?![0-9])"), lambda escape: chr(int(escape[1:], 8))),
-    ("\\", lazy(r"\\u\{00?[2-7][0-9A-Fa-f]\}"), lambda escape: chr(int(escape[-3:-1], 16))),
+    ("\\", lazy(rf"\\+(?:{_COLOUR_CODE}{_COLOUR}|{_CHARACTER}|[\"'`/])"), _backslashed),
     ("%", lazy(r"%(?:[2-7][0-9A-Fa-f]|0[AaDd])"), _character),
     (
         "&",
