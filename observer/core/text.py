@@ -86,14 +86,6 @@ def first_line(text: str, limit: int) -> str:
     return ""
 
 
-_WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*[.,;:!?]*(?:\s|$)")
-
-
-def sentence_case(text: str) -> str:
-    """Return a text with its first letter in upper case, unless it begins with a name of code."""
-    return text[:1].upper() + text[1:] if _WORD.match(text) else text
-
-
 def counted(number: int, noun: str) -> str:
     """Return ``"1 line"``, ``"12 lines"``, ``"1,024 files"``."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -18,13 +18,13 @@ Fill = Callable[..., None]
 
 
 def test_search_finds_what_was_stored(run: Run, filled: Home) -> None:
-    found = run("search", "bench", "--json").json
+    found = run("search", "login", "--json").json
     assert [hit["type"] for hit in found["observations"]] == ["turn"]
 
 
 def test_search_for_people_begins_with_the_id(run: Run, filled: Home) -> None:
-    hit = run("search", "bench", "--json").json["observations"][0]
-    notice, first = run("search", "bench").out.splitlines()[:2]
+    hit = run("search", "login", "--json").json["observations"][0]
+    notice, first = run("search", "login").out.splitlines()[:2]
     assert (
         notice == "(100% of the items are found by words alone until the daemon has embedded them)"
     )
@@ -32,7 +32,7 @@ def test_search_for_people_begins_with_the_id(run: Run, filled: Home) -> None:
 
 
 def test_show_takes_any_handle(run: Run, filled: Home) -> None:
-    hit = run("search", "bench", "--json").json["observations"][0]
+    hit = run("search", "login", "--json").json["observations"][0]
     record = next(
         line
         for line in map(json.loads, run("export").out.splitlines())
@@ -43,7 +43,7 @@ def test_show_takes_any_handle(run: Run, filled: Home) -> None:
 
 
 def test_show_shows_what_there_is_and_names_what_there_is_not(run: Run, filled: Home) -> None:
-    hit = run("search", "bench", "--json").json["observations"][0]
+    hit = run("search", "login", "--json").json["observations"][0]
     shown = run("show", "nosuch", str(hit["id"]), "999999", "--json")
     assert shown.code == NotFound.exit_code
     assert [each["id"] for each in shown.json["observations"]] == [hit["id"]]
