@@ -126,11 +126,15 @@ def _quoted(text: str, question: str) -> list[str]:
 
 def _options(asked: dict[str, Any]) -> Iterator[tuple[str, str]]:
     listed = asked.get("options") or asked.get("choices") or ()
-    for each in listed if isinstance(listed, list) else ():
-        if isinstance(each, str):
-            yield one_line(each, _TEXT), ""
-        elif isinstance(each, dict) and (label := _text(each, "label", "title", "value", "id")):
-            yield one_line(label, _TEXT), one_line(_text(each, "description"), _TEXT)
+    rows = [
+        {"label": each} if isinstance(each, str) else each
+        for each in (listed if isinstance(listed, list) else ())
+    ]
+    yield from (
+        (one_line(label, _TEXT), one_line(_text(each, "description"), _TEXT))
+        for each in rows
+        if isinstance(each, dict) and (label := _text(each, "label", "title", "value", "id"))
+    )
 
 
 def _text(row: dict[str, Any], *names: str) -> str:

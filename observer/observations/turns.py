@@ -217,12 +217,6 @@ def answer_of(made: Item) -> str:
     return opening(f"\n\n{made.narrative}".partition(f"\n\n{_ASKED}")[0])
 
 
-def committed_in(made: Item) -> tuple[str, ...]:
-    """Return the subjects of the commits that a turn's item names."""
-    said = (fact.partition(_COMMITTED) for fact in made.facts)
-    return tuple(subject for before, mark, subject in said if mark and not before)
-
-
 def counts_of(turn: Turn) -> str:
     """Return how many files were changed, commits made and checks run."""
     said = [

@@ -254,10 +254,6 @@ def plain_output(output: str) -> str:
 
 def first_lines(text: str, at_most: int) -> tuple[str, ...]:
     """Return the first lines of an output that say something."""
-    found: dict[str, None] = {}
-    for line in plain_output(text[:_FIRST_LINES_CHARS]).split("\n"):
-        if (shown := one_line(line, 200)).lower() not in SAID_NOTHING:
-            found[shown] = None
-            if len(found) == at_most:
-                break
-    return tuple(found)
+    lines = plain_output(text[:_FIRST_LINES_CHARS]).split("\n")
+    shown = (one_line(line, 200) for line in lines)
+    return tuple(dict.fromkeys(one for one in shown if one.lower() not in SAID_NOTHING))[:at_most]

@@ -61,8 +61,9 @@ def _stand_in(reader: StoreReader, item_id: int) -> Item | None:
 def _holds(record: Item, event: Recorded) -> bool:
     """Return True if a record, begun before, has grown until an event of its kind."""
     body = event.event.body
-    if record.type != _TYPES.get(type(body)) or record.updated_ms < event.event.at_ms:
-        return False
-    if not isinstance(body, FileWrite):
-        return record.folded > 1
-    return relative(body.path, event.root, event.event.cwd) in record.files_modified
+    is_alike = record.type == _TYPES.get(type(body)) and record.updated_ms >= event.event.at_ms
+    return is_alike and (
+        relative(body.path, event.root, event.event.cwd) in record.files_modified
+        if isinstance(body, FileWrite)
+        else record.folded > 1
+    )

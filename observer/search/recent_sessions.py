@@ -186,8 +186,5 @@ class RecentSessions:
 
 
 def _is_worth_listing(turn: Item) -> bool:
-    if turn.category == QUESTION:
-        return False
-    if turn.title in turns.committed_in(turn):
-        return bool(turn.files_modified)
-    return bool(turn.facts) or prompts.names_its_subject(turn.title)
+    is_named = bool(turn.facts) or prompts.names_its_subject(turn.title)
+    return is_named and turn.category != QUESTION

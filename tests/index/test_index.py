@@ -489,7 +489,7 @@ def test_what_has_a_vector_of_the_model_is_counted(
     shown.delete(4 * 8)
     index = an_index(folder)
     index.refresh(shown)
-    assert index.embedded() == 5
+    assert (index.embedded(), index.to_embed()) == (5, 7)
     with index.view(shown) as view:
         assert view.embedded == 5 / 7
     index.use("other", 64)

@@ -23,6 +23,8 @@ from observer.core.events import (
 )
 from observer.core.model import Item, item_id
 from observer.core.value import TokenUsage
+from observer.observations.conversation import CHOSEN
+from observer.observations.project_reducer import ProjectReducer
 
 Feed = Callable[..., Any]
 
@@ -106,3 +108,19 @@ def test_what_a_sub_agent_says_is_not_the_reply(feed: Feed, place: Callable[...,
     said = place(Reply(text="I found it."), 2, agent="Explore")
     (turn,) = turns(feed(ASKED, said, replace(WRITE, path="a.py"), Reply(text="Done so.")))
     assert turn.narrative == "Done so."
+
+
+def test_a_script_that_writes_a_file_is_a_record_of_its_own(feed: Feed) -> None:
+    script = "python3 - <<'E'\nopen('a.txt', 'w').write('x')\nE"
+    fed = feed(ASKED, Command(command=script, exit_code=0))
+    titles = [item.title for item in fed.items.values() if item.type == "command"]
+    assert titles == ["Wrote a.txt (python3 script)"]
+
+
+def test_a_question_that_was_answered_before_belongs_to_a_procedure() -> None:
+    project = ProjectReducer(b"")
+    asked = Item(
+        id=4, uuid="u", kind="observation", type="decision", title="Go on?", subtitle=CHOSEN
+    )
+    assert [project.is_asked_again(asked) for _ in range(2)] == [False, True]
+    assert not project.is_asked_again(replace(asked, subtitle=""))
