@@ -55,7 +55,8 @@ def title_of(session: Session, known: SessionState) -> str:
 
 def _work(known: SessionState) -> Iterator[str]:
     """Yield the texts of what a session did and said last, which need not repeat a request."""
-    yield from (*known.commits, *known.later_commits, known.plan, known.begun_plan, known.reply)
+    yield from (*known.commits, *known.later_commits, known.plan, known.begun_plan)
+    yield session_state.last_reply(known)
     for path, file in known.files.items():
         if file.writes:
             yield from (path, *file.symbols)

@@ -7,6 +7,7 @@ the events of a session are divided among reducers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import reduce
 from typing import Any
 
 from msgspec.structs import replace
@@ -36,7 +37,7 @@ from observer.core.events import (
 )
 from observer.core.model import Item, Recorded, Session
 from observer.core.routes import is_imported
-from observer.core.text import first_line, one_line, relative
+from observer.core.text import first_line, relative
 from observer.observations import (
     command_text,
     conversation,
@@ -45,7 +46,6 @@ from observer.observations import (
     grouping,
     planning,
     prompts,
-    quoting,
     session_commits,
     session_lifecycle,
     session_state,
@@ -65,7 +65,6 @@ from observer.observations.session_state import PendingTool, SessionState
 from observer.shell import command_line
 
 Items = tuple[Item, ...]
-_REPLY = 400
 _CALLS = (Command, FileWrite, FileRead, Search, ToolUse, Delegation)
 Step = tuple[SessionState, Items]
 
@@ -166,34 +165,24 @@ def _step(before: SessionState, recorded: EventRecord) -> Step:
     step = _STEPS.get(type(event.body))
     if step is None:
         return counted, ()
-    after, items = step(counted, recorded, event.body)
-    return _with_last_reply(after), items
-
-
-def _with_last_reply(after: SessionState) -> SessionState:
-    """Return the state with the reply of its turn, once that says something."""
-    turn = after.turn
-    if turn is None or not turn.reply or not turns.says_something(turn):
-        return after
-    said = one_line(quoting.opening(turn.reply), _REPLY)
-    return replace(after, reply=said) if said and said != after.reply else after
+    return step(counted, recorded, event.body)
 
 
 def _write(before: SessionState, recorded: Recorded, body: FileWrite) -> Step:
-    after = planning.written(_superseded(before, body), recorded, body)
-    change = analysis_of(recorded).change
-    after, items = grouping.write(after, recorded, body, change, file_text.chars_of(body))
-    return _with_write(after, recorded, body, change), items
+    after, change = _superseded(before, body), analysis_of(recorded).change
+    return _written(after, recorded, body, change, file_text.chars_of(body))
 
 
-def _with_write(
-    after: SessionState, recorded: Recorded, body: FileWrite, change: ChangeSummary
-) -> SessionState:
+def _written(
+    before: SessionState, recorded: Recorded, body: FileWrite, change: ChangeSummary, chars: int
+) -> Step:
+    after = planning.written(before, recorded, body)
+    after, items = grouping.write(after, recorded, body, change, chars)
     where = where_of(recorded)
     path = relative(body.path, where.root, where.cwd)
     if after.turn is None or body.error or path.startswith(("/", "~")):
-        return after
-    return replace(after, turn=turns.with_write(after.turn, path, change.symbols))
+        return after, items
+    return replace(after, turn=turns.with_write(after.turn, path, change.symbols)), items
 
 
 def _read(before: SessionState, recorded: Recorded, body: FileRead) -> Step:
@@ -241,18 +230,18 @@ def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
 def _with_answers(before: SessionState, items: Items) -> SessionState:
     said = [one.narrative.partition("\n")[0] for one in items]
     decided = session_state.added(before.decided, *said)
-    turn = before.turn
-    for one in said if turn else ():
-        turn = turn and turns.with_answer(turn, one)
+    turn = before.turn and reduce(turns.with_answer, said, before.turn)
     return replace(before, decided=decided, turn=turn)
 
 
 def _prompt(before: SessionState, recorded: Recorded, body: Prompt) -> Step:
     turn = turns.begun(before.turn, recorded, body)
-    asks = before.asks
-    if turn.title:
-        asks = session_state.added(asks, turn.title)
-    after = replace(session_state.without_groups(before), turn=turn, asks=asks)
+    after = replace(
+        session_state.without_groups(before),
+        turn=turn,
+        asks=session_state.added(before.asks, turn.title),
+        reply=session_state.last_reply(before),
+    )
     return after, (turns.item_of(turn, recorded),)
 
 
@@ -289,9 +278,7 @@ def _result(before: SessionState, whole: EventRecord, pending: PendingTool) -> S
     if is_recall:
         return after, ()
     if isinstance(asked, FileWrite):
-        after = planning.written(after, whole, asked)
-        after, items = grouping.write(after, whole, asked, pending.change, pending.chars)
-        return _with_write(after, whole, asked, pending.change), items
+        return _written(after, whole, asked, pending.change, pending.chars)
     return _STEPS[type(asked)](after, whole, asked)
 
 

@@ -20,6 +20,7 @@ from observer.core.events import Command, FileRead, FileWrite, Search, ToolUse
 from observer.core.model import Item
 from observer.core.text import distinct, one_line
 from observer.core.value import Value, decode_state, encode_state, newest
+from observer.observations import turns
 from observer.observations.drafts import ItemOrigin
 from observer.observations.open_failures import OpenFailure
 from observer.observations.todos import Point
@@ -112,10 +113,10 @@ class SessionState(Value):
     """All that is known of a session. Sequences are oldest first and drop the oldest.
 
     `turn` goes on, None before the first prompt; `asks` are the titles of those that named their
-    subject, `reply` how the last began to a turn worth finding. `plan` is the heading of a plan not
-    yet begun, `begun_plan` of one that a later session began. `decided` are the person's answers;
-    `later_commits` were made outside of the session and hold its changes; `failing` are the checks
-    that failed in it and are red.
+    subject, `reply` how the last before that turn began (see `last_reply`). `plan` is the heading
+    of a plan not yet begun, `begun_plan` of one that a later session began. `decided` are the
+    person's answers; `later_commits` were made outside of the session and hold its changes;
+    `failing` are the checks that failed in it and are red.
     `stash` are the session's files in each entry of git's stash, newest last; `is_stashed` while
     changes are there and no file was written since: checks then run without them.
     `pulls` is the pull request of each branch that a tool named.
@@ -166,6 +167,11 @@ def decode(data: bytes) -> SessionState:
         StoreUnavailable: the bytes are not a state of this version; a rebuild recreates it.
     """
     return decode_state(_DECODER, data, of="session") if data else SessionState()
+
+
+def last_reply(state: SessionState) -> str:
+    """Return how the last reply to a turn worth finding began; "" for none."""
+    return (state.turn and turns.reply_of(state.turn)) or state.reply
 
 
 def key_of(*parts: str) -> str:

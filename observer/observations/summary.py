@@ -193,7 +193,7 @@ def _completed(known: SessionState) -> str:
         said.append(f"Planned: {known.begun_plan} (begun in a later session)")
     passing = {ran.said: head for head, ran in known.commands.items() if _passes(head, ran)}
     said += [f"{head}: {said}" for said, head in list(passing.items())[-2:]]
-    said += [*known.customs[-3:], *filter(None, [known.reply])]
+    said += [*known.customs[-3:], *filter(None, [session_state.last_reply(known)])]
     return _field(said)
 
 

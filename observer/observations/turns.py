@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from observer.core.events import Prompt, Reply, ToolUse
 from observer.core.model import Item, Recorded
 from observer.core.text import block, counted, distinct, first_line, listed, one_line, relative
-from observer.core.value import TokenUsage, Value
+from observer.core.value import TokenUsage, Value, newest
 from observer.observations import concepts, prompts
 from observer.observations.drafts import (
     FACT,
@@ -40,7 +40,8 @@ REPLY_CHARS = 800
 37 stand within 800 characters, 30 within 400 and 23 within 220."""
 _SUBSTANCE = 400
 """Characters of a reply that is worth finding, whatever was asked."""
-_ASKED, _COMMITTED = "Asked: ", "Committed: "
+_ASKED = "Asked: "
+_REPLY = 400
 _OF_ONE_KIND = 12
 _SYMBOLS = 6
 _TOOLS = 6
@@ -78,12 +79,13 @@ class Turn(Value):
 def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
     """Return the turn that a prompt begins; `before` is the one that it ends."""
     where, words = where_of(recorded), prompts.words_of(body.text)
+    is_named = prompts.names_its_subject(words)
     files = distinct((relative(path, where.root, where.cwd) for path in body.files), PATHS)
     goes_on = before.title or before.heading if before else ""
     return Turn(
         origin=origin_of(recorded),
-        title=prompts.title_of(words) if prompts.names_its_subject(words) else "",
-        heading="" if prompts.names_its_subject(words) else goes_on,
+        title=prompts.title_of(words) if is_named else "",
+        heading="" if is_named else goes_on,
         asked=block(words, ASKED_CHARS),
         given=files,
         chars=len(body.text),
@@ -107,7 +109,7 @@ def with_write(turn: Turn, path: str, symbols: Iterable[str]) -> Turn:
     files = dict(turn.files)
     known = files.pop(path, ())
     files[path] = distinct((*known, *symbols), _SYMBOLS)
-    return replace(turn, files=dict([*files.items()][-PATHS:]))
+    return replace(turn, files=newest(files, PATHS))
 
 
 def with_commit(turn: Turn, subject: str) -> Turn:
@@ -120,7 +122,7 @@ def with_check(turn: Turn, name: str, outcome: str) -> Turn:
     """Return a turn after a check ended."""
     checks = {key: said for key, said in turn.checks.items() if key != name}
     checks[one_line(name, FACT)] = one_line(outcome, FACT)
-    return replace(turn, checks=dict([*checks.items()][-_OF_ONE_KIND:]))
+    return replace(turn, checks=newest(checks, _OF_ONE_KIND))
 
 
 def with_fixes(turn: Turn, items: Iterable[Item]) -> Turn:
@@ -149,7 +151,7 @@ def with_tool(turn: Turn, body: ToolUse) -> Turn:
     """Return a turn after a call of another tool."""
     tool = body.tool.removeprefix("mcp__").partition("__")[0]
     tools = {**turn.tools, tool: turn.tools.get(tool, 0) + 1}
-    return replace(turn, tools=dict([*tools.items()][-_OF_ONE_KIND:]))
+    return replace(turn, tools=newest(tools, _OF_ONE_KIND))
 
 
 def with_call(turn: Turn, *, is_recall: bool) -> Turn:
@@ -212,6 +214,11 @@ def says_something(turn: Turn) -> bool:
     return bool(turn.title or turn.files or turn.answers or len(turn.reply) >= _SUBSTANCE)
 
 
+def reply_of(turn: Turn) -> str:
+    """Return how the reply of a turn that is worth finding begins; "" for any other."""
+    return one_line(opening(turn.reply), _REPLY) if says_something(turn) else ""
+
+
 def answer_of(made: Item) -> str:
     """Return the first paragraph of the reply that a turn's item quotes."""
     return opening(f"\n\n{made.narrative}".partition(f"\n\n{_ASKED}")[0])
@@ -219,20 +226,16 @@ def answer_of(made: Item) -> str:
 
 def counts_of(turn: Turn) -> str:
     """Return how many files were changed, commits made and checks run."""
-    said = [
+    said = ", ".join(
         counted(len(found), noun)
         for found, noun in ((turn.files, "file"), (turn.commits, "commit"), (turn.checks, "check"))
         if found
-    ]
-    return (
-        f"changed {said[0]}" + "".join(f", {one}" for one in said[1:])
-        if turn.files
-        else ", ".join(said)
     )
+    return f"changed {said}" if turn.files else said
 
 
 def _facts(turn: Turn) -> Iterable[str]:
-    yield from (f"{_COMMITTED}{one}" for one in turn.commits)
+    yield from (f"Committed: {one}" for one in turn.commits)
     for path, symbols in turn.files.items():
         yield f"{path} ({listed(symbols, _SYMBOLS)})" if symbols else path
     yield from (f"{name}: {said}" for name, said in turn.checks.items())
