@@ -88,8 +88,8 @@ def _filled(commit: str, folder: Path) -> Path:
         argv = [sys.executable, "-P", "-m", "observer", *words]
         subprocess.run(argv, cwd=folder, env=environ, check=True, timeout=120)
 
-    for event, told in SESSION:
-        payload = {"session_id": "s-1", "cwd": "/srv/shop", "hook_event_name": event, **told}
+    for event, fields in SESSION:
+        payload = {"session_id": "s-1", "cwd": "/srv/shop", "hook_event_name": event, **fields}
         subprocess.run(
             [source / "hooks" / "post", "claude-code", event],
             cwd=folder,

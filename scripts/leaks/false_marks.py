@@ -15,7 +15,7 @@ _AROUND = 40
 """Characters shown before and behind what was redacted."""
 _MOST_SHOWN = 400
 _MOST_ALIGNED = 20
-"""Marks in a line up to which each is told apart from the text that it stands in."""
+"""Marks in a line up to which each is distinguished from the text that it stands in."""
 
 
 class Mark(NamedTuple):
@@ -87,7 +87,7 @@ def _marks(each: Ordinary, clean: str) -> Iterator[Mark]:
 def _spans(before: str, after: str) -> Iterator[tuple[str, tuple[int, int]]]:
     """Yield what each mark says, and the span before of what it stands for.
 
-    Where this cannot be told, it is all.
+    Where this is unknown, it is all.
     """
     marks = [found[0] for found in _MARK.finditer(after)]
     found = None

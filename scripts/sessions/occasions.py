@@ -77,7 +77,7 @@ def scored(kept: Kept) -> Scored:
 def failures(kept: Kept) -> list[Met]:
     """Return the failures of commands that did run, in order."""
     ran = commands(kept)
-    passed = {told for each in ran if each.verdict == "passed" for told in _lines(each)}
+    passed = {line for each in ran if each.verdict == "passed" for line in _lines(each)}
     edited = _edited(kept)
     return [
         _met(each, ran, _lines(each) - passed, edited)
@@ -88,10 +88,10 @@ def failures(kept: Kept) -> list[Met]:
 
 def occasions(met: Sequence[Met]) -> Iterator[Occasion]:
     """Yield the failures that are news to their session and none to an earlier one."""
-    told: dict[tuple[str, str], list[Met]] = defaultdict(list)
+    known: dict[tuple[str, str], list[Met]] = defaultdict(list)
     for each in met:
         name, session = each.ran.step.repository.name, each.ran.step.session
-        like = [one for said in each.lines for one in told[name, said]]
+        like = [one for said in each.lines for one in known[name, said]]
         is_new = all(one.ran.step.session != session for one in like)
         if mended := [one for one in like if one.mended_by and is_new]:
             closest = max(
@@ -99,7 +99,7 @@ def occasions(met: Sequence[Met]) -> Iterator[Occasion]:
             )
             yield Occasion(each, closest)
         for said in each.lines:
-            told[name, said].append(each)
+            known[name, said].append(each)
 
 
 def _failed(kept: Kept) -> list[Ran]:
@@ -112,8 +112,8 @@ def _complaint(ran: Ran) -> str:
 
 def _lines(ran: Ran) -> frozenset[str]:
     output = _CLIENTS.sub("", plain(ran.output))
-    told = (_VARIES.sub("#", said.strip()).casefold() for said in output.splitlines())
-    return frozenset(said for said in told if sum(map(str.isalpha, said)) >= _LETTERS)
+    lines = (_VARIES.sub("#", said.strip()).casefold() for said in output.splitlines())
+    return frozenset(said for said in lines if sum(map(str.isalpha, said)) >= _LETTERS)
 
 
 def _edited(kept: Kept) -> dict[str, list[tuple[int, str]]]:

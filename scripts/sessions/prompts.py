@@ -114,7 +114,7 @@ def _case(kept: Kept, asked: Asked, past: _Past) -> _Case | None:
 
 def _touched(found: Item | Unit) -> _Touched:
     if isinstance(found, Unit):
-        return _Touched(found.changed, frozenset())  # as turns are told
+        return _Touched(found.changed, frozenset())  # as turns are written
     return _Touched(frozenset(found.files_modified), frozenset(found.files_read))
 
 

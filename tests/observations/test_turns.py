@@ -83,7 +83,7 @@ def test_a_turn_has_the_tokens_of_its_replies(feed: Feed) -> None:
     [
         pytest.param((ASKED, Prompt(text="go on")), "Round the total up", id="goes on"),
         pytest.param((ASKED, Prompt(text="commit"), COMMIT), "Round totals", id="committed"),
-        pytest.param((Prompt(text="q"), Reply(text="# Hi\n\nNo cart.")), "No cart.", id="told"),
+        pytest.param((Prompt(text="q"), Reply(text="# Hi\n\nNo cart.")), "No cart.", id="answered"),
         pytest.param((Prompt(text="/review"),), "/review", id="nothing better"),
     ],
 )
