@@ -52,14 +52,21 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+_FOLDERS: dict[Path, str] = {}
+"""The test that each folder was made for."""
+
+
 @pytest.fixture
-def tmp_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def tmp_path(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[Path]:
     """An empty folder of a short name, removed after the test.
 
     pytest's own keeps every folder of three runs, and links each by name: 13,000 of them cost more
     than most tests do.
     """
     folder = Path(tempfile.mkdtemp(dir=tmp_path_factory.getbasetemp()))
+    _FOLDERS[folder] = request.node.nodeid
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
 
@@ -72,8 +79,17 @@ def nothing_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     left = []
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # ended, or somebody else's
-            if ours in (process / "environ").read_bytes():
-                left.append((process / "cmdline").read_bytes())
+            home = next(
+                (
+                    Path(os.fsdecode(variable.partition(b"=")[2]))
+                    for variable in (process / "environ").read_bytes().split(b"\0")
+                    if variable.startswith(ours)
+                ),
+                None,
+            )
+            if home is not None:
+                test = next((_FOLDERS[one] for one in home.parents if one in _FOLDERS), "a fixture")
+                left.append((test, home, (process / "cmdline").read_bytes()))
                 os.kill(int(process.name), signal.SIGKILL)
     assert not left, left
 
