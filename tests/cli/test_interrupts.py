@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,25 @@ def running(filled: Home, observer: Callable[..., Any], home: Home) -> Iterator[
     del filled
     observer("up")
     yield home
-    observer("down")
+    # What was asked to bring the daemon back may still be on its way, and find it down again.
+    deadline = time.monotonic() + 60
+    while processes_of(home):
+        observer("down")
+        assert time.monotonic() < deadline, "a process of the home does not end"
+
+
+def processes_of(home: Home) -> list[str]:
+    """Return the process ids whose environment names the home."""
+    ours = b"\0OBSERVER_HOME=" + os.fsencode(home.root) + b"\0"
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # ended, or somebody else's
+            if (
+                process.name != str(os.getpid())
+                and ours in b"\0" + (process / "environ").read_bytes()
+            ):
+                found.append(process.name)
+    return found
 
 
 def ended(words: tuple[str, ...], number: int, at: int) -> subprocess.CompletedProcess[str]:
