@@ -1,7 +1,12 @@
-"""`observer config`: show settings with their meaning, and change them without losing comments."""
+"""`observer config`: show settings with their meaning, and change them without losing comments.
+
+A change is in force when the command returns: the daemon is stopped, the file is written, and the
+daemon starts again with it.
+"""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
@@ -15,6 +20,7 @@ from observer.cli.output import emit, json_option, note, say, table
 from observer.core import config
 from observer.core.errors import BadInput, ConfigInvalid, remedy
 from observer.core.paths import Home, home, make_private, read_plain
+from observer.daemon.status import current
 from observer.llm.endpoint import address
 
 
@@ -59,17 +65,23 @@ def get_command(*, name: str, as_json: bool) -> None:
 @click.argument("values", nargs=-1, required=True)
 @json_option
 def set_command(*, name: str, values: tuple[str, ...], as_json: bool) -> None:
-    """Change one setting in config.toml, keeping its comments; takes effect at the next start."""
+    """Change one setting in config.toml, keeping its comments; it is in force from then on."""
     _known(name)
     given: Any = list(filter(None, values)) if name in config.LISTS else " ".join(values)
     value = msgspec.to_builtins(config.check({name: given}, source="the command line"))[name]
     if name == "llm_url" and value:
         address(value)  # a password in it must not reach the file
-    write_setting(home(), name, value)
+    is_running = put_in_force(home(), name, value)
     if as_json:
         emit({name: value})
-    elif client.is_running(home()):
-        note("note: the running daemon keeps its settings; restart it: observer down, observer up")
+        return
+    say(f"{name} is {_shown(value) or 'empty'}, in force from now on")
+    if (variable := f"{config.ENV_PREFIX}{name.upper()}") in os.environ:
+        note(f"but where {variable} is set, as it is here, that holds instead")
+    if name == "exclude" and value:
+        note("what was stored of it before stays; take it out with: observer purge --file FOLDER")
+    if is_running and (degraded := current(home()).degraded):
+        note(f"degraded: {degraded}")
 
 
 def _known(name: str) -> str:
@@ -77,6 +89,21 @@ def _known(name: str) -> str:
     if name not in names:
         raise BadInput(f"no setting {name!r}", hint="one of: " + ", ".join(names))
     return name
+
+
+def put_in_force(here: Home, name: str, value: object) -> bool:
+    """Write one setting while no daemon runs; return whether one ran, and runs with it again.
+
+    Raises:
+        ConfigInvalid: as `write_setting`.
+        DaemonUnavailable: a daemon does not stop, or does not come back.
+    """
+    from observer.cli.exclusive import TRIES, alone  # noqa: PLC0415 - 0.5 s, to change one only
+
+    is_running = client.is_running(here)
+    with alone(here, tries=TRIES):
+        write_setting(here, name, value)
+    return is_running
 
 
 def write_setting(here: Home, name: str, value: object) -> None:

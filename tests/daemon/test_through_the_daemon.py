@@ -122,14 +122,14 @@ def test_an_answer_is_the_same_from_the_daemon_and_without_it(
 
 
 def test_who_asks_with_other_settings_than_the_daemons_reads_by_itself(
-    within: Observer, app: Path
+    home: Home, within: Observer, app: Path
 ) -> None:
     assert within("import", "git").returncode == 0
     for variable in ("TZ", "OBSERVER_OWNER"):
         code, *_, is_read_here = _read("search", "Step", **{variable: "Asia/Kolkata"})
         assert (code, is_read_here) == (0, True), variable
     assert not _read("search", "Step")[3]
-    assert within("config", "set", "owner", "ben").returncode == 0
+    home.config.write_text('owner = "ben"')
     assert _read("search", "Step")[3], "a setting that changed since the daemon began"
 
 
