@@ -7,6 +7,8 @@ daemon starts again with it.
 from __future__ import annotations
 
 import os
+import sys
+from contextlib import nullcontext, redirect_stdout
 from typing import Any
 
 import click
@@ -16,6 +18,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from observer import client
 from observer.cli.commands import Group
+from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.output import emit, json_option, note, say, table
 from observer.core import config
 from observer.core.errors import BadInput, ConfigInvalid, remedy
@@ -39,7 +42,7 @@ def config_command(context: click.Context, *, as_json: bool) -> None:
 @json_option
 def list_command(*, as_json: bool) -> None:
     """List every setting with its value and its meaning."""
-    values = msgspec.to_builtins(config.load(home()))
+    values = msgspec.to_builtins(config.written(home()))
     if as_json:
         emit(values)
         return
@@ -52,7 +55,7 @@ def list_command(*, as_json: bool) -> None:
 @json_option
 def get_command(*, name: str, as_json: bool) -> None:
     """Print the value of one setting."""
-    values = msgspec.to_builtins(config.load(home()))
+    values = msgspec.to_builtins(config.written(home()))
     value = values[_known(name)]
     if as_json:
         emit({name: value})
@@ -63,14 +66,20 @@ def get_command(*, name: str, as_json: bool) -> None:
 @config_command.command("set", epilog="Example: observer config set exclude ~/private ~/mail")
 @click.argument("name")
 @click.argument("values", nargs=-1, required=True)
+@click.option("--yes", "-y", is_flag=True, help="Do not ask, where it deletes something.")
 @json_option
-def set_command(*, name: str, values: tuple[str, ...], as_json: bool) -> None:
-    """Change one setting in config.toml, keeping its comments; it is in force from then on."""
+def set_command(*, name: str, values: tuple[str, ...], yes: bool, as_json: bool) -> None:
+    """Change one setting in config.toml, keeping its comments; it is in force from then on.
+
+    One that deletes (retention_days, retention_by_type, max_home_mb) shows what goes, and asks.
+    """
     _known(name)
     given: Any = list(filter(None, values)) if name in config.LISTS else " ".join(values)
     value = msgspec.to_builtins(config.check({name: given}, source="the command line"))[name]
     if name == "llm_url" and value:
         address(value)  # a password in it must not reach the file
+    if name in config.LIMITS:
+        _agreed(name, value, yes=yes, as_json=as_json)
     is_running = put_in_force(home(), name, value)
     if as_json:
         emit({name: value})
@@ -82,6 +91,30 @@ def set_command(*, name: str, values: tuple[str, ...], as_json: bool) -> None:
         note("what was stored of it before stays; take it out with: observer purge --file FOLDER")
     if is_running and (degraded := current(home()).degraded):
         note(f"degraded: {degraded}")
+
+
+def _agreed(name: str, value: object, *, yes: bool, as_json: bool) -> None:
+    """Show what a limit deletes, together with the others, and ask, unless that is nothing.
+
+    Raises:
+        CapturedUserOnly: an agent runs this.
+        BadInput: there is nobody to ask.
+        click.Abort: the answer was no.
+    """
+    from observer.cli.du import show_going  # noqa: PLC0415 - of limits only
+
+    refuse_agents("an agent sets no limit by which memory is deleted")
+    given = msgspec.to_builtins(config.written(home())) | {name: value}
+    wanted = config.check(given, source="the command line")
+    with redirect_stdout(sys.stderr) if as_json else nullcontext():
+        is_going = show_going(home(), wanted)
+    if is_going and not yes:
+        confirm_once(
+            "Delete it for good, and later on what comes to the limit?",
+            refusal="nothing was changed, and nothing deleted: there is no terminal to ask on",
+            as_json=as_json,
+            hint="if that may go, add --yes",
+        )
 
 
 def _known(name: str) -> str:
@@ -103,6 +136,8 @@ def put_in_force(here: Home, name: str, value: object) -> bool:
     is_running = client.is_running(here)
     with alone(here, tries=TRIES):
         write_setting(here, name, value)
+        if name in config.LIMITS:
+            config.confirm(here, name, value)
     return is_running
 
 

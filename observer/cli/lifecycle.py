@@ -87,6 +87,10 @@ def _described(status: Status) -> list[tuple[str, str]]:
     if status.following:
         lines.append(("following", ", ".join(status.following)))
     lines += [("paused", paused_text(one)) for one in status.paused]
+    lines += [
+        ("unconfirmed", f"{one}: deletes nothing until you agree: observer config set {one}")
+        for one in status.unconfirmed
+    ]
     lines += [("not recorded", f"{one}; {one.hint}") for one in status.policies]
     if status.http:
         lines.append(("http", f"{status.http}: {status.http_connections}"))

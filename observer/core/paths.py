@@ -140,6 +140,11 @@ class Home:
         return self.root / "config.toml"
 
     @property
+    def confirmed(self) -> Path:
+        """The limits that somebody has confirmed after seeing what they delete; see `config`."""
+        return self.root / "confirmed.json"
+
+    @property
     def note_folders(self) -> Path:
         """Which folders are note folders; see `note_files.folders`."""
         return self.root / "note-folders.json"

@@ -10,12 +10,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
+from observer.core.config import Settings
 from observer.core.paths import Home, read_plain
 from observer.core.text import counted
 from observer.core.value import Value, decode_json
+from observer.policy.policies import Policies, Retention
+from observer.purge.expire import expired
 from observer.purge.shred import shred
 from observer.spool.files import replace
 from observer.store.maintenance import ALL_MS, PurgeReader
@@ -80,21 +84,28 @@ def measured(home: Home, before: Cap | None, limit_mb: int, *, at_ms: int) -> Ca
     )
 
 
-def drop_copies(home: Home, cap: Cap) -> Cap:
-    """Delete copies, the oldest first but for the newest, and rotated logs, until there is room."""
+def surplus(home: Home, cap: Cap) -> list[Path]:
+    """Return copies, the oldest first but for the newest, and rotated logs that make room."""
     copies = sorted(home.backups.glob("*.db"), key=lambda path: path.stat().st_mtime)[:-1]
     logs = sorted(home.logs.glob("daemon.log.*"))
-    gone, used_bytes = 0, total_bytes(home)
+    found, excess = [], total_bytes(home) - ROOMY * cap.limit_bytes
     for path in (*copies, *logs):
-        if used_bytes <= ROOMY * cap.limit_bytes:
+        if excess <= 0:
             break
-        used_bytes -= path.stat().st_size
+        excess -= path.stat().st_size
+        found.append(path)
+    return found
+
+
+def drop_copies(home: Home, cap: Cap) -> Cap:
+    """Delete what is `surplus`."""
+    gone = surplus(home, cap)
+    for path in gone:
         shred(path)
-        gone += 1
     return msgspec.structs.replace(
         cap,
-        used_bytes=used_bytes,
-        copies=gone,
+        used_bytes=total_bytes(home),
+        copies=len(gone),
         events=0,
         dropped_ms=cap.at_ms if gone else cap.dropped_ms,
     )
@@ -179,6 +190,27 @@ def total_bytes(home: Home) -> int:
 def size_bytes(folder: Path) -> int:
     """Return the bytes of the files in a folder and below it; 0 where there is none."""
     return sum(map(_bytes, folder.rglob("*")))
+
+
+class Going(NamedTuple):
+    """What settings delete: the `seq` of events, and copies with rotated logs."""
+
+    seqs: frozenset[int]
+    files: list[Path]
+
+
+def going(reader: PurgeReader, home: Home, settings: Settings, *, now_ms: int) -> Going:
+    """Return what a daemon with these settings deletes by age and by size; nothing is touched."""
+    before = read(home)
+    cap = measured(home, before, settings.max_home_mb, at_ms=now_ms)
+    files: list[Path] = []
+    if settings.max_home_mb and cap.is_above:
+        files = surplus(home, cap)
+        used_bytes = cap.used_bytes - sum(map(_bytes, files))
+        cap = msgspec.structs.replace(cap, used_bytes=used_bytes)
+        cap = chosen(reader, home, cap) if cap.is_above else cap
+    retention = Retention(settings, Policies(), cap.dropped)
+    return Going(expired(reader, retention, now_ms=now_ms), files)
 
 
 def amounts(

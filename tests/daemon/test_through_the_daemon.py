@@ -165,7 +165,7 @@ def test_a_note_is_remembered_recalled_and_forgotten(app: Path, within: Observer
     kept = _json(within("remember", "Tests need Redis", "--type", "constraint", "--json"))
     (note,) = _json(within("recall", "redis", "--json"))["observations"]
     assert (note["id"], note["type"], note["project"]) == (kept["id"], "constraint", "app")
-    assert _json(within("forget", str(kept["id"]), "--json"))["deleted"]
+    assert _json(within("forget", str(kept["id"]), "--yes", "--json"))["deleted"]
     assert _json(within("recall", "redis", "--json"))["observations"] == []
     assert within("forget", str(kept["id"])).returncode == 3
 
@@ -200,7 +200,7 @@ def test_a_note_of_no_project_comes_to_the_files_of_all_and_goes(
     for scope in ("team", "personal"):
         kept = _json(within("remember", "Tests need Redis", "--scope", scope, "--json"))
         until(lambda: all(map(speaks_of_redis, files)))
-        within("forget", str(kept["id"]))
+        within("forget", str(kept["id"]), "--yes")
         until(lambda: not any(map(speaks_of_redis, files)))
 
 
