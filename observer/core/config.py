@@ -19,6 +19,7 @@ from msgspec import Meta
 
 from observer.core.errors import ConfigInvalid
 from observer.core.paths import Home, read_plain
+from observer.core.value import decode_json
 
 ENV_PREFIX = "OBSERVER_"
 RESERVED = frozenset({"OBSERVER_HOME", "OBSERVER_PRIVATE", "OBSERVER_SESSION"})
@@ -334,7 +335,7 @@ def confirm(home: Home, name: str, value: object) -> None:
 
 def _confirmed(home: Home) -> Limits:
     with suppress(OSError, msgspec.MsgspecError):
-        return msgspec.json.decode(read_plain(home.confirmed), type=Limits)
+        return decode_json(read_plain(home.confirmed), Limits)
     return Limits()
 
 

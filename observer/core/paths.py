@@ -120,6 +120,11 @@ class Home:
         return self.root / "made-folders.json"
 
     @property
+    def installed_roots(self) -> Path:
+        """The repositories in whose own files something was installed, one a line."""
+        return self.root / "installed-roots"
+
+    @property
     def probes(self) -> Path:
         """Folders in which the doctor's probes happen; see `ingest.probe`."""
         return self.root / "probes"
