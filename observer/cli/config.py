@@ -69,10 +69,7 @@ def get_command(*, name: str, as_json: bool) -> None:
 @click.option("--yes", "-y", is_flag=True, help="Do not ask, where it deletes something.")
 @json_option
 def set_command(*, name: str, values: tuple[str, ...], yes: bool, as_json: bool) -> None:
-    """Change one setting in config.toml, keeping its comments; it is in force from then on.
-
-    One that deletes (retention_days, retention_by_type, max_home_mb) shows what goes, and asks.
-    """
+    """Change one setting, in force when this returns; one that deletes shows what goes and asks."""
     _known(name)
     given: Any = list(filter(None, values)) if name in config.LISTS else " ".join(values)
     value = msgspec.to_builtins(config.check({name: given}, source="the command line"))[name]

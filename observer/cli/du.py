@@ -15,7 +15,8 @@ from observer.core.paths import Home, home
 from observer.core.text import counted
 from observer.core.value import Value
 from observer.purge import size_cap
-from observer.purge.size_cap import NOTHING, EventVolume, amounts, going, plus
+from observer.purge.expire import going
+from observer.purge.size_cap import NOTHING, EventVolume, amounts, plus
 from observer.store.sqlite.database import SqliteStore
 from observer.views.moment import minute
 

@@ -10,16 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
-from observer.core.config import Settings
 from observer.core.paths import Home, read_plain
 from observer.core.text import counted
 from observer.core.value import Value, decode_json
-from observer.policy.policies import Policies, Retention
-from observer.purge.expire import expired
 from observer.purge.shred import shred
 from observer.spool.files import replace
 from observer.store.maintenance import ALL_MS, PurgeReader
@@ -189,28 +185,7 @@ def total_bytes(home: Home) -> int:
 
 def size_bytes(folder: Path) -> int:
     """Return the bytes of the files in a folder and below it; 0 where there is none."""
-    return sum(map(_bytes, folder.rglob("*")))
-
-
-class Going(NamedTuple):
-    """What settings delete: the `seq` of events, and copies with rotated logs."""
-
-    seqs: frozenset[int]
-    files: list[Path]
-
-
-def going(reader: PurgeReader, home: Home, settings: Settings, *, now_ms: int) -> Going:
-    """Return what a daemon with these settings deletes by age and by size; nothing is touched."""
-    before = read(home)
-    cap = measured(home, before, settings.max_home_mb, at_ms=now_ms)
-    files: list[Path] = []
-    if settings.max_home_mb and cap.is_above:
-        files = surplus(home, cap)
-        used_bytes = cap.used_bytes - sum(map(_bytes, files))
-        cap = msgspec.structs.replace(cap, used_bytes=used_bytes)
-        cap = chosen(reader, home, cap) if cap.is_above else cap
-    retention = Retention(settings, Policies(), cap.dropped)
-    return Going(expired(reader, retention, now_ms=now_ms), files)
+    return sum(map(file_bytes, folder.rglob("*")))
 
 
 def amounts(
@@ -242,14 +217,15 @@ def _known(*times: int | None) -> Iterator[int]:
 
 
 def _beside(home: Home, ending: str) -> int:
-    return _bytes(home.database.with_name(home.database.name + ending))
+    return file_bytes(home.database.with_name(home.database.name + ending))
 
 
 def _program(home: Home) -> int:
     return size_bytes(home.root / "venv")
 
 
-def _bytes(path: Path) -> int:
+def file_bytes(path: Path) -> int:
+    """Return the size of a plain file, 0 for what is none, or gone."""
     try:
         return 0 if path.is_symlink() or not path.is_file() else path.stat().st_size
     except FileNotFoundError:  # deleted meanwhile
