@@ -81,7 +81,9 @@ def set_command(*, name: str, values: tuple[str, ...], yes: bool, as_json: bool)
     if as_json:
         emit({name: value})
         return
-    say(f"{name} is {_shown(value) or 'empty'}, in force from now on")
+    waiting = config.unconfirmed(home(), config.written(home())) if name in config.LIMITS else ()
+    since = f"once you agree: observer config set {waiting[0]}" if waiting else "from now on"
+    say(f"{name} is {_shown(value) or 'empty'}, in force {since}")
     if (variable := f"{config.ENV_PREFIX}{name.upper()}") in os.environ:
         note(f"but where {variable} is set, as it is here, that holds instead")
     if name == "exclude" and value:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -86,12 +85,14 @@ def everything(
     found: list[Installed] = []
     for place in (replace(context, project=None), *inside):
         for name in names or (*installable(), *SERVICES):
-            with suppress(ObserverError):  # of no repository, or a file that runs nothing
+            try:
                 one = Installed(name, place, uninstall(name, place))
-                # The repository around us is looked at as such, too.
-                seen = [path for other in found for path in other.paths if other.client == name]
-                if not set(one.paths) <= set(seen):
-                    found.append(one)
+            except ObserverError:  # it has none in a repository, or a file that runs nothing
+                continue
+            # The repository around us is looked at as such, too.
+            seen = [path for other in found for path in other.paths if other.client == name]
+            if not set(one.paths) <= set(seen):
+                found.append(one)
     return found
 
 

@@ -106,8 +106,11 @@ def test_a_limit_that_is_written_by_hand_waits_and_the_status_names_the_command(
     assert "deletes nothing until you agree: observer config set retention_days 30\n" in shown
     assert "observer config set retention_by_type command=9\n" in shown
     assert run("config", "get", "retention_days").out == "30\n"
-    for limit in run("status", "--json").json["unconfirmed"]:
-        assert run("config", "set", *limit.split(), "--yes").code == 0
+    first = run("config", "set", "retention_days", "30", "--yes").out
+    assert first.endswith(
+        "in force once you agree: observer config set retention_by_type command=9\n"
+    )
+    assert run("config", "set", "retention_by_type", "command=9", "--yes").code == 0
     assert run("status", "--json").json["unconfirmed"] == []
 
 
