@@ -125,10 +125,16 @@ def uninstall_command(
         found = everything(context, _roots(context.home), others) if others else []
         more = [(one.client, one.context) for one in found if one.context.project]
         _perform_all(uninstall, [*((one, context) for one in targets), *more], **options)
+        if others:
+            note(
+                "the daemon still reads commits of repositories that the memory knows;"
+                " not with: observer pause, or with never = ['commit'] in their .observer.toml"
+            )
         return
     found = everything(context, _roots(context.home))
     if not is_all or options["dry_run"]:
         _list_installed(found, **options)
+        note("take some out: observer uninstall CLIENT..., or everything: observer uninstall --all")
         return
     _leave(context, found, memory=memory, yes=yes, as_json=options["as_json"])
 
@@ -148,9 +154,9 @@ def _list_installed(found: list[Installed], *, dry_run: bool, as_json: bool) -> 
         return
     if dry_run:
         say("".join(diff(one.plan.edits) for one in found))
-    table(("client", "where"), rows)
-    say(f"the memory is in {home().root}")
-    note("take some out: observer uninstall CLIENT..., or everything: observer uninstall --all")
+    if rows:
+        table(("client", "where"), rows)
+    say(f"{'' if rows else 'nothing is installed; '}the memory is in {home().root}")
 
 
 def _leave(
