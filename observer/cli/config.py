@@ -109,7 +109,7 @@ def _agreed(name: str, value: object, *, yes: bool, as_json: bool) -> None:
         is_going = show_going(home(), wanted)
     if is_going and not yes:
         confirm_once(
-            "Delete it for good, and later on what comes to the limit?",
+            "Delete it for good, and from now on whatever reaches the limit?",
             refusal="nothing was changed, and nothing deleted: there is no terminal to ask on",
             as_json=as_json,
             hint="if that may go, add --yes",
@@ -132,6 +132,7 @@ def put_in_force(here: Home, name: str, value: object) -> bool:
     """
     from observer.cli.exclusive import TRIES, alone  # noqa: PLC0415 - 0.5 s, to change one only
 
+    _changed(here, name, value)  # what the daemon could not start with leaves it running
     is_running = client.is_running(here)
     with alone(here, tries=TRIES):
         write_setting(here, name, value)
@@ -144,26 +145,35 @@ def write_setting(here: Home, name: str, value: object) -> None:
     """Replace one value in the settings' file, atomically.
 
     Raises:
-        ConfigInvalid: the file is not TOML, or cannot be written.
+        ConfigInvalid: the file is not TOML, has another setting that is refused, or cannot be
+            written.
     """
     try:
-        text = read_plain(here.config).decode() if here.config.exists() else ""
-        document = tomlkit.parse(text)
-        document[name] = value
+        text = _changed(here, name, value)
         make_private(here.root)
         target = here.config.resolve()  # a link to a dotfile stays a link
         fresh = target.with_suffix(".new")  # beside it, for the link may lead to another disk
-        fresh.write_text(tomlkit.dumps(document), encoding="utf-8")
+        fresh.write_text(text, encoding="utf-8")
         fresh.replace(target)
-    except (TOMLKitError, UnicodeDecodeError) as error:
-        raise ConfigInvalid(
-            f"{here.config} is not valid TOML: {error}", hint="correct it, or move it away"
-        ) from error
     except OSError as error:
         raise ConfigInvalid(
             f"{here.config} cannot be written: {error.strerror}",
             hint=remedy(error, "make its folder writable"),
         ) from error
+
+
+def _changed(here: Home, name: str, value: object) -> str:
+    """Return the text of the settings' file with one value replaced."""
+    try:
+        text = read_plain(here.config).decode() if here.config.exists() else ""
+        document = tomlkit.parse(text)
+        document[name] = value
+    except (TOMLKitError, UnicodeDecodeError) as error:
+        raise ConfigInvalid(
+            f"{here.config} is not valid TOML: {error}", hint="correct it, or move it away"
+        ) from error
+    config.check(document.unwrap(), source=str(here.config))
+    return tomlkit.dumps(document)
 
 
 def _shown(value: object) -> str:

@@ -104,3 +104,15 @@ def test_a_setting_that_is_written_by_hand_does_not(
     is_known = asks_with_its_own_settings(running)
     running.config.write_bytes(before)
     assert not is_known
+
+
+def test_a_file_that_no_daemon_starts_with_leaves_the_one_that_runs(
+    running: Home, within: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OBSERVER_HOME", str(running.root))
+    before, pid = running.config.read_bytes(), client.daemon_pid(running)
+    running.config.write_bytes(b"wacth = true\n")
+    within("config", "set", "watch", "false")
+    assert running.config.read_bytes() == b"wacth = true\n"
+    running.config.write_bytes(before)
+    assert client.daemon_pid(running) == pid
