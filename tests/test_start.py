@@ -68,7 +68,11 @@ def test_a_start_installs_and_a_second_one_does_not(checkout: Checkout) -> None:
 def test_a_repository_without_commits_is_no_failure(checkout: Checkout) -> None:
     checkout.start(context_rc=3)
     assert "Nothing yet" in checkout.said
-    assert "Connect your clients" in checkout.said
+    assert "Read the sessions" in checkout.said
+
+
+def test_it_ends_with_what_is_recorded_from_now_on(checkout: Checkout) -> None:
+    assert checkout.start()[-1] == "observer up --explain"
 
 
 def test_changed_code_is_installed_and_run(checkout: Checkout) -> None:

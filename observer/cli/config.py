@@ -1,7 +1,14 @@
-"""`observer config`: show settings with their meaning, and change them without losing comments."""
+"""`observer config`: show settings with their meaning, and change them without losing comments.
+
+A change is in force when the command returns: the daemon is stopped, the file is written, and the
+daemon starts again with it.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
+from contextlib import nullcontext, redirect_stdout
 from typing import Any
 
 import click
@@ -11,10 +18,12 @@ from tomlkit.exceptions import TOMLKitError
 
 from observer import client
 from observer.cli.commands import Group
+from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.output import emit, json_option, note, say, table
 from observer.core import config
 from observer.core.errors import BadInput, ConfigInvalid, remedy
 from observer.core.paths import Home, home, make_private, read_plain
+from observer.daemon.status import current
 from observer.llm.endpoint import address
 
 
@@ -33,7 +42,7 @@ def config_command(context: click.Context, *, as_json: bool) -> None:
 @json_option
 def list_command(*, as_json: bool) -> None:
     """List every setting with its value and its meaning."""
-    values = msgspec.to_builtins(config.load(home()))
+    values = msgspec.to_builtins(config.written(home()))
     if as_json:
         emit(values)
         return
@@ -46,7 +55,7 @@ def list_command(*, as_json: bool) -> None:
 @json_option
 def get_command(*, name: str, as_json: bool) -> None:
     """Print the value of one setting."""
-    values = msgspec.to_builtins(config.load(home()))
+    values = msgspec.to_builtins(config.written(home()))
     value = values[_known(name)]
     if as_json:
         emit({name: value})
@@ -57,19 +66,54 @@ def get_command(*, name: str, as_json: bool) -> None:
 @config_command.command("set", epilog="Example: observer config set exclude ~/private ~/mail")
 @click.argument("name")
 @click.argument("values", nargs=-1, required=True)
+@click.option("--yes", "-y", is_flag=True, help="Do not ask, where it deletes something.")
 @json_option
-def set_command(*, name: str, values: tuple[str, ...], as_json: bool) -> None:
-    """Change one setting in config.toml, keeping its comments; takes effect at the next start."""
+def set_command(*, name: str, values: tuple[str, ...], yes: bool, as_json: bool) -> None:
+    """Change one setting, in force when this returns; one that deletes shows what goes and asks."""
     _known(name)
     given: Any = list(filter(None, values)) if name in config.LISTS else " ".join(values)
     value = msgspec.to_builtins(config.check({name: given}, source="the command line"))[name]
     if name == "llm_url" and value:
         address(value)  # a password in it must not reach the file
-    write_setting(home(), name, value)
+    if name in config.LIMITS:
+        _agreed(name, value, yes=yes, as_json=as_json)
+    is_running = put_in_force(home(), name, value)
     if as_json:
         emit({name: value})
-    elif client.is_running(home()):
-        note("note: the running daemon keeps its settings; restart it: observer down, observer up")
+        return
+    waiting = config.unconfirmed(home(), config.written(home())) if name in config.LIMITS else ()
+    since = f"once you agree: observer config set {waiting[0]}" if waiting else "from now on"
+    say(f"{name} is {_shown(value) or 'empty'}, in force {since}")
+    if (variable := f"{config.ENV_PREFIX}{name.upper()}") in os.environ:
+        note(f"but where {variable} is set, as it is here, that holds instead")
+    if name == "exclude" and value:
+        note("what was stored of it before stays; take it out with: observer purge --file FOLDER")
+    if is_running and (degraded := current(home()).degraded):
+        note(f"degraded: {degraded}")
+
+
+def _agreed(name: str, value: object, *, yes: bool, as_json: bool) -> None:
+    """Show what a limit deletes, together with the others, and ask, unless that is nothing.
+
+    Raises:
+        CapturedUserOnly: an agent runs this.
+        BadInput: there is nobody to ask.
+        click.Abort: the answer was no.
+    """
+    from observer.cli.du import show_going  # noqa: PLC0415 - of limits only
+
+    refuse_agents("an agent sets no limit by which memory is deleted")
+    given = msgspec.to_builtins(config.written(home())) | {name: value}
+    wanted = config.check(given, source="the command line")
+    with redirect_stdout(sys.stderr) if as_json else nullcontext():
+        is_going = show_going(home(), wanted)
+    if is_going and not yes:
+        confirm_once(
+            "Delete it for good, and from now on whatever reaches the limit?",
+            refusal="nothing was changed, and nothing deleted: there is no terminal to ask on",
+            as_json=as_json,
+            hint="if that may go, add --yes",
+        )
 
 
 def _known(name: str) -> str:
@@ -79,30 +123,57 @@ def _known(name: str) -> str:
     return name
 
 
+def put_in_force(here: Home, name: str, value: object) -> bool:
+    """Write one setting while no daemon runs; return whether one ran, and runs with it again.
+
+    Raises:
+        ConfigInvalid: as `write_setting`.
+        DaemonUnavailable: a daemon does not stop, or does not come back.
+    """
+    from observer.cli.exclusive import TRIES, alone  # noqa: PLC0415 - 0.5 s, to change one only
+
+    _changed(here, name, value)  # what the daemon could not start with leaves it running
+    is_running = client.is_running(here)
+    with alone(here, tries=TRIES):
+        write_setting(here, name, value)
+        if name in config.LIMITS:
+            config.confirm(here, name, value)
+    return is_running
+
+
 def write_setting(here: Home, name: str, value: object) -> None:
     """Replace one value in the settings' file, atomically.
 
     Raises:
-        ConfigInvalid: the file is not TOML, or cannot be written.
+        ConfigInvalid: the file is not TOML, has another setting that is refused, or cannot be
+            written.
     """
     try:
-        text = read_plain(here.config).decode() if here.config.exists() else ""
-        document = tomlkit.parse(text)
-        document[name] = value
+        text = _changed(here, name, value)
         make_private(here.root)
         target = here.config.resolve()  # a link to a dotfile stays a link
         fresh = target.with_suffix(".new")  # beside it, for the link may lead to another disk
-        fresh.write_text(tomlkit.dumps(document), encoding="utf-8")
+        fresh.write_text(text, encoding="utf-8")
         fresh.replace(target)
-    except (TOMLKitError, UnicodeDecodeError) as error:
-        raise ConfigInvalid(
-            f"{here.config} is not valid TOML: {error}", hint="correct it, or move it away"
-        ) from error
     except OSError as error:
         raise ConfigInvalid(
             f"{here.config} cannot be written: {error.strerror}",
             hint=remedy(error, "make its folder writable"),
         ) from error
+
+
+def _changed(here: Home, name: str, value: object) -> str:
+    """Return the text of the settings' file with one value replaced."""
+    try:
+        text = read_plain(here.config).decode() if here.config.exists() else ""
+        document = tomlkit.parse(text)
+        document[name] = value
+    except (TOMLKitError, UnicodeDecodeError) as error:
+        raise ConfigInvalid(
+            f"{here.config} is not valid TOML: {error}", hint="correct it, or move it away"
+        ) from error
+    config.check(document.unwrap(), source=str(here.config))
+    return tomlkit.dumps(document)
 
 
 def _shown(value: object) -> str:

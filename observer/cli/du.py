@@ -10,13 +10,12 @@ import click
 from observer.cli.output import emit, json_option, say, table
 from observer.core import config
 from observer.core.clock import now_ms
+from observer.core.config import Settings
 from observer.core.paths import Home, home
 from observer.core.text import counted
 from observer.core.value import Value
-from observer.policy import Policies
-from observer.policy.policies import Retention
 from observer.purge import size_cap
-from observer.purge.expire import expired
+from observer.purge.expire import going
 from observer.purge.size_cap import NOTHING, EventVolume, amounts, plus
 from observer.store.sqlite.database import SqliteStore
 from observer.views.moment import minute
@@ -53,12 +52,29 @@ def du_command(*, as_json: bool) -> None:
     table(("part", "MiB"), [*rows, ("total" + limit, _mib(found.total))])
     for name, parts in (("project", found.projects), ("type", found.types)):
         say("")
-        table(
-            (name, "events", "MiB", "oldest", "newest"),
-            [(each, *_row(amount)) for each, amount in parts.items()],
-        )
-    going = f"{counted(found.expired.events, 'event')} of {_mib(found.expired.bytes)} MiB"
-    say(f"\nretention takes out next: {going}")
+        _volumes(name, parts)
+    gone = f"{counted(found.expired.events, 'event')} of {_mib(found.expired.bytes)} MiB"
+    say(f"\nretention takes out next: {gone}")
+
+
+def show_going(here: Home, settings: Settings) -> bool:
+    """Print what a daemon with these settings deletes, by type; return whether that is anything."""
+    if not here.database.exists():
+        return False
+    with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
+        seqs, files = going(reader, here, settings, now_ms=now_ms())
+        parts = _by(amounts(reader, seqs), lambda _, kind: kind) if seqs else {}
+    if parts:
+        say(f"{counted(len(seqs), 'event')} would go for good:")
+        _volumes("type", parts)
+    if files:
+        say(f"and {counted(len(files), 'file')}: {', '.join(path.name for path in files)}")
+    return bool(seqs or files)
+
+
+def _volumes(name: str, parts: Mapping[str, EventVolume]) -> None:
+    columns = (name, "events", "MiB", "oldest", "newest")
+    table(columns, [(each, *_row(amount)) for each, amount in parts.items()])
 
 
 def _measured(here: Home) -> Space:
@@ -66,9 +82,7 @@ def _measured(here: Home) -> Space:
     with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
         found = amounts(reader)
         names = {project.id: project.name for project in reader.projects()}
-        retention = Retention(settings, Policies())
-        gone = expired(reader, retention, now_ms=now_ms())
-        going = amounts(reader, gone)
+        gone = amounts(reader, going(reader, here, settings, now_ms=now_ms()).seqs)
         space = dict(reader.space())
     files = size_cap.files(here)
     return Space(
@@ -78,7 +92,7 @@ def _measured(here: Home) -> Space:
         projects=_by(found, lambda project, _: names.get(project, f"project-{project}")),
         types=_by(found, lambda _, kind: kind),
         events=_all(found),
-        expired=_all(going),
+        expired=_all(gone),
         max_home_mb=settings.max_home_mb,
     )
 

@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
+from observer import client
 from observer.cli import setup
-from observer.cli.output import F, emit, json_option, say
-from observer.clients.installers import install, installable, perform, uninstall
+from observer.cli.consent import confirm_once, refuse_agents
+from observer.cli.output import F, emit, json_option, note, say, table
+from observer.clients.installers import (
+    Installed,
+    everything,
+    install,
+    installable,
+    perform,
+    uninstall,
+)
 from observer.clients.services import SERVICES
 from observer.config_files.context import InstallContext, InstallPlan, current_context
 from observer.config_files.file_edits import diff
 from observer.config_files.json_entries import snippets
 from observer.core.clock import now_ms
-from observer.core.paths import home
+from observer.core.errors import BadInput, ObserverError
+from observer.core.paths import Home, home
+from observer.core.text import counted, listed
+from observer.daemon import home_guard
+from observer.daemon.status import current
+from observer.spool.pauses import EVERYWHERE, UNENDING_MS
+from observer.spool.spool import Spool
 
 Planner = Callable[[str, InstallContext], InstallPlan]
 
@@ -72,24 +89,109 @@ def install_command(
     if lists:
         setup.show_list(context, as_json=options["as_json"])
         return 0
-    if not targets:
-        return setup.install_found(context, yes=yes, **options)
-    _perform_all(install, targets=targets, context=context, **options)
-    return 0
+    code = 0
+    if targets:
+        _perform_all(install, [(target, context) for target in targets], **options)
+    else:
+        code = setup.install_found(context, yes=yes, **options)
+    if any(one.scope == EVERYWHERE for one in Spool(home().spool).pauses.now(now_ms())):
+        note("recording is paused everywhere; record again with: observer resume")
+    return code
 
 
 @click.command("uninstall", epilog="Example: observer uninstall cursor")
-@targets_argument(required=True)
+@targets_argument(required=False)
+@click.option("--all", "is_all", is_flag=True, help="Take out everything, and record nothing.")
+@click.option("--memory", is_flag=True, help="With --all, delete the memory too, unasked.")
 @project_option
 @dry_run_option
+@click.option("--yes", "-y", is_flag=True, help="With --all, do not ask; the memory is kept.")
 @json_option
 def uninstall_command(
     *,
+    targets: tuple[str, ...],
+    is_all: bool,
     project: Path | None,
-    **options: Any,  # noqa: ANN401 - the options above
+    memory: bool,
+    yes: bool,
+    **options: bool,
 ) -> None:
-    """Take out of clients exactly what install put in."""
-    _perform_all(uninstall, context=current_context(home(), project=project), **options)
+    """Take out what install put in: of the clients named, or all; without either, list it."""
+    context = current_context(home(), project=project)
+    if is_all and (targets or project):
+        raise BadInput("--all is every client", hint="leave out the names, or --all")
+    if targets:
+        others = ("git",) if "git" in targets and not project else ()
+        found = everything(context, _roots(context.home), others) if others else []
+        more = [(one.client, one.context) for one in found if one.context.project]
+        _perform_all(uninstall, [*((one, context) for one in targets), *more], **options)
+        if others:
+            note(
+                "the daemon still reads commits of repositories that the memory knows;"
+                " not with: observer pause, or with never = ['commit'] in their .observer.toml"
+            )
+        return
+    found = everything(context, _roots(context.home))
+    if not is_all or options["dry_run"]:
+        _list_installed(found, **options)
+        note("take some out: observer uninstall CLIENT..., or everything: observer uninstall --all")
+        return
+    _leave(context, found, memory=memory, yes=yes, as_json=options["as_json"])
+
+
+def _roots(here: Home) -> set[str]:
+    from observer.importers.work_trees import known_roots  # noqa: PLC0415 - to take out only
+
+    with suppress(ObserverError):  # a damaged memory keeps nobody from leaving
+        return known_roots(here)
+    return set()
+
+
+def _list_installed(found: list[Installed], *, dry_run: bool, as_json: bool) -> None:
+    rows = [(one.client, str(path)) for one in found for path in one.paths]
+    if as_json:
+        emit([{"client": client, "path": path} for client, path in rows])
+        return
+    if dry_run:
+        say("".join(diff(one.plan.edits) for one in found))
+    if rows:
+        table(("client", "where"), rows)
+    say(f"{'' if rows else 'nothing is installed; '}the memory is in {home().root}")
+
+
+def _leave(
+    context: InstallContext, found: list[Installed], *, memory: bool, yes: bool, as_json: bool
+) -> None:
+    """Take out what was found, record nothing from now on, and delete the memory if asked to."""
+    refuse_agents("an agent does not take observer out")
+    here = context.home
+    if not as_json:
+        _list_installed(found, dry_run=False, as_json=False)
+    if not yes:
+        asked = "Take all of this out, and record nothing from now on?"
+        confirm_once(asked, refusal="nothing was taken out", as_json=as_json, hint="add --yes")
+    outcomes = [_one(one.client, uninstall, one.context, dry_run=False) for one in found]
+    # A hook that nobody knows of, in a repository, does nothing without these scripts; the pause
+    # is for a daemon that somebody starts to read the memory.
+    shutil.rmtree(here.hooks, ignore_errors=True)
+    at_ms = now_ms()
+    Spool(here.spool).pauses.begin([EVERYWHERE], from_ms=at_ms, until_ms=UNENDING_MS)
+    events = current(here).events
+    client.stop(here)
+    home_guard.end(here)
+    if not as_json:
+        for outcome in outcomes:
+            say(_described(outcome, dry_run=False))
+    if not (memory or yes):
+        held = f"{here.root} with {counted(events, 'event')}"
+        memory = click.confirm(f"Delete the memory too, {held}? Nothing brings it back.")
+    left = [str(one) for one in (home_guard.delete(here) if memory else [here.root])]
+    if as_json:
+        emit({"taken_out": outcomes, "left": left})
+        return
+    say(f"nothing is recorded any more; left: {listed(left) or 'nothing'}")
+    if not memory:
+        note("record again: observer install, observer resume; delete the memory: add --memory")
 
 
 @click.command("snippets", epilog="Example: observer snippets")
@@ -107,16 +209,15 @@ def snippets_command(*, tools: str, as_json: bool) -> None:
 
 def _perform_all(
     planner: Planner,
+    targets: list[tuple[str, InstallContext]],
     *,
-    targets: tuple[str, ...],
-    context: InstallContext,
     dry_run: bool,
     as_json: bool,
 ) -> None:
     # All are planned before the first is performed: a file that does not parse stops them all.
-    for target in targets:
+    for target, context in targets:
         planner(target, context)
-    outcomes = [_one(target, planner, context, dry_run=dry_run) for target in targets]
+    outcomes = [_one(target, planner, context, dry_run=dry_run) for target, context in targets]
     if as_json:
         emit(outcomes)
         return
@@ -148,5 +249,5 @@ def _described(outcome: dict[str, Any], *, dry_run: bool) -> str:
         f"  {'wrote' if Path(path).exists() else 'removed'} {path}" for path in outcome["changed"]
     ]
     lines += [f"  kept the former text in {path}" for path in outcome["backups"]]
-    lines += [f"  {note}" for note in outcome["notes"]]
+    lines += [f"  {text}" for text in outcome["notes"]]
     return "\n".join(lines)

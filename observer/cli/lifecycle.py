@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+import msgspec
 
 from observer import client
 from observer.cli.output import emit, json_option, note, say
@@ -16,8 +17,9 @@ from observer.views.moment import minute
 
 @click.command("up", epilog="Example: observer up")
 @click.option("--wait", "wait_s", default=20.0, show_default=True, help="Seconds to wait for it.")
+@click.option("--explain", is_flag=True, help="Say what is recorded, where, and how to stop.")
 @json_option
-def up_command(*, wait_s: float, as_json: bool) -> None:
+def up_command(*, wait_s: float, explain: bool, as_json: bool) -> None:
     """Start the daemon unless it runs, and return when it answers."""
     home_guard.postpone(home())  # if this is killed, hooks try again some day
     client.ensure_daemon(home(), wait_s=wait_s)
@@ -25,6 +27,11 @@ def up_command(*, wait_s: float, as_json: bool) -> None:
     status = current(home(), wait_s=wait_s)
     if as_json:
         emit(status)
+    elif explain:
+        from observer.cli.here import explained  # noqa: PLC0415 - as below
+
+        for name, text in explained(home()):
+            say(f"{name:<13} {text}")
     else:
         say(f"observer {status.version} is up (pid {status.pid}), home {status.home}")
         if status.degraded:
@@ -47,12 +54,14 @@ def down_command(*, wait_s: float, as_json: bool) -> None:
 @click.command("status", epilog="Example: observer status --json")
 @json_option
 def status_command(*, as_json: bool) -> None:
-    """Show whether the daemon runs, what it stored, and what waits to be stored."""
-    status = current(home())
+    """Show whether the daemon runs, what it stored, and what is recorded in this project."""
+    from observer.cli.here import described, here  # noqa: PLC0415 - `up` needs none of it
+
+    status, found = current(home()), here(home())
     if as_json:
-        emit(status)
+        emit(msgspec.to_builtins(status) | {"here": found})
         return
-    for name, text in _described(status):
+    for name, text in (*_described(status), *(described(found) if found else ())):
         say(f"{name:<13} {text}")
 
 
@@ -87,6 +96,10 @@ def _described(status: Status) -> list[tuple[str, str]]:
     if status.following:
         lines.append(("following", ", ".join(status.following)))
     lines += [("paused", paused_text(one)) for one in status.paused]
+    lines += [
+        ("unconfirmed", f"{one}: deletes nothing until you agree: observer config set {one}")
+        for one in status.unconfirmed
+    ]
     lines += [("not recorded", f"{one}; {one.hint}") for one in status.policies]
     if status.http:
         lines.append(("http", f"{status.http}: {status.http_connections}"))

@@ -8,9 +8,8 @@ from typing import Any
 import click
 import msgspec
 
-from observer import client
 from observer.cli.commands import Group
-from observer.cli.config import write_setting
+from observer.cli.config import put_in_force
 from observer.cli.output import emit, json_option, note, say, table
 from observer.cli.terminal import progress
 from observer.core import config
@@ -85,16 +84,14 @@ def use_command(*, name: str, wait: bool, as_json: bool) -> None:
     model = registry.load(info)
     if name != info.name:
         name = str(info.folder.absolute())  # the daemon works in another folder
-    write_setting(here, "model", name)
-    if client.stop(here, wait_s=RESTART_S):
-        client.ensure_daemon(here, wait_s=RESTART_S)
-        if wait:
-            _watch(here, name)
+    is_running = put_in_force(here, "model", name)
+    if is_running and wait:
+        _watch(here, name)
     if as_json:
         emit({"model": name, "id": model.id, "dimensions": model.dimensions})
         return
     say(f"model {name} is in use")
-    if not client.is_running(here):
+    if not is_running:
         note("note: what is remembered is embedded anew once the daemon runs: observer up")
 
 

@@ -10,7 +10,7 @@ import click
 
 from observer import client
 from observer.cli.commands import Group
-from observer.cli.consent import refuse_agents
+from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.draft import draft_command
 from observer.cli.note_folder import folder_command
 from observer.cli.options import named_project
@@ -263,7 +263,7 @@ def _settle(pair: Pair) -> bool:
 
 @click.command("forget", epilog="Example: observer forget 142")
 @click.argument("handle", metavar="ID|UUID")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask, on a terminal.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
 def forget_command(*, handle: str, yes: bool, as_json: bool) -> None:
     """Delete an item by its exact id; `observer note undo` brings it back."""
@@ -272,9 +272,11 @@ def forget_command(*, handle: str, yes: bool, as_json: bool) -> None:
         item_id = memory.resolve(handle)
         (item,) = memory.observations([item_id]).items
         shown = render.heading(item, render.project_names(memory.projects()))
-    if sys.stdin.isatty() and not (yes or as_json):
-        say(shown)
-        click.confirm("Forget it?", abort=True)
+    if not yes:
+        note(shown)
+        confirm_once(
+            "Forget it?", refusal="nothing was forgotten", as_json=as_json, hint="add --yes"
+        )
     asked = {"id": item_id, "author": attribute(os.environ).author}
     answer = client.call(home(), "POST", "/forget", asked)
     if as_json:

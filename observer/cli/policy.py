@@ -39,7 +39,7 @@ class PolicyDecision(msgspec.Struct, frozen=True, kw_only=True):
 @json_option
 def policy_command(*, path: Path, as_json: bool) -> int:
     """Show a repository's policy and whether a path is recorded; exit with 1 if it is broken."""
-    answer = _answer(Path(os.path.abspath(working_folder() / path)))  # noqa: PTH100 - links count
+    answer = decision(Path(os.path.abspath(working_folder() / path)))  # noqa: PTH100 - links count
     if as_json:
         emit(answer)
     else:
@@ -47,19 +47,24 @@ def policy_command(*, path: Path, as_json: bool) -> int:
     return 1 if answer.problem else 0
 
 
-def _answer(path: Path) -> PolicyDecision:
+def decision(path: Path) -> PolicyDecision:
+    """Return what applies to an absolute path.
+
+    Raises:
+        ConfigInvalid: the settings cannot be used.
+    """
     is_folder = path.is_dir()
     folder = str(path) if is_folder else work_tree_of(str(path), "/") or str(path.parent)
     place = detect_place(folder)
     policy = Policies().of(place)
     why = _why(path, policy, config.load(home()), root=place.root, is_folder=is_folder)
-    decision = PolicyDecision(path=str(path), root=place.root, is_recorded=not why, why=why)
+    bare = PolicyDecision(path=str(path), root=place.root, is_recorded=not why, why=why)
     if not policy.root:
-        return decision
+        return bare
     own = f"{place.root}/{FILE}"
     problem = policy.problem
     return msgspec.structs.replace(
-        decision,
+        bare,
         file=problem.path if problem else own,
         exclude=policy.exclude,
         never=tuple(sorted(policy.never)),

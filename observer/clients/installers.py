@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from observer.clients.client import Installer
 from observer.clients.registry import clients
@@ -20,6 +22,7 @@ from observer.config_files.former_text import as_it_was
 from observer.config_files.made_folders import keep_made, missing_folders, remove_made
 from observer.core.errors import BadInput, ObserverError
 from observer.core.paths import Home, make_private
+from observer.spool import files as spool_files
 from observer.spool import refusals
 from observer.spool.spool import Spool
 
@@ -37,7 +40,8 @@ def install(name: str, context: InstallContext) -> InstallPlan:
         ConfigInvalid: a file of the client cannot be used as it is; the message names it.
     """
     plan = _installer(name, context).install(context)
-    return replace(plan, edits=(*hook_files(context.home), *plan.edits))
+    edits = (*hook_files(context.home), *plan.edits)
+    return replace(plan, edits=edits, root=plan.root or context.project)
 
 
 def uninstall(name: str, context: InstallContext) -> InstallPlan:
@@ -51,6 +55,58 @@ def uninstall(name: str, context: InstallContext) -> InstallPlan:
     ours = (os.fsencode(context.home.hooks), b"/observer")  # the command may have moved
     backups = context.home.backups
     return replace(plan, edits=tuple(as_it_was(edit, backups, ours=ours) for edit in plan.edits))
+
+
+class Installed(NamedTuple):
+    """Something of ours in a client's files, the user's or a repository's, and its removal."""
+
+    client: str
+    context: InstallContext
+    plan: InstallPlan
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files that the removal changes."""
+        return [edit.path for edit in self.plan.edits if edit.is_change]
+
+
+def everything(
+    context: InstallContext, roots: Iterable[str], names: Collection[str] = ()
+) -> list[Installed]:
+    """Return all that was installed for the user and in repositories, of some clients or of all.
+
+    Args:
+        context: the user's.
+        roots: further repositories that may have something, beside those that are recorded.
+        names: of which clients and services; of all, if empty.
+    """
+    known = map(Path, sorted({*roots, *_recorded_roots(context.home)}))
+    inside = (replace(context, project=root) for root in known if root.is_dir())
+    found: list[Installed] = []
+    for place in (replace(context, project=None), *inside):
+        for name in names or (*installable(), *SERVICES):
+            try:
+                one = Installed(name, place, uninstall(name, place))
+            except ObserverError:  # it has none in a repository, or a file that runs nothing
+                continue
+            # The repository around us is looked at as such, too.
+            seen = [path for other in found for path in other.paths if other.client == name]
+            if not set(one.paths) <= set(seen):
+                found.append(one)
+    return found
+
+
+def _recorded_roots(home: Home) -> list[str]:
+    try:
+        return home.installed_roots.read_text("utf-8", "surrogateescape").splitlines()
+    except FileNotFoundError:
+        return []
+
+
+def _record_root(home: Home, root: Path) -> None:
+    if str(root) not in (known := _recorded_roots(home)):
+        text = "".join(f"{one}\n" for one in (*known, root))
+        spool_files.replace(home.installed_roots, text.encode("utf-8", "surrogateescape"))
 
 
 def installed(context: InstallContext) -> list[str]:
@@ -90,6 +146,8 @@ def perform(plan: InstallPlan, home: Home, *, at_ms: int) -> list[Path]:
     folders = missing_folders(plan.edits)
     kept = apply(plan.edits, home.backups, at_ms=at_ms)
     keep_made(home, folders)
+    if plan.root:
+        _record_root(home, plan.root)
     remove_made(home, plan.edits)
     return kept
 

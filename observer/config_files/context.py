@@ -46,10 +46,14 @@ class InstallContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallPlan:
-    """What would be written, and what the user has to know or do besides."""
+    """What would be written, and what the user has to know or do besides.
+
+    `root` is the repository whose own files are changed; None where they are the user's.
+    """
 
     edits: tuple[FileEdit, ...]
     notes: tuple[str, ...] = field(default=())
+    root: Path | None = None
 
     @property
     def is_change(self) -> bool:

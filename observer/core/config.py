@@ -1,14 +1,17 @@
 """Settings: defaults, then `config.toml` in the home, then `OBSERVER_<NAME>` in the environment.
 
-An unknown key is an error, so that a misspelt setting never passes for one that works.
+An unknown key is an error, so that a misspelt setting never passes for one that works. Limits by
+which memory is deleted hold only once somebody has confirmed them.
 """
 
 from __future__ import annotations
 
 import os
 import pwd
+import shlex
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -16,6 +19,7 @@ from msgspec import Meta
 
 from observer.core.errors import ConfigInvalid
 from observer.core.paths import Home, read_plain
+from observer.core.value import decode_json
 
 ENV_PREFIX = "OBSERVER_"
 RESERVED = frozenset({"OBSERVER_HOME", "OBSERVER_PRIVATE", "OBSERVER_SESSION"})
@@ -276,8 +280,67 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = "info"
 
 
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings by which memory is deleted; the defaults delete nothing."""
+
+    retention_days: int = 0
+    retention_by_type: tuple[str, ...] = ()
+    max_home_mb: int = 0
+
+
+LIMITS = Limits.__struct_fields__
+_KEEP_ALL = {field.name: field.default for field in msgspec.structs.fields(Limits)}
+
+
 def load(home: Home, environ: Mapping[str, str] = os.environ) -> Settings:
-    """Read the settings in force.
+    """Read the settings in force: those that are written, without limits that wait.
+
+    Raises:
+        ConfigInvalid: as `written`.
+    """
+    settings = written(home, environ)
+    if unconfirmed(home, settings):
+        return msgspec.structs.replace(settings, **_KEEP_ALL)
+    return settings
+
+
+def unconfirmed(home: Home, settings: Settings) -> tuple[str, ...]:
+    """Return the limits that wait to be confirmed, as `observer config set` takes them.
+
+    Nothing is deleted by any limit while one of them waits: each shows only together with the
+    others what goes. None waits where they delete nothing.
+    """
+    given = {name: getattr(settings, name) for name in LIMITS}
+    if given == _KEEP_ALL:
+        return ()
+    known = msgspec.structs.asdict(_confirmed(home))
+    return tuple(
+        shlex.join((name, *(value or [""] if name in LISTS else [str(value)])))
+        for name, value in given.items()
+        if value != known[name]
+    )
+
+
+def confirm(home: Home, name: str, value: object) -> None:
+    """Note that somebody has seen what one limit deletes, and agreed.
+
+    Raises:
+        OSError: the home cannot be written.
+    """
+    known = msgspec.to_builtins(_confirmed(home)) | {name: value}
+    fresh = home.confirmed.with_suffix(".new")
+    fresh.write_bytes(msgspec.json.encode(known))
+    fresh.replace(home.confirmed)
+
+
+def _confirmed(home: Home) -> Limits:
+    with suppress(OSError, msgspec.MsgspecError):
+        return decode_json(read_plain(home.confirmed), Limits)
+    return Limits()
+
+
+def written(home: Home, environ: Mapping[str, str] = os.environ) -> Settings:
+    """Read the settings as they are written, whether or not limits among them wait.
 
     Raises:
         ConfigInvalid: the file is not TOML, or a key or value of it or of the environment is not

@@ -120,6 +120,11 @@ class Home:
         return self.root / "made-folders.json"
 
     @property
+    def installed_roots(self) -> Path:
+        """The repositories in whose own files something was installed, one a line."""
+        return self.root / "installed-roots"
+
+    @property
     def probes(self) -> Path:
         """Folders in which the doctor's probes happen; see `ingest.probe`."""
         return self.root / "probes"
@@ -138,6 +143,11 @@ class Home:
     def config(self) -> Path:
         """Settings in TOML; absent means defaults."""
         return self.root / "config.toml"
+
+    @property
+    def confirmed(self) -> Path:
+        """The limits that somebody has confirmed after seeing what they delete; see `config`."""
+        return self.root / "confirmed.json"
 
     @property
     def note_folders(self) -> Path:

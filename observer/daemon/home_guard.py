@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -155,6 +156,36 @@ def hold(home: Home) -> Iterator[bool]:
     finally:
         if descriptor is not None:
             os.close(descriptor)
+
+
+def delete(home: Home) -> list[Path]:
+    """Delete all that is observer's in a home, and the home; return what somebody else put there.
+
+    Raises:
+        DaemonUnavailable: a daemon has started meanwhile.
+        OSError: something in it cannot be deleted.
+    """
+    places = [getattr(home, name) for name, one in vars(Home).items() if isinstance(one, property)]
+    names = {one.relative_to(home.root).parts[0] for one in places if home.root in one.parents}
+    with hold(home) as is_ours:
+        if not is_ours:
+            raise DaemonUnavailable(
+                "a daemon started meanwhile", hint="close your editors and agents, then repeat"
+            )
+        shutil.rmtree(home.run, ignore_errors=True)
+        for path in list(home.root.iterdir()):
+            name = path.name.removesuffix(".new")
+            if name in {*names, "venv"} or name.startswith(home.database.name):
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+        left = list(home.root.iterdir())
+    if not left:
+        home.root.resolve().rmdir()
+        if home.root.is_symlink():
+            home.root.unlink()
+    return left
 
 
 def _lock(descriptor: int) -> bool:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from observer import __version__
 from observer.client import PROTOCOL, call, daemon_pid, is_running
+from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.config import Settings
-from observer.core.errors import DaemonUnavailable, StoreUnavailable
+from observer.core.errors import ConfigInvalid, DaemonUnavailable, StoreUnavailable
 from observer.core.model import LlmUsage, iso
 from observer.core.paths import Home
 from observer.core.text import counted, listed
@@ -142,10 +144,12 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     `vectors` counts the items that `model` has embedded, of `to_embed`: all but records. Both are 0
     while the daemon is down.
     `policies` are the repository policies that cannot be used, where nothing is recorded. `paused`
-    is where recording is paused. `importing` is null while no import goes on in the background,
-    `following` names the clients whose sessions are read while they go on. `degraded` describes
-    what does not work, null if all does. `http_connections` is null without a loopback port. `llm`
-    is null if no language model is configured, and while the daemon is down.
+    is where recording is paused. `unconfirmed` are limits that are written and delete nothing
+    until somebody agrees, as `observer config set` takes them. `importing` is null while no import
+    goes on in the background, `following` names the clients whose sessions are read while they go
+    on. `degraded` describes what does not work, null if all does. `http_connections` is null
+    without a loopback port. `llm` is null if no language model is configured, and while the daemon
+    is down.
     """
 
     pid: int | None = None
@@ -173,6 +177,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     note_folders: tuple[NotedFolder, ...] = ()
     policies: tuple[PolicyProblem, ...] = ()
     paused: tuple[Paused, ...] = ()
+    unconfirmed: tuple[str, ...] = ()
     importing: Importing | None = None
     following: tuple[str, ...] = ()
     http: str | None = None
@@ -325,6 +330,7 @@ def with_spool(status: Status, home: Home) -> Status:
         return msgspec.structs.replace(
             status,
             paused=tuple(map(paused, spool.pauses.now(now_ms()))),
+            unconfirmed=_unconfirmed(home),
             spool_depth=spool.depth(),
             oldest_spooled_ms=spool.oldest_ms(),
             bad_events=spool.bad(),
@@ -334,6 +340,12 @@ def with_spool(status: Status, home: Home) -> Status:
     except OSError as error:
         problem = f"spool: {error.filename} cannot be read: {error.strerror}"
         return msgspec.structs.replace(status, degraded=status.degraded or problem)
+
+
+def _unconfirmed(home: Home) -> tuple[str, ...]:
+    with suppress(ConfigInvalid):  # as the daemon and the doctor say themselves
+        return config.unconfirmed(home, config.written(home))
+    return ()
 
 
 def paused(pause: Pause) -> Paused:

@@ -10,10 +10,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
 
+import msgspec
+
+from observer.core.config import Settings
 from observer.core.paths import Home, make_private
 from observer.ingest.projection import derive_after, rebuild
-from observer.policy.policies import DAY_MS, FOR_EVER, Retention
+from observer.policy.policies import DAY_MS, FOR_EVER, Policies, Retention
+from observer.purge import size_cap
 from observer.purge.choose import with_dependents
 from observer.purge.databases import (
     APPLIED,
@@ -56,6 +62,27 @@ def expired(reader: PurgeReader, retention: Retention, *, now_ms: int) -> frozen
         )
     }
     return all_about(reader, found) if found else frozenset()
+
+
+class Deletions(NamedTuple):
+    """What settings delete: the `seq` of events, and copies with rotated logs."""
+
+    seqs: frozenset[int]
+    files: list[Path]
+
+
+def going(reader: PurgeReader, home: Home, settings: Settings, *, now_ms: int) -> Deletions:
+    """Return what a daemon with these settings deletes by age and by size; nothing is touched."""
+    before = size_cap.read(home)
+    cap = size_cap.measured(home, before, settings.max_home_mb, at_ms=now_ms)
+    files: list[Path] = []
+    if settings.max_home_mb and cap.is_above:
+        files = size_cap.surplus(home, cap)
+        used_bytes = cap.used_bytes - sum(map(size_cap.file_bytes, files))
+        cap = msgspec.structs.replace(cap, used_bytes=used_bytes)
+        cap = size_cap.chosen(reader, home, cap) if cap.is_above else cap
+    retention = Retention(settings, Policies(), cap.dropped)
+    return Deletions(expired(reader, retention, now_ms=now_ms), files)
 
 
 def all_about(reader: PurgeReader, going: Collection[int]) -> frozenset[int]:

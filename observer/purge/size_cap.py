@@ -80,21 +80,28 @@ def measured(home: Home, before: Cap | None, limit_mb: int, *, at_ms: int) -> Ca
     )
 
 
-def drop_copies(home: Home, cap: Cap) -> Cap:
-    """Delete copies, the oldest first but for the newest, and rotated logs, until there is room."""
+def surplus(home: Home, cap: Cap) -> list[Path]:
+    """Return copies, the oldest first but for the newest, and rotated logs that make room."""
     copies = sorted(home.backups.glob("*.db"), key=lambda path: path.stat().st_mtime)[:-1]
     logs = sorted(home.logs.glob("daemon.log.*"))
-    gone, used_bytes = 0, total_bytes(home)
+    found, excess = [], total_bytes(home) - ROOMY * cap.limit_bytes
     for path in (*copies, *logs):
-        if used_bytes <= ROOMY * cap.limit_bytes:
+        if excess <= 0:
             break
-        used_bytes -= path.stat().st_size
+        excess -= path.stat().st_size
+        found.append(path)
+    return found
+
+
+def drop_copies(home: Home, cap: Cap) -> Cap:
+    """Delete what is `surplus`."""
+    gone = surplus(home, cap)
+    for path in gone:
         shred(path)
-        gone += 1
     return msgspec.structs.replace(
         cap,
-        used_bytes=used_bytes,
-        copies=gone,
+        used_bytes=total_bytes(home),
+        copies=len(gone),
         events=0,
         dropped_ms=cap.at_ms if gone else cap.dropped_ms,
     )
@@ -178,7 +185,7 @@ def total_bytes(home: Home) -> int:
 
 def size_bytes(folder: Path) -> int:
     """Return the bytes of the files in a folder and below it; 0 where there is none."""
-    return sum(map(_bytes, folder.rglob("*")))
+    return sum(map(file_bytes, folder.rglob("*")))
 
 
 def amounts(
@@ -210,14 +217,15 @@ def _known(*times: int | None) -> Iterator[int]:
 
 
 def _beside(home: Home, ending: str) -> int:
-    return _bytes(home.database.with_name(home.database.name + ending))
+    return file_bytes(home.database.with_name(home.database.name + ending))
 
 
 def _program(home: Home) -> int:
     return size_bytes(home.root / "venv")
 
 
-def _bytes(path: Path) -> int:
+def file_bytes(path: Path) -> int:
+    """Return the size of a plain file, 0 for what is none, or gone."""
     try:
         return 0 if path.is_symlink() or not path.is_file() else path.stat().st_size
     except FileNotFoundError:  # deleted meanwhile

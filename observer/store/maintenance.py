@@ -113,8 +113,8 @@ class PurgeReader(StoreReader, Protocol):
         What was done to notes and items is of all projects.
         """
 
-    def last_reports(self) -> Mapping[str, int]:
-        """Return when each client last reported something, by its name.
+    def last_reports(self, project_id: int | None = None) -> Mapping[str, int]:
+        """Return when each client last reported something, by its name; in one project, or any.
 
         Of reports that belong to no session only the newest 20,000 events are looked at.
         """

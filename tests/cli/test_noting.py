@@ -51,7 +51,8 @@ def test_the_life_of_a_note(run: Run, daemon: Home, monkeypatch: pytest.MonkeyPa
     assert run("note", "list", "--tag", "ci").out.startswith(f"#{item} fact · Redis")
     assert run("note", "list", "--layer", "rule").out == "no notes\n"
     assert run("note", "links", item).out == "-> wiki (nothing yet) CI\n"
-    forgotten = run("forget", f"#{item}")
+    assert run("forget", item).err.endswith("error: nothing was forgotten\nhint: add --yes\n")
+    forgotten = run("forget", f"#{item}", "--yes")
     assert forgotten.out.startswith(f"forgot #{item} fact · Redis")
     assert f"observer note undo {item}" in forgotten.err
     assert run("note", "show", item).code == 3

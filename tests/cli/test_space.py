@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from observer.core import config
 from observer.core.paths import Home
 
 Run = Callable[..., Any]
@@ -50,6 +52,9 @@ def test_what_retention_takes_out_next_is_shown(
     assert run("du", "--json").json["expired"]["events"] == 0
     monkeypatch.setenv("OBSERVER_RETENTION_BY_TYPE", "prompt=1,command=90")
     monkeypatch.setenv("OBSERVER_MAX_HOME_MB", "500")
+    assert run("du", "--json").json["expired"]["events"] == 0, "nobody has agreed"
+    config.confirm(spacious, "retention_by_type", ["prompt=1", "command=90"])
+    config.confirm(spacious, "max_home_mb", 500)
     ran = run("du")
     assert "retention takes out next: 1 event of 0.0 MiB" in ran.out
     assert "total of 500 MiB" in ran.out
@@ -64,3 +69,59 @@ def test_a_retention_of_no_type_or_time_is_refused(run: Run, home: Home, given: 
     assert "retention_by_type" in ran.err
     assert run("config", "set", "retention_by_type", "command=90", "prompt=0").code == 0
     assert run("config", "get", "retention_by_type").out == "command=90 prompt=0\n"
+
+
+def test_a_limit_shows_what_goes_and_changes_nothing_before_somebody_agrees(
+    run: Run, spacious: Home
+) -> None:
+    ran = run("config", "set", "retention_days", "30")
+    assert ran.out.startswith("1 event would go for good:\n")
+    assert "command\t1\t0.0\t2020-01-01" in ran.out
+    assert (ran.code, ran.err.splitlines()[1]) == (2, "hint: if that may go, add --yes")
+    assert not spacious.config.exists()
+    assert run("config", "set", "retention_days", "30", "--yes").code == 0
+    assert config.load(spacious).retention_days == 30
+
+
+def test_a_size_that_is_exceeded_shows_copies_and_events(run: Run, spacious: Home) -> None:
+    os.truncate(spacious.backups / "a.db", 3 << 20)
+    os.utime(spacious.backups / "a.db", (1, 1))
+    (spacious.backups / "b.db").touch()
+    ran = run("config", "set", "max_home_mb", "1")
+    assert "and 1 file: a.db" in ran.out
+    assert ran.code == 2
+    assert run("config", "set", "max_home_mb", "1", "--json").out == ""
+
+
+def test_a_limit_by_which_nothing_goes_needs_no_answer(run: Run, spacious: Home) -> None:
+    assert run("config", "set", "retention_days", "36500").out.endswith("in force from now on\n")
+    assert config.load(spacious).retention_days == 36_500
+
+
+def test_a_limit_that_is_written_by_hand_waits_and_the_status_names_the_command(
+    run: Run, spacious: Home
+) -> None:
+    spacious.config.write_text('retention_days = 30\nretention_by_type = ["command=9"]\n')
+    shown = run("status").out
+    assert "deletes nothing until you agree: observer config set retention_days 30\n" in shown
+    assert "observer config set retention_by_type command=9\n" in shown
+    assert run("config", "get", "retention_days").out == "30\n"
+    first = run("config", "set", "retention_days", "30", "--yes").out
+    assert first.endswith(
+        "in force once you agree: observer config set retention_by_type command=9\n"
+    )
+    assert run("config", "set", "retention_by_type", "command=9", "--yes").code == 0
+    assert run("status", "--json").json["unconfirmed"] == []
+
+
+def test_what_is_kept_for_ever_again_waits_for_nobody(run: Run, spacious: Home) -> None:
+    run("config", "set", "retention_days", "30", "--yes")
+    spacious.config.write_text("retention_days = 0\n")
+    assert run("status", "--json").json["unconfirmed"] == []
+
+
+def test_an_agent_sets_no_limit(run: Run, spacious: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
+    ran = run("config", "set", "retention_days", "30", "--yes")
+    assert "an agent sets no limit" in ran.err
+    assert not spacious.config.exists()

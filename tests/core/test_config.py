@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from observer.core.config import Settings, describe, load, owner
+from observer.core.config import Settings, confirm, describe, load, owner, unconfirmed, written
 from observer.core.errors import ConfigInvalid
 from observer.core.paths import Home
 
@@ -122,3 +122,27 @@ def test_the_owner_is_the_setting_or_the_login_name() -> None:
 def test_a_user_without_an_entry_is_known_by_number(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "getuid", lambda: 4_123_456)
     assert owner(Settings()) == "4123456"
+
+
+def test_a_limit_holds_once_it_is_confirmed(home: Home) -> None:
+    home.config.write_text('retention_days = 30\nretention_by_type = ["command=9", "reply=0"]\n')
+    waiting = unconfirmed(home, written(home, {}))
+    assert waiting == ("retention_days 30", "retention_by_type command=9 reply=0")
+    confirm(home, "retention_by_type", ["command=9", "reply=0"])
+    assert load(home, {}) == Settings()
+    confirm(home, "retention_days", 30)
+    assert load(home, {}).retention_days == 30
+
+
+def test_a_limit_that_is_taken_back_waits_where_another_deletes(home: Home) -> None:
+    home.config.write_text("retention_days = 30\n")
+    confirm(home, "retention_days", 30)
+    confirm(home, "retention_by_type", ["reply=0"])
+    assert unconfirmed(home, written(home, {})) == ("retention_by_type ''",)
+    home.config.write_text("")
+    assert unconfirmed(home, written(home, {})) == ()
+
+
+def test_what_was_confirmed_and_cannot_be_read_confirms_nothing(home: Home) -> None:
+    home.confirmed.write_text("{")
+    assert unconfirmed(home, Settings(max_home_mb=5)) == ("max_home_mb 5",)

@@ -116,3 +116,18 @@ def test_without_any_of_them_all_is_kept(home: Home, shop: Path, git: Git, until
     ended(home, shop, until)
     assert held(home, CANARY)
     assert held(home, "Change the list")
+
+
+@pytest.mark.parametrize("way", ["exclude", "pause", "policy"])
+def test_what_keeps_out_does_so_once_its_command_has_returned(
+    home: Home, shop: Path, git: Git, until: Until, observer: Observer, way: str
+) -> None:
+    if way == "policy":
+        (shop / ".observer.toml").write_text('never = ["file-write"]')
+    else:
+        words = ["config", "set", "exclude"] if way == "exclude" else ["pause", "--project"]
+        assert observer(*words, str(shop)).returncode == 0
+    act(shop, "Write", {"file_path": str(shop / "diary.md"), "content": CANARY})
+    until(lambda: not any((home.spool / "new").iterdir()))
+    client.stop(home)
+    assert held(home, CANARY) == []

@@ -55,7 +55,7 @@ def test_a_folder_is_followed_until_it_is_removed(
     item = str(
         json.loads(observer("search", "marmalade", "--json").stdout)["observations"][0]["id"]
     )
-    for words in (("forget", item), ("note", "history", item), ("note", "undo", item),
+    for words in (("forget", item, "--yes"), ("note", "history", item), ("note", "undo", item),
                   ("note", "edit", item, "else"), ("purge", item, "--yes")):  # fmt: skip
         refused = observer(*words)
         assert refused.returncode == 2, (words, refused.stdout)

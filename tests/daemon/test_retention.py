@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from observer.core import config
 from observer.core.paths import Home
 
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -76,6 +77,7 @@ def old(
 def test_an_expired_word_stands_in_no_byte_of_the_home(
     old: Home, observer: Observer, until: Until
 ) -> None:
+    config.confirm(old, "retention_days", 30)
     observer("up", OBSERVER_RETENTION_DAYS="30")
     until(lambda: not found(old), wait_s=50)
     assert "login page" in observer("search", "login").stdout
@@ -95,7 +97,8 @@ def test_an_expired_word_stands_in_no_byte_of_the_home(
 @pytest.mark.slow(waits=True)
 def test_what_is_kept_for_ever_stays(old: Home, observer: Observer, until: Until) -> None:
     log = old.logs / "daemon.log"
-    observer("up", OBSERVER_RETENTION_BY_TYPE="file-write=30")
+    assert observer("config", "set", "retention_by_type", "file-write=30", "--yes").returncode == 0
+    observer("up")
     until(lambda: "were taken out that are older" in log.read_text(), wait_s=50)
     observer("down")
     assert "striped" in observer("search", "striped").stdout

@@ -122,14 +122,14 @@ def test_an_answer_is_the_same_from_the_daemon_and_without_it(
 
 
 def test_who_asks_with_other_settings_than_the_daemons_reads_by_itself(
-    within: Observer, app: Path
+    home: Home, within: Observer, app: Path
 ) -> None:
     assert within("import", "git").returncode == 0
     for variable in ("TZ", "OBSERVER_OWNER"):
         code, *_, is_read_here = _read("search", "Step", **{variable: "Asia/Kolkata"})
         assert (code, is_read_here) == (0, True), variable
     assert not _read("search", "Step")[3]
-    assert within("config", "set", "owner", "ben").returncode == 0
+    home.config.write_text('owner = "ben"')
     assert _read("search", "Step")[3], "a setting that changed since the daemon began"
 
 
@@ -165,7 +165,7 @@ def test_a_note_is_remembered_recalled_and_forgotten(app: Path, within: Observer
     kept = _json(within("remember", "Tests need Redis", "--type", "constraint", "--json"))
     (note,) = _json(within("recall", "redis", "--json"))["observations"]
     assert (note["id"], note["type"], note["project"]) == (kept["id"], "constraint", "app")
-    assert _json(within("forget", str(kept["id"]), "--json"))["deleted"]
+    assert _json(within("forget", str(kept["id"]), "--yes", "--json"))["deleted"]
     assert _json(within("recall", "redis", "--json"))["observations"] == []
     assert within("forget", str(kept["id"])).returncode == 3
 
@@ -200,7 +200,7 @@ def test_a_note_of_no_project_comes_to_the_files_of_all_and_goes(
     for scope in ("team", "personal"):
         kept = _json(within("remember", "Tests need Redis", "--scope", scope, "--json"))
         until(lambda: all(map(speaks_of_redis, files)))
-        within("forget", str(kept["id"]))
+        within("forget", str(kept["id"]), "--yes")
         until(lambda: not any(map(speaks_of_redis, files)))
 
 

@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager
 
 import pytest
 
+from observer.core import config
 from observer.core.config import Settings
 from observer.core.events import Command, Commit, Event, FileRead, Prompt, Remember
 from observer.core.paths import Home
@@ -103,6 +104,21 @@ def test_it_is_said_before_anything_goes(full: Home) -> None:
     shown = missing(full)
     assert "of 1 MiB (max_home_mb): above it old copies" in shown
     assert "size: the home takes" in (current(full).degraded or "")
+
+
+def test_nothing_goes_by_what_is_written_before_somebody_agreed(full: Home) -> None:
+    full.config.write_text("max_home_mb = 2\nretention_days = 1\n")
+    before = kinds(full)
+    waiting = config.load(full, {})
+    with retaining(full, waiting.max_home_mb, days=waiting.retention_days) as look:
+        assert [asyncio.run(look.look(NOW_MS)) for _ in range(2)] == [0, 0]
+    assert kinds(full) == before
+    config.confirm(full, "max_home_mb", 2)
+    assert config.load(full, {}).max_home_mb == 0, "it goes only together with the other"
+    config.confirm(full, "retention_days", 1)
+    agreed = config.load(full, {})
+    with retaining(full, agreed.max_home_mb, days=agreed.retention_days) as look:
+        assert asyncio.run(look.look(NOW_MS)) > 0
 
 
 def test_copies_go_first_and_then_the_oldest_of_least_worth(full: Home) -> None:

@@ -61,7 +61,6 @@ def install(context: InstallContext) -> InstallPlan:
 def uninstall(context: InstallContext) -> InstallPlan:
     """Plan the removal of configured hooks, and of hook files in the repository around us."""
     edits = [config_file.edit(context, configuration(context), {})]
-    notes: tuple[str, ...] = ()
     root = _repository(context)
     if root is not None:
         shared = config_file.ask(context, *SHARED_FOLDER, folder=root)
@@ -69,9 +68,7 @@ def uninstall(context: InstallContext) -> InstallPlan:
         folders = {_hooks_folder(context, root).resolve(), Path(shared, "hooks").resolve()}
         ours = (path for folder in sorted(folders) for path in our_hooks(folder))
         edits += [edit for path in ours for edit in _removal(path)]
-    if version(context) < CONFIGURED_SINCE:
-        notes = ("Hooks in other repositories stay and do nothing; repeat there to remove them.",)
-    return InstallPlan(edits=tuple(edits), notes=notes)
+    return InstallPlan(edits=tuple(edits))
 
 
 def version(context: InstallContext) -> tuple[int, int]:
@@ -136,6 +133,7 @@ def install_files(context: InstallContext, root: Path) -> InstallPlan:
         edits += _placement(folder / event, script.replace("@EVENT@", event).encode())
     return InstallPlan(
         edits=tuple(edits),
+        root=root,
         notes=(
             f"Hooks for {root} go into {folder}; those that were there run after ours.",
             "This git has hooks only in repositories: repeat in each one, or use git 2.54.",

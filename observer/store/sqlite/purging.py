@@ -69,9 +69,10 @@ _SEAL = f"UPDATE event SET checksum = checksum({as_blobs(EVENT_COLUMNS)}) WHERE 
 
 _LAST_REPORTS = """
 SELECT client, max(at_ms) FROM (
-    SELECT client, last_ms AS at_ms FROM session
-    UNION ALL SELECT * FROM (SELECT client, at_ms FROM event ORDER BY seq DESC LIMIT 20000)
-) WHERE client <> '' GROUP BY client
+    SELECT client, last_ms AS at_ms, project_id FROM session
+    UNION ALL
+    SELECT * FROM (SELECT client, at_ms, project_id FROM event ORDER BY seq DESC LIMIT 20000)
+) WHERE client <> '' AND coalesce(project_id = ?, TRUE) GROUP BY client
 """
 
 # Damaged data is no JSON; what it was of is unknown.
@@ -122,9 +123,9 @@ class PurgeReads(Selecting):
             if values[0] not in but and known == checksum(*values):
                 yield SalvagedRow("event", values[0], tuple(values))
 
-    def last_reports(self) -> Mapping[str, int]:
+    def last_reports(self, project_id: int | None = None) -> Mapping[str, int]:
         """See `PurgeReader.last_reports`."""
-        return dict(self._rows(_LAST_REPORTS))
+        return dict(self._rows(_LAST_REPORTS, (project_id,)))
 
     def space(self) -> Mapping[str, int]:
         """See `PurgeReader.space`."""

@@ -1,0 +1,114 @@
+"""What is recorded, said to a person: in this project by `status`, at all by `up --explain`."""
+
+from __future__ import annotations
+
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from observer.cli.policy import decision
+from observer.clients.detection import evidence
+from observer.clients.installers import installed
+from observer.clients.registry import clients
+from observer.config_files.context import current_context
+from observer.core import config
+from observer.core.clock import now_ms
+from observer.core.errors import ObserverError
+from observer.core.paths import Home, working_folder
+from observer.core.text import age_text
+from observer.core.value import Value
+from observer.daemon.status import paused, paused_text
+from observer.search.handles import around
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
+from observer.views.hook_output import ANYONES, SESSIONS, mirror
+
+
+class Here(Value):
+    """What is recorded in a project, of whom, and what an agent is given at its start.
+
+    `why` is why nothing is, "" if it is; `heard` has by client when it last reported something
+    here, `given` the file with the context of the client that began last, or would begin now.
+    """
+
+    root: str
+    why: str = ""
+    never: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    heard: dict[str, int] = msgspec.field(default_factory=dict)
+    given: str = ""
+    given_ms: int | None = None
+    given_to: str = ""
+
+
+def here(home: Home) -> Here | None:
+    """Return what holds in the project around the current folder; None outside of one."""
+    rule = decision(working_folder())
+    if not rule.root:
+        return None
+    at_ms = now_ms()
+    pauses = [one for one in Spool(home.spool).pauses.now(at_ms) if one.covers(at_ms, [rule.root])]
+    why = rule.why or (f"paused {paused_text(paused(pauses[0]))}" if pauses else "")
+    found = Here(root=rule.root, why=why, never=rule.never, exclude=rule.exclude)
+    with suppress(ObserverError, OSError):  # what is wrong with the store stands above
+        return msgspec.structs.replace(found, **_heard(home, rule.root))
+    return found
+
+
+def _heard(home: Home, root: str) -> dict[str, Any]:
+    """Return which clients were heard in a project, and the context of the last agent."""
+    with closing(SqliteStore(home.database, read_only=True)) as store, store.read() as reader:
+        project = around(reader.projects(), root)
+        if project is None:
+            return {}
+        heard = dict(sorted(reader.last_reports(project.id).items(), key=lambda one: -one[1]))
+        sessions = reader.sessions(project_id=project.id, limit=SESSIONS)
+    known = clients()
+    files = {one.client: known[one.client].context_file for one in sessions if one.client in known}
+    last = next((one for one in sessions if files.get(one.client)), None)
+    file = mirror(home, root) / (files[last.client] if last else ANYONES)
+    given: dict[str, Any] = {"given": str(file)} if file.is_file() else {}
+    if last:
+        given |= {"given_to": last.client, "given_ms": last.started_ms}
+    return {"heard": heard, **given}
+
+
+def described(here: Here) -> list[tuple[str, str]]:
+    """Return it as rows for a person."""
+    at_ms = now_ms()
+    parts = [", ".join(part) for part in (here.never, here.exclude) if part]
+    but = f", but no {', nor '.join(parts)}" if parts and not here.why else ""
+    recorded = f"not recorded: {here.why}" if here.why else f"recorded{but}"
+    heard = ", ".join(f"{name} {age_text(at_ms - ms)} ago" for name, ms in here.heard.items())
+    lines = [("here", f"{here.root}: {recorded}")]
+    lines.append(("heard here", heard or "nobody yet; connect your clients: observer install"))
+    if here.given:
+        whom = "the next agent will get"
+        if here.given_ms is not None:
+            whom = f"{here.given_to} got {age_text(at_ms - here.given_ms)} ago"
+            changed_ms = Path(here.given).stat().st_mtime_ns // 1_000_000
+            whom += ", before it changed," if changed_ms > here.given_ms else ""
+        lines.append(("given", f"{whom} {here.given}"))
+    return lines
+
+
+def explained(home: Home) -> list[tuple[str, str]]:
+    """Return what was found, is recorded and is not, where it lies and how to stop, as rows."""
+    context, settings = current_context(home), config.load(home)
+    known = [one for one in clients().values() if one.installer]
+    found = [one.name for one in known if evidence(one, context)]
+    heard = installed(context)
+    kept_out = "secrets of known forms, what stands in <private>…</private>"
+    kept_out += "".join(f", {folder}" for folder in settings.exclude)
+    sent = f"summaries go to {settings.llm_url}" if settings.llm_url else "nothing is sent anywhere"
+    waits = f"nothing yet but commits that are imported; connect: {context.observer} install"
+    does = f"prompts, replies, edits, commands and commits of {', '.join(heard)}"
+    return [
+        ("found", ", ".join(found) or "no client that observer knows"),
+        ("recorded", does if heard else waits),
+        ("not recorded", f"{kept_out}; more: {context.observer} config set exclude FOLDER"),
+        ("lies in", f"{home.root}, readable by you alone; {sent}"),
+        ("to stop", f"{context.observer} pause, for good: {context.observer} uninstall --all"),
+    ]

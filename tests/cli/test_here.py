@@ -1,0 +1,104 @@
+"""`observer status` in a project: what is recorded there, of whom, and what an agent was given."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer.cli.session import open_memory
+from observer.core.config import Settings
+from observer.core.paths import Home
+from observer.views import hook_output
+
+Run = Callable[..., Any]
+Fill = Callable[..., None]
+
+
+def rows(run: Run) -> dict[str, str]:
+    lines = re.sub(r"\d+ s ago", "now", run("status").out).splitlines()
+    return {line[:13].strip(): line[14:] for line in lines}
+
+
+@pytest.fixture
+def worked(app: Path, fill: Fill, home: Home) -> Path:
+    """A project in which a session of Claude Code began, with a context file for the next."""
+    place = {"cwd": str(app), "session": "s1", "client": "claude-code"}
+    fill(
+        [
+            {"kind": "prompt", "text": "make it faster", **place},
+            {"kind": "file-write", "path": str(app / "login.py"), "content": "x = 1\n", **place},
+        ]
+    )
+    with open_memory() as memory:
+        for project in memory.projects():
+            hook_output.write(memory, project, home, Settings())
+    return app
+
+
+def test_it_says_what_is_recorded_of_whom_and_what_the_last_agent_got(
+    run: Run, worked: Path, home: Home
+) -> None:
+    shown = rows(run)
+    file = hook_output.mirror(home, str(worked)) / "CONTEXT.claude-code.md"
+    assert shown["here"] == f"{worked}: recorded"
+    assert shown["heard here"] == "claude-code now"
+    assert shown["given"] == f"claude-code got now, before it changed, {file}"
+    os.utime(file, (1, 1))
+    assert rows(run)["given"] == f"claude-code got now {file}"
+    there = run("status", "--json").json["here"]
+    assert (there["root"], list(there["heard"]), there["given_to"]) == (
+        str(worked), ["claude-code"], "claude-code"
+    )  # fmt: skip
+
+
+def test_it_says_why_nothing_is_recorded(run: Run, worked: Path, home: Home) -> None:
+    run("config", "set", "exclude", str(worked))
+    assert rows(run)["here"] == f"{worked}: not recorded: `exclude` in config.toml"
+    run("config", "set", "exclude", "")
+    run("pause", "--project", ".")
+    assert rows(run)["here"].startswith(f"{worked}: not recorded: paused in {worked} until resumed")
+
+
+def test_it_says_what_a_policy_leaves_out(run: Run, worked: Path) -> None:
+    (worked / ".observer.toml").write_text('never = ["prompt"]\nexclude = ["*.pem"]\n')
+    assert rows(run)["here"] == f"{worked}: recorded, but no prompt, nor *.pem"
+
+
+def test_a_project_of_which_nothing_is_known_says_what_to_do(run: Run, app: Path) -> None:
+    shown = rows(run)
+    assert shown["here"] == f"{app}: recorded"
+    assert shown["heard here"].startswith("nobody yet")
+    assert "given" not in shown
+
+
+def test_outside_of_a_project_there_is_no_here(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path.home())
+    assert "here" not in rows(run)
+    assert json.loads(run("status", "--json").out)["here"] is None
+
+
+@pytest.mark.slow
+def test_five_lines_say_what_is_recorded_what_not_where_it_lies_and_how_to_stop(
+    run: Run, app: Path, home: Home
+) -> None:
+    (Path.home() / ".bashrc").touch()
+    first = run("up", "--explain").out.splitlines()
+    assert [line[:13].strip() for line in first] == [
+        "found", "recorded", "not recorded", "lies in", "to stop"
+    ]  # fmt: skip
+    assert "bash" in first[0]
+    assert first[1][14:].startswith("nothing yet but commits")
+    assert str(home.root) in first[3]
+    assert first[4].endswith("uninstall --all")
+    run("install", "bash")
+    home.config.write_text('exclude = ["/srv/diary"]\nllm_url = "http://127.0.0.1:9/v1"\n')
+    second = run("up", "--explain").out.splitlines()
+    assert second[1].endswith("and commits of bash")
+    assert "/srv/diary" in second[2]
+    assert "http://127.0.0.1:9/v1" in second[3]

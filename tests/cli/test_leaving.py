@@ -1,0 +1,185 @@
+"""`observer uninstall`: what is installed and where, and leaving without a trace."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer import client
+from observer.clients.installers import installable
+from observer.core.paths import Home
+
+Run = Callable[..., Any]
+Git = Callable[..., str]
+GIVEN = {
+    ".bashrc": b"alias l=ls\n",
+    ".zshrc": b"bindkey -v",
+    ".config/fish/config.fish": b"set -x EDITOR vi\n",
+    ".claude/settings.json": b'{\n  "model": "opus",\n  "hooks": {}\n}\n',
+    ".claude.json": b'{"mcpServers": {"docs": {"command": "docs"}}, "projects": {}}',
+    ".cursor/mcp.json": b'{"mcpServers":{}}',
+    ".cursor/hooks.json": b'{"version": 1, "hooks": {}}\n',
+    ".kiro/settings/mcp.json": b'{\n\t"mcpServers": {}\n}',
+    ".codex/config.toml": b'# mine\nmodel = "o4"\n\n[mcp_servers.docs]\ncommand = "docs"\n',
+    ".gemini/settings.json": b'{"theme": "dark"}',
+    ".qwen/settings.json": b"{}",
+    ".factory/settings.json": b"{}\n",
+    ".copilot/config.json": b'{"banner": "never"}\n',
+    ".copilot/mcp-config.json": b'{"mcpServers": {}}\n',
+    ".config/opencode/opencode.json": b'{"$schema": "https://opencode.ai/config.json"}\n',
+    ".config/kilo/kilo.json": b"{}\n",
+    ".pi/agent/settings.json": b"{}\n",
+    ".config/zed/settings.json": b'// mine\n{\n  "vim_mode": true,\n}\n',
+    ".continue/config.yaml": b"name: mine\nversion: 0.0.1\n",
+    ".config/Code/User/mcp.json": b'{"servers": {}}\n',
+    ".codeium/windsurf/mcp_config.json": b"{}\n",
+    ".gitconfig": b"[user]\n\tname = Ana\n",
+}
+"""What a user has in the files of every client."""
+UNTOUCHED = {
+    ".config/fish/config.fish", ".copilot/config.json", ".gitconfig", ".pi/agent/settings.json"
+}  # fmt: skip
+"""Those of them that no installer changes: ours are files beside."""
+
+
+@pytest.fixture
+def user(home: Home, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user of every client, in no repository."""
+    for name in [name for name in os.environ if name.endswith(("_CONFIG_DIR", "_CONFIG_HOME"))]:
+        monkeypatch.delenv(name)
+    for name, content in GIVEN.items():
+        path = Path.home() / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    monkeypatch.chdir(Path.home())
+    return Path.home()
+
+
+def tree(folder: Path) -> dict[str, bytes | None]:
+    """Return every file below a folder with its bytes, and every folder."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+        for path in folder.rglob("*")
+    }
+
+
+def hooked(git: Git, run: Run, root: Path) -> Path:
+    """Make a repository with a commit and our hooks."""
+    git(root, "init", "-q")
+    git(root, "commit", "-q", "--allow-empty", "-m", "Begin")
+    assert run("install", "git", "--project", str(root)).code == 0
+    return root
+
+
+@pytest.mark.slow
+def test_nothing_is_left_of_it(run: Run, user: Path, git: Git) -> None:
+    shop = user / "shop"
+    git(shop, "init", "-q")
+    git(shop, "commit", "-q", "--allow-empty", "-m", "Begin")
+    before = tree(user)
+    clients = [name for name in installable() if name != "git"]
+    assert run("install", *clients, "systemd", "launchd").code == 0
+    for name in ("git", "claude-code", "cursor", "kiro"):
+        assert run("install", name, "--project", str(shop)).code == 0
+    client.ensure_daemon(Home(user / ".observer"))
+    git(shop, "commit", "-q", "--allow-empty", "-m", "Go on")
+    changed = {name for name in before if before[name] != tree(user)[name]}
+    assert set(GIVEN) - changed == UNTOUCHED
+    git(shop, "reset", "-q", "--soft", "HEAD~1")
+    assert run("uninstall", "--all", "--yes", "--memory").code == 0
+    after = tree(user)
+    assert {n: v for n, v in after.items() if ".git/" not in n} == {
+        n: v for n, v in before.items() if ".git/" not in n
+    }
+    hooks = {n for n in after if "/hooks/" in n}
+    assert hooks == {n for n in before if "/hooks/" in n}
+    assert not (user / ".observer").exists()
+
+
+@pytest.mark.measured
+def test_without_names_it_lists_what_is_installed_and_where(run: Run, user: Path, git: Git) -> None:
+    shop = hooked(git, run, user / "shop")
+    run("install", "bash", "codex")
+    before = tree(user)
+    shown = run("uninstall")
+    assert f"bash\t{user}/.bashrc\n" in shown.out
+    assert f"git\t{shop}/.git/hooks/post-commit\n" in shown.out
+    assert "observer uninstall --all" in shown.err
+    assert {"client": "codex", "path": f"{user}/.codex/config.toml"} in run(
+        "uninstall", "--json"
+    ).json
+    assert "-# >>> observer >>>" in run("uninstall", "--dry-run").out
+    assert tree(user) == before
+
+
+def test_all_is_refused_without_a_terminal_and_to_agents(
+    run: Run, user: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("install", "bash")
+    refused = run("uninstall", "--all")
+    assert (refused.code, refused.err.splitlines()[-1]) == (2, "hint: add --yes")
+    assert run("uninstall", "--all", "bash").code == 2
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert "an agent does not" in run("uninstall", "--all", "--yes").err
+    assert b"observer" in (user / ".bashrc").read_bytes()
+
+
+@pytest.mark.measured
+def test_hooks_in_other_repositories_go_with_those_of_git(run: Run, user: Path, git: Git) -> None:
+    shops = [hooked(git, run, user / name) for name in ("one", "two")]
+    assert "still reads commits" in run("uninstall", "git").err
+    for shop in shops:
+        git(shop, "commit", "-q", "--allow-empty", "-m", "Unseen")
+        assert not (shop / ".git/hooks/post-commit").exists()
+    assert list((user / ".observer/spool/new").iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_commit_is_not_stored_afterwards_even_by_a_hook_that_nobody_found(
+    run: Run, user: Path, git: Git, home: Home
+) -> None:
+    shop = hooked(git, run, user / "shop")
+    kept = (shop / ".git/hooks/post-commit").read_bytes()
+    assert "left: " in run("uninstall", "--all", "--yes").out
+    (shop / ".git/hooks/post-commit").write_bytes(kept)
+    (shop / ".git/hooks/post-commit").chmod(0o755)
+    git(shop, "commit", "-q", "--allow-empty", "-m", "Unseen")
+    assert list((home.spool / "new").iterdir()) == []
+    assert run("status", "--json").json["paused"][0]["where"] == "everywhere"
+    assert "observer resume" in run("install", "bash").err
+
+
+def test_what_somebody_else_put_into_the_home_stays(run: Run, user: Path, home: Home) -> None:
+    assert run("uninstall").out == f"nothing is installed; the memory is in {home.root}\n"
+    run("install", "bash")
+    (home.root / "thesis.md").write_text("mine")
+    left = run("uninstall", "--all", "--yes", "--memory", "--json").json["left"]
+    assert left == [str(home.root / "thesis.md")]
+    assert [path.name for path in home.root.iterdir()] == ["thesis.md"]
+
+
+@pytest.mark.parametrize(("answers", "is_there"), [(b"y\ny\n", False), (b"y\nn\n", True)])
+def test_the_memory_is_asked_for_separately(
+    run: Run, user: Path, home: Home, answers: bytes, *, is_there: bool
+) -> None:
+    run("install", "bash")
+    ours, theirs = os.openpty()
+    os.write(ours, answers)
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "observer", "uninstall", "--all"],
+        stdin=theirs,
+        capture_output=True,
+        check=False,
+        timeout=60,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+    os.close(ours)
+    os.close(theirs)
+    assert b"Delete the memory too" in done.stdout
+    assert home.root.exists() == is_there
