@@ -17,6 +17,7 @@ from observer.core.model import Item, Session, item_id
 from observer.core.value import TokenUsage, Value
 from observer.observations import project_state, session_state, summary
 from observer.observations.drafts import FAILED
+from observer.search.eligible import taken_back
 from observer.search.handles import session_id
 from observer.search.nesting import Nested, nested
 from observer.store.interface import StoreReader
@@ -150,6 +151,8 @@ def account(
         types=OBSERVED,
     )  # fmt: skip
     observed = reader.recent(seen, limit=MOST_ITEMS)
+    gone = taken_back(reader, observed)
+    stands = [item for item in observed if item.id not in gone]
     sessions = [_as_of_now(reader, one) for one in _with_summaries(reader, ran)]
     return Account(
         since_ms=since_ms,
@@ -158,7 +161,7 @@ def account(
                 each,
                 [one for one in sessions if one.session.project_id == each],
                 notes=[item for item in notes if item.project_id == each],
-                observed=[item for item in observed if item.project_id == each],
+                observed=[item for item in stands if item.project_id == each],
             )
             for each in _lately(ran, [*notes, *observed])
         ),
