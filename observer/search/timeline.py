@@ -153,7 +153,7 @@ def account(
     observed = reader.recent(seen, limit=MOST_ITEMS)
     gone = taken_back(reader, observed)
     stands = [item for item in observed if item.id not in gone]
-    sessions = [_as_of_now(reader, one) for one in _with_summaries(reader, ran)]
+    sessions = _with_summaries(reader, ran)
     return Account(
         since_ms=since_ms,
         shares=tuple(
@@ -237,20 +237,23 @@ def _lately(ran: Iterable[Session], items: Iterable[Item]) -> list[int | None]:
 def _with_summaries(reader: StoreReader, sessions: Sequence[Session]) -> list[SessionRun]:
     ids = {session.id: item_id(session.id, "summary") for session in sessions}
     known = {item.id: item for item in reader.items(list(ids.values()))}
-    return [SessionRun(session=session, summary=known.get(ids[session.id])) for session in sessions]
+    found = ((session, known.get(ids[session.id])) for session in sessions)
+    return [
+        SessionRun(session=session, summary=item and as_of_now(reader, session, item))
+        for session, item in found
+    ]
 
 
-def _as_of_now(reader: StoreReader, ran: SessionRun) -> SessionRun:
-    """Return a session without next steps about checks that have passed since."""
-    known = session_state.decode(ran.session.state)
-    if not (ran.summary and ran.summary.summary and known.failing):
-        return ran
-    state = project_state.decode(reader.project_state(ran.session.project_id))
-    if any(ran.session.id in one.sessions for one in state.failures):
-        return ran
-    left = summary.next_steps(ran.session, replace(known, failing=()))
-    said = replace(ran.summary.summary, next_steps=left)
-    return replace(ran, summary=replace(ran.summary, summary=said))
+def as_of_now(reader: StoreReader, session: Session, made: Item) -> Item:
+    """Return a session's summary without next steps about checks that have passed since."""
+    known = session_state.decode(session.state)
+    if not (made.summary and known.failing):
+        return made
+    state = project_state.decode(reader.project_state(session.project_id))
+    red = {one.head for one in state.failures if session.id in one.sessions}
+    failing = tuple(one for one in known.failing if one.head in red)
+    left = summary.next_steps(session, replace(known, failing=failing))
+    return replace(made, summary=replace(made.summary, next_steps=left))
 
 
 def _share(
