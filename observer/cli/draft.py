@@ -102,7 +102,7 @@ def _draft(memory: Memory, what: str, project: str | None) -> Draft:
         course = memory.accounts.of_session(what, limit=MOST)
     except NotFound:
         hits = memory.search(what, project=project, limit=HITS).above_floor().hits
-        items: Sequence[Item] = [hit.item for hit in hits]
+        items: Sequence[Item] = memory.accounts.as_of_now([hit.item for hit in hits])
         title = what
         sessions: Sequence[Session] = ()
     else:

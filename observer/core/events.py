@@ -177,7 +177,7 @@ class Checkout(Body, tag="checkout"):
 
 
 class Rewrite(Body, tag="rewrite"):
-    """Commits were replaced by others: pairs of (old hash, new hash)."""
+    """Commits were replaced by others: pairs of (old hash, new hash), "" if a reset dropped it."""
 
     reason: str = ""
     pairs: tuple[tuple[str, str], ...] = ()

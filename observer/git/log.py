@@ -148,15 +148,17 @@ MOST_MOVES = 300
 """Moves of HEAD that are read, the latest."""
 
 _REFLOG = ("log", "-g", f"-{MOST_MOVES}", "--no-show-signature")
-_RESET = "reset:"
+RESET = "reset:"
+"""How the message of a reset begins."""
 _REBASED = r"^[^:]*\((pick|squash|fixup|reword|edit|continue)\)"
 
 
 class HeadMove(NamedTuple):
-    """A move of HEAD: the commit that it came to, and the reflog message."""
+    """A move of HEAD: the commit that it came to, the reflog message, and when, in seconds."""
 
     to: str
     message: str
+    at_s: int = 0
 
 
 def head_moves(root: str) -> list[HeadMove]:
@@ -165,9 +167,9 @@ def head_moves(root: str) -> list[HeadMove]:
     Raises:
         NotFound: there is no git.
     """
-    answer = git_output(root, *_REFLOG, "--format=%H %gs", "HEAD", "--") or ""
-    lines = (line.partition(" ") for line in answer.split("\n") if line)
-    return [HeadMove(to, message) for to, _, message in lines]
+    answer = git_output(root, *_REFLOG, "--date=unix", "--format=%H %gd %gs", "HEAD", "--") or ""
+    lines = (line.split(" ", 2) for line in answer.split("\n") if line)
+    return [HeadMove(to, message, int(at[len("HEAD@{") : -1])) for to, at, message in lines]
 
 
 def head_before_resets(moves: Sequence[HeadMove], to: str) -> str:
@@ -177,7 +179,7 @@ def head_before_resets(moves: Sequence[HeadMove], to: str) -> str:
     """
     behind = itertools.dropwhile(lambda move: move.to != to, moves)
     earlier = list(itertools.islice(behind, 1, None))
-    left = itertools.dropwhile(lambda move: move.message.startswith(_RESET), earlier)
+    left = itertools.dropwhile(lambda move: move.message.startswith(RESET), earlier)
     since = next(left, HeadMove("", "")).to
     return since if earlier and earlier[0].to != since else ""
 

@@ -52,13 +52,16 @@ class ProjectHistory:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._arcs: dict[int, ProjectReducer] = {}
+        self._before = project_state.ProjectState()
 
     def add(self, recorded: Recorded, made: Sequence[Item]) -> tuple[Item, ...]:
         """Take an event with its observations, as `ProjectReducer.add` does.
 
         Links to commits have targets.
         """
-        fixes = self._arc(recorded.project_id).add(recorded, tuple(made))
+        arcs = self._arc(recorded.project_id)
+        self._before = arcs.state
+        fixes = arcs.add(recorded, tuple(made))
         return tuple(self._resolved(item, recorded) for item in fixes)
 
     def is_late(self, recorded: Recorded) -> bool:
@@ -86,6 +89,10 @@ class ProjectHistory:
         path = relative(body.path, recorded.root, recorded.event.cwd)
         known = self._arcs[recorded.project_id].state
         return path if inverse_edits.is_all_undone(known, recorded.root, path) else ""
+
+    def taken_back(self, recorded: Recorded) -> dict[int, set[str]]:
+        """Return what the event that was added took back; see `inverse_edits.taken_back`."""
+        return inverse_edits.taken_back(self._before, self._arcs[recorded.project_id].state)
 
     def finish(self) -> None:
         """Store the states of the projects."""
@@ -134,11 +141,15 @@ Folds: TypeAlias = Mapping[int | None, SessionReducer]
 
 
 class OpenWork(NamedTuple):
-    """A session with what is open in it: files that no commit has, a plan that nobody began."""
+    """A session with what is open in it: files that no commit has, a plan that nobody began.
+
+    `commits` are the beginnings of the hashes of those that it made, or that took its work in.
+    """
 
     session: Session
     dirty: frozenset[str]
     plan: str
+    commits: frozenset[str]
 
 
 class LaterWork:
@@ -183,6 +194,13 @@ class LaterWork:
             ):
                 yield left.session.id
 
+    def rewritten(self, recorded: Recorded, became: Collection[str], folds: Folds) -> Iterator[int]:
+        """Yield sessions that name one of the commits that an event replaces or takes back."""
+        gone = {commit[: session_commits.HASH_CHARS] for commit in became}
+        for left in self._before(recorded, folds) if gone else ():
+            if not left.commits.isdisjoint(gone):
+                yield left.session.id
+
     def begun(self, recorded: Recorded, folds: Folds) -> Iterator[int]:
         """Yield sessions whose plan is what a prompt asks for."""
         body = recorded.event.body
@@ -219,7 +237,9 @@ def _in(folds: Folds, project_id: int) -> Iterator[OpenWork]:
 
 
 def _left(session: Session, known: SessionState) -> OpenWork:
-    return OpenWork(session, frozenset(session_commits.open_files(known)), known.plan)
+    dirty = frozenset(session_commits.open_files(known))
+    named = map(session_commits.hash_of, (*known.commits, *known.later_commits))
+    return OpenWork(session, dirty, known.plan, frozenset(named))
 
 
 class NoteProjection:

@@ -8,9 +8,10 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from observer.core.events import Enriched, Forget, Outcome, Remember, Triage, Undo
+from observer.core.filters import Filters
 from observer.core.model import Enrichment, Item, Recorded, Session
 from observer.ingest.derived import LaterWork, NoteProjection, ProjectHistory, discarding
-from observer.observations import session_commits
+from observer.observations import inverse_edits, session_commits, turns
 from observer.observations.drafts import enrichment
 from observer.observations.note_reducer import OnNote, forgotten
 from observer.observations.prompt_injection import suspicion, with_suspicion
@@ -21,6 +22,9 @@ from observer.observations.summary import summarize
 from observer.observations.tool_pairing import result_of
 from observer.store.interface import Writer
 from observer.store.maintenance import PurgeWriter
+
+TURNS = 100
+"""Newest turns of a session that are looked at for what was taken back."""
 
 
 class Embedder(Protocol):
@@ -90,6 +94,7 @@ class Projection:
         fold.learn(arcs, self._history.failures(whole.project_id))
         if not is_late:
             self._take_up(recorded, whole, drafted)
+            self._take_back(whole, (*drafted, *arcs))
             drafted = tuple(
                 replace(one, kind="record") if self._history.is_asked_again(one) else one
                 for one in drafted
@@ -155,6 +160,33 @@ class Projection:
             self._fold_of(session_id).discard(gone)
         for session_id in list(self._later.begun(recorded, self._folds)):
             self._fold_of(session_id).begin_plan()
+
+    def _take_back(self, whole: Recorded, made: Items) -> None:
+        """Mark in the sessions that had a part in it what an event takes back or replaces."""
+        became = inverse_edits.rewritten(whole, made)
+        own = [whole.session_id] if became and whole.session_id else []
+        for session_id in [*own, *self._later.rewritten(whole, became, self._folds)]:
+            commits = self._fold_of(session_id).rewrite(became)
+            self._amend_turns(session_id, (), commits)
+        for session_id, paths in self._history.taken_back(whole).items():
+            self._fold_of(session_id).take_back(paths)
+            self._amend_turns(session_id, paths, ())
+
+    def _amend_turns(
+        self, session_id: int, files: Collection[str], commits: Collection[str]
+    ) -> None:
+        """Take files and commits out of the newest turns of a session; see `turns.without`."""
+        of = Filters(session_id=session_id, types=(turns.TURN,), kinds=("observation", "record"))
+        known = {item.id: item for item in self._writer.recent(of, limit=TURNS)}
+        known |= {
+            item.id: item
+            for item in self._items.values()
+            if item.session_id == session_id and item.type == turns.TURN
+        }
+        for item in known.values() if files or commits else ():
+            left = turns.item_without(item, files=files, commits=commits)
+            if left is not item:
+                self._items[item.id] = left
 
     def _fold_of(self, session_id: int) -> SessionReducer:
         """Return the fold of a session that is known."""

@@ -8,7 +8,7 @@ in is its authors'. A hook's report of the same commit has the same `dedup`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 from typing import Literal, TypeAlias
 
@@ -17,7 +17,8 @@ from msgspec.structs import replace
 from observer.core.events import AnyBody, Command, Commit, Event, Rewrite
 from observer.core.model import Place, Recorded
 from observer.git.commit_diffs import is_related
-from observer.git.log import HeadMove, commit_history, head_moves
+from observer.git.log import RESET, HeadMove, commit_history, head_moves
+from observer.git.process import git_output
 from observer.ingest.commits import MOST, import_events
 
 ROUTE = "git/reflog"
@@ -41,8 +42,9 @@ _HASH = re.compile(r"\b[0-9a-f]{7,64}\b")
 def unreported_commits(place: Place, since: str) -> list[Event]:
     """Return what HEAD of a work tree gained since it stood at a commit, parents before children.
 
-    The newest `MOST` commits, and one event for those that others replaced. Nothing is returned of
-    what was only checked out, or where that commit is not in the repository any more.
+    The newest `MOST` commits, and one event for those that others replaced or a reset took off.
+    Nothing is returned of what was only checked out, or where that commit is not in the repository
+    any more.
 
     Args:
         place: the work tree, as it is now.
@@ -69,7 +71,23 @@ def unreported_commits(place: Place, since: str) -> list[Event]:
         if event.dedup.removeprefix("commit:") not in rebased.values()
     ]
     pairs = {"amend": amended, "rebase": rebased}
-    return [*events, *(_rewrite(place, came[-1][0], *each) for each in pairs.items() if each[1])]
+    events += [_rewrite(place, came[-1][0], *each) for each in pairs.items() if each[1]]
+    return [*_dropped(place, since, moves, {**amended, **rebased}), *events]
+
+
+def _dropped(
+    place: Place, since: str, moves: Sequence[HeadMove], replaced: Container[str]
+) -> Iterator[Event]:
+    """Yield the rewrite of the commits that a reset took off HEAD, and that no branch has."""
+    later = takewhile(lambda move: move.to != since, moves)
+    reset = next((move for move in later if move.message.startswith(RESET)), None)
+    if reset is None or since == NO_COMMIT:
+        return
+    kept = ("--not", "HEAD", "--branches", "--tags", "--remotes", "--")
+    lost = (git_output(place.root, "rev-list", f"-{MOST}", since, *kept) or "").split()
+    if dropped := {commit: "" for commit in lost if commit not in replaced}:
+        # The reflog has no milliseconds, a hook's report of the commit before has.
+        yield _rewrite(place, reset.at_s * 1000 + 999, "reset", dropped)
 
 
 def with_session(event: Event, commands: Sequence[Recorded]) -> Event:

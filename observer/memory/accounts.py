@@ -24,7 +24,14 @@ from observer.search.handles import LARGEST_ID, SearchOptions, filters_of, named
 from observer.search.query import plan
 from observer.search.reads import reads_by_id, reads_naming, steps_around
 from observer.search.recent_sessions import Uncommitted
-from observer.search.timeline import Account, SessionTimeline, TimelineEntry, account, course
+from observer.search.timeline import (
+    Account,
+    SessionTimeline,
+    TimelineEntry,
+    account,
+    as_of_now,
+    course,
+)
 from observer.store.interface import Store, StoreReader, Writer
 
 
@@ -68,6 +75,17 @@ class Accounts:
             asked = named(reader.projects(), from_windows(project)).id if project else None
             filters = Filters(project_id=asked, types=types, owner=self._owner)
             return reader.recent(filters, limit=limit)
+
+    def as_of_now(self, items: Sequence[Item]) -> list[Item]:
+        """Return items, summaries among them without next steps that are done."""
+        with self._store.read() as reader:
+            ran = {one.session_id: reader.session(one.session_id or 0) for one in items}
+            return [
+                as_of_now(reader, session, one)
+                if one.kind == "summary" and (session := ran[one.session_id])
+                else one
+                for one in items
+            ]
 
     def reads_naming(self, query: str, *, project: str | None, limit: int) -> list[Item]:
         """Return reads of files whose path has a word of a query, newest first.

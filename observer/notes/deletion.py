@@ -102,7 +102,8 @@ class Reversible(NoteReader):
     def undo(self, handle: int | str, *, author: Author = "agent") -> Item:
         """Take back the last change of a note that still stands, and return it as it was before.
 
-        Of what was captured only a deletion can be taken back.
+        Of one to which nothing happened but that another replaced, that is taken back. Of what was
+        captured only a deletion can be taken back.
 
         Raises:
             NotFound, Ambiguous: as `get`; a deleted note is found too.
@@ -118,10 +119,7 @@ class Reversible(NoteReader):
         check_rule(item, author)
         changes = [version for version in self.history(item.id) if version.stands]
         if len(changes) < 2:
-            raise BadInput(
-                f"nothing happened to note {item.id} since it was remembered",
-                hint=f"delete it with: observer forget {item.id}",
-            )
+            return self._not_superseded(item, author)
         before, last = changes[-2:]
         check_rule(before.item, author)
         if last.author == "person" and last.action != "forget":
@@ -129,6 +127,23 @@ class Reversible(NoteReader):
         if item.key and item.deleted_ms is not None:
             self._refuse_taken(item)
         return self._changed(item, Undo(item=item.id), author)
+
+    def _not_superseded(self, item: Item, author: Author) -> Item:
+        """Take back that another note replaced one to which nothing else happened."""
+        newer = next((one.target for one in item.validity if one.reason == "superseded"), 0)
+        if not newer:
+            raise BadInput(
+                f"nothing happened to note {item.id} since it was remembered",
+                hint=f"delete it with: observer forget {item.id}",
+            )
+        self.unlink(newer, item.id, kind="supersedes", author=author)
+        after = self.get(item.id)
+        if any(one.target == newer for one in after.validity):
+            raise BadInput(
+                f"the text of note {newer} says that it replaces note {item.id}",
+                hint=f"change it with: observer note edit {newer}",
+            )
+        return after
 
     def _captured(self, handle: int | str) -> Item | None:
         with self._store.read() as reader:

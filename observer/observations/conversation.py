@@ -1,6 +1,6 @@
 """What a person decided: answers to questions, approved plans, and words on refusing a call.
 
-Each gives a `decision` with the status `candidate`: it is proposed, not in force.
+Each gives a `decision`: what was said then. Only a note holds until somebody says otherwise.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from observer.observations.decisions import AnsweredQuestion
 from observer.observations.drafts import (
     DECISION,
     FACT,
-    PROPOSED,
     TITLE,
     ObservationDraft,
     item,
@@ -122,8 +121,7 @@ def _decision(recorded: Recorded, said: str, slot: Slot, *, subtitle: str) -> It
         concepts=concepts.of_text(said, 8),
         chars=len(said),
     )
-    made = replace(_in_slot(item(draft, recorded), recorded, slot), status=PROPOSED)
-    return replace(made, author="person")
+    return replace(_in_slot(item(draft, recorded), recorded, slot), author="person")
 
 
 def _in_slot(made: Item, recorded: Recorded, slot: Slot) -> Item:

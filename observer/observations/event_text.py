@@ -202,7 +202,8 @@ def rewrite(rewrite: Rewrite) -> ObservationDraft | None:
         return None
     reason = one_line(rewrite.reason, 40) or "rewrite"
     pairs = [
-        f"{one_line(old, 64)[:10]} became {one_line(new, 64)[:10]}" for old, new in rewrite.pairs
+        f"{one_line(old, 64)[:10]} {f'became {one_line(new, 64)[:10]}' if new else 'was dropped'}"
+        for old, new in rewrite.pairs
     ]
     return ObservationDraft(
         type="rewrite",

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from observer.code.change_summary import inverse_fingerprint
-from observer.core.events import Command
+from observer.core.events import Command, Rewrite
 from observer.core.model import Item, Link, Recorded
 from observer.core.text import distinct, is_within, one_line
 from observer.core.value import Value
@@ -23,6 +23,7 @@ from observer.observations.drafts import (
 from observer.observations.failure_records import (
     DROPPED,
     EDITS,
+    STASHED,
     Rejection,
     TrackedEdit,
     TrackedFailure,
@@ -30,6 +31,9 @@ from observer.observations.failure_records import (
 from observer.observations.git_commands import GitOperation, operations_of
 from observer.observations.project_state import Items, ProjectState, Step
 from observer.observations.relatedness import is_related
+
+_THERE = ("", STASHED)
+"""Values of `TrackedEdit.reverted_by` of what is there, or may come back."""
 
 
 class Reversal(Value):
@@ -246,7 +250,7 @@ def _with_operation(
             )
             return project_state.with_reverted(after, edits, ""), ()
         case "uncommit":
-            return _uncommit(known, root, operation), ()
+            return _uncommit(known, root, operation, made)
     return _reverted(known, recorded, operation, made, how)
 
 
@@ -281,16 +285,46 @@ def _reverted(
     return after, items
 
 
-def _uncommit(known: ProjectState, root: str, operation: GitOperation) -> ProjectState:
+def _uncommit(known: ProjectState, root: str, operation: GitOperation, made: Item) -> Step:
     commits = project_state.commits_since(known, root, operation.target)
     if not commits:
-        return known
+        return known, ()
     hashes = tuple(one.hash for one in commits)
     after = project_state.map_edits(
         known, lambda one: replace(one, commit="") if one.commit in hashes else one
     )
     after = project_state.with_head(after, root, commits[-1].parent)
-    return replace(after, dissolved=distinct((*known.dissolved, *hashes), project_state.COMMITS))
+    links = tuple(Link(kind="reverts", title=one) for one in hashes)
+    dissolved = distinct((*known.dissolved, *hashes), project_state.COMMITS)
+    return replace(after, dissolved=dissolved), (replace(made, links=(*made.links, *links)),)
+
+
+def rewritten(recorded: Recorded, made: Iterable[Item]) -> dict[str, str]:
+    """Return what became of commits by an event whose items are `made`: new hashes by old ones.
+
+    A commit that was reset or reverted became nothing, "".
+    """
+    if isinstance(recorded.event.body, Rewrite):
+        return dict(recorded.event.body.pairs)
+    links = (link for item in made for link in item.links)
+    return {link.title: "" for link in links if link.kind == "reverts" and link.title}
+
+
+def taken_back(before: ProjectState, after: ProjectState) -> dict[int, set[str]]:
+    """Return the files, by session, of which everything that was done was taken back just now."""
+    if before.edits is after.edits:
+        return {}
+    was = {edit.seq for edit in before.edits if edit.reverted_by not in _THERE}
+    there: set[tuple[int, str]] = set()
+    gone: set[tuple[int, str]] = set()
+    for edit in after.edits:
+        if edit.session and edit.path and edit.kind != "undo" and edit.seq not in was:
+            kept = there if edit.reverted_by in _THERE else gone
+            kept.add((edit.session, edit.path))
+    found: dict[int, set[str]] = {}
+    for session, path in gone - there:
+        found.setdefault(session, set()).add(path)
+    return found
 
 
 def _uncommitted(known: ProjectState, root: str, operation: GitOperation) -> list[TrackedEdit]:

@@ -328,6 +328,7 @@ def _rewrite(known: ProjectState, recorded: Recorded, body: Rewrite, made: Item)
     commits = [
         replace(one, hash=pairs.get(one.hash, one.hash), parent=pairs.get(one.parent, one.parent))
         for one in known.commits
+        if pairs.get(one.hash) != ""
     ]
     after = project_state.map_edits(
         known, lambda one: replace(one, commit=pairs.get(one.commit, one.commit))
@@ -337,7 +338,7 @@ def _rewrite(known: ProjectState, recorded: Recorded, body: Rewrite, made: Item)
     if head in pairs:
         after = project_state.with_head(after, recorded.root, pairs[head])
     links = [Link(kind="replaces", title=old) for old in pairs]
-    links += [Link(kind="makes", title=new) for new in dict.fromkeys(pairs.values())]
+    links += [Link(kind="makes", title=new) for new in dict.fromkeys(pairs.values()) if new]
     return after, (replace(made, links=tuple(links)),)
 
 

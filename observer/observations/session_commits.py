@@ -19,7 +19,7 @@ from observer.core.model import Recorded
 from observer.core.patterns import lazy_pattern
 from observer.core.text import is_within, one_line
 from observer.core.value import newest
-from observer.observations import git_commands
+from observer.observations import git_commands, turns
 from observer.observations.git_commands import GitOperation, Scope
 from observer.observations.session_state import FileState, SessionState, added, without_groups
 
@@ -44,25 +44,41 @@ def subject_of(saying: str) -> str:
     return saying.rpartition(_OPENING)[0]
 
 
-def with_rewritten(sayings: tuple[str, ...], pairs: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Return the texts of commits after a rewrite, each old hash replaced, without duplicates."""
-    became = {old[:HASH_CHARS]: new for old, new in pairs}
+def with_rewritten(sayings: tuple[str, ...], became: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the texts of commits after a rewrite, each old hash replaced, without duplicates.
+
+    `became` are new hashes by old ones, "" for a commit that was taken back.
+    """
+    short = {old[:HASH_CHARS]: new for old, new in became.items()}
     known = {hash_of(one) for one in sayings}
     kept: dict[str, str] = {}
     for one in sayings:
-        new = became.get(hash_of(one), "")
-        if new[:HASH_CHARS] not in known:
-            shown = commit_text(subject_of(one), new) if new else one
+        new = short.get(hash_of(one))
+        if new is None:
+            kept.setdefault(hash_of(one), one)
+        elif new and new[:HASH_CHARS] not in known:
+            shown = commit_text(subject_of(one), new)
             kept.setdefault(hash_of(shown), shown)
     return tuple(kept.values())
 
 
-def without_undone(sayings: tuple[str, ...], to: str) -> tuple[str, ...]:
-    """Return the commits left after a reset by a number (``~2``) or to a hash."""
-    if to.startswith("~"):
-        return sayings[: max(0, len(sayings) - int(to[1:]))]
-    found = [place for place, one in enumerate(sayings) if _has_hash(hash_of(one), to)]
-    return sayings[: found[-1] + 1] if found else sayings
+def after_rewrite(state: SessionState, became: Mapping[str, str]) -> SessionState:
+    """Return the state after commits, its own or later ones, were replaced or taken back."""
+    commits = with_rewritten(state.commits, became)
+    gone = {*map(subject_of, state.commits)} - {*map(subject_of, commits)}
+    return replace(
+        state,
+        commits=commits,
+        later_commits=with_rewritten(state.later_commits, became),
+        turn=state.turn and turns.without(state.turn, commits=gone),
+    )
+
+
+def without_work(state: SessionState, paths: Collection[str]) -> SessionState:
+    """Return the state after all that the session did to some files was taken back."""
+    gone = {path: _undone_file(state.files[path]) for path in paths if path in state.files}
+    turn = state.turn and turns.without(state.turn, files=gone)
+    return replace(state, files=state.files | gone, turn=turn)
 
 
 def with_commit(state: SessionState, saying: str, paths: Iterable[str]) -> SessionState:
@@ -124,10 +140,6 @@ def with_git_commands(
     """Return the state after the git commands of a line; `is_ok` as in `completed_parts`."""
     for operation, _ in git_commands.operations_of(recorded, body, is_ok=is_ok):
         state = with_operation(state, operation)
-    # The words of the command say how many commits go, its output only where HEAD is now.
-    for operation, _ in git_commands.operations_of(recorded, replace(body, output=""), is_ok=is_ok):
-        if operation.kind in ("reset", "uncommit"):
-            state = replace(state, commits=without_undone(state.commits, operation.target))
     return state
 
 
@@ -143,12 +155,25 @@ def with_operation(state: SessionState, operation: GitOperation) -> SessionState
     change = _CHANGES.get(operation.kind)
     if change is None:
         return state
-    files = {
-        path: change(touched) if is_within(path, operation.paths) else touched
+    changed = {
+        path: after
         for path, touched in state.files.items()
+        if is_within(path, operation.paths) and (after := change(touched)) is not touched
     }
     # What is written from now on is not what was taken back.
-    return without_groups(replace(state, files=files), "write")
+    return without_groups(_with_taken_back(state, changed), "write")
+
+
+def _with_taken_back(state: SessionState, changed: Mapping[str, FileState]) -> SessionState:
+    """Return the state after changes of files that no commit had were taken back."""
+    gone = [path for path, file in changed.items() if file.is_undone or not _has_commits(state)]
+    turn = state.turn and turns.without(state.turn, files=gone)
+    return replace(state, files={**state.files, **changed}, turn=turn)
+
+
+def _has_commits(state: SessionState) -> bool:
+    """Return True if the turn committed: what is taken back in it may not be all of a file."""
+    return state.turn is not None and bool(state.turn.commits)
 
 
 def _with_stash(state: SessionState, operation: GitOperation) -> SessionState:
@@ -192,7 +217,9 @@ def _without_stash(state: SessionState, operation: GitOperation) -> SessionState
         if path in state.files and (operation.kind == "unstash" or path not in held)
     }
     is_stashed = state.is_stashed and number > 0
-    return replace(state, files=state.files | moved, stash=left, is_stashed=is_stashed)
+    dropped = moved if operation.kind == "drop" else {}
+    after = _with_taken_back(state, dropped)
+    return replace(after, files=state.files | moved, stash=left, is_stashed=is_stashed)
 
 
 def _committed_file(touched: FileState) -> FileState:
@@ -209,13 +236,13 @@ def _reverted_file(touched: FileState) -> FileState:
     return replace(before, reads=touched.reads, writes=touched.writes, committed=touched.committed)
 
 
+def _undone_file(touched: FileState) -> FileState:
+    return FileState(is_undone=True, reads=touched.reads, writes=touched.writes)
+
+
 def hash_of(saying: str) -> str:
     """Return the abbreviated hash from the text of a commit."""
     return saying.rpartition(_OPENING)[2].removesuffix(")")
-
-
-def _has_hash(commit: str, named: str) -> bool:
-    return bool(named) and commit.startswith(named[:HASH_CHARS])
 
 
 def _restored_file(touched: FileState) -> FileState:

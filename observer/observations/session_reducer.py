@@ -6,7 +6,7 @@ the events of a session are divided among reducers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import reduce
 from typing import Any
 
@@ -119,6 +119,20 @@ class SessionReducer:
         """Note that changes of the session were discarded outside of it."""
         for operation in operations:
             self._state = session_commits.with_operation(self._state, operation)
+
+    def rewrite(self, became: Mapping[str, str]) -> set[str]:
+        """Note that commits were replaced or taken back; return the subjects that are gone.
+
+        `became` as of `session_commits.with_rewritten`.
+        """
+        before = self._state.commits
+        self._state = session_commits.after_rewrite(self._state, became)
+        left = map(session_commits.subject_of, self._state.commits)
+        return {*map(session_commits.subject_of, before)}.difference(left)
+
+    def take_back(self, paths: Collection[str]) -> None:
+        """Note that all that the session did to some files was taken back."""
+        self._state = session_commits.without_work(self._state, paths)
 
     def begin_plan(self) -> None:
         """Note that another session has begun this session's plan."""
@@ -294,12 +308,7 @@ def _commit(before: SessionState, recorded: Recorded, body: Commit) -> Step:
     return after, items
 
 
-def _rewrite(before: SessionState, recorded: Recorded, body: Rewrite) -> Step:
-    commits = session_commits.with_rewritten(before.commits, body.pairs)
-    return replace(session_state.without_groups(before), commits=commits), _plain(recorded)
-
-
-def _checkout(before: SessionState, recorded: Recorded, _body: Checkout) -> Step:
+def _moved(before: SessionState, recorded: Recorded, _body: Checkout | Rewrite) -> Step:
     return session_state.without_groups(before), _plain(recorded)
 
 
@@ -372,8 +381,8 @@ _STEPS: dict[type[AnyBody], Callable[[SessionState, Recorded, Any], Step]] = {
     Outcome: _outcome,
     Compaction: _outcome,
     Commit: _commit,
-    Checkout: _checkout,
-    Rewrite: _rewrite,
+    Checkout: _moved,
+    Rewrite: _moved,
     Remember: _remember,
     Custom: _custom,
 }

@@ -8,7 +8,8 @@ counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Container, Iterable
 
 from msgspec import field
 from msgspec.structs import replace
@@ -41,6 +42,7 @@ REPLY_CHARS = 800
 _SUBSTANCE = 400
 """Characters of a reply that is worth finding, whatever was asked."""
 _ASKED = "Asked: "
+_COMMITTED = "Committed: "
 _REPLY = 400
 _OF_ONE_KIND = 12
 _SYMBOLS = 6
@@ -116,6 +118,13 @@ def with_commit(turn: Turn, subject: str) -> Turn:
     """Return a turn after a commit."""
     commits = (*turn.commits, one_line(subject, FACT))[-_OF_ONE_KIND:]
     return replace(turn, commits=commits)
+
+
+def without(turn: Turn, *, files: Container[str] = (), commits: Container[str] = ()) -> Turn:
+    """Return a turn without the changes of files and the commits, by subject, taken back since."""
+    kept = {path: symbols for path, symbols in turn.files.items() if path not in files}
+    left = tuple(one for one in turn.commits if one not in commits)
+    return replace(turn, files=kept, commits=left)
 
 
 def with_check(turn: Turn, name: str, outcome: str) -> Turn:
@@ -226,16 +235,35 @@ def answer_of(made: Item) -> str:
 
 def counts_of(turn: Turn) -> str:
     """Return how many files were changed, commits made and checks run."""
-    said = ", ".join(
-        counted(len(found), noun)
-        for found, noun in ((turn.files, "file"), (turn.commits, "commit"), (turn.checks, "check"))
-        if found
+    return _counts(len(turn.files), len(turn.commits), len(turn.checks))
+
+
+def _counts(files: int, commits: int, checks: int) -> str:
+    named = ((files, "file"), (commits, "commit"), (checks, "check"))
+    said = ", ".join(counted(count, noun) for count, noun in named if count)
+    return f"changed {said}" if files else said
+
+
+def item_without(made: Item, *, files: Collection[str], commits: Collection[str]) -> Item:
+    """Return the item of a turn, over or not, as `without` leaves the turn."""
+    gone = {path for path in made.files_modified if path in files}
+    facts = tuple(
+        fact
+        for fact in made.facts
+        if fact.removeprefix(_COMMITTED) not in commits or not fact.startswith(_COMMITTED)
+        if fact.partition(" (")[0] not in gone
     )
-    return f"changed {said}" if turn.files else said
+    if facts == made.facts and not gone:
+        return made
+    kept = tuple(path for path in made.files_modified if path not in gone)
+    checks = re.search(r"(\d+) checks?\Z", made.subtitle)
+    made_here = sum(fact.startswith(_COMMITTED) for fact in facts)
+    said = _counts(len(kept), made_here, int(checks[1]) if checks else 0)
+    return replace(made, files_modified=kept, facts=facts, subtitle=said)
 
 
 def _facts(turn: Turn) -> Iterable[str]:
-    yield from (f"Committed: {one}" for one in turn.commits)
+    yield from (f"{_COMMITTED}{one}" for one in turn.commits)
     for path, symbols in turn.files.items():
         yield f"{path} ({listed(symbols, _SYMBOLS)})" if symbols else path
     yield from (f"{name}: {said}" for name, said in turn.checks.items())

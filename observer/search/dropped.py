@@ -27,7 +27,6 @@ MOST_OF_A_KIND = 20
 KEPT = 0.5
 """Share of the words of a statement that a summary has which keeps it: a paraphrase keeps names."""
 _WORD = re.compile(r"[^\W\d_]\w{2,}")
-_STANDING = frozenset({"active", "candidate"})
 _STEM = 5
 """Letters by which two words count as one: "retries" and "retry", "decided" and "decision"."""
 _EMPTY = word_set(
@@ -106,7 +105,7 @@ def _known(
 
 
 def _stands(item: Item) -> bool:
-    return item.status in _STANDING and not (item.suspicion or is_stale(item))
+    return not (item.suspicion or is_stale(item))
 
 
 def _names_failure(summary: str, stems: frozenset[str], failure: OpenFailure) -> bool:

@@ -21,6 +21,7 @@ from observer.store.interface import StoreReader
 Nearness = Callable[[int, int], float]
 
 _AWAY = frozenset({"elsewhere", "reverted"})
+_BACK = frozenset({"replaces", "reverts"})
 
 
 def discarded(reader: StoreReader, items: Iterable[Item]) -> frozenset[int]:
@@ -30,8 +31,25 @@ def discarded(reader: StoreReader, items: Iterable[Item]) -> frozenset[int]:
     """
     commits = [item for item in items if item.type == "commit"]
     away = {item.id for item in commits if any(one.reason in _AWAY for one in item.validity)}
-    links = reader.linked_to([item.id for item in commits]) if commits else []
-    return frozenset(away | {link.target for _, link in links if link.kind == "replaces"})
+    return taken_back(reader, commits) | away
+
+
+def taken_back(reader: StoreReader, items: Iterable[Item]) -> frozenset[int]:
+    """Return the commits and edits among items that were taken back or replaced since.
+
+    Of an edit that is what a command took back, git's or `rm`: all that no commit had of its file.
+    What an edit took back may be one of several that the item stands for.
+    """
+    made = {item.id: item for item in items if item.type in ("commit", "file-write")}
+    links = [each for each in reader.linked_to([*made]) if each[1].kind in _BACK] if made else []
+    by = {item.id: item for item in reader.items([source for source, _ in links])}
+    undone = {link.target for _, link in reader.linked_to([*by]) if link.kind == "reverts"}
+    return frozenset(
+        link.target
+        for source, link in links
+        if source in by and source not in undone
+        if made[link.target].type == "commit" or by[source].type == "command"
+    )
 
 
 WITHHELD = "left out, since it reads like an order to a model"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from observer.core.model import KNOWLEDGE_TYPES, Item, Reason
 from observer.core.value import Value
-from observer.observations.drafts import PROPOSED
+from observer.observations.drafts import DECISION
 
 HALF_LIFE_MS = 168 * 3_600_000
 """After a week an item's recency is worth half."""
@@ -161,18 +161,14 @@ RECENCY, PROJECT = 0.70, 0.30
 
 
 def is_knowledge(item: Item) -> bool:
-    """Return True if an item holds until somebody says otherwise; a proposal does not."""
-    return item.type in KNOWLEDGE_TYPES and not is_proposed(item)
+    """Return True if an item holds until somebody says otherwise; an answer does not."""
+    is_answer = item.type == DECISION and item.kind == "observation"
+    return item.type in KNOWLEDGE_TYPES and not is_answer
 
 
 def leads(item: Item) -> bool:
     """Return True if an item stands before summaries: what holds, and what says so anew."""
     return is_knowledge(item) or any(each.reason in NEWER for each in item.validity)
-
-
-def is_proposed(item: Item) -> bool:
-    """Return True if a decision was met in a conversation, and nobody has confirmed it."""
-    return item.status == PROPOSED and item.kind == "observation"
 
 
 def recency(created_ms: int, *, now_ms: int) -> float:

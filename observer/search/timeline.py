@@ -17,6 +17,7 @@ from observer.core.model import Item, Session, item_id
 from observer.core.value import TokenUsage, Value
 from observer.observations import project_state, session_state, summary
 from observer.observations.drafts import FAILED
+from observer.search.eligible import taken_back
 from observer.search.handles import session_id
 from observer.search.nesting import Nested, nested
 from observer.store.interface import StoreReader
@@ -150,7 +151,9 @@ def account(
         types=OBSERVED,
     )  # fmt: skip
     observed = reader.recent(seen, limit=MOST_ITEMS)
-    sessions = [_as_of_now(reader, one) for one in _with_summaries(reader, ran)]
+    gone = taken_back(reader, observed)
+    stands = [item for item in observed if item.id not in gone]
+    sessions = _with_summaries(reader, ran)
     return Account(
         since_ms=since_ms,
         shares=tuple(
@@ -158,7 +161,7 @@ def account(
                 each,
                 [one for one in sessions if one.session.project_id == each],
                 notes=[item for item in notes if item.project_id == each],
-                observed=[item for item in observed if item.project_id == each],
+                observed=[item for item in stands if item.project_id == each],
             )
             for each in _lately(ran, [*notes, *observed])
         ),
@@ -234,20 +237,23 @@ def _lately(ran: Iterable[Session], items: Iterable[Item]) -> list[int | None]:
 def _with_summaries(reader: StoreReader, sessions: Sequence[Session]) -> list[SessionRun]:
     ids = {session.id: item_id(session.id, "summary") for session in sessions}
     known = {item.id: item for item in reader.items(list(ids.values()))}
-    return [SessionRun(session=session, summary=known.get(ids[session.id])) for session in sessions]
+    found = ((session, known.get(ids[session.id])) for session in sessions)
+    return [
+        SessionRun(session=session, summary=item and as_of_now(reader, session, item))
+        for session, item in found
+    ]
 
 
-def _as_of_now(reader: StoreReader, ran: SessionRun) -> SessionRun:
-    """Return a session without next steps about checks that have passed since."""
-    known = session_state.decode(ran.session.state)
-    if not (ran.summary and ran.summary.summary and known.failing):
-        return ran
-    state = project_state.decode(reader.project_state(ran.session.project_id))
-    if any(ran.session.id in one.sessions for one in state.failures):
-        return ran
-    left = summary.next_steps(ran.session, replace(known, failing=()))
-    said = replace(ran.summary.summary, next_steps=left)
-    return replace(ran, summary=replace(ran.summary, summary=said))
+def as_of_now(reader: StoreReader, session: Session, made: Item) -> Item:
+    """Return a session's summary without next steps about checks that have passed since."""
+    known = session_state.decode(session.state)
+    if not (made.summary and known.failing):
+        return made
+    state = project_state.decode(reader.project_state(session.project_id))
+    red = {one.head for one in state.failures if session.id in one.sessions}
+    failing = tuple(one for one in known.failing if one.head in red)
+    left = summary.next_steps(session, replace(known, failing=failing))
+    return replace(made, summary=replace(made.summary, next_steps=left))
 
 
 def _share(

@@ -10,7 +10,6 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from observer.core.model import Item, Reason, Validity
-from observer.search.rank import is_proposed
 from observer.views.moment import day
 from observer.views.tool import ResultRow
 
@@ -63,10 +62,8 @@ def with_suspicion(item: Item, text: str) -> str:
 
 
 def _of_note(item: Item) -> list[str]:
-    """Return the labels of a note: approval, proposal, suspicion, expiry."""
+    """Return the labels of a note: approval, suspicion, expiry."""
     said: list[str] = [item.approval] if item.approval else []
-    if is_proposed(item):
-        said.append("proposed")
     if item.suspicion:
         said.append(f"suspicious: {item.suspicion}")
     if item.expires_ms is not None:

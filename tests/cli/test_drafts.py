@@ -45,6 +45,18 @@ def test_a_topic_of_several_words_needs_no_quotes(run: Run, tested: Path) -> Non
     assert run("note", "draft", "login", "page").out == run("note", "draft", "login page").out
 
 
+@pytest.mark.parametrize("what", ["s1", "rounding of totals"])
+def test_what_was_resolved_since_is_not_open(run: Run, fill: Fill, app: Path, what: str) -> None:
+    red = "FAILED test_a.py::test_total - assert 0 == 5\n1 failed, 3 passed in 0.10s"
+    for session, code, output in (("s1", 1, red), ("s2", 0, "4 passed in 0.10s")):
+        here = {"cwd": str(app), "session": session, "client": "testbed"}
+        command = {"kind": "command", "command": "pytest -q", "exit_code": code, "output": output}
+        asked = {"kind": "prompt", "text": f"mend the rounding of totals, part {session}"}
+        fill([{**asked, **here}, {**command, **here}])
+        is_open = "## Open" in run("note", "draft", what).out
+        assert is_open is (code == 1)
+
+
 def test_how_a_project_is_tested(run: Run, tested: Path) -> None:
     shown = run("note", "draft", "--testing").out
     assert "# How we test app" in shown

@@ -257,3 +257,15 @@ def test_a_rebase_that_stands_still_is_waited_for(bench: Bench) -> None:
     assert bench.commits() == ["commit Mine"]
     (bench.shop / ".git/rebase-merge").rmdir()
     assert bench.commits() == ["commit Mine", "commit Picked"]
+
+
+@pytest.mark.parametrize("how", ["--soft", "--mixed", "--hard"])
+def test_a_reset_drops_what_no_branch_has(bench: Bench, how: str) -> None:
+    two = bench.hash("HEAD")
+    bench.git(f"reset -q {how} HEAD~1")
+    assert bench.rewrites() == [Rewrite(reason="reset", pairs=((two, ""),))]
+
+
+def test_a_reset_drops_nothing_that_a_branch_keeps(bench: Bench) -> None:
+    bench.git("branch kept", "reset -q --hard HEAD~1")
+    assert bench.rewrites() == []

@@ -64,6 +64,22 @@ def test_undoing_goes_further_back_each_time(keep: Keep, notes: Notes) -> None:
         notes.undo(item.id)
 
 
+def test_a_note_that_another_replaced_holds_again(keep: Keep, notes: Notes) -> None:
+    old = keep("one")
+    new = keep("two", supersedes=(old.id,))
+    assert [mark.target for mark in notes.get(old.id).validity] == [new.id]
+    assert notes.undo(old.id).validity == ()
+    with pytest.raises(BadInput, match="nothing happened"):
+        notes.undo(old.id)
+
+
+def test_a_note_that_another_replaces_in_its_text_says_so(keep: Keep, notes: Notes) -> None:
+    old = keep("one")
+    new = keep(f"two, supersedes #{old.id}")
+    with pytest.raises(BadInput, match=f"the text of note {new.id} says that it replaces"):
+        notes.undo(old.id)
+
+
 def test_a_deleted_note_comes_back(keep: Keep, notes: Notes) -> None:
     item = keep("one")
     notes.forget(item.id)

@@ -1,4 +1,4 @@
-"""What a person decided in a conversation: decisions that are proposed."""
+"""What a person decided in a conversation: decisions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def ask(*questions: tuple[str, str, str]) -> ToolUse:
     return ToolUse(tool="AskUserQuestion", input=json.dumps(given), output=output)
 
 
-def test_a_chosen_option_is_a_proposed_decision(feed: Feed) -> None:
+def test_a_chosen_option_is_a_decision(feed: Feed) -> None:
     fed = feed(
         Prompt(text="Plan the session store"), ask(("Where do sessions go?", "Redis", "Postgres"))
     )
@@ -45,7 +45,7 @@ def test_a_chosen_option_is_a_proposed_decision(feed: Feed) -> None:
     assert decision.title == "Where do sessions go?"
     assert decision.narrative == "Where do sessions go? Redis.\nNot chosen: Postgres."
     assert decision.facts == ("chosen: Redis: why", "not chosen: Postgres")
-    assert (decision.status, decision.author) == ("candidate", "person")
+    assert decision.author == "person"
     assert decision.links == (Link(kind="answers", target=item_id(1)),)
     assert of_type(fed, "tool-use") == []
 
@@ -60,7 +60,7 @@ def test_each_of_four_choices_is_a_decision(feed: Feed) -> None:
     assert all(item.id // 4 == 2 for item in decisions)
 
 
-def test_an_approved_plan_is_a_proposed_decision(feed: Feed) -> None:
+def test_an_approved_plan_is_a_decision(feed: Feed) -> None:
     plan = json.dumps({"plan": "# Round half even\n\nTotals are cut.\n\n1. Use `quantize`"})
     fed = feed(ToolUse(tool="ExitPlanMode", input=plan, output="approved"))
     assert (fed.last.type, fed.last.title) == ("decision", "Plan: Round half even")
@@ -84,7 +84,7 @@ REFUSED = "The user doesn't want to proceed with this tool use. The tool use was
         FileWrite(path="f", error="{}"),
     ],
 )
-def test_what_a_person_says_on_refusing_is_a_proposed_decision(feed: Feed, body: AnyBody) -> None:
+def test_what_a_person_says_on_refusing_is_a_decision(feed: Feed, body: AnyBody) -> None:
     error = f"{REFUSED} To tell you how to proceed, the user said:\nnever use sed here, use Edit"
     name = "error" if isinstance(body, FileWrite) else "output"
     fed = feed(replace(body, **{name: error}))

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from observer.core.events import Command, Commit, Edit, FileWrite, Rewrite
+from observer.core.events import Command, Edit, FileWrite
 from observer.observations import session_commits, session_state
-from observer.observations.summary import summarize
 
 ONE, TWO, THREE, NEW = ("1" * 40, "2" * 40, "3" * 40, "a" * 40)
 SAID = tuple(session_commits.commit_text(f"Do {name}", name) for name in (ONE, TWO, THREE))
@@ -19,6 +18,7 @@ SAID = tuple(session_commits.commit_text(f"Do {name}", name) for name in (ONE, T
     ("pairs", "left"),
     [
         pytest.param((), SAID, id="none"),
+        pytest.param(((TWO, ""),), (SAID[0], SAID[2]), id="taken back"),
         pytest.param(((TWO, THREE),), (SAID[0], SAID[2]), id="amended"),
         pytest.param(
             ((THREE, NEW),),
@@ -35,34 +35,7 @@ SAID = tuple(session_commits.commit_text(f"Do {name}", name) for name in (ONE, T
 def test_what_was_replaced_is_said_once_under_its_new_hash(
     pairs: tuple[tuple[str, str], ...], left: tuple[str, ...]
 ) -> None:
-    assert session_commits.with_rewritten(SAID, pairs) == left
-
-
-@pytest.mark.parametrize(
-    ("to", "left"),
-    [("~0", 3), ("~1", 2), ("~9", 0), (TWO[:7], 2), (TWO, 2), ("fffffff", 3), ("", 3)],
-)
-def test_what_git_went_back_behind_is_not_said(to: str, left: int) -> None:
-    assert session_commits.without_undone(SAID, to) == SAID[:left]
-
-
-AMENDED = Rewrite(reason="amend", pairs=((ONE, TWO),))
-DROPPED = Command(
-    command="git reset --hard HEAD~1", exit_code=0, output="HEAD is now at 0123456 Begin"
-)
-
-
-@pytest.mark.parametrize(
-    ("later", "left"),
-    [(AMENDED, "Say it better (2222222222)"), (DROPPED, "Say it (1111111111)")],
-    ids=["amended", "dropped"],
-)
-def test_a_summary_says_what_is_left(feed: Callable[..., Any], later: Any, left: str) -> None:
-    commits = (Commit(hash=ONE, subject="Say it"), Commit(hash=TWO, subject="Say it better"))
-    item = summarize(feed(*commits, later).session)
-    assert item
-    assert item.summary
-    assert item.summary.completed == f"Committed {left}."
+    assert session_commits.with_rewritten(SAID, dict(pairs)) == left
 
 
 WRITE = FileWrite(path="a.py", edits=(Edit(old="a", new="b"),))

@@ -331,7 +331,7 @@ def test_what_took_the_place_of_an_item_stands_before_it(
     assert order.index(new.id) < order.index(old.id)
 
 
-def test_what_is_only_proposed_is_no_knowledge(filled: Filled, an_item: Make) -> None:
-    proposal = an_item(9, type="decision", status="candidate", title="Use Redis")
-    sources = filled(proposal, a_note(an_item, 90, title="Use tabs"), an_item(1, title="make"))
+def test_an_answer_to_a_question_is_no_knowledge(filled: Filled, an_item: Make) -> None:
+    answer = an_item(9, type="decision", title="Use Redis")
+    sources = filled(answer, a_note(an_item, 90, title="Use tabs"), an_item(1, title="make"))
     assert ids(packed(sources)) == [360, 4, 36]

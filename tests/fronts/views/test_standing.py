@@ -102,11 +102,3 @@ def test_people_are_shown_the_days_of_their_own_calendar() -> None:
 def test_the_heading_of_an_item_says_it() -> None:
     shown = heading(_item(Validity(reason="superseded", target=12)), lambda _: "")
     assert shown.endswith("superseded by #12")
-
-
-def test_what_nobody_confirmed_says_so() -> None:
-    proposal = Item(
-        id=1, uuid="", kind="observation", type="decision", title="Use tabs", status="candidate"
-    )
-    assert labels(proposal) == ["proposed"]
-    assert labels(replace(proposal, kind="inference")) == []
