@@ -172,11 +172,14 @@ def test_an_older_daemon_is_replaced(home: Home, tmp_path: Path, until: Until) -
         env=os.environ | {"PYTHONPATH": str(package.parent)},
         cwd=tmp_path,
     ) as older:
-        until(lambda: _answers(home))
-        assert _status(home)["version"] == "0.0.1"
-        client.ensure_daemon(home, wait_s=30)
-        assert _status(home)["version"] == __version__
-        assert older.wait(10) == 0
+        try:
+            until(lambda: _answers(home))
+            assert _status(home)["version"] == "0.0.1"
+            client.ensure_daemon(home, wait_s=30)
+            assert _status(home)["version"] == __version__
+            assert older.wait(10) == 0
+        finally:
+            older.kill()
 
 
 def test_status_of_a_stopped_daemon_says_so_in_time(home: Home, within: Observer) -> None:
@@ -195,6 +198,7 @@ def test_a_daemon_that_had_no_room_for_its_pid_tells_it_itself(
     pid = client.daemon_pid(home)
     os.truncate(home.lock, 0)
     assert current(home).pid == pid
+    within("down")  # nobody else could find it
 
 
 def test_a_home_with_a_very_long_path_works(

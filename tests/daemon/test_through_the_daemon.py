@@ -30,13 +30,17 @@ Git = Callable[..., str]
 
 @pytest.fixture
 def app(tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with two commits, which is the current folder."""
+    """A repository with two commits, which is the current folder.
+
+    They are old enough that their scores do not change while a test lasts.
+    """
     folder = tmp_path / "app"
     git(folder, "init")
     for number in (1, 2):
         (folder / "a.py").write_text(f"x = {number}\n")
         git(folder, "add", "a.py")
-        git(folder, "commit", "-m", f"Step {number}")
+        then = f"2020-01-0{number}T12:00:00Z"
+        git(folder, "commit", "-m", f"Step {number}", GIT_AUTHOR_DATE=then, GIT_COMMITTER_DATE=then)
     monkeypatch.chdir(folder)
     return folder
 
