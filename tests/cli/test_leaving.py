@@ -70,10 +70,11 @@ def tree(folder: Path) -> dict[str, bytes | None]:
 
 
 def hooked(git: Git, run: Run, root: Path) -> Path:
-    """Make a repository with a commit and our hooks."""
+    """Make a repository with a commit and our hooks, which were installed twice."""
     git(root, "init", "-q")
     git(root, "commit", "-q", "--allow-empty", "-m", "Begin")
-    assert run("install", "git", "--project", str(root)).code == 0
+    for _ in range(2):
+        assert run("install", "git", "--project", str(root)).code == 0
     return root
 
 
