@@ -54,7 +54,6 @@ _RAN = ("", "stopped")
 """Of a command that began to work its words are right: it may lack a setting."""
 _MET = 60
 _ERRORS = 4
-_HELPED = 20
 _SCRIPT_RUNNERS = word_set("npm yarn pnpm bun make just task mise composer rake poe pdm hatch")
 COMMIT = "git commit"
 """What is checked by the hooks of a commit that git refused."""
@@ -107,14 +106,9 @@ class CheckRun(NamedTuple):
 
 def with_pass(known: ProjectState, check: CheckRun) -> Step:
     """Resolve the failures that a passing check covers; return their fix, if a change caused it."""
-    resolved: list[TrackedFailure] = []
-    kept: list[TrackedFailure] = []
-    for one in known.tracked:
-        if _is_answered(one, check):
-            resolved.append(one)
-        else:
-            kept.append(_without_passed(known, one, check))
-    after = replace(known, tracked=tuple(kept))
+    resolved = [one for one in known.tracked if _is_answered(one, check)]
+    left = (_without_passed(one, check) for one in known.tracked if one not in resolved)
+    after = replace(known, tracked=tuple(left))
     resolved = [one for one in resolved if not _is_fixer_script(one.invocation)]
     by = {failure.seq: causes_of(known, failure, check.recorded) for failure in resolved}
     edits = {edit.seq: edit for found in by.values() for edit in found}
@@ -167,19 +161,14 @@ def _covers(check: CheckRun, one: TrackedFailure) -> bool:
     return any(clears(green, red) for green in check.runs.passed for red in one.checks)
 
 
-def _without_passed(known: ProjectState, one: TrackedFailure, check: CheckRun) -> TrackedFailure:
+def _without_passed(one: TrackedFailure, check: CheckRun) -> TrackedFailure:
     """Return a failure without its tests that this check selected and that passed."""
-    if (
-        not one.tests
-        or one.worktree != check.worktree
-        or not same_check.is_same_program(check.invocation, one.invocation)
+    if one.worktree != check.worktree or not same_check.is_same_program(
+        check.invocation, one.invocation
     ):
         return one
-    left = tuple(name for name in one.tests if not same_check.selects(check.invocation, name))
-    if left == one.tests:
-        return one
-    helped = [edit.seq for edit in causes_of(known, one, check.recorded)]
-    return replace(one, tests=left, helped=(*one.helped, *helped)[-_HELPED:])
+    left = (name for name in one.tests if not same_check.selects(check.invocation, name))
+    return replace(one, tests=tuple(left))
 
 
 def _reverted_attempts(
