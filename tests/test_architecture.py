@@ -365,7 +365,7 @@ def test_no_module_is_in_an_import_cycle() -> None:
 
 BEHAVIOURS = {
     "observer.outcomes.outcome": 42,
-    "observer.observations.fixes": 30,
+    "observer.observations.failure_tracker": 33,
     "observer.notes.notes": 66,
     "observer.search.start": 60,
     "observer.search.find": 40,

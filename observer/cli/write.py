@@ -74,7 +74,7 @@ def _remark(kept: dict[str, Any]) -> None:
     if kept["approval"] == "provisional":
         note(f"it waits for a person: observer note approve {kept['id']}")
     if kept["suspicion"]:
-        note(f"it reads like an order to a model ({kept['suspicion']}), and is put before none")
+        note(f"it imitates the markup of a model ({kept['suspicion']}), and is put before none")
     for near in kept["near"]:
         note(near["stands"])
         command = f"observer note link {kept['id']} {near['id']} --kind supersedes"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 
@@ -60,10 +61,15 @@ def named(name: str) -> str:
 
     Whoever's repository it is may give any sentence as a name.
     """
-    is_name = len(name) <= NAME_CHARS and not any(map(str.isspace, name))
+    is_name = len(name) <= NAME_CHARS and not any(map(_ends_words, name))
     parts = name.split("/") if is_name else ()
     is_name = is_name and all(len(_WORDS.split(part)) <= NAME_WORDS for part in parts)
     return name if is_name else quoted(name)
+
+
+def _ends_words(sign: str) -> bool:
+    """Return True for a space, and for the marks of scripts that write sentences without spaces."""
+    return sign.isspace() or (not sign.isascii() and unicodedata.category(sign)[0] == "P")
 
 
 def block(text: str, limit: int) -> str:

@@ -14,7 +14,6 @@ from observer.core.note_file import NoteFile, NoteFileContent, Relation
 from observer.core.text import block, distinct, one_line
 from observer.note_files.frontmatter import Field, Fields, fields_of, parts_of
 from observer.note_files.grammar import LINKS_TO, content_of
-from observer.observations import concepts
 from observer.observations.note_reducer import (
     CONTENT_CHARS,
     LINKS,
@@ -123,7 +122,6 @@ def note_item(
     metadata = orjson.dumps(note.metadata).decode() if note.metadata else ""
     title, body = _shown(note.title, file.path), note.body
     tags = tags_of(note.tags)
-    words = concepts.of_text(f"{title}\n{body}")
     # The file's own name is found by the path.
     aliases = (name for name in note.content.aliases if name != _stem(file.path))
     return Item(
@@ -134,7 +132,7 @@ def note_item(
         title=title,
         subtitle=one_line(file.path, 200),
         narrative=body,
-        concepts=distinct((*tags, *aliases, *words), TAGS + ALIASES + concepts.AT_MOST),
+        concepts=distinct((*tags, *aliases), TAGS + ALIASES),
         links=(*acts(body), *map(_link, note.content.relations))[:LINKS],
         project_id=project_id,
         author="person",

@@ -2,7 +2,7 @@
 
 Pure, and deterministic: the same items give the same Markdown. Every line ends in the id of the
 item that it is taken from, in the syntax of notes, so that a draft that a person keeps as a file
-is a note like any other. What reads like an injected instruction is left out.
+is a note like any other. What imitates the markup of a model is left out.
 """
 
 from __future__ import annotations

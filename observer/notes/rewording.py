@@ -58,7 +58,7 @@ def words_of(answer: str) -> str:
 def refusal(before: str, after: str) -> str:
     """Return why words may not take the place of others; "" if they may."""
     if not after or "[[" in after or suspicion(after):
-        return "it says nothing, links, or reads like an order"
+        return "it says nothing, links, or imitates markup"
     if sorted(_NUMBER.findall(before)) != sorted(_NUMBER.findall(after)):
         return "its numbers are others"
     if bool(_DENIALS.search(before)) != bool(_DENIALS.search(after)):

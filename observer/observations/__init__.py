@@ -7,6 +7,6 @@ and rejected attempts. `summary` describes a session, `note_reducer` a note.
 
 - text of observations: `drafts`, `event_text`, `file_text`, `command_text`, `concepts`, `analysis`
 - a session: `session_state`, `grouping`, `tool_pairing`, `planning`, `todos`, `session_commits`
-- failures and fixes: `project_state`, `failure_tracker`, `fixes`, `relatedness`, `inverse_edits`
+- failures and fixes: `project_state`, `failure_tracker`, `relatedness`, `inverse_edits`
 - a conversation: `turns`, `prompts`, `quoting`, `decisions`, `conversation`
 """

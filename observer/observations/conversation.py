@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from observer.core.events import AnyBody, Command, FileWrite, ToolUse
 from observer.core.model import Item, Link, Recorded, Slot, item_id, item_uuid
 from observer.core.text import first_line, one_line
-from observer.observations import concepts, decisions, todos
+from observer.observations import decisions, todos
 from observer.observations.decisions import AnsweredQuestion
 from observer.observations.drafts import (
     DECISION,
@@ -118,7 +118,6 @@ def _decision(recorded: Recorded, said: str, slot: Slot, *, subtitle: str) -> It
         title=one_line(said, TITLE),
         subtitle=subtitle,
         narrative=said,
-        concepts=concepts.of_text(said, 8),
         chars=len(said),
     )
     return replace(_in_slot(item(draft, recorded), recorded, slot), author="person")

@@ -111,7 +111,6 @@ def compaction(compaction: Compaction) -> ObservationDraft | None:
         title=lead,
         subtitle=one_line(f"context compacted {compaction.trigger}", SUBTITLE),
         narrative=block(compaction.summary, PROMPT_CHARS),
-        concepts=concepts.of_text(compaction.summary, 6),
         chars=len(compaction.summary),
     )
 
@@ -167,9 +166,7 @@ def commit(commit: Commit, where: Where) -> ObservationDraft:
             f"commit {one_line(commit.hash, 64)}",
             *map(_file_fact, commit.files[:_FILES_NAMED]),
         ),
-        concepts=concepts.together(
-            concepts.of_text(commit.subject, 4), concepts.of_files(paths[:4], symbols[:4])
-        ),
+        concepts=concepts.of_files(paths[:4], symbols[:4]),
         files_modified=paths,
         links=mentions(commit.message or commit.subject),
         chars=len(commit.message or commit.subject) + sum(len(file.path) for file in commit.files),
@@ -222,7 +219,7 @@ def custom(custom: Custom, where: Where) -> ObservationDraft:
         title=first_line(custom.text, TITLE) or one_line(custom.name, TITLE) or "custom",
         subtitle=one_line(custom.name, SUBTITLE),
         narrative=block(custom.text, PROMPT_CHARS),
-        concepts=concepts.together(concepts.of_text(custom.text, 6), concepts.of_files(files[:2])),
+        concepts=concepts.of_files(files[:2]),
         files_read=files,
         chars=len(custom.text),
     )

@@ -71,9 +71,9 @@ class TrackedFailure(Value):
     error if there was only one. `items` are the observations of its failures, oldest first.
     `checks` are the checks that failed in it, where known; a pass of any of them resolves it.
     `runs` counts the failing runs of exactly this check; `files` are named in its output.
-    Edits up to the sequence number `tried` did not change the failure; those in `helped` fixed a
-    part of it. `unstarted` is the reason if the command could not do its work, which says nothing
-    about the code. `form` is the command as typed, `origin` the event that failed first.
+    Edits up to the sequence number `tried` did not change the failure. `unstarted` is the reason if
+    the command could not do its work, which says nothing about the code. `form` is the command as
+    typed, `origin` the event that failed first.
     """
 
     invocation: CheckCommand
@@ -94,7 +94,6 @@ class TrackedFailure(Value):
     checks: tuple[CheckIdentity, ...] = ()
     files: tuple[str, ...] = ()
     tried: int = 0
-    helped: tuple[int, ...] = ()
     unstarted: str = ""
     form: InvocationForm | None = None
     origin: ItemOrigin | None = None

@@ -13,7 +13,7 @@ import orjson
 from msgspec.structs import replace
 
 from observer.core.model import Item, Link, Recorded, item_id, item_uuid
-from observer.core.text import counted, distinct, listed, one_line
+from observer.core.text import counted, distinct, listed, one_line, quoted
 from observer.core.value import Value
 from observer.observations import concepts
 from observer.observations.drafts import (
@@ -116,7 +116,7 @@ def rejection_item(
         subtitle=one_line(f"{failure.head} still failed", SUBTITLE),
         narrative=one_line(
             f"{_failure(failure)}. Tried {changed}; it still failed"
-            f"{f' with {still}' if still and still != failure.error else ''}."
+            f"{f' with {quoted(still)}' if still and still != failure.error else ''}."
             f" Taken back: {how}.",
             NARRATIVE,
         ),
@@ -175,7 +175,7 @@ def alternative_item(
     """Return the item of a command that works in another form, placed at the first failure."""
     failed, works = found.failed.line, found.worked.line
     met = f"met {counted(found.times, 'time')}"
-    error = f" ({one_line(found.error, 200)})" if found.error else ""
+    error = f" ({quoted(found.error)})" if found.error else ""
     after = f" after {changes_text(remedies)}" if remedies else ""
     draft = ObservationDraft(
         type="fix",
@@ -185,7 +185,7 @@ def alternative_item(
             f"`{failed}` does not work here{error}; `{works}` does{after}, {met}.", NARRATIVE
         ),
         facts=_alternative_facts(found, remedies, met),
-        concepts=concepts.of_tools(found.worked.words[:1]),
+        concepts=found.worked.words[:1],
         signature=found.signature,
     )
     links = [
@@ -235,7 +235,7 @@ def _failure(failure: TrackedFailure) -> str:
     times = f" {counted(failure.runs, 'time')}" if failure.runs > 1 else ""
     said = f" ({failure.said})" if failure.said else ""
     first = "first with" if failure.runs > 1 else "with"
-    error = f", {first} {failure.error}" if failure.error else ""
+    error = f", {first} {quoted(failure.error)}" if failure.error else ""
     return one_line(f"{failure.head} failed{times}{said}{error}", 500).rstrip(".")
 
 
@@ -261,9 +261,8 @@ def _facts(
 
 def _concepts(failure: TrackedFailure, edits: Sequence[TrackedEdit]) -> tuple[str, ...]:
     symbols = distinct((name for edit in edits for name in edit.symbols), 6)
-    return concepts.together(
-        concepts.of_tools((failure.invocation.tool,)), concepts.of_files(_paths(edits)[:3], symbols)
-    )
+    of_files = concepts.of_files(_paths(edits)[:3], symbols)
+    return distinct((failure.invocation.tool, *of_files), concepts.AT_MOST)
 
 
 def _paths(edits: Iterable[TrackedEdit]) -> tuple[str, ...]:

@@ -34,7 +34,6 @@ from observer.observations import (
     session_commits,
     session_state,
 )
-from observer.observations.concepts import TOOLS
 from observer.observations.drafts import (
     TITLE,
     ObservationDraft,
@@ -221,7 +220,7 @@ def _ran(before: SessionState, line: CommandLine, name: str, result: CommandResu
         ok=None if result.is_cut_off else result.ok,
         said=result.said,
         tool=result.tool or line.tool,
-        is_check=result.is_check or line.tool in TOOLS,
+        is_check=result.is_check or line.tool == "git",
     )
     return session_state.with_command(before, name, run, _answered(before, name, result))
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from observer.core.events import AnyBody, Approve, Forget, Layer, Reference, Remember, Revise, Undo
 from observer.core.model import FORMERLY, Item, Link, Recorded, item_id, item_uuid, title_key
 from observer.core.text import block, distinct, first_line, one_line
-from observer.observations import concepts, note_syntax
+from observer.observations import note_syntax
 from observer.observations.drafts import TITLE, content_hash
 from observer.observations.prompt_injection import suspicion
 
@@ -253,7 +253,6 @@ def _forgotten(item: Item, recorded: Recorded, _body: Forget) -> Item:
 
 def _with_text(item: Item, title: str, content: str) -> Item:
     """Return a note with a title and text, and with all fields that are derived from them."""
-    words = concepts.of_text(f"{title}\n{content}")
     wiki = (
         Link(kind="wiki", title=title_of(link.title)) for link in note_syntax.parse_links(content)
     )
@@ -263,7 +262,7 @@ def _with_text(item: Item, title: str, content: str) -> Item:
         title=title_of(title) or _headed(content) or f"Empty {item.type}",
         subtitle=item.category,
         narrative=content,
-        concepts=distinct((*item.tags, *words), TAGS + concepts.AT_MOST),
+        concepts=item.tags,
         links=(*explicit, *note_syntax.acts(content), *wiki),
         content_hash=content_hash(content),
         discovery_tokens=-(-len(content) // 4),

@@ -32,7 +32,7 @@ from observer.core.events import (
 )
 from observer.core.model import Item, Link, Recorded, item_id
 from observer.core.order import Order
-from observer.core.text import distinct, one_line, relative
+from observer.core.text import distinct, named, one_line, relative
 from observer.core.value import newest
 from observer.observations import (
     failure_tracker,
@@ -271,7 +271,7 @@ def _write(known: ProjectState, recorded: Recorded, body: FileWrite, made: Item)
         known, recorded.root, path, analysis.marks.edits, is_gone=is_gone
     )
     if taken:
-        how = f"{path} {'deleted' if is_gone else 'edited back'}"
+        how = f"{named(path)} {'deleted' if is_gone else 'edited back'}"
         return inverse_edits.with_undone(known, recorded, taken, made, Reversal(how=how))
     change = analysis.change
     is_one = change.added == change.removed == 1 and bool(change.before and change.after)

@@ -1,8 +1,8 @@
 """Relate changes to failures: how likely a change is what fixed a failing check.
 
-A change is a likely cause if the failure names its file, a test of its file or one of its symbols,
-or if it is a formatter and the check a linter. Prose, and code of other languages than the one
-checked, are unrelated unless the failure names them.
+A change is a likely cause if the failure names its file, or if it is a formatter and the check a
+linter. Prose, and code of other languages than the one checked, are unrelated unless the failure
+names them.
 
 `causes_of` selects the changes that a fix names: those since the last failing run, and earlier ones
 that changed the failure. If some are likely causes, only these; else all changes of the sessions
@@ -12,8 +12,6 @@ that saw the failure. A check that passes in another session needs a likely caus
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
 
 from observer.code.languages import PROSE, language_of
 from observer.core.model import Recorded
@@ -48,22 +46,14 @@ _LANGUAGES = {
     "php": "php",
 }
 """Language of a file -> the family of programs that check it."""
+_STARTING = (frozenset({"install", "files"}), frozenset({"service"}))
+"""Remedies that let a command start, where a program is missing and where a service is."""
 _STYLE = ("lint", "format")
 """Kinds of checks that formatters and autofixes are made for."""
 _TEST = re.compile(r"(?:^|[._-])(?:tests?|spec|e2e|it)(?=[._-]|$)|(?<=[a-z])(?:Tests?|Spec|IT)$")
 _IN_TESTS = re.compile(
     r"(?:^|/)(?:tests?|specs?|__tests__|e2e|testdata|fixtures|conftest\.py)(?:/|$)"
 )
-_MANIFEST = re.compile(
-    r"(?i)(?:^|/)(?:package\.json|[\w.-]*\.toml|makefile|justfile|taskfile\.ya?ml|composer\.json"
-    r"|gemfile|rakefile|build\.gradle(?:\.kts)?|pom\.xml|go\.mod|setup\.(?:py|cfg)|mix\.exs"
-    r"|requirements[\w.-]*\.txt)$"
-)
-"""Files that declare the scripts and dependencies of a project."""
-_TEST_PARTS = re.compile(r"::| > |[ (\[]")
-_STEM_CHARS = 4
-_BEFORE, _AFTER = r"(?<=['\"`.])", r"(?=['\"`(])"
-"""What surrounds a plain word that is used as a name."""
 
 
 def is_related(edit: TrackedEdit, failure: TrackedFailure) -> bool:
@@ -74,7 +64,10 @@ def is_related(edit: TrackedEdit, failure: TrackedFailure) -> bool:
 def strength(edit: TrackedEdit, failure: TrackedFailure) -> int:
     """Return `UNRELATED`, `POSSIBLE` or `LIKELY`: whether a change made a failing check pass."""
     if failure.unstarted:
-        return LIKELY if _lets_start(edit, failure.unstarted) else UNRELATED
+        lets_start = (
+            edit.kind == "command" and edit.remedy in _STARTING[failure.unstarted == "service"]
+        )
+        return LIKELY if lets_start and failure.unstarted != "stopped" else UNRELATED
     if edit.kind == "command":
         return _of_command(edit, failure)
     path = relative(edit.path, failure.worktree.root) if edit.path else ""
@@ -82,8 +75,6 @@ def strength(edit: TrackedEdit, failure: TrackedFailure) -> int:
         return LIKELY
     if edit.kind == "undo":
         return POSSIBLE
-    if _names_symbol(edit.symbols, failure):
-        return LIKELY
     return POSSIBLE if _is_checked(path, failure) else UNRELATED
 
 
@@ -108,17 +99,6 @@ def _of_command(edit: TrackedEdit, failure: TrackedFailure) -> int:
     return LIKELY if is_about and edit.remedy == "files" else POSSIBLE
 
 
-def _lets_start(edit: TrackedEdit, reason: str) -> bool:
-    """Return True if a change lets a command start that could not."""
-    if reason == "stopped":
-        return False  # its result is unknown
-    if reason == "service":
-        return edit.remedy == "service"
-    if edit.kind == "command":
-        return edit.remedy == "install" or (edit.remedy == "files" and reason != "usage")
-    return bool(_MANIFEST.search(edit.path)) and reason in ("script", "missing", "folder")
-
-
 def _errors(failure: TrackedFailure) -> tuple[str, ...]:
     return (failure.error, failure.last_error)
 
@@ -131,52 +111,18 @@ def is_named(edit: TrackedEdit, failure: TrackedFailure) -> bool:
 
 
 def _concerns_file(path: str, failure: TrackedFailure) -> bool:
-    """Return True if a failing file is this one, lies in this folder, or is a test of this one."""
-    if any(_is_at(name, path) for name in failure.files):
-        return True
-    stem = stem_of(path)
-    tested = (failure.place, *failure.tests)
-    return len(stem) >= _STEM_CHARS and any(stem in _stems_in(name) for name in tested)
+    """Return True if a failing file is this one, or lies in this folder."""
+    return any(_is_at(name, path) for name in failure.files)
 
 
 def _is_at(name: str, path: str) -> bool:
     return name == path or name.startswith(f"{path}/") or path.endswith(f"/{name}")
 
 
-@lru_cache(maxsize=2048)
-def _stems_in(test: str) -> frozenset[str]:
-    return frozenset(stem_of(part) for part in _TEST_PARTS.split(test) if part)
-
-
-@lru_cache(maxsize=2048)
-def stem_of(path: str) -> str:
-    """Return the name of a file in lower case, without extensions and without its test affix."""
-    bare = base_name(path).partition(".")[0] if "." in base_name(path) else base_name(path)
-    return _TEST.sub("", bare).strip("._-").lower()
-
-
 def is_test(path: str) -> bool:
     """Return True if a file holds tests or their fixtures."""
     stem = base_name(path).rpartition(".")[0] or base_name(path)
     return bool(_TEST.search(stem) or _IN_TESTS.search(path))
-
-
-def _names_symbol(symbols: Iterable[str], failure: TrackedFailure) -> bool:
-    """Return True if a failure names a symbol, as opposed to using its name as a word."""
-    said = " ".join((*_errors(failure), *failure.tests))
-    names = (symbol.rpartition(".")[2] for symbol in symbols)
-    # Compiling a pattern costs far more than looking for the name.
-    return any(
-        len(name) >= _STEM_CHARS and re.search(rf"{_BEFORE}{re.escape(name)}{_AFTER}", said)
-        if name.islower() and name.isalpha()
-        else re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said)
-        for name in names
-        if name and name in said
-    )
-
-
-_FILES = 4
-"""Most files of a fix without a likely cause: more are the session's work, not the repair."""
 
 
 def causes_of(
@@ -195,14 +141,12 @@ def causes_of(
     likely = [edit for edit, rate in since if rate == LIKELY]
     if likely:
         earlier = [edit for edit, rate in rated if edit.seq < failure.last_seq and rate == LIKELY]
-        found = [edit for edit in earlier if edit.seq > failure.tried] + _until_fixed(likely)
+        found = [edit for edit in earlier if edit.seq > failure.tried] + likely
     elif recorded.session_id in failure.sessions:
-        own = [edit for edit, _ in since if edit.session in (None, recorded.session_id)]
-        found = _last_files(own)
+        found = [edit for edit, _ in since if edit.session in (None, recorded.session_id)]
     else:
         found = []
-    helped = [edit for edit in changes if edit.seq in failure.helped and edit not in found]
-    return sorted([*helped, *found], key=lambda edit: edit.seq)
+    return found
 
 
 def _can_count(edit: TrackedEdit, failure: TrackedFailure) -> bool:
@@ -223,18 +167,3 @@ def _is_retry(edit: TrackedEdit, failure: TrackedFailure) -> bool:
     if edit.remedy == "fixer":
         return failure.invocation.is_fixer and failure.head.endswith(edit.said)
     return edit.kind == "command" and edit.said == failure.head
-
-
-def _until_fixed(likely: list[TrackedEdit]) -> list[TrackedEdit]:
-    """Return the changes up to the last successful fixer, which left nothing to repair."""
-    fixers = [
-        place for place, edit in enumerate(likely) if edit.remedy == "fixer" and not edit.has_failed
-    ]
-    return likely[: fixers[-1] + 1] if fixers else likely
-
-
-def _last_files(edits: Sequence[TrackedEdit]) -> list[TrackedEdit]:
-    """Return the changes of the files that were changed last, and all commands."""
-    files = list(dict.fromkeys(edit.path for edit in reversed(edits) if edit.path))
-    latest = set(files[:_FILES])
-    return [edit for edit in edits if not edit.path or edit.path in latest]

@@ -18,6 +18,7 @@ from observer.core.text import (
     duration_text,
     listed,
     one_line,
+    quoted,
 )
 from observer.observations import (
     concepts,
@@ -84,9 +85,7 @@ def summarize(session: Session) -> Item | None:
             f"{session.client} session, {_WORDS_OF_STATUS[session.status]}", SUBTITLE
         ),
         narrative=narrative,
-        concepts=concepts.together(
-            concepts.of_text(fields.request, 5), concepts.of_files(written[-3:])
-        ),
+        concepts=concepts.of_files(written[-3:]),
         files_read=tuple(path for path, file in known.files.items() if file.reads),
         files_modified=tuple(written),
         summary=fields,
@@ -103,7 +102,7 @@ def summarize(session: Session) -> Item | None:
 
 
 def _trusted(known: SessionState) -> SessionState:
-    """Return the state without requests and paths that look like injected instructions."""
+    """Return the state without requests and paths that imitate markup."""
     asks = tuple(ask for ask in known.asks if not suspicion(ask))
     files = {path: file for path, file in known.files.items() if not suspicion(path)}
     return replace(known, asks=asks, files=files)
@@ -257,7 +256,7 @@ def _passes(head: str, ran: CommandState) -> bool:
 
 def _failing_text(one: OpenFailure) -> str:
     said = f": {one.said}" if one.said else ""
-    error = f" - {one.error}" if one.error else ""
+    error = f" - {quoted(one.error)}" if one.error else ""
     return f"{one.head} failed at {_minute(one.last_ms)}{said}{error}"
 
 
@@ -269,7 +268,7 @@ def _minute(at_ms: int) -> str:
 def _field(parts: list[str]) -> str:
     """Return sentences, each with a full stop, as a field of at most `FIELD_CHARS`.
 
-    Those that look like injected instructions are left out, as a summary is trusted.
+    Those that imitate the markup of a model are left out, as a summary is trusted.
     """
     trusted = map(clean, parts)
     said = [part if part[-1] in _ENDED else f"{part}." for part in distinct(trusted, 20)]

@@ -200,9 +200,7 @@ def item_of(turn: Turn, recorded: Recorded) -> Item:
             filter(None, (turn.reply, f"{_ASKED}{turn.asked}" if is_more else ""))
         ),
         facts=tuple(_facts(turn)),
-        concepts=concepts.together(
-            concepts.of_text(title, 6), concepts.of_files([*turn.files][:4])
-        ),
+        concepts=concepts.of_files([*turn.files][:4]),
         files_read=turn.given,
         files_modified=tuple(turn.files),
         category=QUESTION if only_asks(turn) else "",

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from observer.core.events import Compaction, Event
 from observer.core.filters import Filters
 from observer.core.model import KNOWLEDGE_TYPES, Item, Session
-from observer.core.text import one_line, word_set
+from observer.core.text import one_line
 from observer.observations import project_state
 from observer.observations.open_failures import OpenFailure
 from observer.search.eligible import is_harmless, is_stale
@@ -26,15 +26,10 @@ LINE_CHARS = 240
 MOST_OF_A_KIND = 20
 KEPT = 0.5
 """Share of the words of a statement that a summary has which keeps it: a paraphrase keeps names."""
-_WORD = re.compile(r"[^\W\d_]\w{2,}")
+_WORD = re.compile(r"[^\W\d_]\w{3,}")
+"""Shorter words mostly say nothing alone."""
 _STEM = 5
 """Letters by which two words count as one: "retries" and "retry", "decided" and "decision"."""
-_EMPTY = word_set(
-    """
-    and are because but for from has have into its let lets not now our out should than that the
-    their them then there these they this use uses using was were what when which will with you
-    """
-)
 
 
 def dropped(reader: StoreReader, event: Event, here: Filters) -> tuple[int, str] | None:
@@ -121,8 +116,7 @@ def _share(text: str, stems: frozenset[str]) -> float:
 
 
 def _stems(text: str) -> frozenset[str]:
-    words = (word.lower() for word in _WORD.findall(text))
-    return frozenset(word[:_STEM] for word in words if word not in _EMPTY)
+    return frozenset(word[:_STEM].lower() for word in _WORD.findall(text))
 
 
 def _fitting(lines: Iterator[str]) -> list[str]:

@@ -14,7 +14,7 @@ import msgspec
 
 from observer.core.events import Commit
 from observer.core.model import Item, Reason, Recorded, Validity, seq_of
-from observer.observations.prompt_injection import strict_suspicion
+from observer.observations.prompt_injection import suspicion
 from observer.search.rank import Hit
 from observer.store.interface import StoreReader
 
@@ -52,13 +52,13 @@ def taken_back(reader: StoreReader, items: Iterable[Item]) -> frozenset[int]:
     )
 
 
-WITHHELD = "left out, since it reads like an order to a model"
+WITHHELD = "left out, since it imitates the markup of a client or model"
 """What is said in its place, where silence would mislead."""
 
 
 def is_harmless(*texts: str) -> bool:
-    """Return True if texts, read as one, give a model no orders, in quotation marks or not."""
-    return not strict_suspicion(": ".join(texts))
+    """Return True if texts, read as one, do not imitate what a model takes for more than text."""
+    return not suspicion(": ".join(texts))
 
 
 def clean(text: str) -> str:

@@ -51,7 +51,7 @@ NOTHING = Reminder()
 
 
 def harmless(known: Reminder) -> Reminder:
-    """Return a reminder, or nothing where it reads like an order to a model."""
+    """Return a reminder, or nothing where it imitates markup of a client or model."""
     return known if is_harmless(known.instead, known.failed, known.why) else NOTHING
 
 

@@ -229,9 +229,9 @@ def _red(red: FailingCheck, last: PastSession) -> CardFact:
     """Return what fails, at the time of its last run, and what nobody has run it on since."""
     failure = red.failure
     why = RED if failure.client == last.session.client else f"{RED}, {failure.client}"
-    tests = tuple(filter(clean, failure.tests or failure.failing))
-    unsaid = [test for test in tests if test not in failure.error]
-    parts = [clean(failure.said), listed(unsaid, NAMES_SAID), clean(failure.error)]
+    unsaid = [each for each in failure.tests or failure.failing if each not in failure.error]
+    error = quoted(failure.error) if failure.error else ""
+    parts = [failure.said, listed([named(each) for each in unsaid], NAMES_SAID), error]
     if failure.is_unread:
         parts.append("run again since, and nothing shows how that ended")
     if failure.changed:

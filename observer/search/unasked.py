@@ -6,7 +6,13 @@ from collections.abc import Sequence
 
 from observer.core.model import Item
 from observer.observations.drafts import QUESTION
-from observer.search.eligible import capped, discarded, staleness_factor, successors
+from observer.search.eligible import (
+    capped,
+    discarded,
+    made_here,
+    staleness_factor,
+    successors,
+)
 from observer.search.rank import (
     ASKING,
     Hit,
@@ -23,12 +29,14 @@ from observer.store.interface import StoreReader
 def ranked(reader: StoreReader, request: PackRequest, ids: Sequence[int]) -> list[Hit]:
     """Return items by what they are worth where nothing is asked, best first.
 
-    What took the place of one of them is among them.
+    What took the place of one of them is among them; commits that others made are not.
     """
     filters = request.filters("observation", "note")
     items = reader.items(ids)
     items += reader.items([each for each in successors(items) if each not in frozenset(ids)])
-    gone = discarded(reader, items)
+    commits = [item for item in items if item.type == "commit"]
+    others = {item.id for item in commits} - made_here(reader, commits)
+    gone = discarded(reader, items) | others
     offered: dict[int, tuple[float, Item]] = {}
     signals: dict[int, HitSignals] = {}
     for item in filter(filters.admits, items):

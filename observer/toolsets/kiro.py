@@ -287,7 +287,7 @@ def _knowledge_first(entry: PackEntry) -> bool:
 
 
 def _marked(item: Item) -> Item:
-    """Return an item whose title says if its text reads like an order: no other field could."""
+    """Return an item whose title says if its text imitates markup: no other field could."""
     return replace(item, title=with_suspicion(item, item.title))
 
 

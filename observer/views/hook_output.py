@@ -20,7 +20,7 @@ from observer.clients.registry import clients as all_clients
 from observer.core.config import Settings
 from observer.core.model import Project
 from observer.core.paths import Home, make_private, read_plain
-from observer.core.text import named
+from observer.core.text import named, quoted
 from observer.memory.api import Memory
 from observer.search.reminder import Reminder
 from observer.views.documents import Documents
@@ -200,7 +200,8 @@ def _form(known: Reminder) -> str:
     if not (_is_short(known.failed) and _is_short(known.instead)):
         return ""
     times = f", {known.times} times" if known.times > 1 else ""
-    return f"`{known.instead}` works here; `{known.failed}` could not run{times} ({known.why})."
+    why = f" ({quoted(known.why)})" if known.why else ""
+    return f"`{known.instead}` works here; `{known.failed}` could not run{times}{why}."
 
 
 def _is_short(command: str) -> bool:

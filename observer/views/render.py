@@ -12,6 +12,7 @@ from textwrap import indent
 
 from observer.core.errors import ObserverError
 from observer.core.model import Item, Project
+from observer.core.text import named
 from observer.search.rank import Hit
 from observer.search.snippet import held, held_whole, snippet
 from observer.search.timeline import Timeline
@@ -236,10 +237,10 @@ def detail(item: Item, name: ProjectName) -> str:
         *answers(item),
         *(("fact", fact) for fact in item.facts),
         ("concepts", ", ".join(item.concepts)),
-        ("read", ", ".join(item.files_read)),
-        ("modified", ", ".join(item.files_modified)),
+        ("read", ", ".join(map(named, item.files_read))),
+        ("modified", ", ".join(map(named, item.files_modified))),
         ("commit", item.commit),
-        ("branch", item.branch),
+        ("branch", named(item.branch)),
         ("key", item.key),
         ("category", item.category),
         *written(item),

@@ -23,7 +23,7 @@ from sessions.transcript import HookEvent, Json
 _GROUP = "reminders"
 _ACTIONS = frozenset({"PostToolUse", "PostToolUseFailure"})
 _FORM = re.compile(
-    r"`(?P<works>[^`]+)` works here; `(?P<failed>[^`]+)` could not run.*?\((?P<why>.*)"
+    r"`(?P<works>[^`]+)` works here; `(?P<failed>[^`]+)` could not run.*?\(\"?(?P<why>.*)"
 )
 _COMPLAINT = re.compile(
     r"(?im)^.*\b(?:unrecognized|not found|missing script|(?:no such|unknown) (?:sub)?command"
@@ -147,7 +147,7 @@ def _verdict(each: Recalled, calls: Sequence[Call]) -> str:
     here = next((call for call in calls if call.place == each.place), None)
     later = [call for call in calls if call.place > each.place]
     if here and (form := _FORM.search(said)):
-        why = re.sub(r"\)?[.…]? #\d+$", "", form["why"]).rstrip(").…")
+        why = re.sub(r"\)?[.…]? #\d+$", "", form["why"]).rstrip(')".…')
         if why and why in here.output:
             return "fails so"
         works = any(_runs(call, form["works"], form["failed"]) for call in later)

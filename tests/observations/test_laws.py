@@ -29,7 +29,7 @@ from observer.core.events import (
     SessionEnd,
 )
 from observer.core.model import Item, Recorded, Session
-from observer.observations import concepts, note_reducer, session_lifecycle, session_state
+from observer.observations import note_reducer, session_lifecycle, session_state
 from observer.observations.analysis import analyze
 from observer.observations.drafts import where_of
 from observer.observations.event_record import EventAnalysis, EventRecord, record_of
@@ -176,7 +176,6 @@ WORDS = st.lists(
 FROM_TABLES = {
     *EXTENSIONS.values(),
     *FILE_NAMES.values(),
-    *(word for words in concepts.TOOLS.values() for word in words),
 }
 
 

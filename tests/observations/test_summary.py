@@ -292,7 +292,7 @@ def test_failing_checks_dirty_files_and_plans_are_next(feed: Feed) -> None:
     )
     assert fields.next_steps == (
         "pytest -q t.py failed at 2027-01-15 08:00 UTC:"
-        " 1 failed in 100 ms - t.py::a - AssertionError: 2."
+        ' 1 failed in 100 ms - "t.py::a - AssertionError: 2".'
         " No commit known at 2027-01-15 08:00 UTC: api/cart.py. Add a test."
     )
 

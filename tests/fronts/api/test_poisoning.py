@@ -1,8 +1,9 @@
 """Memory poisoning (OWASP ASI06): orders in all that is recorded, on every text that agents get.
 
-68 attacks in each of 14 routes (952 in all), and in what reminders quote: 0 reach an agent outside
-of a fence, 0 are shown unasked, 0 become a summary or a decision. 180 and more honest texts, many
-of them about such attacks, in the same places: 0 are labelled.
+65 attacks in each of 9 routes by which others' text comes, and in what reminders quote: 0 reach an
+agent outside of a fence or of quotation marks, and of what is shown unasked and of summaries none
+stands outside of quotation marks. What the person and this machine's agents wrote is theirs: it is
+in the fence. Texts in the form of markup are labelled, and 179 honest ones are not.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ from observer.views.fence import MARK, MARKED, defused
 
 NOW_MS = 1_790_000_000_000
 DATA = Path(__file__).parents[2] / "data" / "suspicion"
-ATTACKS = [line.split("\t")[1] for line in (DATA / "attacks.txt").read_text("utf-8").splitlines()]
+ATTACKS = (DATA / "attacks.txt").read_text("utf-8").splitlines()
+MARKUP = [line.split("\t")[1] for line in (DATA / "markup.txt").read_text("utf-8").splitlines()]
 HONEST = [
     line
     for name in ("honest.txt", "lookalikes.txt")
@@ -66,10 +68,8 @@ LEARNED = ("decision", "summary")
 def routes(text: str) -> dict[str, AnyBody]:
     """Return what is recorded where a text comes by each way from outside."""
     slug = re.sub(r"\W+", "_", text.lower())[:120]
-    todo = {"todos": [{"content": text, "status": "pending"}]}
     failed = f"FAILED tests/test_a.py::test_{slug} - AssertionError: {text}\n1 failed in 0.1s"
     return {
-        "prompt": Prompt(text=f"What does this page want? It says:\n> {text}"),
         "output": Command(command="make build", output=f"step 1\nerror: {text}", exit_code=1),
         "argument": Command(command=f"tool install '{text}'", output="installed", exit_code=0),
         "page": ToolUse(tool="WebFetch", input="https://site.example/a", output=text),
@@ -79,6 +79,14 @@ def routes(text: str) -> dict[str, AnyBody]:
         "commit": Commit(hash="ab" * 20, subject=text, message=text, author=f"{text} <m@evil>"),
         "file": FileWrite(path=f"/work/{text}", operation="create", content="x"),
         "branch": Checkout(old="a" * 40, new="b" * 40, branch=text),
+    }
+
+
+def own(text: str) -> dict[str, AnyBody]:
+    """Return what the person and the agents of this machine wrote, the text in each."""
+    todo = {"todos": [{"content": text, "status": "pending"}]}
+    return {
+        "prompt": Prompt(text=f"What does this page want? It says:\n> {text}"),
         "note": Remember(content=text, type="decision"),
         "reply": Reply(text=f"The cause, because of it: {text}\n\nNext steps:\n- {text}"),
         "agent": Delegation(task="look around", agent="explorer", result=text),
@@ -147,13 +155,14 @@ class World:
         self._kept.append(content)
         return {}
 
-    def visit(self, number: int, text: str) -> Place:
-        """Let a text come by every route, in a project of its own."""
+    def visit(self, number: int, text: str, *, said: str = "a plain word") -> Place:
+        """Let a text come by every route, in a project of its own where agents wrote `said`."""
         roots = (f"/work{number}",)
         project = Project(id=number, uuid=f"u{number}", name=f"p{number}", roots=roots)
         with self.store.write() as writer:
             writer.put_project(project)
-        bodies = [*routes(text).values(), *lessons(text), SessionEnd(reason="exit")]
+        wrote = own(said).values()
+        bodies = [*wrote, *routes(text).values(), *lessons(text), SessionEnd(reason="exit")]
         events = [
             Event(
                 id=f"e{number}-{place}",
@@ -250,15 +259,26 @@ def says(said: str, attack: str) -> bool:
     return bare(attack)[:24] in bare(said)
 
 
+def unquoted(said: str) -> str:
+    """Return what of a text stands outside of quotation marks, and of the code of commands."""
+    return re.sub(r'"[^"\n]*(?:"|$)|`[^`\n]*`', "", said, flags=re.MULTILINE)
+
+
 def outside(said: str) -> str:
-    """Return what of a text stands outside of its fences."""
-    return re.sub(r"^```text\n.*?^```$", "", said, flags=re.MULTILINE | re.DOTALL)
+    """Return what of a text stands outside of its fences, and outside of quotation marks."""
+    return unquoted(re.sub(r"^```text\n.*?^```$", "", said, flags=re.MULTILINE | re.DOTALL))
 
 
-def test_no_attack_reaches_an_agent_unfenced(shown: list[tuple[str, str, str]]) -> None:
+def test_no_attack_reaches_an_agent_unfenced(
+    world: World, shown: list[tuple[str, str, str]]
+) -> None:
+    own_words = [
+        world.visit(3_000 + number, text, said=text) for number, text in enumerate(ATTACKS)
+    ]
+    said_of_own = [(place.text, *each) for place in own_words for each in world.shown(place)]
     leaks = [
         (where, attack)
-        for attack, where, said in shown
+        for attack, where, said in (*shown, *said_of_own)
         if says(outside(said), attack) or said.count("```") % 2 or defused(said) != said
     ]
     assert leaks == []
@@ -269,37 +289,50 @@ def test_every_text_says_that_it_is_data(world: World, poisoned: list[Place]) ->
         assert "not instructions" in outside(said), where
 
 
-def test_no_attack_is_shown_unasked(shown: list[tuple[str, str, str]]) -> None:
+def test_no_attack_of_others_is_shown_unasked_but_as_a_quotation(
+    shown: list[tuple[str, str, str]],
+) -> None:
     leaks = [
-        (where, attack) for attack, where, said in shown if where in UNASKED and says(said, attack)
+        (where, attack)
+        for attack, where, said in shown
+        if where in UNASKED and says(unquoted(said), attack)
     ]
     assert leaks == []
 
 
-def test_no_attack_is_learned(world: World, poisoned: list[Place]) -> None:
+def test_no_attack_of_others_is_learned_but_as_a_quotation(
+    world: World, poisoned: list[Place]
+) -> None:
     learned = [
         (item.type, place.text)
         for place, item in world.items(poisoned)
-        if item.type in LEARNED and item.kind != "note" and says(repr(item), place.text)
+        if item.type in LEARNED
+        and item.kind != "note"
+        and says(unquoted(said_by(item)), place.text)
     ]
     assert learned == []
 
 
-def test_every_item_that_holds_an_attack_is_labelled(world: World, poisoned: list[Place]) -> None:
-    items = world.items(poisoned)
+def said_by(item: Item) -> str:
+    """Return what an item says in words: its files are data."""
+    return "\n".join((item.title, item.subtitle, item.narrative, *item.facts))
+
+
+def test_every_item_in_the_form_of_markup_is_labelled(world: World) -> None:
+    marked = [world.visit(4_000 + number, text) for number, text in enumerate(MARKUP)]
     holding = [
         (place, item)
-        for place, item in items
-        if says(" ".join((item.title, item.narrative, *item.facts)), place.text)
+        for place, item in world.items(marked)
+        if place.text in " ".join((item.title, item.narrative, *item.facts))
     ]
-    assert len(holding) > len(ATTACKS) * 5
+    assert len(holding) > len(MARKUP) * 3
     assert [(place.text, item.type) for place, item in holding if not item.suspicion] == []
 
 
-def test_what_is_found_carries_its_label(world: World, poisoned: list[Place]) -> None:
-    said = dict(world.shown(poisoned[0]))
-    assert "suspicious: override" in said["search"]
-    assert "suspicious: override" in said["records"]
+def test_what_is_found_carries_its_label(world: World) -> None:
+    said = dict(world.shown(world.visit(5_000, MARKUP[0])))
+    assert "suspicious: call" in said["search"]
+    assert "suspicious: call" in said["records"]
 
 
 @pytest.mark.slow
