@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import reduce
+from itertools import compress
 from typing import Any
 
 from msgspec.structs import replace
@@ -46,6 +47,7 @@ from observer.observations import (
     grouping,
     planning,
     prompts,
+    quoting,
     session_commits,
     session_lifecycle,
     session_state,
@@ -63,8 +65,10 @@ from observer.observations.memory_use import is_memory_use
 from observer.observations.open_failures import OpenFailure
 from observer.observations.session_state import PendingTool, SessionState
 from observer.shell import command_line
+from observer.shell.runners import program_name
 
 Items = tuple[Item, ...]
+_GIT = frozenset({"git", "gh"})
 _CALLS = (Command, FileWrite, FileRead, Search, ToolUse, Delegation)
 Step = tuple[SessionState, Items]
 
@@ -98,7 +102,7 @@ class SessionReducer:
         before = self._state
         self._state, items = _step(before, whole)
         old, new = before.turn, self._state.turn
-        ended = self._turn(before) if old and new and old.origin != new.origin else ()
+        ended = self._turn(_over(before)) if old and new and old.origin != new.origin else ()
         self._last = whole
         return whole, (*items, *ended)
 
@@ -111,9 +115,17 @@ class SessionReducer:
             seen = tuple(one for one in failures if self._session.id in one.sessions)
             self._state = replace(self._state, failing=seen)
 
-    def commit(self, saying: str, paths: Iterable[str]) -> None:
+    def retract(self, answer: Item) -> None:
+        """Take back an answer that turned out to belong to a procedure."""
+        said, known = conversation.answer_of(answer), self._state
+        decided = tuple(one for one in known.decided if one != session_state.saying(said))
+        turn = known.turn and turns.without_answer(known.turn, said)
+        self._state = replace(known, decided=decided, turn=turn)
+
+    def commit(self, saying: str, paths: Iterable[str], *, is_sole: bool) -> None:
         """Note a commit of the session's changes that was made outside of it."""
-        self._state = session_commits.with_later_commit(self._state, saying, paths)
+        after = session_commits.with_later_commit(self._state, saying, paths, is_sole=is_sole)
+        self._state = after
 
     def discard(self, operations: Iterable[GitOperation]) -> None:
         """Note that changes of the session were discarded outside of it."""
@@ -157,7 +169,7 @@ def _step(before: SessionState, recorded: EventRecord) -> Step:
     counted = session_state.with_count(before, kind_of(event.body), event.agent)
     is_recall = is_memory_use(event.body)
     if counted.turn and (is_recall or isinstance(event.body, _CALLS)):
-        counted = replace(counted, turn=turns.with_call(counted.turn, is_recall=is_recall))
+        counted = replace(counted, turn=turns.with_call(counted.turn, _sort_of(event.body)))
     if is_recall:
         return _superseded(counted, event.body), ()
     if conversation.is_refused(event.body):  # it never ran
@@ -166,6 +178,20 @@ def _step(before: SessionState, recorded: EventRecord) -> Step:
     if step is None:
         return counted, ()
     return step(counted, recorded, event.body)
+
+
+def _over(state: SessionState) -> SessionState:
+    return replace(state, turn=replace(state.turn, is_over=True)) if state.turn else state
+
+
+def _sort_of(call: AnyBody) -> str:
+    """Return the sort of a call, as turns keep it; of git if all that does anything is git."""
+    if is_memory_use(call):
+        return turns.MEMORY
+    parts = command_line.simple_commands(call.command) if isinstance(call, Command) else ()
+    is_git = [program_name(part.words[0]) in _GIT for part in parts]
+    does = any(not git and not part.looks for git, part in zip(is_git, parts, strict=True))
+    return turns.GIT if any(is_git) and not does else turns.OTHER
 
 
 def _write(before: SessionState, recorded: Recorded, body: FileWrite) -> Step:
@@ -203,7 +229,8 @@ def _with_checks(after: SessionState, before: SessionState) -> SessionState:
     """Return the state with the checks in its turn that have just ended and said how."""
     turn = after.turn
     for name, run in after.commands.items() if turn else ():
-        if turn and run.is_check and run.said and run is not before.commands.get(name):
+        is_new = run is not before.commands.get(name) and "git commit" not in name
+        if turn and run.is_check and run.said and is_new:
             turn = turns.with_check(turn, name, run.said)
     return after if turn is after.turn else replace(after, turn=turn)
 
@@ -222,16 +249,20 @@ def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
     if plan := conversation.approved_plan(after, recorded, body):
         return planning.planned(after, body), plan
     after = session_commits.with_pull(after, recorded.branch, body.input, body.output)
-    if after.turn:
-        after = replace(after, turn=turns.with_tool(after.turn, body))
     return grouping.tool_use(after, recorded, body)
 
 
 def _with_answers(before: SessionState, items: Items) -> SessionState:
-    said = [one.narrative.partition("\n")[0] for one in items]
-    decided = session_state.added(before.decided, *said)
+    kept = [one for one in items if one.kind != "record"]
+    said = [conversation.answer_of(one) for one in kept]
+    is_own = [one.subtitle == conversation.ANSWERED for one in kept]
     turn = before.turn and reduce(turns.with_answer, said, before.turn)
-    return replace(before, decided=decided, turn=turn)
+    return replace(
+        before,
+        decided=session_state.added(before.decided, *said),
+        in_own_words=session_state.added(before.in_own_words, *compress(said, is_own)),
+        turn=turn,
+    )
 
 
 def _prompt(before: SessionState, recorded: Recorded, body: Prompt) -> Step:
@@ -262,8 +293,15 @@ def _intent(before: SessionState, recorded: Recorded, body: Intent) -> Step:
     return session_state.with_pending(before, tool_pairing.pending(recorded, body)), ()
 
 
-def _outcome(before: SessionState, recorded: Recorded, _body: Outcome | Compaction) -> Step:
+def _outcome(before: SessionState, recorded: Recorded, _body: Outcome) -> Step:
     return before, _plain(recorded)
+
+
+def _compaction(before: SessionState, recorded: Recorded, body: Compaction) -> Step:
+    """Record a summary under its first sentence, not under the heading of its first section."""
+    first, _, below = quoting.finding(body.summary).partition("\n")
+    title = prompts.title_of(below if below and first.endswith(":") else first)
+    return before, tuple(replace(made, title=title or made.title) for made in _plain(recorded))
 
 
 def _result(before: SessionState, whole: EventRecord, pending: PendingTool) -> Step:
@@ -274,7 +312,7 @@ def _result(before: SessionState, whole: EventRecord, pending: PendingTool) -> S
     )
     is_recall = is_memory_use(asked)
     if after.turn:
-        after = replace(after, turn=turns.with_call(after.turn, is_recall=is_recall))
+        after = replace(after, turn=turns.with_call(after.turn, _sort_of(asked)))
     if is_recall:
         return after, ()
     if isinstance(asked, FileWrite):
@@ -322,7 +360,7 @@ def _start(before: SessionState, _recorded: Recorded, body: SessionStart) -> Ste
 def _end(before: SessionState, recorded: Recorded, body: SessionEnd) -> Step:
     # An import takes for the end how far a session's records went.
     ended = before if is_imported(recorded.event) else session_state.without_groups(before)
-    after = replace(ended, pending=())
+    after = replace(_over(ended), pending=())
     if body.uncommitted is not None:
         after = session_commits.with_uncommitted(after, body.uncommitted)
     return after, tuple(made for one in before.pending for made in _unfinished(recorded, one))
@@ -370,7 +408,7 @@ _STEPS: dict[type[AnyBody], Callable[[SessionState, Recorded, Any], Step]] = {
     ToolUse: _tool_use,
     Intent: _intent,
     Outcome: _outcome,
-    Compaction: _outcome,
+    Compaction: _compaction,
     Commit: _commit,
     Checkout: _checkout,
     Rewrite: _rewrite,

@@ -73,7 +73,8 @@ class FileState(Value):
     """What a session did to one file; `is_dirty` until git says that its changes are committed.
 
     `is_stashed` if git's stash holds them, `is_undone` if nothing of them is left. `committed` is
-    the state as of the last commit.
+    the state as of the last commit, `printed` the branch of one that git printed to the session,
+    which nothing else has reported.
     """
 
     reads: int = 0
@@ -86,6 +87,7 @@ class FileState(Value):
     is_stashed: bool = False
     is_undone: bool = False
     committed: FileState | None = None
+    printed: str = ""
 
 
 class CommandState(Value):
@@ -115,8 +117,10 @@ class SessionState(Value):
     `turn` goes on, None before the first prompt; `asks` are the titles of those that named their
     subject, `reply` how the last before that turn began (see `last_reply`). `plan` is the heading
     of a plan not yet begun, `begun_plan` of one that a later session began. `decided` are the
-    person's answers; `later_commits` were made outside of the session and hold its changes;
-    `failing` are the checks that failed in it and are red.
+    person's answers, `in_own_words` those that were not picked among options; `later_commits` were
+    made outside of the session and hold its changes, `sole_commit` is the subject of one that holds
+    those of no other session and was made in none; `failing` are the checks that failed in it and
+    are red.
     `stash` are the session's files in each entry of git's stash, newest last; `is_stashed` while
     changes are there and no file was written since: checks then run without them.
     `pulls` is the pull request of each branch that a tool named.
@@ -136,11 +140,13 @@ class SessionState(Value):
     plan: str = ""
     begun_plan: str = ""
     decided: tuple[str, ...] = ()
+    in_own_words: tuple[str, ...] = ()
     lists: tuple[TodoList, ...] = ()
     failing: tuple[OpenFailure, ...] = ()
     rejected: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()
     later_commits: tuple[str, ...] = ()
+    sole_commit: str = ""
     has_searched: bool = False
     pulls: dict[str, str] = msgspec.field(default_factory=dict)
     delegations: tuple[str, ...] = ()
@@ -183,9 +189,14 @@ def key_of(*parts: str) -> str:
     return f"{parts[0]}|{digest[:32]}"
 
 
+def saying(text: str) -> str:
+    """Return a text as `added` keeps it."""
+    return one_line(text, SAYING)
+
+
 def added(sayings: tuple[str, ...], *new: str) -> tuple[str, ...]:
     """Return texts with new ones at the end, each once; the oldest are dropped."""
-    fresh = [shown for text in new if (shown := one_line(text, SAYING)) and shown not in sayings]
+    fresh = [shown for text in new if (shown := saying(text)) and shown not in sayings]
     return (*sayings, *fresh)[-SAYINGS:] if fresh else sayings
 
 
@@ -259,13 +270,9 @@ def with_write(
         is_dirty=True,
         is_stashed=False,
         is_undone=False,
+        printed="",
     )
-    return replace(
-        state,
-        files=newest(files, FILES),
-        is_stashed=False,
-        is_git_asked=False,
-    )
+    return replace(state, files=newest(files, FILES), is_stashed=False, is_git_asked=False)
 
 
 def with_command(

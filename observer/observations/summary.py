@@ -164,8 +164,8 @@ def _investigated(known: SessionState) -> str:
 
 
 def _learned(known: SessionState) -> str:
-    """Return notes, and the person's decisions."""
-    return _field([*known.remembered[-6:], *known.decided[-4:]])
+    """Return notes, and what the person decided: in words of their own, else by picking."""
+    return _field([*known.remembered[-6:], *(known.in_own_words or known.decided)[-4:]])
 
 
 def _completed(known: SessionState) -> str:

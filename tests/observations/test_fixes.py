@@ -143,6 +143,7 @@ def test_a_fixer_that_got_through_leaves_nothing_to_later_edits(play: Play) -> N
     fixed = green("npm run lint:fix")
     (fix,) = play(failed, fixed, edit("cart.ts"), done).fixes
     assert fix.subtitle == "npm run lint passes after running npm run lint:fix"
+    assert fix.kind == "record"
     tried = replace(fixed, exit_code=1)
     (fix,) = play(failed, tried, edit("cart.ts"), done).fixes
     assert fix.subtitle.endswith("cart.ts (`a = 1` became `a = 2`) and running npm run lint:fix")

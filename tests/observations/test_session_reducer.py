@@ -248,6 +248,11 @@ def test_what_a_client_kept_of_a_compacted_context_is_an_item(feed: Feed) -> Non
     assert item.narrative == summary
 
 
+def test_a_compacted_context_is_titled_below_its_heading(feed: Feed) -> None:
+    said = "1. Request and intent:\n   The retries are to be halved. Then tests."
+    assert feed(Compaction(summary=said)).last.title == "The retries are to be halved."
+
+
 def test_a_delegation_reported_by_agent_and_tool_is_one(feed: Feed) -> None:
     fed = feed(
         Delegation(result="Three callers.", agent="Explore"),

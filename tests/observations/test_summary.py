@@ -108,6 +108,11 @@ def test_without_prompts_and_commits_the_request_is_the_branch(feed: Feed) -> No
             id="a-long-request",
         ),
         pytest.param(
+            (Prompt(text="the cart is not kept"), COMMIT),
+            "the cart is not kept",
+            id="no-word-of-it",
+        ),
+        pytest.param(
             (
                 Prompt(text="open carts"),
                 ToolUse(tool="ExitPlanMode", input='{"plan": "# Open carts anew\\n\\nx"}'),
@@ -182,6 +187,17 @@ def test_notes_and_decisions_were_learned(feed: Feed) -> None:
         Reply(text="It failed because the rounding was wrong."),
     )
     assert fields.learned == "decision: Use Decimal. Which store? Redis."
+
+
+def test_what_a_person_wrote_is_learned_rather_than_what_they_picked(feed: Feed) -> None:
+    asked = '{"questions": [{"question": "Which?", "options": ["Redis", "Postgres"]}]}'
+    picked, wrote = (
+        ToolUse(
+            tool="AskUserQuestion", input=asked, output=f'{{"answers": {{"Which?": "{said}"}}}}'
+        )
+        for said in ("Redis", "Neither, a table of its own")
+    )
+    assert summary(feed, wrote, picked).learned == "Which? Neither, a table of its own."
 
 
 def test_what_was_said_last_was_completed(feed: Feed) -> None:
@@ -392,7 +408,10 @@ def test_a_summary_keeps_its_id_and_is_of_the_sessions_last_moment(feed: Feed) -
 def test_a_commit_from_outside_names_a_vague_session(feed: Feed) -> None:
     session = feed(Prompt(text="fix it"), WRITE).session
     taken = session_commits.with_later_commit(
-        session_state.decode(session.state), "Round totals (abcdef0123)", ("api/cart.py",)
+        session_state.decode(session.state),
+        "Round totals (abcdef0123)",
+        ("api/cart.py",),
+        is_sole=True,
     )
     item = summarize(replace(session, state=session_state.encode(taken)))
     assert item
