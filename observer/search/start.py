@@ -17,9 +17,9 @@ from msgspec.structs import replace
 from observer.core.errors import BadInput
 from observer.core.filters import Filters
 from observer.core.model import Item, item_id
-from observer.core.text import listed, named, one_line, quoted
+from observer.core.text import counted, listed, named, one_line, quoted
 from observer.core.value import Value
-from observer.observations import session_digest, turns
+from observer.observations import session_state, turns
 from observer.observations.quoting import opening
 from observer.observations.session_commits import HASH_CHARS
 from observer.outcomes.same_check import BELOW
@@ -70,8 +70,10 @@ KEPT = 0.4
 
 LAST, TURN, RED, PULL = "last session", "earlier turn", "red when it ran last", "pull request"
 STEP, CHECKS, FORM, FILES = "next step", "checks run here", "works here", "files likely next"
-DIRTY = ("no commit known", "not committed")
+DIRTY, PRINTED = ("no commit known", "not committed"), "committed on"
 _OF_WORK = (CHECKS, FORM, FILES, "committed")
+_BOT = "[bot]"
+"""How GitHub ends the names of programs that commit: of their commits only the number is said."""
 _ENDS = {"active": "still open", "ended": "ended", "idle": "broke off"}
 
 Exists = Callable[[Collection[str]], frozenset[str]]
@@ -185,17 +187,19 @@ def _lines(
 
 
 def _last(last: PastSession) -> CardFact:
-    """Return the session to resume: where it was, how it ended, and its last turn."""
+    """Return the session to resume: where it was, how it ended, and its last turn.
+
+    Where that says nothing, as one that only commits, it is named by its title and last reply.
+    """
     session, turn = last.session, last.state.turn
     where = f" on {named(session.branch)}" if clean(session.branch) else ""
-    if turn:
+    if turn and turns.says_something(turn):
         item = item_id(turn.origin.seq)
-        reply = opening(turn.reply)
-        text = _exchange(turns.title_of(turn), reply, turns.counts_of(turn))
+        text = _exchange(turns.title_of(turn), opening(turn.reply), turns.counts_of(turn))
     else:
         item = last.summary.id
-        asked = session_digest.request_of(session, last.state)
-        text = clean(asked) or clean(last.summary.title)
+        did = turns.counts_of(turn) if turn else ""
+        text = _exchange(last.summary.title, session_state.last_reply(last.state), did)
     return CardFact(
         item=item,
         why=LAST,
@@ -250,7 +254,8 @@ def _red(red: FailingCheck, last: PastSession) -> CardFact:
 
 def _uncommitted(left: UncommittedFiles, last: PastSession) -> CardFact:
     by = left.past.session.client
-    why = DIRTY[left.is_certain] + ("" if left.past is last else f", changed by {by} before")
+    why = f"{PRINTED} {named(left.branch)}, not here" if left.branch else DIRTY[left.is_certain]
+    why += "" if left.past is last else f", changed by {by} before"
     shown = left.paths[:MOST_DIRTY]
     more = f" and {len(left.paths) - len(shown)} more" if left.paths[MOST_DIRTY:] else ""
     text = f"{dense(shown)}{more}"
@@ -356,10 +361,11 @@ def _committed(reader: StoreReader, request: StartRequest, last: PastSession) ->
         title, says = (newest.title, named) if is_ours else (_foreign(newest), quoted)
         who = f" by {author if is_ours else quoted(author)}" if author else ""
         more = f" and {len(commits) - 1} more" if commits[1:] else ""
+        text = f"{title}{more}: {_names(dict.fromkeys(files), says)}"
         yield CardFact(
             item=newest.id,
             why=f"committed{who}{'' if is_ours else ', not here'}",
-            text=f"{title}{more}: {_names(dict.fromkeys(files), says)}",
+            text=counted(len(commits), "commit") if author.endswith(_BOT) else text,
             at_ms=newest.created_ms,
         )
 
