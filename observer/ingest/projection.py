@@ -93,15 +93,14 @@ class Projection:
         made = [*drafted, *arcs, *self._purpose(recorded)]
         self._items |= {item.id: item for item in made}
         for answer in () if is_late else drafted:
-            self._demote(answer, fold)
+            self._demote(answer)
         return made[0].id if made else None
 
-    def _demote(self, answer: Item, fold: SessionReducer) -> None:
+    def _demote(self, answer: Item) -> None:
         """Make records of an answer and the one before, if they belong to a procedure."""
         for item_id in self._history.of_procedure(answer):
             if found := self._items.get(item_id) or self._writer.item(item_id):
                 self._items[item_id] = replace(found, kind="record")
-                fold.retract(found)
 
     def session(self, session_id: int) -> Session | None:
         """Return a session as it stands after the events added so far."""

@@ -91,10 +91,7 @@ def answer_of(made: Item) -> str:
 
 
 def topics_of(made: Item) -> tuple[str, ...]:
-    """Return by what a question that was answered is recognized when it is asked again.
-
-    That are its words without numbers, and the options that it offers, if they say something.
-    """
+    """Return what a question is known by, asked again: words without numbers, or its options."""
     options = " ".join(sorted(one.partition(": ")[2].partition(": ")[0] for one in made.facts))
     said = (_NUMBER.sub("#", made.title), options if names_its_subject(options) else "")
     return tuple(content_hash(one)[:12] for one in said if one)

@@ -24,8 +24,6 @@ from observer.observations import git_commands
 from observer.observations.git_commands import GitOperation, Scope
 from observer.observations.session_state import FileState, SessionState, added, without_groups
 from observer.shell import command_line
-from observer.shell.command_line import SimpleCommand
-from observer.shell.runners import program_name
 
 HASH_CHARS = 10
 STASHES = 8
@@ -44,11 +42,8 @@ _COMMITTED = lazy_pattern(
     re.MULTILINE,
 )
 _CLEAN = "nothing to commit, working tree clean"
-_LISTED = lazy_pattern(
-    r"^(?:[ MADRCUT?]{2} |\t(?:[a-z ]{7,12}: +)?)(?:[^\n]* -> )?\"?([^\n\"]+?)/?\"?$", re.MULTILINE
-)
+_TAKING = (["add"], ["commit"])
 _ALL = frozenset({"-A", "--all", ".", "-u", "-a", "-am"})
-_LISTING = frozenset({"-s", "--short", "--porcelain", "-b", "--branch", "-sb"})
 
 
 def commit_text(subject: str, commit: str) -> str:
@@ -95,10 +90,7 @@ def with_commit(state: SessionState, saying: str, paths: Iterable[str]) -> Sessi
 def with_later_commit(
     state: SessionState, saying: str, paths: Iterable[str], *, is_sole: bool
 ) -> SessionState:
-    """Return the state after a commit of the session's changes that was made outside of it.
-
-    It `is_sole` if it was made in no session and holds the changes of no other.
-    """
+    """Return the state after a commit outside of it; `is_sole` as `SessionState.sole_commit`."""
     return replace(
         with_commit(state, "", paths),
         later_commits=added(state.later_commits, saying),
@@ -165,9 +157,9 @@ def _with_printed(state: SessionState, recorded: Recorded, body: Command) -> Ses
     """
     if "git" not in body.command:
         return state
-    parts = [words for one in command_line.simple_commands(body.command) if (words := _git(one))]
+    parts = [git_commands.words_of(one) for one in command_line.simple_commands(body.command)]
     for found in _COMMITTED.finditer(body.output):
-        given = [word for words in parts if words[0] in ("add", "commit") for word in words[1:]]
+        given = [word for words in parts if words[:1] in _TAKING for word in words[1:]]
         open_now = open_files(state)
         is_all = not _ALL.isdisjoint(given) or int(found["files"]) >= len(open_now)
         places = [relative(word, recorded.root, recorded.event.cwd) for word in given]
@@ -177,19 +169,8 @@ def _with_printed(state: SessionState, recorded: Recorded, body: Command) -> Ses
             for path, one in state.files.items()
         }
         state = replace(state, files=files)
-    if parts[:1] == [["status"]] and _CLEAN in body.output:
-        return with_uncommitted(state, ())
-    is_listing = len(parts) == 1 and parts[0][0] == "status" and _LISTING.issuperset(parts[0][1:])
-    if is_listing and body.exit_code in (0, None) and len(parts) == body.command.count("git"):
-        listed = _LISTED.findall(body.output)
-        there = [path for path in written_files(state) if listed and is_within(path, listed)]
-        return with_uncommitted(state, there) if listed else state
-    return state
-
-
-def _git(part: SimpleCommand) -> list[str]:
-    is_git = program_name(part.words[0]) == "git"
-    return command_line.git_words(part.words) if is_git else []
+    is_clean = parts[:1] == [["status"]] and _CLEAN in body.output
+    return with_uncommitted(state, ()) if is_clean else state
 
 
 def with_operation(state: SessionState, operation: GitOperation) -> SessionState:

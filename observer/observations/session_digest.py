@@ -80,11 +80,7 @@ def is_changed(file: FileState) -> bool:
 
 
 def _made(known: SessionState) -> str:
-    """Return what a session committed or planned; "" for neither.
-
-    A commit that has no word in common with any request, such as one that took in the work of
-    other sessions, does not name it.
-    """
+    """Return what a session committed, in a word of its requests, or planned; "" for neither."""
     subject = session_commits.subject_of(known.commits[0]) if known.commits else ""
     if subject and (not known.asks or _stems(subject) & _stems(*known.asks)):
         more = f" and {len(known.commits) - 1} more" if known.commits[1:] else ""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import reduce
-from itertools import compress
 from typing import Any
 
 from msgspec.structs import replace
@@ -64,6 +63,7 @@ from observer.observations.git_commands import GitOperation
 from observer.observations.memory_use import is_memory_use
 from observer.observations.open_failures import OpenFailure
 from observer.observations.session_state import PendingTool, SessionState
+from observer.observations.turns import Turn
 from observer.shell import command_line
 from observer.shell.runners import program_name
 
@@ -102,25 +102,23 @@ class SessionReducer:
         before = self._state
         self._state, items = _step(before, whole)
         old, new = before.turn, self._state.turn
-        ended = self._turn(_over(before)) if old and new and old.origin != new.origin else ()
+        ended = self._ended(old, whole) if old and new and old.origin != new.origin else ()
         self._last = whole
         return whole, (*items, *ended)
 
+    def _ended(self, turn: Turn, by: Recorded) -> Items:
+        """Return the item of a turn that a prompt ended, now a record if nothing came of it."""
+        over = replace(turn, is_over=True)
+        last = by if turns.says_something(turn) and not turns.says_something(over) else self._last
+        return (turns.item_of(over, last),) if last else ()
+
     def learn(self, items: Items, failures: Iterable[OpenFailure] = ()) -> None:
         """Take the fixes that the last event completed, and the checks that are red now."""
-        self._state = session_state.with_fixes(self._state, items)
         if self._state.turn:
             self._state = replace(self._state, turn=turns.with_fixes(self._state.turn, items))
         if self._session:
             seen = tuple(one for one in failures if self._session.id in one.sessions)
             self._state = replace(self._state, failing=seen)
-
-    def retract(self, answer: Item) -> None:
-        """Take back an answer that turned out to belong to a procedure."""
-        said, known = conversation.answer_of(answer), self._state
-        decided = tuple(one for one in known.decided if one != session_state.saying(said))
-        turn = known.turn and turns.without_answer(known.turn, said)
-        self._state = replace(known, decided=decided, turn=turn)
 
     def commit(self, saying: str, paths: Iterable[str], *, is_sole: bool) -> None:
         """Note a commit of the session's changes that was made outside of it."""
@@ -166,7 +164,7 @@ def _step(before: SessionState, recorded: EventRecord) -> Step:
         return _result(before, recorded, recorded.pending)
     if isinstance(event.body, Prompt) and not prompts.words_of(event.body.text):
         return before, ()
-    counted = session_state.with_count(before, kind_of(event.body), event.agent)
+    counted = session_state.with_count(before, kind_of(event.body))
     is_recall = is_memory_use(event.body)
     if counted.turn and (is_recall or isinstance(event.body, _CALLS)):
         counted = replace(counted, turn=turns.with_call(counted.turn, _sort_of(event.body)))
@@ -178,10 +176,6 @@ def _step(before: SessionState, recorded: EventRecord) -> Step:
     if step is None:
         return counted, ()
     return step(counted, recorded, event.body)
-
-
-def _over(state: SessionState) -> SessionState:
-    return replace(state, turn=replace(state.turn, is_over=True)) if state.turn else state
 
 
 def _sort_of(call: AnyBody) -> str:
@@ -254,15 +248,9 @@ def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
 
 def _with_answers(before: SessionState, items: Items) -> SessionState:
     kept = [one for one in items if one.kind != "record"]
-    said = [conversation.answer_of(one) for one in kept]
-    is_own = [one.subtitle == conversation.ANSWERED for one in kept]
-    turn = before.turn and reduce(turns.with_answer, said, before.turn)
-    return replace(
-        before,
-        decided=session_state.added(before.decided, *said),
-        in_own_words=session_state.added(before.in_own_words, *compress(said, is_own)),
-        turn=turn,
-    )
+    own = [conversation.answer_of(one) for one in kept if one.subtitle == conversation.ANSWERED]
+    turn = before.turn and reduce(turns.with_answer, map(conversation.answer_of, kept), before.turn)
+    return replace(before, decided=session_state.added(before.decided, *own), turn=turn)
 
 
 def _prompt(before: SessionState, recorded: Recorded, body: Prompt) -> Step:
@@ -306,9 +294,9 @@ def _compaction(before: SessionState, recorded: Recorded, body: Compaction) -> S
 
 def _result(before: SessionState, whole: EventRecord, pending: PendingTool) -> Step:
     asked = whole.event.body
-    counted = session_state.with_count(before, kind_of(Outcome(tool="")), whole.event.agent)
+    counted = session_state.with_count(before, kind_of(Outcome(tool="")))
     after = session_state.with_count(
-        session_state.without_pending(counted, pending), kind_of(asked), ""
+        session_state.without_pending(counted, pending), kind_of(asked)
     )
     is_recall = is_memory_use(asked)
     if after.turn:
@@ -360,7 +348,8 @@ def _start(before: SessionState, _recorded: Recorded, body: SessionStart) -> Ste
 def _end(before: SessionState, recorded: Recorded, body: SessionEnd) -> Step:
     # An import takes for the end how far a session's records went.
     ended = before if is_imported(recorded.event) else session_state.without_groups(before)
-    after = replace(_over(ended), pending=())
+    over = ended.turn and replace(ended.turn, is_over=True)
+    after = replace(ended, pending=(), turn=over)
     if body.uncommitted is not None:
         after = session_commits.with_uncommitted(after, body.uncommitted)
     return after, tuple(made for one in before.pending for made in _unfinished(recorded, one))

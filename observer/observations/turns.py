@@ -38,10 +38,7 @@ MEMORY, GIT, OTHER = "memory", "git", "other"
 """Sorts of calls of tools in a turn."""
 ASKED_CHARS, REPLY_CHARS = 1200, 800
 """A prompt and a reply are quoted up to the paragraph that reaches so far; the log has the whole.
-
-Of 38 answers that final replies held, 37 stand within 800 characters, 30 within 400 and 23 within
-220.
-"""
+Of 38 answers that final replies held, 37 stand within 800 characters, 30 within 400."""
 _SUBSTANCE = 400
 """Characters of a reply that is worth finding, whatever was asked, and of prompt and reply together
 where git alone was called or the work was committed: less repeats the commit."""
@@ -121,7 +118,7 @@ def with_check(turn: Turn, name: str, outcome: str) -> Turn:
 
 def with_fixes(turn: Turn, items: Iterable[Item]) -> Turn:
     """Return a turn with the fixes among items that its events completed."""
-    said = [made.title for made in items if made.type == "fix"]
+    said = [made.title for made in items if made.type == "fix" and made.kind != "record"]
     if not said:
         return turn
     return replace(turn, mended=distinct((*turn.mended, *said), _OF_ONE_KIND))
@@ -130,12 +127,6 @@ def with_fixes(turn: Turn, items: Iterable[Item]) -> Turn:
 def with_answer(turn: Turn, said: str) -> Turn:
     """Return a turn in which the person answered a question."""
     answers = (*turn.answers, one_line(said, FACT))[-_OF_ONE_KIND:]
-    return replace(turn, answers=answers)
-
-
-def without_answer(turn: Turn, said: str) -> Turn:
-    """Return a turn without an answer."""
-    answers = tuple(one for one in turn.answers if one != one_line(said, FACT))
     return replace(turn, answers=answers)
 
 
@@ -202,11 +193,11 @@ def says_something(turn: Turn) -> bool:
     Of "commit and push" the commit is found; of "q" or a short answer to what names nothing, the
     turn before or after. Of what was broken off before anything came of it, the summary stays.
     """
-    if turn.is_over and not (turn.reply or turn.files or turn.commits or turn.answers):
+    if turn.is_over and not (turn.reply or turn.files or turn.commits):
         return False
-    if (turn.commits or turn.calls == (GIT,)) and not turn.answers:
+    if turn.commits or turn.calls == (GIT,):
         return len(turn.asked) + len(turn.reply) >= _SUBSTANCE
-    return bool(turn.title or turn.files or turn.answers or len(turn.reply) >= _SUBSTANCE)
+    return bool(turn.title or turn.files or len(turn.reply) >= _SUBSTANCE)
 
 
 def reply_of(turn: Turn) -> str:

@@ -117,7 +117,7 @@ class RecentSessions:
         alone = {past.session.id for past in self.all if not past.session.parent}
         done = {(turn.session_id, turn.title) for turn in found if turn.files_modified}
         last_turn = last.state.turn.origin.seq if last.state.turn else 0
-        shown = {turns.title_of(last.state.turn)} if last.state.turn else set()
+        shown = {title_of(last)}
         for turn in found:
             did = turn.files_modified or (turn.session_id, turn.title) not in done
             is_other = turn.id != item_id(last_turn) and turn.session_id in alone
@@ -195,6 +195,12 @@ class RecentSessions:
         branch = last.session.branch
         known = (past for past in self.all if branch not in _UNNAMED and branch in past.state.pulls)
         return next(((past, past.state.pulls[branch]) for past in known), None)
+
+
+def title_of(last: PastSession) -> str:
+    """Return the title of a session's last turn if that says something, else of the session."""
+    turn = last.state.turn
+    return turns.title_of(turn) if turn and turns.says_something(turn) else last.summary.title
 
 
 def _is_worth_listing(turn: Item) -> bool:

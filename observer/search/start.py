@@ -39,6 +39,7 @@ from observer.search.recent_sessions import (
     RecentSessions,
     Uncommitted,
     UncommittedFiles,
+    title_of,
 )
 from observer.search.token_budget import CardFact, OmittedItem, PackRequest
 from observer.search.unasked import ranked
@@ -193,13 +194,12 @@ def _last(last: PastSession) -> CardFact:
     """
     session, turn = last.session, last.state.turn
     where = f" on {named(session.branch)}" if clean(session.branch) else ""
+    did = turns.counts_of(turn) if turn else ""
     if turn and turns.says_something(turn):
-        item = item_id(turn.origin.seq)
-        text = _exchange(turns.title_of(turn), opening(turn.reply), turns.counts_of(turn))
+        item, reply = item_id(turn.origin.seq), opening(turn.reply)
     else:
-        item = last.summary.id
-        did = turns.counts_of(turn) if turn else ""
-        text = _exchange(last.summary.title, session_state.last_reply(last.state), did)
+        item, reply = last.summary.id, session_state.last_reply(last.state)
+    text = _exchange(title_of(last), reply, did)
     return CardFact(
         item=item,
         why=LAST,

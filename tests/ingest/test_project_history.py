@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from observer.core.events import AnyBody, Command, Commit, Edit, Event, FileWrite, Rewrite
+from observer.core.events import AnyBody, Command, Commit, Edit, Event, FileWrite, Prompt, Rewrite
 from observer.core.model import Item, Link, item_id
 from observer.ingest.pipeline import Pipeline
-from observer.observations.session_state import decode
 from observer.store.interface import Store
 
 OLD, NEW, NEWER = "a" * 40, "b" * 40, "c" * 40
@@ -59,21 +58,27 @@ def test_an_arc_spans_sessions_and_batches(
     assert everything(store) == before
 
 
-def test_a_session_learns_what_was_rejected_in_it(
-    pipeline: Pipeline, store: Store, folder: Path
-) -> None:
-    pipeline.ingest(happened(folder, ("s1", RED), ("s1", EDIT), ("s1", RED), ("s1", BACK)))
-    with store.read() as reader:
-        (session,) = reader.sessions()
-    assert decode(session.state).rejected == ("Tried a.py (`a = 1` became `a = 2`): did not help",)
-
-
 HISTORY: Sequence[tuple[str, AnyBody]] = (
     ("", Commit(hash=OLD, subject="x")),
     ("", Rewrite(reason="amend", pairs=((OLD, NEW),))),
     ("", Commit(hash=NEWER, subject="y", message=f"This reverts commit {OLD}.")),
     ("", Commit(hash=NEW, subject="x")),
 )
+
+
+def test_a_turn_that_a_prompt_broke_off_is_a_record(
+    pipeline: Pipeline, store: Store, folder: Path
+) -> None:
+    asked = (
+        ("s1", Prompt(text="Round the total up")),
+        ("s1", Prompt(text="No, mend the cart first")),
+    )
+    for event in happened(folder, *asked):
+        pipeline.ingest([event])
+    assert [item.kind for item in everything(store) if item.type == "turn"] == [
+        "record",
+        "observation",
+    ]
 
 
 def test_links_lead_to_commits_by_their_hash(

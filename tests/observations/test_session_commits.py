@@ -161,8 +161,6 @@ def asked_git(command: str, output: str) -> Command:
         pytest.param(asked_git("git commit -am x", MADE), 0, id="all"),
         pytest.param(asked_git("git commit -m x", MADE.replace("1 f", "2 f")), 0, id="as many"),
         pytest.param(asked_git("git status", f"On branch main\n{CLEAN}\n"), 0, id="clean"),
-        pytest.param(asked_git("git status --short", " M b.py\n?? new/\n"), 1, id="listed"),
-        pytest.param(asked_git("git status", "\tmodified:   a.py\n"), 1, id="listed at length"),
         pytest.param(asked_git("git status src", " M b.py\n"), 2, id="of a folder"),
     ],
 )

@@ -213,6 +213,8 @@ def test_a_session_that_committed_last_is_named_by_its_work(shop: Shop) -> None:
     )
     shop.tell(Reply(text="Committed and pushed."), SessionEnd())
     assert shop.said("last")[0].endswith("Round the total → It rounds half even now.")
+    shop.tell(Prompt(text="Round the total"), Reply(text="So."), session="old", ago_h=9)
+    assert shop.said("earlier turn") == ["make the total right → It rounds half even now."]
 
 
 @pytest.mark.parametrize("asked", ["ok push it", "commit"])
