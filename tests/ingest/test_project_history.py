@@ -7,7 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from observer.core.events import AnyBody, Command, Commit, Edit, Event, FileWrite, Prompt, Rewrite
+from observer.core.events import (
+    AnyBody,
+    Command,
+    Commit,
+    Edit,
+    Event,
+    FileWrite,
+    Prompt,
+    Rewrite,
+    ToolUse,
+)
 from observer.core.model import Item, Link, item_id
 from observer.ingest.pipeline import Pipeline
 from observer.store.interface import Store
@@ -69,16 +79,23 @@ HISTORY: Sequence[tuple[str, AnyBody]] = (
 def test_a_turn_that_a_prompt_broke_off_is_a_record(
     pipeline: Pipeline, store: Store, folder: Path
 ) -> None:
-    asked = (
-        ("s1", Prompt(text="Round the total up")),
-        ("s1", Prompt(text="No, mend the cart first")),
-    )
-    for event in happened(folder, *asked):
+    asked = ("Round the total up", "No, mend the cart first")
+    for event in happened(folder, *(("s1", Prompt(text=one)) for one in asked)):
         pipeline.ingest([event])
-    assert [item.kind for item in everything(store) if item.type == "turn"] == [
-        "record",
-        "observation",
-    ]
+    kinds = [item.kind for item in everything(store) if item.type == "turn"]
+    assert kinds == ["record", "observation"]
+
+
+def test_answers_to_a_procedure_are_records_from_the_first_on(
+    pipeline: Pipeline, store: Store, folder: Path
+) -> None:
+    asked = '{"questions": [{"question": "Go on?", "options": ["Yes", "No"]}]}'
+    output = '{"answers": {"Go on?": "Yes"}}'
+    body = ToolUse(tool="AskUserQuestion", input=asked, output=output)
+    for event in happened(folder, ("s1", body), ("s2", body)):
+        pipeline.ingest([event])
+    kinds = [item.kind for item in everything(store) if item.type == "decision"]
+    assert kinds == ["record", "record"]
 
 
 def test_links_lead_to_commits_by_their_hash(
