@@ -182,7 +182,7 @@ def _lines(
     yield from (_turn(turn, last, recent.all) for turn in islice(recent.turns(last), MOST_TURNS))
     yield from _checks(recent.all, red)
     yield from _forms(reader, request)
-    said = {path for each in dirty for path in each.paths[:MOST_DIRTY]}
+    said = {path for each in dirty for path in _shown(each)}
     yield from _files(reader, request, recent.all, said, exists)
     yield from islice(_committed(reader, request, last), MOST_OTHERS)
 
@@ -256,10 +256,15 @@ def _uncommitted(left: UncommittedFiles, last: PastSession) -> CardFact:
     by = left.past.session.client
     why = f"{PRINTED} {named(left.branch)}, not here" if left.branch else DIRTY[left.is_certain]
     why += "" if left.past is last else f", changed by {by} before"
-    shown = left.paths[:MOST_DIRTY]
-    more = f" and {len(left.paths) - len(shown)} more" if left.paths[MOST_DIRTY:] else ""
+    shown = _shown(left)
+    more = f" and {len(left.paths) - len(shown)} more" if left.paths[len(shown) :] else ""
     text = f"{dense(shown)}{more}"
     return CardFact(item=left.past.summary.id, why=why, text=text, most_chars=FILES_CHARS)
+
+
+def _shown(left: UncommittedFiles) -> list[str]:
+    """Return the files that are named; what is committed elsewhere is nobody's next step."""
+    return left.paths[: NAMES_SAID if left.branch else MOST_DIRTY]
 
 
 def _notes(reader: StoreReader, request: StartRequest) -> list[CardFact]:
