@@ -73,9 +73,9 @@ class ProjectHistory:
             self._arcs[project_id] = ProjectReducer(self._writer.project_state(project_id))
         return self._arcs[project_id]
 
-    def is_asked_again(self, made: Item) -> bool:
-        """See `ProjectReducer.is_asked_again`; of an item of an event that was added."""
-        return self._arcs[made.project_id or 0].is_asked_again(made)
+    def of_procedure(self, made: Item) -> tuple[int, ...]:
+        """See `ProjectReducer.of_procedure`; of an item of an event that was added."""
+        return self._arcs[made.project_id or 0].of_procedure(made)
 
     def failures(self, project_id: int) -> tuple[OpenFailure, ...]:
         """Return the checks of a project, of which an event was added, that are red."""

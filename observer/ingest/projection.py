@@ -95,13 +95,17 @@ class Projection:
         if not is_late:
             self._take_up(recorded, whole, drafted)
             self._take_back(whole, (*drafted, *arcs))
-            drafted = tuple(
-                replace(one, kind="record") if self._history.is_asked_again(one) else one
-                for one in drafted
-            )
         made = [*drafted, *arcs, *self._purpose(recorded)]
         self._items |= {item.id: item for item in made}
+        for answer in () if is_late else drafted:
+            self._demote(answer)
         return made[0].id if made else None
+
+    def _demote(self, answer: Item) -> None:
+        """Make records of an answer and the one before, if they belong to a procedure."""
+        for item_id in self._history.of_procedure(answer):
+            if found := self._items.get(item_id) or self._writer.item(item_id):
+                self._items[item_id] = replace(found, kind="record")
 
     def session(self, session_id: int) -> Session | None:
         """Return a session as it stands after the events added so far."""
@@ -149,10 +153,10 @@ class Projection:
 
     def _take_up(self, recorded: Recorded, whole: Recorded, drafted: Items) -> None:
         """Mark in other sessions that an event takes up what they left open."""
-        for session_id, saying, paths in list(
-            self._later.committed(recorded, drafted, self._folds)
-        ):
-            self._fold_of(session_id).commit(saying, paths)
+        taken = list(self._later.committed(recorded, drafted, self._folds))
+        is_sole = len(taken) == 1 and recorded.session_id is None
+        for session_id, saying, paths in taken:
+            self._fold_of(session_id).commit(saying, paths, is_sole=is_sole)
         back = self._history.wrote_back(whole)
         gone = discarding(whole, back)
         own = [whole.session_id] if back and whole.session_id else []

@@ -19,17 +19,19 @@ from observer.observations.drafts import (
     FACT,
     TITLE,
     ObservationDraft,
+    content_hash,
     item,
 )
 from observer.observations.prompt_injection import suspicion
-from observer.observations.prompts import heading_of
+from observer.observations.prompts import heading_of, names_its_subject
 from observer.observations.quoting import quoted
 from observer.observations.session_state import SessionState
 
 _SLOTS: tuple[Slot, ...] = ("observation", "arc", "extra")
 """Slots for the items of one event."""
-CHOSEN = "chosen by the person"
-"""Subtitle of an answer to a question."""
+CHOSEN, ANSWERED = "chosen by the person", "answered in the person's own words"
+"""Subtitles of an answer to a question."""
+_NUMBER = re.compile(r"\d+")
 _SAID_CHARS = 400
 _LEAST_CHARS = 15
 _PLAN_CHARS = 1500
@@ -71,13 +73,27 @@ def answered_questions(before: SessionState, recorded: Recorded, body: ToolUse) 
     slots = _SLOTS if recorded.seq == recorded.session_id else (*_SLOTS, "summary")
     return tuple(
         replace(
-            _decision(recorded, _chosen(each), slot, subtitle=CHOSEN),
+            _decision(recorded, _chosen(each), slot, subtitle=_how(each)),
+            # A number of a list, or a passcode, says nothing later.
+            kind="observation" if any(map(str.isalpha, "".join(each.chosen))) else "record",
             title=one_line(each.question, TITLE),
             facts=_options_text(each),
             links=_answers(before),
         )
         for slot, each in zip(slots, decided, strict=False)
     )
+
+
+def answer_of(made: Item) -> str:
+    """Return a question and its answer, of the item of one, as one statement."""
+    return made.narrative.partition("\n")[0]
+
+
+def topics_of(made: Item) -> tuple[str, ...]:
+    """Return what a question is known by, asked again: words without numbers, or its options."""
+    options = " ".join(sorted(one.partition(": ")[2].partition(": ")[0] for one in made.facts))
+    said = (_NUMBER.sub("#", made.title), options if names_its_subject(options) else "")
+    return tuple(content_hash(one)[:12] for one in said if one)
 
 
 def approved_plan(before: SessionState, recorded: Recorded, body: ToolUse) -> tuple[Item, ...]:
@@ -98,6 +114,13 @@ def _chosen(answer: AnsweredQuestion) -> str:
     labels = ", ".join(label for label, _ in answer.rejected)
     beside = f"\nNot chosen: {labels}." if labels else ""
     return f"{answer.question} {chosen}.{beside}"
+
+
+def _how(answer: AnsweredQuestion) -> str:
+    """Return how a question was answered: in words that no option has, and that say something."""
+    labels = {label for label, _ in answer.options}
+    own = [one for one in answer.chosen if one not in labels]
+    return ANSWERED if names_its_subject(" ".join(own)) else CHOSEN
 
 
 def _options_text(answer: AnsweredQuestion) -> tuple[str, ...]:

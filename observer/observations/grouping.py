@@ -6,8 +6,8 @@ whose id is that of the group's first event.
 Within a turn, and `WITHIN_MS` of the one before, the writes of one file by one sub-agent are a
 record, and the calls of one tool, counted; so are commands that did not fail. A command that
 failed, that a person typed, or that takes back work is a record of its own, with equal runs of the
-same outcome. Commands that only look around or stage files, and edits that a tool refused, give
-none. A prompt, commit or checkout ends every group.
+same outcome. Commands that only look around, and edits that a tool refused, give none. A prompt,
+commit or checkout ends every group.
 
 A client may report one delegation up to three times: when the sub-agent starts (its task), when it
 stops (its last words), and when the tool returns (both).
@@ -46,7 +46,6 @@ from observer.outcomes import check_runs, same_check
 from observer.outcomes.result import CommandResult
 from observer.shell import command_line
 from observer.shell.command_line import CommandLine
-from observer.shell.runners import program_name
 
 Step = tuple[SessionState, tuple[Item, ...]]
 
@@ -54,7 +53,6 @@ WITHIN_MS = 1_800_000
 CALLS, CALL = 20, 160
 """Most calls of a group that are shown apart, and characters of each."""
 _ERROR_CHARS = 400
-_STAGING = (["add"], ["stage"])
 _REFUSED = re.compile(
     r"has not been read|read it first|modified since|(?:string|text|context) .{0,40}not found"
     r"|not found in file|no (?:match|changes)|\d+ matches|multiple (?:matches|occurrences)"
@@ -95,7 +93,7 @@ def write(
 def command(before: SessionState, recorded: Recorded, body: Command, result: CommandResult) -> Step:
     """Add a run to the group of its command and outcome, or begin one."""
     line = command_line.parse_command_line(body.command)
-    if result.ok is not False and (line.is_routine or _only_stages(body.command)):
+    if result.ok is not False and line.is_routine:
         return before, ()
     draft = command_text.run(body, line, result, where=where_of(recorded))
     name = same_check.located_head(body.command, root=recorded.root, cwd=recorded.event.cwd)
@@ -201,44 +199,13 @@ def tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
     return called(before, recorded, draft, server, asked)
 
 
-def _only_stages(command: str) -> bool:
-    parts = command_line.simple_commands(command)
-    staged = [
-        program_name(part.words[0]) == "git" and command_line.git_words(part.words)[:1] in _STAGING
-        for part in parts
-    ]
-    return any(staged) and all(
-        stages or part.looks for stages, part in zip(staged, parts, strict=True)
-    )
-
-
 def _ran(before: SessionState, line: CommandLine, name: str, result: CommandResult) -> SessionState:
-    was = before.commands.get(name)
-    if result.is_cut_off and was and was.ok is False:
-        return before  # still red: the result of this run is unknown
     run = CommandState(
         ok=None if result.is_cut_off else result.ok,
         said=result.said,
-        tool=result.tool or line.tool,
         is_check=result.is_check or line.tool == "git",
     )
-    return session_state.with_command(before, name, run, _answered(before, name, result))
-
-
-def _answered(before: SessionState, name: str, result: CommandResult) -> tuple[str, ...]:
-    """Return the failing test runs that a passing, broader run of the same runner resolves."""
-    if not result.ok or result.passed is None:
-        return ()
-    wanted = {word for word in name.split() if not word.startswith("-")}
-    return tuple(
-        head
-        for head, ran in before.commands.items()
-        if ran.ok is False
-        and ran.tool == result.tool
-        and head != name
-        and (same_check.BELOW in head) == (same_check.BELOW in name)
-        and wanted <= set(head.split())
-    )
+    return session_state.with_command(before, name, run)
 
 
 def _outcome(result: CommandResult) -> str:
@@ -284,10 +251,7 @@ def delegation(before: SessionState, recorded: Recorded, body: Delegation) -> St
     draft = event_text.delegation(whole)
     if draft is None:
         return before, ()
-    title, others = draft.title, before.delegations
     if earlier:
-        half = event_text.delegation(Delegation(task=known_task, result=known_result))
-        others = tuple(one for one in others if half is None or one != half.title)
         before = session_state.without_group(before, earlier)
     texts = (task or known_task, result or known_result)
     origin = origin_of(recorded)
@@ -297,8 +261,7 @@ def delegation(before: SessionState, recorded: Recorded, body: Delegation) -> St
         texts=texts,
     )
     group = replace(group, times=group.times + 1, chars=max(group.chars, draft.chars))
-    after = replace(before, delegations=session_state.added(others, title))
-    return session_state.with_group(after, group), _items(draft, recorded, group)
+    return session_state.with_group(before, group), _items(draft, recorded, group)
 
 
 def _earlier(before: SessionState, agent: str, task: str, result: str) -> OpenGroup | None:

@@ -35,6 +35,7 @@ from observer.core.order import Order
 from observer.core.text import distinct, named, one_line, relative
 from observer.core.value import newest
 from observer.observations import (
+    conversation,
     failure_tracker,
     git_commands,
     inverse_edits,
@@ -43,18 +44,22 @@ from observer.observations import (
 )
 from observer.observations.analysis import analysis_of, with_silence
 from observer.observations.conversation import CHOSEN
-from observer.observations.drafts import FAILED, content_hash, order_of, where_of
+from observer.observations.drafts import FAILED, order_of, where_of
 from observer.observations.failure_records import TrackedEdit
+from observer.observations.fix_text import ALTERNATIVE
 from observer.observations.inverse_edits import Reversal
 from observer.observations.open_failures import CommandOutcome
 from observer.observations.project_state import Items, ProjectState, Step, TrackedCommit
 from observer.outcomes.check_runs import check_results_of
 from observer.outcomes.visible_output import visible_output_of
+from observer.shell import command_line
+from observer.shell.check_tools import checker_of
 
 TASKS = 40
 _DELETING = frozenset({"-d", "-D", "--delete"})
 _PULLED = 50
-_QUESTIONS = 100
+_QUESTIONS = 200
+_STYLE = frozenset({"lint", "format"})
 _HOOKS = ("|git commit",)
 
 
@@ -210,19 +215,19 @@ class ProjectReducer:
         self._state, items = _keep_links(after, made[0], items)
         return items
 
-    def is_asked_again(self, made: Item) -> bool:
-        """Return True if an answer is to a question that was answered before, and note it.
+    def of_procedure(self, made: Item) -> tuple[int, ...]:
+        """Return the items of answers that belong to a procedure, by an answer, and note it.
 
-        What is asked again and again belongs to a procedure, such as a client's own command.
+        What is asked again and again, and answered by one of the options that it offers, belongs
+        to a procedure, such as a client's own command: this answer and the one before.
         """
-        if made.subtitle != CHOSEN:
-            return False
-        key = content_hash(made.title)[:12]
-        if key in self._state.questions:
-            return True
-        questions = (*self._state.questions, key)[-_QUESTIONS:]
-        self._state = replace(self._state, questions=questions)
-        return False
+        if made.subtitle != CHOSEN or made.kind == "record":
+            return ()
+        topics = conversation.topics_of(made)
+        before = [self._state.questions[one] for one in topics if one in self._state.questions]
+        questions = {**self._state.questions, **dict.fromkeys(topics, made.id)}
+        self._state = replace(self._state, questions=newest(questions, _QUESTIONS))
+        return (made.id, *before) if before else ()
 
     @property
     def state(self) -> ProjectState:
@@ -361,7 +366,16 @@ def _command(known: ProjectState, recorded: Recorded, body: Command, made: Item)
     if made.category != FAILED and made.folded > 1:  # links name the run, not its record
         made = replace(made, id=item_id(recorded.seq))
     after, items = failure_tracker.with_command(after, recorded, body, result, made)
-    return after, (*undone, *items)
+    return after, (*undone, *map(_unless_of_style, items))
+
+
+def _unless_of_style(made: Item) -> Item:
+    """Return a fix as a record if a linter or a formatter alone found what it mended."""
+    if made.type != "fix" or made.category == ALTERNATIVE or not made.facts:
+        return made
+    failed = command_line.simple_commands(made.facts[0].removeprefix("$ "))
+    kinds = {found.kind for part in failed if (found := checker_of(part.words))}
+    return replace(made, kind="record") if kinds and kinds <= _STYLE else made
 
 
 # Any: each function takes the body of its key's type, which a dict's type cannot say.

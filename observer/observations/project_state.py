@@ -58,10 +58,10 @@ class ProjectState(Value):
     work is in git's stash. `dissolved` are commits that a reset turned into uncommitted changes,
     until the next commit. `linked` are the links of observations that may still grow. `tasks` are
     the checks that a task (`make test`) turned out to run. `stashes` are the entries of git's
-    stash, newest last. `questions` are keys of those that were answered. `is_checkout_reported`
-    after a hook reported a checkout, until the command that made it is reported too. `heard_ms` and
-    `imported_ms` are as of `core.order.Order`; `is_out_of_order` once an event came late, of which
-    the state knows nothing: it has to be derived anew.
+    stash, newest last. `questions` are the last answers to what was asked, by its topics.
+    `is_checkout_reported` after a hook reported a checkout, until the command that made it is
+    reported too. `heard_ms` and `imported_ms` are as of `core.order.Order`; `is_out_of_order` once
+    an event came late, of which the state knows nothing: it has to be derived anew.
     """
 
     edits: tuple[TrackedEdit, ...] = ()
@@ -79,7 +79,7 @@ class ProjectState(Value):
     shown_branches: dict[str, str] = msgspec.field(default_factory=dict)
     stashes: tuple[StashEntry, ...] = ()
     stashed_at_ms: dict[str, int] = msgspec.field(default_factory=dict)
-    questions: tuple[str, ...] = ()
+    questions: dict[str, int] = msgspec.field(default_factory=dict)
     is_checkout_reported: bool = False
     heard_ms: int = 0
     imported_ms: int = 0

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
+_FIRST_HEADING = re.compile(r"^#{1,6} \S.*$", re.MULTILINE)
 _NO_PROSE = ("#", "|", "```", "~~~", "---")
 _LINES = 3
 """Lines kept of a code block or a table."""
@@ -45,6 +46,15 @@ def opening(text: str) -> str:
         else:
             return "\n".join(filter(None, (announced, paragraph)))
     return ""
+
+
+def finding(text: str) -> str:
+    """Return the first paragraph of a report: of what stands below its first heading, if any.
+
+    What stands before that announces it.
+    """
+    below = _FIRST_HEADING.search(text)
+    return (below and opening(text[below.end() :])) or opening(text)
 
 
 def _paragraphs(text: str) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """A session's commits as text, and which of its changes no commit is known to have.
 
-That a change is committed is what git says: by a commit that was reported, or where it is asked, as
-at the end of a session. What a command line asked for may not have come about.
+That a change is committed is what git says: by a commit that was reported, by what it printed to
+the session, or where it is asked, as at the end of a session. What a command line asked for may not
+have come about.
 
 A commit is kept as the text of `commit_text`, which the summary shows; commits that git replaced
 or dropped are removed.
@@ -17,11 +18,12 @@ from msgspec.structs import replace
 from observer.core.events import Command
 from observer.core.model import Recorded
 from observer.core.patterns import lazy_pattern
-from observer.core.text import is_within, one_line
+from observer.core.text import is_within, one_line, relative
 from observer.core.value import newest
 from observer.observations import git_commands, turns
 from observer.observations.git_commands import GitOperation, Scope
 from observer.observations.session_state import FileState, SessionState, added, without_groups
+from observer.shell import command_line
 
 HASH_CHARS = 10
 STASHES = 8
@@ -32,6 +34,16 @@ _PULL = lazy_pattern(
     r"https://[\w.-]+(?:/[\w.~-]+){2,6}/(?:pull|pull-requests|pulls|merge_requests)/(\d+)\b"
 )
 """A pull request on GitHub, Bitbucket, Gitea or Forgejo, a merge request on GitLab."""
+
+
+_COMMITTED = lazy_pattern(
+    r"^\[(?P<branch>[^\]\s]{1,200})[^\]\n]{0,40} [0-9a-f]{7,64}\] [^\n]*"
+    r"(?:\n [^\n]*){0,3}?\n (?P<files>\d+) files? changed",
+    re.MULTILINE,
+)
+_CLEAN = "nothing to commit, working tree clean"
+_TAKING = (["add"], ["commit"])
+_ALL = frozenset({"-A", "--all", ".", "-u", "-a", "-am"})
 
 
 def commit_text(subject: str, commit: str) -> str:
@@ -91,10 +103,15 @@ def with_commit(state: SessionState, saying: str, paths: Iterable[str]) -> Sessi
     return replace(state, files=files, commits=added(state.commits, saying))
 
 
-def with_later_commit(state: SessionState, saying: str, paths: Iterable[str]) -> SessionState:
-    """Return the state after a commit of the session's changes that was made outside of it."""
-    clean = with_commit(state, "", paths)
-    return replace(clean, later_commits=added(state.later_commits, saying))
+def with_later_commit(
+    state: SessionState, saying: str, paths: Iterable[str], *, is_sole: bool
+) -> SessionState:
+    """Return the state after a commit outside of it; `is_sole` as `SessionState.sole_commit`."""
+    return replace(
+        with_commit(state, "", paths),
+        later_commits=added(state.later_commits, saying),
+        sole_commit=state.sole_commit or (subject_of(saying) if is_sole else ""),
+    )
 
 
 def written_files(state: SessionState) -> tuple[str, ...]:
@@ -112,7 +129,8 @@ def with_uncommitted(state: SessionState, uncommitted: Collection[str]) -> Sessi
     """Return the state after `git status` listed those of the written files as `uncommitted`."""
     files = dict(state.files)
     for path in written_files(state):
-        is_there = path in uncommitted
+        # A commit that git printed may be in another clone than the one that is asked.
+        is_there = path in uncommitted and (files[path].is_dirty or not files[path].printed)
         is_aside = files[path].is_stashed and not is_there
         files[path] = replace(files[path], is_dirty=is_there or is_aside, is_stashed=is_aside)
     return replace(state, files=files, is_git_asked=True)
@@ -140,7 +158,30 @@ def with_git_commands(
     """Return the state after the git commands of a line; `is_ok` as in `completed_parts`."""
     for operation, _ in git_commands.operations_of(recorded, body, is_ok=is_ok):
         state = with_operation(state, operation)
-    return state
+    return _with_printed(state, recorded, body)
+
+
+def _with_printed(state: SessionState, recorded: Recorded, body: Command) -> SessionState:
+    """Return the state after what git printed of commits, and of the work tree.
+
+    A commit holds the files that its line added, or all that are open if it is of as many.
+    """
+    if "git" not in body.command:
+        return state
+    parts = [git_commands.words_of(one) for one in command_line.simple_commands(body.command)]
+    for found in _COMMITTED.finditer(body.output):
+        given = [word for words in parts if words[:1] in _TAKING for word in words[1:]]
+        open_now = open_files(state)
+        is_all = not _ALL.isdisjoint(given) or int(found["files"]) >= len(open_now)
+        places = [relative(word, recorded.root, recorded.event.cwd) for word in given]
+        taken = {path for path in open_now if is_all or (places and is_within(path, places))}
+        files = {
+            path: replace(_committed_file(one), printed=found["branch"]) if path in taken else one
+            for path, one in state.files.items()
+        }
+        state = replace(state, files=files)
+    is_clean = parts[:1] == [["status"]] and _CLEAN in body.output
+    return with_uncommitted(state, ()) if is_clean else state
 
 
 def with_operation(state: SessionState, operation: GitOperation) -> SessionState:
@@ -223,7 +264,7 @@ def _without_stash(state: SessionState, operation: GitOperation) -> SessionState
 
 
 def _committed_file(touched: FileState) -> FileState:
-    clean = replace(touched, is_dirty=False, is_stashed=False, committed=None)
+    clean = replace(touched, is_dirty=False, is_stashed=False, committed=None, printed="")
     return replace(clean, committed=clean)
 
 

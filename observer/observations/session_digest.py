@@ -25,7 +25,7 @@ _SYMBOLS_SHOWN = 3
 _SYMBOL_CHARS = 60
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_STEM = 6
+_STEM = 5
 _IN_COMMON = 2
 """Stems of a request that what was done must repeat, for the request to name it."""
 
@@ -47,9 +47,7 @@ def title_of(session: Session, known: SessionState) -> str:
     named = (one for one in known.asks if len(_stems(one) & did) >= _IN_COMMON)
     # The subject of a commit or plan is shorter than a long request, and says what came of it.
     taken_up = [one for one in named if not (one.endswith("\u2026") and _made(known))][:1]
-    # What takes in the work of several sessions later names none of them.
-    later = map(session_commits.subject_of, known.later_commits[:1])
-    said = (*taken_up, _made(known), *known.asks[:1], *later, _changed(known), asked)
+    said = (*taken_up, _made(known), *known.asks[:1], known.sole_commit, _changed(known), asked)
     return one_line(next(filter(None, (*said, request_of(session, known))), ""), TITLE)
 
 
@@ -82,10 +80,11 @@ def is_changed(file: FileState) -> bool:
 
 
 def _made(known: SessionState) -> str:
-    """Return what a session committed or planned; "" for neither."""
-    if known.commits:
+    """Return what a session committed, in a word of its requests, or planned; "" for neither."""
+    subject = session_commits.subject_of(known.commits[0]) if known.commits else ""
+    if subject and (not known.asks or _stems(subject) & _stems(*known.asks)):
         more = f" and {len(known.commits) - 1} more" if known.commits[1:] else ""
-        return f"{session_commits.subject_of(known.commits[0])}{more}"
+        return f"{subject}{more}"
     if plan := known.plan or known.begun_plan:
         return f"Plan: {plan}"
     return ""

@@ -46,6 +46,7 @@ from observer.observations import (
     grouping,
     planning,
     prompts,
+    quoting,
     session_commits,
     session_lifecycle,
     session_state,
@@ -62,9 +63,12 @@ from observer.observations.git_commands import GitOperation
 from observer.observations.memory_use import is_memory_use
 from observer.observations.open_failures import OpenFailure
 from observer.observations.session_state import PendingTool, SessionState
+from observer.observations.turns import Turn
 from observer.shell import command_line
+from observer.shell.runners import program_name
 
 Items = tuple[Item, ...]
+_GIT = frozenset({"git", "gh"})
 _CALLS = (Command, FileWrite, FileRead, Search, ToolUse, Delegation)
 Step = tuple[SessionState, Items]
 
@@ -98,22 +102,28 @@ class SessionReducer:
         before = self._state
         self._state, items = _step(before, whole)
         old, new = before.turn, self._state.turn
-        ended = self._turn(before) if old and new and old.origin != new.origin else ()
+        ended = self._ended(old, whole) if old and new and old.origin != new.origin else ()
         self._last = whole
         return whole, (*items, *ended)
 
+    def _ended(self, turn: Turn, by: Recorded) -> Items:
+        """Return the item of a turn that a prompt ended, now a record if nothing came of it."""
+        over = replace(turn, is_over=True)
+        last = by if turns.says_something(turn) and not turns.says_something(over) else self._last
+        return (turns.item_of(over, last),) if last else ()
+
     def learn(self, items: Items, failures: Iterable[OpenFailure] = ()) -> None:
         """Take the fixes that the last event completed, and the checks that are red now."""
-        self._state = session_state.with_fixes(self._state, items)
         if self._state.turn:
             self._state = replace(self._state, turn=turns.with_fixes(self._state.turn, items))
         if self._session:
             seen = tuple(one for one in failures if self._session.id in one.sessions)
             self._state = replace(self._state, failing=seen)
 
-    def commit(self, saying: str, paths: Iterable[str]) -> None:
+    def commit(self, saying: str, paths: Iterable[str], *, is_sole: bool) -> None:
         """Note a commit of the session's changes that was made outside of it."""
-        self._state = session_commits.with_later_commit(self._state, saying, paths)
+        after = session_commits.with_later_commit(self._state, saying, paths, is_sole=is_sole)
+        self._state = after
 
     def discard(self, operations: Iterable[GitOperation]) -> None:
         """Note that changes of the session were discarded outside of it."""
@@ -168,10 +178,10 @@ def _step(before: SessionState, recorded: EventRecord) -> Step:
         return _result(before, recorded, recorded.pending)
     if isinstance(event.body, Prompt) and not prompts.words_of(event.body.text):
         return before, ()
-    counted = session_state.with_count(before, kind_of(event.body), event.agent)
+    counted = session_state.with_count(before, kind_of(event.body))
     is_recall = is_memory_use(event.body)
     if counted.turn and (is_recall or isinstance(event.body, _CALLS)):
-        counted = replace(counted, turn=turns.with_call(counted.turn, is_recall=is_recall))
+        counted = replace(counted, turn=turns.with_call(counted.turn, _sort_of(event.body)))
     if is_recall:
         return _superseded(counted, event.body), ()
     if conversation.is_refused(event.body):  # it never ran
@@ -180,6 +190,16 @@ def _step(before: SessionState, recorded: EventRecord) -> Step:
     if step is None:
         return counted, ()
     return step(counted, recorded, event.body)
+
+
+def _sort_of(call: AnyBody) -> str:
+    """Return the sort of a call, as turns keep it; of git if all that does anything is git."""
+    if is_memory_use(call):
+        return turns.MEMORY
+    parts = command_line.simple_commands(call.command) if isinstance(call, Command) else ()
+    is_git = [program_name(part.words[0]) in _GIT for part in parts]
+    does = any(not git and not part.looks for git, part in zip(is_git, parts, strict=True))
+    return turns.GIT if any(is_git) and not does else turns.OTHER
 
 
 def _write(before: SessionState, recorded: Recorded, body: FileWrite) -> Step:
@@ -217,7 +237,8 @@ def _with_checks(after: SessionState, before: SessionState) -> SessionState:
     """Return the state with the checks in its turn that have just ended and said how."""
     turn = after.turn
     for name, run in after.commands.items() if turn else ():
-        if turn and run.is_check and run.said and run is not before.commands.get(name):
+        is_new = run is not before.commands.get(name) and "git commit" not in name
+        if turn and run.is_check and run.said and is_new:
             turn = turns.with_check(turn, name, run.said)
     return after if turn is after.turn else replace(after, turn=turn)
 
@@ -236,16 +257,14 @@ def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
     if plan := conversation.approved_plan(after, recorded, body):
         return planning.planned(after, body), plan
     after = session_commits.with_pull(after, recorded.branch, body.input, body.output)
-    if after.turn:
-        after = replace(after, turn=turns.with_tool(after.turn, body))
     return grouping.tool_use(after, recorded, body)
 
 
 def _with_answers(before: SessionState, items: Items) -> SessionState:
-    said = [one.narrative.partition("\n")[0] for one in items]
-    decided = session_state.added(before.decided, *said)
-    turn = before.turn and reduce(turns.with_answer, said, before.turn)
-    return replace(before, decided=decided, turn=turn)
+    kept = [one for one in items if one.kind != "record"]
+    own = [conversation.answer_of(one) for one in kept if one.subtitle == conversation.ANSWERED]
+    turn = before.turn and reduce(turns.with_answer, map(conversation.answer_of, kept), before.turn)
+    return replace(before, decided=session_state.added(before.decided, *own), turn=turn)
 
 
 def _prompt(before: SessionState, recorded: Recorded, body: Prompt) -> Step:
@@ -276,19 +295,26 @@ def _intent(before: SessionState, recorded: Recorded, body: Intent) -> Step:
     return session_state.with_pending(before, tool_pairing.pending(recorded, body)), ()
 
 
-def _outcome(before: SessionState, recorded: Recorded, _body: Outcome | Compaction) -> Step:
+def _outcome(before: SessionState, recorded: Recorded, _body: Outcome) -> Step:
     return before, _plain(recorded)
+
+
+def _compaction(before: SessionState, recorded: Recorded, body: Compaction) -> Step:
+    """Record a summary under its first sentence, not under the heading of its first section."""
+    first, _, below = quoting.finding(body.summary).partition("\n")
+    title = prompts.title_of(below if below and first.endswith(":") else first)
+    return before, tuple(replace(made, title=title or made.title) for made in _plain(recorded))
 
 
 def _result(before: SessionState, whole: EventRecord, pending: PendingTool) -> Step:
     asked = whole.event.body
-    counted = session_state.with_count(before, kind_of(Outcome(tool="")), whole.event.agent)
+    counted = session_state.with_count(before, kind_of(Outcome(tool="")))
     after = session_state.with_count(
-        session_state.without_pending(counted, pending), kind_of(asked), ""
+        session_state.without_pending(counted, pending), kind_of(asked)
     )
     is_recall = is_memory_use(asked)
     if after.turn:
-        after = replace(after, turn=turns.with_call(after.turn, is_recall=is_recall))
+        after = replace(after, turn=turns.with_call(after.turn, _sort_of(asked)))
     if is_recall:
         return after, ()
     if isinstance(asked, FileWrite):
@@ -331,7 +357,8 @@ def _start(before: SessionState, _recorded: Recorded, body: SessionStart) -> Ste
 def _end(before: SessionState, recorded: Recorded, body: SessionEnd) -> Step:
     # An import takes for the end how far a session's records went.
     ended = before if is_imported(recorded.event) else session_state.without_groups(before)
-    after = replace(ended, pending=())
+    over = ended.turn and replace(ended.turn, is_over=True)
+    after = replace(ended, pending=(), turn=over)
     if body.uncommitted is not None:
         after = session_commits.with_uncommitted(after, body.uncommitted)
     return after, tuple(made for one in before.pending for made in _unfinished(recorded, one))
@@ -379,7 +406,7 @@ _STEPS: dict[type[AnyBody], Callable[[SessionState, Recorded, Any], Step]] = {
     ToolUse: _tool_use,
     Intent: _intent,
     Outcome: _outcome,
-    Compaction: _outcome,
+    Compaction: _compaction,
     Commit: _commit,
     Checkout: _moved,
     Rewrite: _moved,

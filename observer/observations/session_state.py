@@ -17,7 +17,6 @@ from observer.code.change_summary import (
     EditFingerprints,
 )
 from observer.core.events import Command, FileRead, FileWrite, Search, ToolUse
-from observer.core.model import Item
 from observer.core.text import distinct, one_line
 from observer.core.value import Value, decode_state, encode_state, newest
 from observer.observations import turns
@@ -73,7 +72,8 @@ class FileState(Value):
     """What a session did to one file; `is_dirty` until git says that its changes are committed.
 
     `is_stashed` if git's stash holds them, `is_undone` if nothing of them is left. `committed` is
-    the state as of the last commit.
+    the state as of the last commit, `printed` the branch of one that git printed to the session,
+    which nothing else has reported.
     """
 
     reads: int = 0
@@ -86,6 +86,7 @@ class FileState(Value):
     is_stashed: bool = False
     is_undone: bool = False
     committed: FileState | None = None
+    printed: str = ""
 
 
 class CommandState(Value):
@@ -93,7 +94,6 @@ class CommandState(Value):
 
     ok: bool | None = None
     said: str = ""
-    tool: str = ""
     is_check: bool = False
     runs: int = 1
 
@@ -115,8 +115,9 @@ class SessionState(Value):
     `turn` goes on, None before the first prompt; `asks` are the titles of those that named their
     subject, `reply` how the last before that turn began (see `last_reply`). `plan` is the heading
     of a plan not yet begun, `begun_plan` of one that a later session began. `decided` are the
-    person's answers; `later_commits` were made outside of the session and hold its changes;
-    `failing` are the checks that failed in it and are red.
+    person's answers in words of their own; `later_commits` were made outside of the session and
+    hold its changes, `sole_commit` is the subject of one that holds those of no other session and
+    was made in none; `failing` are the checks that failed in it and are red.
     `stash` are the session's files in each entry of git's stash, newest last; `is_stashed` while
     changes are there and no file was written since: checks then run without them.
     `pulls` is the pull request of each branch that a tool named.
@@ -138,16 +139,14 @@ class SessionState(Value):
     decided: tuple[str, ...] = ()
     lists: tuple[TodoList, ...] = ()
     failing: tuple[OpenFailure, ...] = ()
-    rejected: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()
     later_commits: tuple[str, ...] = ()
+    sole_commit: str = ""
     has_searched: bool = False
     pulls: dict[str, str] = msgspec.field(default_factory=dict)
-    delegations: tuple[str, ...] = ()
     customs: tuple[str, ...] = ()
     remembered: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
-    agents: tuple[str, ...] = ()
     counts: dict[str, int] = msgspec.field(default_factory=dict)
 
 
@@ -189,12 +188,9 @@ def added(sayings: tuple[str, ...], *new: str) -> tuple[str, ...]:
     return (*sayings, *fresh)[-SAYINGS:] if fresh else sayings
 
 
-def with_count(state: SessionState, kind: str, agent: str) -> SessionState:
-    """Return the state with one more event of a kind, and its sub-agent if there is one."""
-    counts = {**state.counts, kind: state.counts.get(kind, 0) + 1}
-    if not agent:
-        return replace(state, counts=counts)
-    return replace(state, counts=counts, agents=added(state.agents, agent))
+def with_count(state: SessionState, kind: str) -> SessionState:
+    """Return the state with one more event of a kind."""
+    return replace(state, counts={**state.counts, kind: state.counts.get(kind, 0) + 1})
 
 
 def with_group(state: SessionState, group: OpenGroup) -> SessionState:
@@ -259,43 +255,14 @@ def with_write(
         is_dirty=True,
         is_stashed=False,
         is_undone=False,
+        printed="",
     )
-    return replace(
-        state,
-        files=newest(files, FILES),
-        is_stashed=False,
-        is_git_asked=False,
-    )
+    return replace(state, files=newest(files, FILES), is_stashed=False, is_git_asked=False)
 
 
-def with_command(
-    state: SessionState, head: str, run: CommandState, resolves: Iterable[str] = ()
-) -> SessionState:
-    """Return the state after a command ended.
-
-    `resolves` are the failing commands that its success resolves besides itself.
-    """
+def with_command(state: SessionState, head: str, run: CommandState) -> SessionState:
+    """Return the state after a command ended."""
     commands = dict(state.commands)
     before = commands.pop(head, None)
-    for failing in resolves if run.ok else ():
-        commands.pop(failing, None)
     commands[head] = replace(run, runs=before.runs + 1 if before else 1)
     return replace(state, commands=newest(commands, COMMANDS))
-
-
-def with_fixes(state: SessionState, items: Iterable[Item]) -> SessionState:
-    """Return the state with the attempts that were rejected, without the failures now resolved."""
-    for item in items:
-        if item.type == "rejected":
-            state = replace(state, rejected=added(state.rejected, item.title))
-        elif item.type == "fix":
-            state = _settled(state, item.facts[0].removeprefix("$ "))
-    return state
-
-
-def _settled(state: SessionState, head: str) -> SessionState:
-    """Return the state without a failing command that a fix resolved."""
-    was = state.commands.get(head)
-    if was is None or was.ok is not False:
-        return state
-    return replace(state, commands={one: r for one, r in state.commands.items() if one != head})

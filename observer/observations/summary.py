@@ -31,10 +31,7 @@ from observer.observations import (
 from observer.observations.drafts import QUESTION, SUBTITLE, TITLE, content_hash
 from observer.observations.open_failures import OpenFailure
 from observer.observations.prompt_injection import clean, suspicion
-from observer.observations.session_state import CommandState, SessionState
-from observer.outcomes.same_check import BELOW
-from observer.shell import command_line
-from observer.shell.fixers import rewrites
+from observer.observations.session_state import SessionState
 
 FIELD_CHARS = 900
 _FAILURES_SHOWN = 3
@@ -48,11 +45,10 @@ _NOUNS = {
     "file-write": "edit",
     "file-read": "file read",
     "command": "command",
-    "search": "search",
+    "search": "lookup",
     "commit": "commit",
     "tool-use": "other tool use",
 }
-_PLURALS = {"search": "searches"}
 
 
 def summarize(session: Session) -> Item | None:
@@ -125,7 +121,7 @@ def _has_substance(known: SessionState) -> bool:
             known.commands,
             known.commits,
             known.has_searched,
-            known.delegations,
+            known.counts.get("delegation"),
             known.customs,
             known.remembered,
             known.lists,
@@ -156,14 +152,11 @@ def _narrative(fields: SummaryFields) -> str:
 
 def _investigated(known: SessionState) -> str:
     only_read = [path for path, file in known.files.items() if not file.writes]
-    said = [f"Read {listed(only_read[::-1], 8)}"] if only_read else []
-    if known.delegations:
-        said.append(f"Delegated {listed(known.delegations, 4)}")
-    return _field(said)
+    return _field([f"Read {listed(only_read[::-1], 8)}"] if only_read else [])
 
 
 def _learned(known: SessionState) -> str:
-    """Return notes, and the person's decisions."""
+    """Return notes, and what the person decided in words of their own."""
     return _field([*known.remembered[-6:], *known.decided[-4:]])
 
 
@@ -175,7 +168,7 @@ def _completed(known: SessionState) -> str:
             for path, file in known.files.items()
             if session_digest.is_changed(file)
             and (file.fate or "changed") == verb
-            and not _is_elsewhere(path)
+            and not path.startswith(("/", "~"))
         ][::-1]
         shown = [
             session_digest.file_text(path, known.files[path]) for path in written[:_FILES_SHOWN]
@@ -190,8 +183,6 @@ def _completed(known: SessionState) -> str:
         said.append(f"Planned: {known.plan}")
     if known.begun_plan:
         said.append(f"Planned: {known.begun_plan} (begun in a later session)")
-    passing = {ran.said: head for head, ran in known.commands.items() if _passes(head, ran)}
-    said += [f"{head}: {said}" for said, head in list(passing.items())[-2:]]
     said += [*known.customs[-3:], *filter(None, [session_state.last_reply(known)])]
     return _field(said)
 
@@ -222,36 +213,16 @@ def _as_of(session: Session) -> str:
     return f"at {minute}" if session.status == "active" else f"when the session ended ({minute})"
 
 
-def _is_elsewhere(path: str) -> bool:
-    """Return True if a file is not part of the project, such as a client's own plan."""
-    return path.startswith(("/", "~")) or path[1:3] == ":/"
-
-
 def _notes(session: Session, known: SessionState) -> str:
     counts = [
-        f"{known.counts[kind]:,} {_PLURALS[noun]}"
-        if noun in _PLURALS and known.counts[kind] > 1
-        else counted(known.counts[kind], noun)
-        for kind, noun in _NOUNS.items()
-        if known.counts.get(kind)
+        counted(known.counts[kind], noun) for kind, noun in _NOUNS.items() if known.counts.get(kind)
     ]
     length_ms = session.last_ms - session.started_ms
     length = f" in {duration_text(length_ms)}" if length_ms >= _WORTH_SAYING_MS else ""
     said = [f"{', '.join(counts)}{length}"] if counts else []
-    if known.agents:
-        said.append(f"Sub-agents: {listed(known.agents, 5)}")
     if known.models:
         said.append(f"Models: {listed(known.models, 4)}")
     return _field(said)
-
-
-def _passes(head: str, ran: CommandState) -> bool:
-    """Return True if a success is worth reporting; of git commands only a push is."""
-    is_elsewhere = ran.tool in {"git", "gh", "curl", "wget"} or "git commit" in head
-    is_bookkeeping = is_elsewhere and "git push" not in head
-    only_rewrites = all(map(rewrites, command_line.simple_commands(head.partition(BELOW)[0])))
-    said = ran.said if ran.said != "no tests ran" else ""
-    return ran.ok is True and ran.is_check and bool(said) and not (is_bookkeeping or only_rewrites)
 
 
 def _failing_text(one: OpenFailure) -> str:

@@ -14,10 +14,10 @@ from collections.abc import Collection, Container, Iterable
 from msgspec import field
 from msgspec.structs import replace
 
-from observer.core.events import Prompt, Reply, ToolUse
+from observer.core.events import Prompt, Reply
 from observer.core.model import Item, Recorded
 from observer.core.text import block, counted, distinct, first_line, listed, one_line, relative
-from observer.core.value import TokenUsage, Value, newest
+from observer.core.value import Value, newest
 from observer.observations import concepts, prompts
 from observer.observations.drafts import (
     FACT,
@@ -32,30 +32,30 @@ from observer.observations.drafts import (
     where_of,
 )
 from observer.observations.note_syntax import mentions
-from observer.observations.quoting import opening, quoted
+from observer.observations.quoting import finding, opening, quoted
 
 TURN = "turn"
-ASKED_CHARS = 4000
-REPLY_CHARS = 800
-"""A reply is quoted up to the paragraph that reaches so far. Of 38 answers that final replies held,
-37 stand within 800 characters, 30 within 400 and 23 within 220."""
+MEMORY, GIT, OTHER = "memory", "git", "other"
+"""Sorts of calls of tools in a turn."""
+ASKED_CHARS, REPLY_CHARS = 2000, 800
+"""A prompt and a reply are quoted up to the paragraph that reaches so far; the log has the whole.
+Of 38 answers that final replies held, 37 stand within 800 characters, 30 within 400."""
 _SUBSTANCE = 400
-"""Characters of a reply that is worth finding, whatever was asked."""
+"""Characters of a reply that is worth finding, whatever was asked, and of prompt and reply together
+where git alone was called or the work was committed: less repeats the commit."""
 _ASKED = "Asked: "
 _COMMITTED = "Committed: "
 _REPLY = 400
 _OF_ONE_KIND = 12
 _SYMBOLS = 6
-_TOOLS = 6
 
 
 class Turn(Value):
     """What is known of a turn so far; sequences are oldest first, and bounded.
 
     `title` is what it is about, by the prompt or what that goes on with; "" if nothing says so yet.
-    `files` are the symbols changed in each file, `checks` how each ended last, `tools` the number
-    of calls of each other tool, `read` and `wrote` the tokens of the model, caches included.
-    `has_asked` this memory, `has_worked` with any other tool.
+    `files` are the symbols changed in each file, `checks` how each ended last, `calls` the sorts of
+    calls: of `MEMORY`, of `GIT`, of others. `is_over` once its session ended or was asked more.
     """
 
     origin: ItemOrigin
@@ -70,12 +70,9 @@ class Turn(Value):
     mended: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     reports: tuple[str, ...] = ()
-    tools: dict[str, int] = field(default_factory=dict)
+    calls: tuple[str, ...] = ()
     chars: int = 0
-    has_asked: bool = False
-    has_worked: bool = False
-    read: int = 0
-    wrote: int = 0
+    is_over: bool = False
 
 
 def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
@@ -88,7 +85,7 @@ def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
         origin=origin_of(recorded),
         title=prompts.title_of(words) if is_named else "",
         heading="" if is_named else goes_on,
-        asked=block(words, ASKED_CHARS),
+        asked=block(quoted(words, ASKED_CHARS), 2 * ASKED_CHARS),
         given=files,
         chars=len(body.text),
     )
@@ -96,14 +93,8 @@ def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
 
 def with_reply(turn: Turn, body: Reply) -> Turn:
     """Return a turn with what was said last in it."""
-    used = body.usage or TokenUsage()
-    return replace(
-        turn,
-        reply=quoted(body.text, REPLY_CHARS),
-        chars=turn.chars + len(body.text),
-        read=turn.read + used.input + used.cache_read + used.cache_write,
-        wrote=turn.wrote + used.output,
-    )
+    chars = turn.chars + len(body.text)
+    return replace(turn, reply=quoted(body.text, REPLY_CHARS), chars=chars)
 
 
 def with_write(turn: Turn, path: str, symbols: Iterable[str]) -> Turn:
@@ -136,7 +127,7 @@ def with_check(turn: Turn, name: str, outcome: str) -> Turn:
 
 def with_fixes(turn: Turn, items: Iterable[Item]) -> Turn:
     """Return a turn with the fixes among items that its events completed."""
-    said = [made.title for made in items if made.type == "fix"]
+    said = [made.title for made in items if made.type == "fix" and made.kind != "record"]
     if not said:
         return turn
     return replace(turn, mended=distinct((*turn.mended, *said), _OF_ONE_KIND))
@@ -149,30 +140,21 @@ def with_answer(turn: Turn, said: str) -> Turn:
 
 
 def with_report(turn: Turn, agent: str, result: str) -> Turn:
-    """Return a turn with the first paragraph of a sub-agent's report."""
-    said = one_line(f"{agent or 'a sub-agent'}: {opening(result)}", 2 * FACT)
+    """Return a turn with what a sub-agent's report says first."""
+    said = one_line(f"{agent or 'a sub-agent'}: {finding(result)}", 2 * FACT)
     if said in turn.reports:
         return turn
     return replace(turn, reports=(*turn.reports, said)[-_OF_ONE_KIND:])
 
 
-def with_tool(turn: Turn, body: ToolUse) -> Turn:
-    """Return a turn after a call of another tool."""
-    tool = body.tool.removeprefix("mcp__").partition("__")[0]
-    tools = {**turn.tools, tool: turn.tools.get(tool, 0) + 1}
-    return replace(turn, tools=newest(tools, _OF_ONE_KIND))
-
-
-def with_call(turn: Turn, *, is_recall: bool) -> Turn:
-    """Return a turn after a call of a tool, be it to ask this memory."""
-    if turn.has_asked if is_recall else turn.has_worked:
-        return turn
-    return replace(turn, has_asked=True) if is_recall else replace(turn, has_worked=True)
+def with_call(turn: Turn, sort: str) -> Turn:
+    """Return a turn after a call of a sort of tool."""
+    return turn if sort in turn.calls else replace(turn, calls=(*turn.calls, sort))
 
 
 def only_asks(turn: Turn) -> bool:
     """Return True if nothing was done in a turn but to ask this memory."""
-    return turn.has_asked and not turn.has_worked
+    return turn.calls == (MEMORY,)
 
 
 def with_plan(turn: Turn, heading: str) -> Turn:
@@ -182,7 +164,7 @@ def with_plan(turn: Turn, heading: str) -> Turn:
 
 def title_of(turn: Turn) -> str:
     """Return what a turn is about: as asked, committed, planned or answered, in that order."""
-    answered = first_line(opening(turn.reply), TITLE)
+    answered = prompts.title_of(opening(turn.reply))
     committed = turn.commits[-1] if turn.commits else ""
     said = turn.title or committed or turn.heading or answered or first_line(turn.asked, TITLE)
     return one_line(said, TITLE)
@@ -216,9 +198,13 @@ def says_something(turn: Turn) -> bool:
     """Return True if a turn is worth finding: what it asks, changes or answers is nowhere else.
 
     Of "commit and push" the commit is found; of "q" or a short answer to what names nothing, the
-    turn before or after.
+    turn before or after. Of what was broken off before anything came of it, the summary stays.
     """
-    return bool(turn.title or turn.files or turn.answers or len(turn.reply) >= _SUBSTANCE)
+    if turn.is_over and not (turn.reply or turn.files or turn.commits):
+        return False
+    if turn.commits or turn.calls == (GIT,):
+        return len(turn.asked) + len(turn.reply) >= _SUBSTANCE
+    return bool(turn.title or turn.files or len(turn.reply) >= _SUBSTANCE)
 
 
 def reply_of(turn: Turn) -> str:
@@ -268,8 +254,3 @@ def _facts(turn: Turn) -> Iterable[str]:
     yield from turn.mended
     yield from (f"Answered: {one}" for one in turn.answers)
     yield from turn.reports
-    if turn.tools:
-        calls = [f"{name} {number}" for name, number in turn.tools.items()]
-        yield f"Calls: {listed(calls, _TOOLS)}"
-    if turn.read or turn.wrote:
-        yield f"Tokens: in {turn.read:,} out {turn.wrote:,}"

@@ -61,12 +61,14 @@ class FailingCheck(NamedTuple):
 class UncommittedFiles(NamedTuple):
     """Files that no commit took in, and the session that wrote the first of them last.
 
-    Where git could not be asked it `is_certain` of none: no commit of them is known.
+    Where git could not be asked it `is_certain` of none: no commit of them is known. `branch` is
+    that of a commit which git printed to the session, and which is not here.
     """
 
     past: PastSession
     paths: list[str]
     is_certain: bool
+    branch: str = ""
 
 
 class RecentSessions:
@@ -105,16 +107,17 @@ class RecentSessions:
     def turns(self, last: PastSession) -> Iterator[Item]:
         """Yield the turns before the last one of the session to resume, newest first.
 
-        A turn is left out that neither did anything nor says what it was about, that only asked
-        what is remembered, or that only committed what another of its session did, and so are those
-        of sub-agents, which are parts of others.
+        A turn is left out of which nothing came yet, that neither did anything nor says what it was
+        about, that has the title of one shown before, that only asked what is remembered, or that
+        only committed what another of its session did, and so are those of sub-agents, which are
+        parts of others.
         """
         of = Filters(project_id=self._project_id, types=(turns.TURN,), kinds=("observation",))
         found = self._reader.recent(of, limit=TURNS)
         alone = {past.session.id for past in self.all if not past.session.parent}
         done = {(turn.session_id, turn.title) for turn in found if turn.files_modified}
         last_turn = last.state.turn.origin.seq if last.state.turn else 0
-        shown: set[str] = set()
+        shown = {title_of(last)}
         for turn in found:
             did = turn.files_modified or (turn.session_id, turn.title) not in done
             is_other = turn.id != item_id(last_turn) and turn.session_id in alone
@@ -142,12 +145,13 @@ class RecentSessions:
 
         Those of other sessions follow, by client, each the last written first. git is asked about
         the newest `ASKED` that sessions wrote: what they saw of commits may have been taken back.
-        Where it does not answer, what is known is that no commit was seen.
+        Where it does not answer, what is known is that no commit was seen. What a session left out
+        that has committed since is nobody's next step.
         """
         oldest_ms = last.session.started_ms - OLD_MS
         written: dict[str, PastSession] = {}
         for past in self.all:
-            if past.session.last_ms >= oldest_ms:
+            if past.session.last_ms >= oldest_ms and not self._was_left_out(past, last):
                 for path in session_commits.written_files(past.state):
                     written.setdefault(path, past)
         asked = tuple(written)[:ASKED]
@@ -160,13 +164,21 @@ class RecentSessions:
                 for path, past in written.items()
                 if past.session.branch and past.state.files[path].is_dirty
             )
-        groups: dict[tuple[bool, str], UncommittedFiles] = {}
+        groups: dict[tuple[bool, str, str], UncommittedFiles] = {}
         for path, past in written.items():
             if path in found:
-                key = (past is not last, past.session.client)
-                groups.setdefault(key, UncommittedFiles(past, [], differ is not None))
-                groups[key].paths.append(path)
+                branch = past.state.files[path].printed
+                key = (past is not last, past.session.client, branch)
+                left = UncommittedFiles(past, [], differ is not None, branch)
+                groups.setdefault(key, left).paths.append(path)
         yield from (groups[key] for key in sorted(groups))
+
+    def _was_left_out(self, past: PastSession, last: PastSession) -> bool:
+        """Return True if a session that began after another was over has made a commit."""
+        later = self.all[: self.all.index(past)] if past is not last else ()
+        return any(
+            one.state.commits and one.session.started_ms > past.session.last_ms for one in later
+        )
 
     def steps(self, last: PastSession) -> Iterator[str]:
         """Yield what the to-do lists and the plan of the session to resume still have to do.
@@ -185,6 +197,13 @@ class RecentSessions:
         return next(((past, past.state.pulls[branch]) for past in known), None)
 
 
+def title_of(last: PastSession) -> str:
+    """Return the title of a session's last turn if that says something, else of the session."""
+    turn = last.state.turn
+    return turns.title_of(turn) if turn and turns.says_something(turn) else last.summary.title
+
+
 def _is_worth_listing(turn: Item) -> bool:
     is_named = bool(turn.facts) or prompts.names_its_subject(turn.title)
-    return is_named and turn.category != QUESTION
+    has_come = bool(turn.subtitle or turns.answer_of(turn))
+    return is_named and has_come and turn.category != QUESTION

@@ -17,9 +17,9 @@ from msgspec.structs import replace
 from observer.core.errors import BadInput
 from observer.core.filters import Filters
 from observer.core.model import Item, item_id
-from observer.core.text import listed, named, one_line, quoted
+from observer.core.text import counted, listed, named, one_line, quoted
 from observer.core.value import Value
-from observer.observations import session_digest, turns
+from observer.observations import session_state, turns
 from observer.observations.quoting import opening
 from observer.observations.session_commits import HASH_CHARS
 from observer.outcomes.same_check import BELOW
@@ -39,6 +39,7 @@ from observer.search.recent_sessions import (
     RecentSessions,
     Uncommitted,
     UncommittedFiles,
+    title_of,
 )
 from observer.search.token_budget import CardFact, OmittedItem, PackRequest
 from observer.search.unasked import ranked
@@ -70,8 +71,10 @@ KEPT = 0.4
 
 LAST, TURN, RED, PULL = "last session", "earlier turn", "red when it ran last", "pull request"
 STEP, CHECKS, FORM, FILES = "next step", "checks run here", "works here", "files likely next"
-DIRTY = ("no commit known", "not committed")
+DIRTY, PRINTED = ("no commit known", "not committed"), "committed on"
 _OF_WORK = (CHECKS, FORM, FILES, "committed")
+_BOT = "[bot]"
+"""How GitHub ends the names of programs that commit: of their commits only the number is said."""
 _ENDS = {"active": "still open", "ended": "ended", "idle": "broke off"}
 
 Exists = Callable[[Collection[str]], frozenset[str]]
@@ -179,23 +182,24 @@ def _lines(
     yield from (_turn(turn, last, recent.all) for turn in islice(recent.turns(last), MOST_TURNS))
     yield from _checks(recent.all, red)
     yield from _forms(reader, request)
-    said = {path for each in dirty for path in each.paths[:MOST_DIRTY]}
+    said = {path for each in dirty for path in _shown(each)}
     yield from _files(reader, request, recent.all, said, exists)
     yield from islice(_committed(reader, request, last), MOST_OTHERS)
 
 
 def _last(last: PastSession) -> CardFact:
-    """Return the session to resume: where it was, how it ended, and its last turn."""
+    """Return the session to resume: where it was, how it ended, and its last turn.
+
+    Where that says nothing, as one that only commits, it is named by its title and last reply.
+    """
     session, turn = last.session, last.state.turn
     where = f" on {named(session.branch)}" if clean(session.branch) else ""
-    if turn:
-        item = item_id(turn.origin.seq)
-        reply = opening(turn.reply)
-        text = _exchange(turns.title_of(turn), reply, turns.counts_of(turn))
+    did = turns.counts_of(turn) if turn else ""
+    if turn and turns.says_something(turn):
+        item, reply = item_id(turn.origin.seq), opening(turn.reply)
     else:
-        item = last.summary.id
-        asked = session_digest.request_of(session, last.state)
-        text = clean(asked) or clean(last.summary.title)
+        item, reply = last.summary.id, session_state.last_reply(last.state)
+    text = _exchange(title_of(last), reply, did)
     return CardFact(
         item=item,
         why=LAST,
@@ -250,11 +254,17 @@ def _red(red: FailingCheck, last: PastSession) -> CardFact:
 
 def _uncommitted(left: UncommittedFiles, last: PastSession) -> CardFact:
     by = left.past.session.client
-    why = DIRTY[left.is_certain] + ("" if left.past is last else f", changed by {by} before")
-    shown = left.paths[:MOST_DIRTY]
-    more = f" and {len(left.paths) - len(shown)} more" if left.paths[MOST_DIRTY:] else ""
+    why = f"{PRINTED} {named(left.branch)}, not here" if left.branch else DIRTY[left.is_certain]
+    why += "" if left.past is last else f", changed by {by} before"
+    shown = _shown(left)
+    more = f" and {len(left.paths) - len(shown)} more" if left.paths[len(shown) :] else ""
     text = f"{dense(shown)}{more}"
     return CardFact(item=left.past.summary.id, why=why, text=text, most_chars=FILES_CHARS)
+
+
+def _shown(left: UncommittedFiles) -> list[str]:
+    """Return the files that are named; what is committed elsewhere is nobody's next step."""
+    return left.paths[: NAMES_SAID if left.branch else MOST_DIRTY]
 
 
 def _notes(reader: StoreReader, request: StartRequest) -> list[CardFact]:
@@ -356,10 +366,11 @@ def _committed(reader: StoreReader, request: StartRequest, last: PastSession) ->
         title, says = (newest.title, named) if is_ours else (_foreign(newest), quoted)
         who = f" by {author if is_ours else quoted(author)}" if author else ""
         more = f" and {len(commits) - 1} more" if commits[1:] else ""
+        text = f"{title}{more}: {_names(dict.fromkeys(files), says)}"
         yield CardFact(
             item=newest.id,
             why=f"committed{who}{'' if is_ours else ', not here'}",
-            text=f"{title}{more}: {_names(dict.fromkeys(files), says)}",
+            text=counted(len(commits), "commit") if author.endswith(_BOT) else text,
             at_ms=newest.created_ms,
         )
 

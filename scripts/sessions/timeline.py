@@ -36,6 +36,7 @@ class _Window(NamedTuple):
     start_ms: int
     end_ms: int
     session: str
+    command: str
 
 
 def steps(repositories: Sequence[Repository]) -> list[Step]:
@@ -59,17 +60,24 @@ class Committers:
                 lasted_ms = step.happened.payload.get("duration_ms", 0)
                 self._windows[step.repository.name].append(
                     _Window(
-                        step.at_ms - lasted_ms - _AROUND_MS, step.at_ms + _AROUND_MS, step.session
+                        step.at_ms - lasted_ms - _AROUND_MS,
+                        step.at_ms + _AROUND_MS,
+                        step.session,
+                        step.happened.payload["tool_input"]["command"],
                     )
                 )
 
     def of(self, repository: Repository, made: Made) -> str:
         """Return the session that made a commit, "" for a person."""
-        for at_ms in (made.committed_ms, made.at_ms):
-            for window in self._windows[repository.name]:
-                if window.start_ms <= at_ms + 999 and at_ms <= window.end_ms:
-                    return window.session
-        return ""
+        found = [
+            window
+            for at_ms in (made.committed_ms, made.at_ms)
+            for window in self._windows[repository.name]
+            if window.start_ms <= at_ms + 999 and at_ms <= window.end_ms
+        ]
+        # Two sessions may run git at one time: the one that was given the subject made it.
+        named = (window for window in found if made.subject in window.command)
+        return next((window.session for window in (*named, *found)), "")
 
 
 def _calls(repository: Repository) -> Iterator[Step]:

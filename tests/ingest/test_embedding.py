@@ -50,7 +50,7 @@ def test_what_is_drained_has_its_vectors_after_the_commit(
     embedding: Pipeline, store: Store, model: LazyModel, post: Post
 ) -> None:
     for n in range(3):
-        post("UserPromptSubmit", {"prompt": f"Deploy to target {n} right now"})
+        post("UserPromptSubmit", {"prompt": f"Deploy to target {n} now", "session_id": f"s{n}"})
     embedding.drain()
     assert vectors(store, model) == model.made(items(store))
     assert len(items(store)) >= 3
@@ -91,7 +91,7 @@ def test_a_rebuild_gives_the_same_vectors(
     embedding: Pipeline, store: Store, model: LazyModel, post: Post
 ) -> None:
     for n in range(4):
-        post("UserPromptSubmit", {"prompt": f"Deploy to target {n} right now"})
+        post("UserPromptSubmit", {"prompt": f"Deploy to target {n} now", "session_id": f"s{n}"})
     embedding.drain()
     embedding.ingest([a_note(1, "use builders"), a_note(2, "never on Fridays")])
     before = vectors(store, model)

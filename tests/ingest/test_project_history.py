@@ -7,10 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from observer.core.events import AnyBody, Command, Commit, Edit, Event, FileWrite, Rewrite
+from observer.core.events import (
+    AnyBody,
+    Command,
+    Commit,
+    Edit,
+    Event,
+    FileWrite,
+    Prompt,
+    Rewrite,
+    ToolUse,
+)
 from observer.core.model import Item, Link, item_id
 from observer.ingest.pipeline import Pipeline
-from observer.observations.session_state import decode
 from observer.store.interface import Store
 
 OLD, NEW, NEWER = "a" * 40, "b" * 40, "c" * 40
@@ -59,21 +68,34 @@ def test_an_arc_spans_sessions_and_batches(
     assert everything(store) == before
 
 
-def test_a_session_learns_what_was_rejected_in_it(
-    pipeline: Pipeline, store: Store, folder: Path
-) -> None:
-    pipeline.ingest(happened(folder, ("s1", RED), ("s1", EDIT), ("s1", RED), ("s1", BACK)))
-    with store.read() as reader:
-        (session,) = reader.sessions()
-    assert decode(session.state).rejected == ("Tried a.py (`a = 1` became `a = 2`): did not help",)
-
-
 HISTORY: Sequence[tuple[str, AnyBody]] = (
     ("", Commit(hash=OLD, subject="x")),
     ("", Rewrite(reason="amend", pairs=((OLD, NEW),))),
     ("", Commit(hash=NEWER, subject="y", message=f"This reverts commit {OLD}.")),
     ("", Commit(hash=NEW, subject="x")),
 )
+
+
+def test_a_turn_that_a_prompt_broke_off_is_a_record(
+    pipeline: Pipeline, store: Store, folder: Path
+) -> None:
+    asked = ("Round the total up", "No, mend the cart first")
+    for event in happened(folder, *(("s1", Prompt(text=one)) for one in asked)):
+        pipeline.ingest([event])
+    kinds = [item.kind for item in everything(store) if item.type == "turn"]
+    assert kinds == ["record", "observation"]
+
+
+def test_answers_to_a_procedure_are_records_from_the_first_on(
+    pipeline: Pipeline, store: Store, folder: Path
+) -> None:
+    asked = '{"questions": [{"question": "Go on?", "options": ["Yes", "No"]}]}'
+    output = '{"answers": {"Go on?": "Yes"}}'
+    body = ToolUse(tool="AskUserQuestion", input=asked, output=output)
+    for event in happened(folder, ("s1", body), ("s2", body)):
+        pipeline.ingest([event])
+    kinds = [item.kind for item in everything(store) if item.type == "decision"]
+    assert kinds == ["record", "record"]
 
 
 def test_links_lead_to_commits_by_their_hash(

@@ -17,6 +17,7 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.core.model import Item, Link, item_id
+from observer.observations.conversation import ANSWERED, CHOSEN
 
 Feed = Callable[..., Any]
 
@@ -95,3 +96,19 @@ def test_what_a_person_says_on_refusing_is_a_decision(feed: Feed, body: AnyBody)
 @pytest.mark.parametrize("said", ["", "the user said:\nwhy?"])
 def test_a_refused_call_never_ran(feed: Feed, said: str) -> None:
     assert feed(Command(command="make", failed=True, output=f"{REFUSED} {said}")).types == []
+
+
+@pytest.mark.parametrize(
+    ("said", "subtitle", "kind"),
+    [
+        pytest.param("Redis", CHOSEN, "observation", id="an option"),
+        pytest.param("next one please", CHOSEN, "observation", id="too short to say what"),
+        pytest.param("Redis, but with a prefix", ANSWERED, "observation", id="own words"),
+        pytest.param("204 811", CHOSEN, "record", id="a passcode"),
+    ],
+)
+def test_an_answer_says_whose_words_it_is(feed: Feed, said: str, subtitle: str, kind: str) -> None:
+    asked = '{"questions": [{"question": "Which?", "options": ["Redis", "Postgres"]}]}'
+    output = f'{{"answers": {{"Which?": "{said}"}}}}'
+    made = feed(ToolUse(tool="AskUserQuestion", input=asked, output=output)).last
+    assert (made.subtitle, made.kind) == (subtitle, kind)

@@ -32,7 +32,6 @@ from observer.observations.drafts import TITLE
 from observer.observations.failure_records import EDITS, EXPIRES_MS
 from observer.observations.project_reducer import ProjectReducer
 from observer.observations.session_reducer import SessionReducer
-from observer.observations.session_state import decode
 from observer.observations.summary import summarize
 
 Place = Callable[..., Recorded]
@@ -169,8 +168,6 @@ def test_a_rejected_attempt_says_what_was_tried_and_how_it_went(play: Play) -> N
     assert "OSError: no" in fed.narrative
     assert fed.facts[-1] == "taken back: git checkout -- cart.py"
     assert {link.kind for link in fed.links} == {"rejects", "evidence"}
-    assert played.session is not None
-    assert decode(played.session.state).rejected == (fed.title,)
 
 
 def test_a_long_attempt_still_says_in_its_title_how_it_ended(play: Play) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from observer.core.events import Command, Edit, FileWrite
+from observer.core.events import Command, Commit, Edit, FileChange, FileWrite, SessionEnd
 from observer.observations import session_commits, session_state
 
 ONE, TWO, THREE, NEW = ("1" * 40, "2" * 40, "3" * 40, "a" * 40)
@@ -107,3 +107,42 @@ def test_the_pull_request_of_a_branch_is_the_only_one_printed(
     state = session_commits.with_pull(session_state.SessionState(), "topic", asked, printed)
     assert ([url.endswith("/7") for url in state.pulls.values()] == [True]) is known
     assert set(state.pulls) == ({"topic"} if known else set())
+
+
+CLEAN = "nothing to commit, working tree clean"
+MADE = "[topic 0123abc] Round the total\n 1 file changed, 2 insertions(+)\n"
+
+
+def asked_git(command: str, output: str) -> Command:
+    return Command(command=command, output=output, exit_code=0)
+
+
+@pytest.mark.parametrize(
+    ("ran", "left"),
+    [
+        pytest.param(asked_git("git add a.py && git commit -qm x", ""), 2, id="nothing printed"),
+        pytest.param(asked_git("git add a.py && git commit -m x", MADE), 1, id="what was added"),
+        pytest.param(asked_git("git commit -m x", MADE), 2, id="of two files one"),
+        pytest.param(asked_git("git commit -am x", MADE), 0, id="all"),
+        pytest.param(asked_git("git commit -m x", MADE.replace("1 f", "2 f")), 0, id="as many"),
+        pytest.param(asked_git("git status", f"On branch main\n{CLEAN}\n"), 0, id="clean"),
+        pytest.param(asked_git("git status src", " M b.py\n"), 2, id="of a folder"),
+    ],
+)
+def test_what_git_printed_is_believed(feed: Callable[..., Any], ran: Command, left: int) -> None:
+    known = session_state.decode(feed(WRITE, OTHER, ran).session.state)
+    assert len(session_commits.open_files(known)) == left
+
+
+def test_what_another_clone_committed_is_not_open_at_the_end(feed: Callable[..., Any]) -> None:
+    fed = feed(WRITE, asked_git("git commit -am x", MADE), SessionEnd(uncommitted=("a.py",)))
+    known = session_state.decode(fed.session.state)
+    assert (session_commits.open_files(known), known.files["a.py"].printed) == ((), "topic")
+
+
+def test_a_commit_that_was_reported_is_here(feed: Callable[..., Any]) -> None:
+    made = Commit(hash=ONE, subject="x", files=(FileChange(path="a.py"),))
+    known = session_state.decode(
+        feed(WRITE, asked_git("git commit -am x", MADE), made).session.state
+    )
+    assert known.files["a.py"].printed == ""

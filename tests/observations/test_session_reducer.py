@@ -153,11 +153,9 @@ def test_a_failure_carries_the_signature_of_its_error(feed: Feed) -> None:
 
 
 @pytest.mark.parametrize(
-    "command",
-    ["ls", "git status", "cat a", "git log --oneline -5 && git diff --stat", "git add -A",
-     "cd web && git add a.ts && git status", "git -C /src/shop add a.ts"],
-)  # fmt: skip
-def test_looking_around_and_staging_is_no_observation(feed: Feed, command: str) -> None:
+    "command", ["ls", "git status", "cat a", "git log --oneline -5 && git diff --stat"]
+)
+def test_a_command_that_looks_around_is_no_observation(feed: Feed, command: str) -> None:
     assert feed(Command(command=command, output="a", exit_code=0)).types == []
 
 
@@ -248,6 +246,11 @@ def test_what_a_client_kept_of_a_compacted_context_is_an_item(feed: Feed) -> Non
     assert item.narrative == summary
 
 
+def test_a_compacted_context_is_titled_below_its_heading(feed: Feed) -> None:
+    said = "1. Request and intent:\n   The retries are to be halved. Then tests."
+    assert feed(Compaction(summary=said)).last.title == "The retries are to be halved."
+
+
 def test_a_delegation_reported_by_agent_and_tool_is_one(feed: Feed) -> None:
     fed = feed(
         Delegation(result="Three callers.", agent="Explore"),
@@ -255,7 +258,6 @@ def test_a_delegation_reported_by_agent_and_tool_is_one(feed: Feed) -> None:
         Delegation(result="Three callers.", agent="Explore"),
     )
     assert [item.title for item in fed.items.values()] == ["Find callers"]
-    assert summarize(fed.session).summary.investigated == "Delegated Find callers."
 
 
 def test_a_result_nobody_waits_for_stands_alone(feed: Feed) -> None:

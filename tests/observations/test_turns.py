@@ -19,11 +19,9 @@ from observer.core.events import (
     Prompt,
     Reply,
     SessionEnd,
-    ToolUse,
 )
 from observer.core.model import Item, item_id
-from observer.core.value import TokenUsage
-from observer.observations.conversation import CHOSEN
+from observer.observations.conversation import ANSWERED, CHOSEN
 from observer.observations.project_reducer import ProjectReducer
 
 Feed = Callable[..., Any]
@@ -60,22 +58,11 @@ def test_a_commit_is_no_check(feed: Feed) -> None:
     assert (turn.subtitle, turn.facts) == ("", ())
 
 
-def test_runs_of_one_tool_are_one_line(feed: Feed) -> None:
-    clicks = [ToolUse(tool="mcp__browser__click") for _ in range(3)]
-    (turn,) = turns(feed(ASKED, *clicks, ToolUse(tool="Skill"), SessionEnd()))
-    assert turn.facts == ("Calls: browser 3 and Skill 1",)
-
-
-def test_a_turn_has_the_first_paragraph_of_a_report(feed: Feed) -> None:
-    report = Delegation(agent="Explore", task="Find it", result="# Found\n\nIt is in cart.py.\n\nx")
+def test_a_turn_has_what_a_report_says_below_its_first_heading(feed: Feed) -> None:
+    said = "I know it all. Here it is.\n\n# Found\n\nIt is in cart.py.\n\nx"
+    report = Delegation(agent="Explore", task="Find it", result=said)
     (turn,) = turns(feed(ASKED, report, report, SessionEnd()))
     assert turn.facts == ("Explore: It is in cart.py.",)
-
-
-def test_a_turn_has_the_tokens_of_its_replies(feed: Feed) -> None:
-    used = TokenUsage(input=3, output=1_100, cache_read=40_000, cache_write=500)
-    (turn,) = turns(feed(ASKED, Reply(text="Looking.", usage=used), Reply(text="Up.", usage=used)))
-    assert turn.facts == ("Tokens: in 81,006 out 2,200",)
 
 
 @pytest.mark.parametrize(
@@ -96,6 +83,28 @@ def test_a_short_prompt_is_titled_by_what_it_led_to(
 def test_a_session_that_dies_in_the_middle_has_its_turn(feed: Feed) -> None:
     (turn,) = turns(feed(ASKED, WRITE))
     assert turn.title == "Round the total up"
+
+
+PUSH = Command(command="git status && git push | tail -1", output="main -> main", exit_code=0)
+
+
+@pytest.mark.parametrize(
+    ("bodies", "kind"),
+    [
+        pytest.param((ASKED,), "observation", id="goes on"),
+        pytest.param((ASKED, SessionEnd()), "record", id="broken off"),
+        pytest.param((ASKED, Prompt(text="no, stop it")), "record", id="broken off by a prompt"),
+        pytest.param((ASKED, WRITE, SessionEnd()), "observation", id="changed"),
+        pytest.param((ASKED, COMMIT, Reply(text="Done.")), "record", id="committed"),
+        pytest.param((ASKED, PUSH, Reply(text="Pushed.")), "record", id="pushed"),
+        pytest.param((ASKED, PUSH, GREEN, Reply(text="Pushed.")), "observation", id="checked"),
+        pytest.param((ASKED, COMMIT, Reply(text="Done. " * 70)), "observation", id="explained"),
+    ],
+)
+def test_a_turn_that_adds_nothing_is_a_record(
+    feed: Feed, bodies: tuple[AnyBody, ...], kind: str
+) -> None:
+    assert turns(feed(*bodies))[0].kind == kind
 
 
 def test_the_next_prompt_ends_a_turn(feed: Feed) -> None:
@@ -120,7 +129,16 @@ def test_a_script_that_writes_a_file_is_a_record_of_its_own(feed: Feed) -> None:
 def test_a_question_that_was_answered_before_belongs_to_a_procedure() -> None:
     project = ProjectReducer(b"")
     asked = Item(
-        id=4, uuid="u", kind="observation", type="decision", title="Go on?", subtitle=CHOSEN
+        id=4, uuid="u", kind="observation", type="decision", title="Go on with 3?", subtitle=CHOSEN
     )
-    assert [project.is_asked_again(asked) for _ in range(2)] == [False, True]
-    assert not project.is_asked_again(replace(asked, subtitle=""))
+    again = replace(asked, id=8, title="Go on with 4?")
+    assert [project.of_procedure(one) for one in (asked, again)] == [(), (8, 4)]
+    assert project.of_procedure(replace(again, subtitle=ANSWERED)) == ()
+
+
+def test_a_question_with_the_same_options_is_asked_again() -> None:
+    facts = ("chosen: Ask me more of them", "not chosen: Go on")
+    asked = Item(id=4, uuid="u", kind="observation", type="decision", title="?", subtitle=CHOSEN)
+    project = ProjectReducer(b"")
+    project.of_procedure(replace(asked, title="More on carts?", facts=facts))
+    assert project.of_procedure(replace(asked, id=8, title="Prices?", facts=facts)) == (8, 4)
