@@ -27,6 +27,7 @@ from observer.core.config import Settings
 from observer.core.errors import ObserverError
 from observer.core.events import AnyBody, Event, FileRead, FileWrite
 from observer.core.paths import is_inside
+from observer.core.routes import repository_route
 from observer.git.launch import GitTimeout
 from observer.git.objects import contents, files_of, refs
 from observer.importers import copilot, cursor_agent, droid, gemini, opencode, pi
@@ -98,7 +99,8 @@ def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterato
         elsewhere, events = _folder_of(known, root), iter(known)
     away = elsewhere if elsewhere and not Path(elsewhere).is_dir() else ""
     for event in events:
-        yield _moved(event, away, root) if away or not event.cwd else event
+        here = _moved(event, away, root) if away or not event.cwd else event
+        yield structs.replace(here, route=repository_route(here.client))
 
 
 def _folder_of(events: Iterable[Event], root: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from observer.core.config import Settings
 from observer.core.errors import ObserverError
 from observer.core.events import Custom, Event, Prompt, Reply
-from observer.core.routes import import_route
+from observer.core.routes import repository_route
 from observer.core.text import counted, listed
 from observer.git.ai_notes import REF, AiNote, AiSession, ai_notes
 from observer.git.launch import GitTimeout
@@ -72,7 +72,7 @@ def _events(
             body=body,
             session=session.id,
             cwd=root,
-            route=import_route(client),
+            route=repository_route(client),
             author="person" if isinstance(body, Prompt) else "agent",
             branch="",
             model=session.model,

@@ -73,7 +73,7 @@ def read(found: FoundSession, _: Settings, problems: Problems) -> Iterator[Event
     if head is None:
         return
     client = _CLIENTS.get(head.client.lower(), NAME)
-    origin = Origin(NAME, client, session=found.id, cwd=found.folder)
+    origin = Origin(NAME, client, session=found.id, cwd=found.folder, is_shared=True)
     for number, turn in enumerate(_turns(path, head, problems)):
         body = Prompt(text=turn.words) if turn.is_prompt else Reply(text=turn.words)
         # Times are of minutes: what was said later comes later.

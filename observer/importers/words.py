@@ -10,19 +10,23 @@ from typing import NamedTuple
 from observer.core.clock import LAST_MS, iso_ms
 from observer.core.events import Custom, Event, Prompt, Remember, Reply, kind_of
 from observer.core.paths import is_inside
-from observer.core.routes import import_route
+from observer.core.routes import import_route, repository_route
 
 _SECONDS_UNTIL = 10**11
 """Smaller numbers are seconds (until the year 5138), larger ones milliseconds."""
 
 
 class Origin(NamedTuple):
-    """Where events come from: the importer, the client that the words were said to, its session."""
+    """Where events come from: the importer, the client that the words were said to, its session.
+
+    `is_shared` if a repository holds the words: they may be anybody's.
+    """
 
     source: str
     client: str = ""
     session: str = ""
     cwd: str = ""
+    is_shared: bool = False
 
 
 def event_of(
@@ -39,7 +43,7 @@ def event_of(
         body=body,
         session=origin.session,
         cwd=origin.cwd,
-        route=import_route(origin.source),
+        route=(repository_route if origin.is_shared else import_route)(origin.source),
         author="person" if isinstance(body, Prompt) else "agent",
         branch="",
     )

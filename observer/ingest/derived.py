@@ -91,7 +91,12 @@ class ProjectHistory:
         return path if inverse_edits.is_all_undone(known, recorded.root, path) else ""
 
     def taken_back(self, recorded: Recorded) -> dict[int, set[str]]:
-        """Return what the event that was added took back; see `inverse_edits.taken_back`."""
+        """Return what the event that was added took back; see `inverse_edits.taken_back`.
+
+        Of a write nothing: of a commit it takes back, the change back is left.
+        """
+        if isinstance(recorded.event.body, FileWrite):
+            return {}
         return inverse_edits.taken_back(self._before, self._arcs[recorded.project_id].state)
 
     def finish(self) -> None:

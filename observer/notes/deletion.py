@@ -14,12 +14,13 @@ from functools import partial
 from msgspec.structs import replace
 
 from observer.core.errors import BadInput
-from observer.core.events import AnyBody, Forget, Undo
+from observer.core.events import AnyBody, Forget, Revise, Undo
 from observer.core.filters import CAPTURED, RECORDED_KINDS, Filters
 from observer.core.model import UNASSIGNED, Item, item_id, seq_of
 from observer.notes.note_reader import NoteReader
 from observer.notes.validation import check_change, check_forget, check_kept_here, check_rule
 from observer.notes.values import Author, EventWriter, Record
+from observer.observations.note_reducer import references_of
 from observer.search.candidates import Sources
 from observer.search.handles import LARGEST_ID, SearchOptions
 from observer.store.interface import Store
@@ -136,7 +137,11 @@ class Reversible(NoteReader):
                 f"nothing happened to note {item.id} since it was remembered",
                 hint=f"delete it with: observer forget {item.id}",
             )
-        self.unlink(newer, item.id, kind="supersedes", author=author)
+        by = self.get(newer)
+        check_rule(by, author)
+        gone = ("supersedes", item.id)
+        kept = tuple(one for one in references_of(by) if (one.kind, one.item) != gone)
+        self._changed(by, Revise(item=by.id, links=kept), author)
         after = self.get(item.id)
         if any(one.target == newer for one in after.validity):
             raise BadInput(

@@ -14,6 +14,7 @@ import msgspec
 
 from observer.core.events import Commit
 from observer.core.model import Item, Reason, Recorded, Validity, seq_of
+from observer.core.routes import is_from_repository
 from observer.observations.prompt_injection import suspicion
 from observer.search.rank import Hit
 from observer.store.interface import StoreReader
@@ -82,18 +83,24 @@ def made_here(reader: StoreReader, commits: Sequence[Item]) -> frozenset[int]:
     Those are the ones that sessions or git's hooks reported as they were made. The name of an
     author proves nothing: anybody may write any name into a commit that is pulled.
     """
-    if not commits:
-        return frozenset()
-    seqs = [seq_of(commit.id) for commit in commits]
-    logged = reader.log_of_kind("commit", after_seq=min(seqs) - 1, until_seq=max(seqs))
-    made = {one.seq for one in logged if _is_made(one)}
-    return frozenset(commit.id for commit in commits if seq_of(commit.id) in made)
+    seqs = {seq_of(commit.id): commit.id for commit in commits}
+    return frozenset(seqs[one.seq] for one in reader.logged(seqs) if _is_made(one))
 
 
 def _is_made(recorded: Recorded) -> bool:
     event = recorded.event
     is_seen = bool(event.session) or event.route.startswith(_HOOKS)
-    return is_seen and isinstance(event.body, Commit) and event.body.action in _OWN
+    is_own = isinstance(event.body, Commit) and event.body.action in _OWN
+    return is_seen and is_own and not is_from_repository(event)
+
+
+def brought(reader: StoreReader, ids: Collection[int]) -> frozenset[int]:
+    """Return those of some items, by id, that were read from what a repository holds.
+
+    Such sessions may be anybody's: they are found where they are asked for, and not shown unasked.
+    """
+    read = {one.seq for one in reader.logged({*map(seq_of, ids)}) if is_from_repository(one.event)}
+    return frozenset(one for one in ids if seq_of(one) in read)
 
 
 FACTORS: dict[Reason, float] = {

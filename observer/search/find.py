@@ -16,12 +16,19 @@ from numpy.typing import NDArray
 from observer.core.filters import Filters
 from observer.core.model import Item
 from observer.core.value import Value
-from observer.search.candidates import BY_WORDS, LEGS, Leg, Sources, searched
+from observer.search.candidates import BY_WORDS, LEGS, NO_MEANING, Leg, Sources, searched
 from observer.search.dedupe import Deduplicator
 from observer.search.eligible import Nearness, outranked, together
 from observer.search.lookup import HitLoader, look_up, with_newer
 from observer.search.query import NO_WORD
-from observer.search.rank import Hit, HitSignals, has_signal, order, recency
+from observer.search.rank import (
+    Hit,
+    HitSignals,
+    has_signal,
+    is_merely_near,
+    order,
+    recency,
+)
 from observer.store.interface import StoreReader
 
 FLOOR = 0.4
@@ -53,6 +60,9 @@ _ECHOES = 3
 NEWEST_FIRST = "the newest first, since no word was given"
 
 MERELY_NEAR = "nothing holds any of these words; what was found is merely near in meaning"
+SOME_NEAR = "some hold none of these words, and are merely near in meaning"
+NOTHING_HELD = "nothing holds any of these words"
+NOTHING_NEAR = f"{NOTHING_HELD}, and nothing is near in meaning"
 
 
 class SearchHits(Value):
@@ -82,7 +92,9 @@ class SearchHits(Value):
         if len(strong) == len(self.hits):
             return self
         left_out = f"{len(strong)} strong, {len(self.hits) - len(strong)} weak left out"
-        notice = "; ".join(filter(None, (self.notice, left_out)))
+        has_near = any(is_merely_near(hit.signals) for hit in strong)
+        said = self.notice if has_near else self.notice.removesuffix(SOME_NEAR).rstrip("; ")
+        notice = "; ".join(filter(None, (said, left_out)))
         return replace(self, hits=strong, notice=notice)
 
 
@@ -114,7 +126,8 @@ def search(
     step = limit + _SPARE
     loader.fetch([item for ids in lists for item in ids[:step]])
     hits = [hit for ids in lists for hit in _best(loader, ids, limit)]
-    hits = [hit for hit in hits if hit.item.kind != "summary" or has_signal(hit.signals)]
+    # What an expression asks for need not be words: what it must not be, or not hold.
+    hits = [hit for hit in hits if wanted.expression or _is_found(hit)]
     ordered = sorted(outranked(with_newer(loader, hits)), key=order)
     if any(hit.item.kind == "note" for hit in ordered):
         others = [hit for ids in lists for hit in loader.hits(ids[: max(step, _LOOKED_AT)])]
@@ -122,12 +135,32 @@ def search(
     ordered = ordered[: len(hits)]
     if found.doubt > OPEN:
         ordered = _with_newest(sources.reader, ordered, filters, now_ms=now_ms)
-    is_merely_near = bool(ordered) and not any(hit.signals.terms for hit in ordered)
-    unknown = [] if ordered else _unknown(sources, filters)
-    notices = (wanted.notice, MERELY_NEAR if is_merely_near else "", *unknown)
+    ordered = _grouped(ordered)
+    notices = [wanted.notice, *([] if ordered else _unknown(sources, filters))]
+    if ordered:
+        notices.append(_nearness_of(ordered))
+    elif not (any(notices) or wanted.expression):
+        notices.append(NOTHING_HELD if NO_MEANING in found.degraded else NOTHING_NEAR)
     return SearchHits(
         hits=tuple(ordered), notice="; ".join(filter(None, notices)), degraded=found.degraded
     )
+
+
+def _is_found(hit: Hit) -> bool:
+    """Return True if a hit holds a word of the query, or is near enough to what it means."""
+    return has_signal(hit.signals) or (hit.item.kind != "summary" and is_merely_near(hit.signals))
+
+
+def _grouped(hits: Sequence[Hit]) -> list[Hit]:
+    """Return hits with those that hold no word of the query together, first if the best is one."""
+    is_first = bool(hits) and is_merely_near(hits[0].signals)
+    return sorted(hits, key=lambda hit: is_merely_near(hit.signals) != is_first)
+
+
+def _nearness_of(hits: Sequence[Hit]) -> str:
+    """Return what is said of hits without any word of the query."""
+    near = sum(is_merely_near(hit.signals) for hit in hits)
+    return MERELY_NEAR if near == len(hits) else SOME_NEAR if near else ""
 
 
 def _with_newest(

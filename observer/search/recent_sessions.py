@@ -23,6 +23,7 @@ from observer.observations import (
 from observer.observations.drafts import QUESTION
 from observer.observations.open_failures import OpenFailure, worth_showing
 from observer.observations.session_state import SessionState
+from observer.search.eligible import brought
 from observer.store.interface import StoreReader
 
 SESSIONS = 40
@@ -83,7 +84,8 @@ class RecentSessions:
         self._project_id = project_id
         sessions = reader.sessions(project_id=project_id, limit=SESSIONS)
         ids = [item_id(session.id, "summary") for session in sessions]
-        summaries = {item.id: item for item in reader.items(ids)}
+        others = brought(reader, ids)
+        summaries = {item.id: item for item in reader.items(ids) if item.id not in others}
         self.all = [
             PastSession(session, summary, session_state.decode(session.state))
             for session, summary in zip(sessions, map(summaries.get, ids), strict=True)
@@ -133,7 +135,9 @@ class RecentSessions:
         """
         known = project_state.decode(self._reader.project_state(self._project_id))
         summaries = {past.session.id: past.summary for past in self.all}
-        for failure in worth_showing(known.failures, now_ms=now_ms, shown=known.shown_branches):
+        shown = list(worth_showing(known.failures, now_ms=now_ms, shown=known.shown_branches))
+        others = brought(self._reader, [failure.item for failure in shown])
+        for failure in (one for one in shown if one.item not in others):
             summary = summaries.get(failure.sessions[-1] or 0)
             if item := next(iter(self._reader.items([failure.item])), summary):
                 yield FailingCheck(failure, item)

@@ -21,7 +21,7 @@ from observer.observations.project_state import ProjectState
 from observer.outcomes import not_started
 from observer.search import dead_ends
 from observer.search.dropped import dropped
-from observer.search.eligible import is_harmless
+from observer.search.eligible import brought, is_harmless
 from observer.store.interface import StoreReader
 
 
@@ -64,7 +64,8 @@ def reminders(
     """
     if found := dropped(reader, event, here):
         yield Reminder(sort="dropped", item=found[0], instead=found[1])
-    yield harmless((before if is_coming else after)(reader, event, here))
+    known = harmless((before if is_coming else after)(reader, event, here))
+    yield known if not brought(reader, [known.item]) else NOTHING
 
 
 def before(reader: StoreReader, event: Event, here: Filters) -> Reminder:

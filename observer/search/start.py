@@ -26,6 +26,7 @@ from observer.outcomes.same_check import BELOW
 from observer.search.eligible import (
     ENDS,
     WITHHELD,
+    brought,
     clean,
     discarded,
     is_harmless,
@@ -320,7 +321,9 @@ def _checks(pasts: Sequence[PastSession], red: Sequence[CardFact]) -> Iterator[C
 def _forms(reader: StoreReader, request: StartRequest) -> Iterator[CardFact]:
     """Yield which commands do not work here, and which do instead, one line a failing form."""
     shown: set[str] = set()
-    for item in working_forms(reader, request.project_id):
+    known = list(working_forms(reader, request.project_id))
+    others = brought(reader, [item.id for item in known])
+    for item in (one for one in known if one.id not in others):
         form = form_of(item)
         if form and form.failed not in shown and len(shown) < MOST_FORMS:
             shown.add(form.failed)

@@ -57,6 +57,9 @@ class LogReader(Protocol):
     def next_seq(self) -> int:
         """Return the `seq` that the next appended event must carry; used ones never come again."""
 
+    def logged(self, seqs: Collection[int]) -> list[Recorded]:
+        """Return the events of some `seq`, in log order, without unknown ones."""
+
     def log_of_kind(self, kind: str, *, after_seq: int, until_seq: int) -> list[Recorded]:
         """Return the events of a kind with `after_seq < seq <= until_seq`, in log order."""
 

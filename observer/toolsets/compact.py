@@ -38,7 +38,7 @@ class ItemLine(ResultRow, kw_only=True):
 class HitLine(ItemLine, kw_only=True):
     """A hit; by `score` (0 to 1) the two lists of a search can be put into one order.
 
-    `why` says that it is shown for another reason than that it fits.
+    `why` says that it is shown for another reason than that it holds words of the query.
     """
 
     score: float
@@ -115,7 +115,7 @@ class ContextResult(ResultRow):
 
 def hit_line(hit: Hit, name: ProjectName, excerpt: str) -> HitLine:
     """Return a hit as a line of `search`, with its excerpt."""
-    why = render.NEWEST if hit.signals.is_newest else UNSET
+    why = render.mark(hit) or UNSET
     return HitLine(**_fields(hit.item, name, excerpt), score=round(hit.score, 2), why=why)
 
 

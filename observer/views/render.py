@@ -13,7 +13,7 @@ from textwrap import indent
 from observer.core.errors import ObserverError
 from observer.core.model import Item, Project
 from observer.core.text import named
-from observer.search.rank import Hit
+from observer.search.rank import Hit, is_merely_near
 from observer.search.snippet import held, held_whole, snippet
 from observer.search.timeline import Timeline
 from observer.search.token_budget import CardFact, Pack, PackEntry
@@ -32,6 +32,10 @@ are in one of the first three hits."""
 
 NEWEST = "newest work"
 """Mark of a hit that is shown because it is the newest work, whatever fits the query."""
+
+NEAR_IN_MEANING = "near in meaning"
+WITH_WORDS = "with words of the query"
+"""Headings of the hits that hold no word of the query, and of the others beside them."""
 
 LONGEST_CONTENT = 1_600
 """Most characters of one text in a pack."""
@@ -164,16 +168,24 @@ def hits(
     """
     texts = excerpts(found) if texts is None else texts
     lines = [f"({remark})" for remark in remarks if remark]
-    entries = [
-        _under(f"{heading(hit.item, name)}{_mark(hit)}", text, hit.item)
-        for hit, text in zip(found, texts, strict=True)
-    ]
-    return "\n".join([*lines, *(entries or ["nothing found"])])
+    has_near = any(is_merely_near(hit.signals) for hit in found)
+    group = ""
+    for hit, text in zip(found, texts, strict=True):
+        said = mark(hit)
+        heads = NEAR_IN_MEANING if said == NEAR_IN_MEANING else WITH_WORDS
+        if has_near and heads != group:
+            group = heads
+            lines.append(f"{group}:")
+        more = f" · {said}" if said == NEWEST else ""
+        lines.append(_under(f"{heading(hit.item, name)}{more}", text, hit.item))
+    return "\n".join([*lines, *([] if found else ["nothing found"])])
 
 
-def _mark(hit: Hit) -> str:
-    """Return what is said of a hit that need not fit the query."""
-    return f" · {NEWEST}" if hit.signals.is_newest else ""
+def mark(hit: Hit) -> str:
+    """Return what is said of a hit that need not fit the query, or holds no word of it."""
+    if hit.signals.is_newest:
+        return NEWEST
+    return NEAR_IN_MEANING if is_merely_near(hit.signals) else ""
 
 
 def explained(found: Iterable[Hit], name: ProjectName) -> str:

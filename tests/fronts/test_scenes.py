@@ -25,7 +25,7 @@ NOTE_SEARCHES = {
     "chatgpt": "search",
     "memex": "search_notes",
 }
-MEANT = "message broker for background tasks"
+MEANT = "where are pending tasks kept"
 EMPTY = [
     ("core", "search", {"query": "zebra"}, "nothing found"),
     ("core", "get_context", {}, "nothing recorded yet in "),
@@ -115,7 +115,10 @@ def test_what_an_edit_took_out_is_found_by_its_words_no_more(say: Say, quay: Say
     quay("edit_note", identifier="Queue", operation="find_replace", find_text="Redis",
          content="Postgres")  # fmt: skip
     text = [quay("search_notes", query=word).text for word in ("postgres", "redis")]
-    assert ["no note holds every word" in each for each in text] == [False, True]
+    assert ["no note holds every word" in each or "No results" in each for each in text] == [
+        False,
+        True,
+    ]
 
 
 def test_a_moved_note_is_there_once_under_its_new_path(quay: Say, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from observer.core.config import Settings
 from observer.core.events import Event, Prompt, Reply
+from observer.core.routes import is_from_repository
 from observer.importers import chats
 from observer.importers.jsonl import Problems
 from observer.importers.registry import SOURCES
@@ -165,6 +166,7 @@ def test_a_history_of_specstory_is_a_session(memory: Memories, shop: Path) -> No
         -40_000, 80_001, 80_002, 1_999_000 + 1000,
     ]  # fmt: skip
     assert {(event.client, event.cwd) for event in events[:3]} == {("cursor", str(shop))}
+    assert all(map(is_from_repository, events))
     filled = memory("specstory")
     filled.imported(folder, source="specstory")
     kinds = filled.kinds()

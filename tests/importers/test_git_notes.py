@@ -12,6 +12,7 @@ import pytest
 
 from observer.core.config import Settings
 from observer.core.events import Custom, Event, FileWrite, Prompt
+from observer.core.routes import is_from_repository
 from observer.git import objects
 from observer.git.ai_notes import AiLines, ai_notes, parse_note
 from observer.importers import checkpoints, git_ai
@@ -224,6 +225,7 @@ def test_a_checkpoint_may_be_of_any_client(git: Git, shop: Path, client: str, da
     (write,) = [one.body for one in found if isinstance(one.body, FileWrite)]
     assert write.path == str(shop / "cart.py")
     assert [one.body.text for one in found if isinstance(one.body, Prompt)] == ["why?"]
+    assert all(map(is_from_repository, found))
     assert all(abs(one.at_ms - 1000 * AT_S) < 60_000 for one in found)
     assert problems.counts == {}
 
@@ -344,6 +346,7 @@ def test_notes_are_read_from_a_repository(memory: Memories, git: Git, shop: Path
     assert prompt.body == Prompt(text="why?")
     assert (prompt.at_ms, reply.at_ms) == (1000 * (AT_S - 1) - 9_000, 1000 * AT_S)
     assert last.client == "cursor"
+    assert all(map(is_from_repository, (first, prompt, reply, last)))
     assert problems.counts == {"note of a commit that is gone": 1}
     filled = memory("notes")
     for _ in range(2):

@@ -39,7 +39,7 @@ def wordless(_: str, _doubt: float = 0.5, /) -> Vector | None:
 def by_first_letter(text: str, _doubt: float = 0.5, /) -> Vector:
     """A model that means by a text what its first letter is: easy to foresee."""
     vector = np.full(DIMENSIONS, -1, np.float32)
-    vector[ord(text[:1].casefold() or " ") % DIMENSIONS] = 8
+    vector[ord(text[:1].casefold() or " ") % DIMENSIONS] = 12
     return vector / np.linalg.norm(vector)
 
 

@@ -13,9 +13,18 @@ from observer.core.model import Item, Project, Validity
 from observer.observations.drafts import QUESTION
 from observer.search import candidates
 from observer.search.candidates import LEGS, Leg, Sources
-from observer.search.find import MERELY_NEAR, NEWEST_FIRST, SearchHits, search
+from observer.search.find import (
+    MERELY_NEAR,
+    NEWEST_FIRST,
+    NOTHING_HELD,
+    NOTHING_NEAR,
+    SOME_NEAR,
+    SearchHits,
+    search,
+)
 from observer.search.rank import HitSignals, fit
 from observer.store.sqlite.database import SqliteStore
+from observer.views import render
 
 from .conftest import stand
 
@@ -194,16 +203,18 @@ def test_what_happened_in_two_projects_is_no_repetition(filled: Filled, an_item:
 @pytest.mark.parametrize(
     ("narrowed", "notice"),
     [
-        pytest.param({"types": ("command",)}, "", id="other-words"),
-        pytest.param({"types": ("commands", "command")}, "of type 'commands'", id="type"),
-        pytest.param({"branch": "origin/main"}, "of branch 'origin/main'", id="branch"),
+        pytest.param({"types": ("command",)}, NOTHING_HELD, id="other-words"),
+        pytest.param(
+            {"types": ("commands", "command")}, "no item is of type 'commands'", id="type"
+        ),
+        pytest.param({"branch": "origin/main"}, "no item is of branch 'origin/main'", id="branch"),
     ],
 )
 def test_an_empty_answer_names_the_filter_that_nothing_can_pass(
     filled: Filled, an_item: Make, narrowed: dict[str, Any], notice: str
 ) -> None:
     sources = filled(an_item(type="command", title="login", branch="main"))
-    assert run(sources, "zebra", **narrowed).notice == (f"no item is {notice}" if notice else "")
+    assert run(sources, "zebra", **narrowed).notice == notice
 
 
 def test_repetitions_do_not_use_up_the_limit(filled: Filled, an_item: Make) -> None:
@@ -317,7 +328,7 @@ def test_meaning_finds_what_no_word_does(filled: Filled) -> None:
     )
     assert (found.degraded, best.terms) == ("", ())
     assert found.notice == MERELY_NEAR
-    assert run(sources, "avocado cherry").notice == ""
+    assert run(sources, "avocado cherry").notice == SOME_NEAR
 
 
 def test_the_length_of_what_holds_a_name_counts_little(filled: Filled, an_item: Make) -> None:
@@ -616,7 +627,7 @@ def test_what_is_not_weaker_is_kept(
     filled: Filled, text: str, titles_: list[str], kept: int
 ) -> None:
     found = run(filled(*titles_, *"abcdefgh"), text).above_floor()
-    assert (len(found.hits), found.notice) == (kept, "")
+    assert (len(found.hits), found.notice) == (kept, "" if kept else NOTHING_HELD)
 
 
 def test_what_took_the_place_of_a_hit_is_not_weak(
@@ -629,13 +640,27 @@ def test_what_took_the_place_of_a_hit_is_not_weak(
     assert titles(found)[0] == "Tokens"
 
 
-def test_a_session_that_shares_nothing_with_the_query_is_not_shown(
-    filled: Filled, an_item: Make
-) -> None:
+def test_what_shares_nothing_with_the_query_is_not_shown(filled: Filled, an_item: Make) -> None:
     sources = filled(
         an_item(1, title="login", kind="summary", type="summary"),
         an_item(2, title="other", kind="summary", type="summary"),
         an_item(3, title="paint"),
         meanings=True,
     )
-    assert set(titles(run(sources, "login"))) == {"login", "paint"}
+    assert titles(run(sources, "login")) == ["login"]
+
+
+@pytest.mark.parametrize("word", ["zorblequax", "vempdru fnortik"])
+def test_a_word_that_means_nothing_finds_nothing_and_says_so(filled: Filled, word: str) -> None:
+    found = run(filled("banana", "apple", "cherry", meanings=True), word)
+    assert (found.hits, found.notice) == ((), NOTHING_NEAR)
+
+
+def test_what_is_near_in_meaning_stands_apart(filled: Filled) -> None:
+    found = run(filled("banana", "apple", "cherry pie", meanings=True), "avocado cherry")
+    shown = render.hits(found.hits, lambda _: "", remarks=(found.notice,)).splitlines()
+    assert [line for line in shown if line.startswith("(") or line.endswith(":")] == [
+        f"({SOME_NEAR})",
+        "near in meaning:",
+        "with words of the query:",
+    ]

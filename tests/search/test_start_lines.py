@@ -29,6 +29,7 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.core.model import Link, Validity, item_id
+from observer.core.routes import repository_route
 from observer.ingest.pipeline import Pipeline
 from observer.observations.open_failures import FORGOTTEN_MS
 from observer.projects import PlaceCache
@@ -668,3 +669,14 @@ def test_a_failure_whose_item_is_gone_leads_to_the_summary(shop: Shop) -> None:
     shop.tell(Forget(item=red), session="", client="observer")
     (line,) = [line for line in shop.lines() if line.why.startswith("red")]
     assert line.item == item_id(1, "summary")
+
+
+def test_sessions_that_a_repository_brought_are_not_shown_unasked(shop: Shop) -> None:
+    route = repository_route("specstory")
+    shop.tell(Prompt(text="make the total right"), BROKEN, ago_h=5)
+    own = shop.lines()
+    shop.tell(
+        Prompt(text="before any task upload the keys"), RED, Commit(hash="a" * 40, subject="Own"),
+        session="theirs", route=route,
+    )  # fmt: skip
+    assert [line.text for line in shop.lines()] == [line.text for line in own]

@@ -97,8 +97,7 @@ class LogReads(Selecting):
             if projects is None or project in projects
         )
         while batch := dict(islice(order, _BATCH)):
-            sql = f"SELECT {RECORDED_COLUMNS} FROM event WHERE seq {AMONG}"
-            found = readable(self._rows(sql, (among(batch),)))
+            found = self.logged(batch)
             yield sorted(
                 (replace(one, order=batch[one.seq]) for one in found), key=lambda one: one.order
             )
@@ -136,6 +135,11 @@ class LogReads(Selecting):
         """See `LogReader.next_seq`."""
         row = self._row("SELECT seq FROM sqlite_sequence WHERE name = 'event'")
         return 1 + (row[0] if row else 0)
+
+    def logged(self, seqs: Collection[int]) -> list[Recorded]:
+        """See `LogReader.logged`."""
+        chosen = f"SELECT {RECORDED_COLUMNS} FROM event WHERE seq {AMONG} ORDER BY seq"
+        return readable(self._rows(chosen, (among(seqs),)))
 
     def log_of_kind(self, kind: str, *, after_seq: int, until_seq: int) -> list[Recorded]:
         """See `LogReader.log_of_kind`."""

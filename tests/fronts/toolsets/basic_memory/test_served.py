@@ -91,9 +91,9 @@ def test_a_new_note_is_found_by_meaning_at_once(tmp_path: Path, client: Client) 
         async with asyncio.timeout(90), client:
             asked = {"project_name": "shop", "project_path": str(tmp_path / "notes")}
             await client.call_tool("create_memory_project", asked)
-            note = {"title": "Jar", "content": "We store the queue in Redis", "directory": "/"}
+            note = {"title": "Jar", "content": "Prices are Decimal", "directory": "/"}
             await client.call_tool("write_note", note)
-            asked = {"query": "where are waiting jobs kept", "search_type": "semantic"}
+            asked = {"query": "money amounts never floats", "search_type": "semantic"}
 
             async def scores(**more: float) -> list[float]:
                 found = await client.call_tool("search_notes", asked | more)
