@@ -143,6 +143,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     while the daemon is down.
     `policies` are the repository policies that cannot be used, where nothing is recorded. `paused`
     is where recording is paused. `importing` is null while no import goes on in the background,
+    `redacting` counts stored events from which a value is being taken that was recognised later,
     `following` names the clients whose sessions are read while they go on. `degraded` describes
     what does not work, null if all does. `http_connections` is null without a loopback port. `llm`
     is null if no language model is configured, and while the daemon is down.
@@ -174,6 +175,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     policies: tuple[PolicyProblem, ...] = ()
     paused: tuple[Paused, ...] = ()
     importing: Importing | None = None
+    redacting: int = 0
     following: tuple[str, ...] = ()
     http: str | None = None
     http_connections: HttpConnections | None = None
