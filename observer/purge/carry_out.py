@@ -100,6 +100,7 @@ def carry_out(
     """
     text = finder(asked.texts)
     SEEN.use(home.seen)
+    SEEN.forget(asked.texts)
     tombstones = Tombstones(home.tombstones)
     with closing(open_store(home.database, home.backups)) as store:
         with store.read() as reader:

@@ -116,6 +116,20 @@ class Seen:
         doubtful, self.doubtful = self.doubtful, set()
         self._add({each: len(each) for each in doubtful.difference(of_git)})
 
+    def forget(self, texts: Iterable[str]) -> None:
+        """Know values no more that are texts, or words of them.
+
+        Raises:
+            OSError: the home cannot be written.
+        """
+        words = {_normal(word) for text in texts for word in (text, *text.split())}
+        gone = set(map(self._digest, words))
+        if self._file and gone & self._digests:
+            kept = [mark for mark in self._marks if mark[_PREFIX:] not in gone]
+            self._marks = []
+            self._take_up(kept)
+            self._rewrite(self._file)
+
     def within(self, text: str) -> Iterator[Span]:
         """Yield where known values stand in a text."""
         if not self._marks:
@@ -201,11 +215,14 @@ class Seen:
         marks = held[_KEY_BYTES : len(held) - len(held) % _MARK_BYTES][-_MARK_BYTES * MOST :]
         self._take_up(marks[at:][:_MARK_BYTES] for at in range(0, len(marks), _MARK_BYTES))
         if len(held) % _MARK_BYTES or len(held) > _KEY_BYTES + 2 * _MARK_BYTES * MOST:
-            shorter = file.with_name(f".{file.name}")
             with suppress(OSError):
-                shorter.unlink(missing_ok=True)
-                self._append(shorter, self._key + marks)
-                shorter.replace(file)
+                self._rewrite(file)
+
+    def _rewrite(self, file: Path) -> None:
+        shorter = file.with_name(f".{file.name}")
+        shorter.unlink(missing_ok=True)
+        self._append(shorter, b"".join((self._key, *self._marks)))
+        shorter.replace(file)
 
     def _create(self, file: Path) -> None:
         """Make a key, or take that of another process which was first."""

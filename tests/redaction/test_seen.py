@@ -126,6 +126,16 @@ def test_a_home_that_cannot_be_written_knows_it_for_a_while(tmp_path: Path) -> N
     assert redact_text(f"x {VALUE}") == "x [redacted:known-secret]"
 
 
+def test_what_is_forgotten_is_in_the_file_no_more(file: Path) -> None:
+    redact_text(NAMED)
+    SEEN.learn(["Qw7Rt2Yu9Pl4Ks8Jd3"])
+    SEEN.forget([f"the {VALUE}"])
+    assert redact_text(f"x {VALUE}") == f"x {VALUE}"
+    assert len(file.read_bytes()) == 32 + 16
+    SEEN.forget(["cart"])
+    assert redact_text("x Qw7Rt2Yu9Pl4Ks8Jd3") == "x [redacted:known-secret]"
+
+
 def test_without_a_home_nothing_is_remembered() -> None:
     SEEN.close()
     redact_text(NAMED)
