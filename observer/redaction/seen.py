@@ -29,7 +29,7 @@ _SHORTEST, _LONGEST = 10, 128
 """Letters and digits of a value."""
 _LEAST = 4
 """Characters of a part of a value that a line holds."""
-_MOST_CLEAR = 50_000
+_MOST_CLEAR = 20_000
 _MOST_LINES, _WIDEST = 24, 100
 """Lines over which a value may be folded, and characters of one of them."""
 _INDENT, _FRAME = 25, " \t\n>|+\"'#*"
@@ -271,10 +271,10 @@ def _folded_from(text: str, shape: bytes, start: int) -> int:
         line = text.rfind("\n", max(0, start - _INDENT), start)
         if line < 0 or text[line:start].strip(_FRAME):
             break
-        end = line - _INDENT + len(text[max(0, line - _INDENT) : line].rstrip(_JOINT))
-        end += max(0, _INDENT - line)
+        lead = max(0, line - _MOST_JOINTS - 1)
+        end = lead + len(text[lead:line].rstrip(_JOINT))
         before = shape.rfind(b" ", 0, end) + 1
-        if not _LEAST <= end - before <= _WIDEST or line - end > _MOST_JOINTS:
+        if not _LEAST <= end - before <= _WIDEST:
             break
         start = before
     return start
@@ -286,8 +286,8 @@ def _folded_to(text: str, shape: bytes, end: int) -> int:
         line = text.find("\n", end, end + _MOST_JOINTS + 1)
         if line < 0 or text[end:line].strip(_JOINT):
             break
-        start = line + _INDENT - len(text[line : line + _INDENT].lstrip(_FRAME))
-        start = min(start, len(text))
+        indented = text[line : line + _INDENT]
+        start = line + len(indented) - len(indented.lstrip(_FRAME))
         after = shape.find(b" ", start)
         after = len(shape) if after < 0 else after
         if not _LEAST <= after - start <= _WIDEST:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,9 +21,11 @@ from observer.core.events import (
     Search,
     ToolUse,
 )
+from observer.ingest.pipeline import Pipeline
 from observer.ingest.secret_files import LEFT_OUT, SecretFiles, is_secret_file
 from observer.redaction.redact import redact_text
 from observer.redaction.seen import SEEN
+from tests.ingest.conftest import Post
 
 VALUE = "Xk39dLq0Zp7TbW2mRv5c"
 ENV = f"SHOP_URL=redis://ana:{VALUE}@db:1/0\n"
@@ -105,7 +108,7 @@ def test_the_text_goes_and_its_values_are_known(body: AnyBody, left: AnyBody) ->
 
 
 def test_what_a_client_read_is_known_though_no_event_holds_it() -> None:
-    entry = b"OBS1\0client=c\0\0" + json.encode({"tool_response": [{"content": ENV}]})
+    entry = b"OBS1\0client=c\0\0" + json.encode({"tool_response": [{"content": ENV, "n": 1}]})
     body = FileRead(paths=("/a/.env",))
     assert kept(body, entry=entry) is body
     assert redact_text(f"does {VALUE} work?") == "does [redacted:known-secret] work?"
@@ -146,3 +149,35 @@ def test_what_a_state_file_names_is_judged_by_its_name() -> None:
     kept(FileWrite(path="terraform.tfstate", content=state))
     assert redact_text("vpc-0a1b2c3d4e5f67890 in use") == "vpc-0a1b2c3d4e5f67890 in use"
     assert VALUE not in redact_text(f"x {VALUE}")
+
+
+def test_a_digest_that_git_knows_is_not_remembered(
+    pipeline: Pipeline, post: Post, git: Callable[..., str], folder: Path
+) -> None:
+    git(folder, "init", "--quiet")
+    git(folder, "commit", "--quiet", "--allow-empty", "--message", "Begin")
+    commit = git(folder, "rev-parse", "HEAD").strip()
+    other = commit[::-1]
+    post("UserPromptSubmit", {"prompt": f"DEPLOY_TOKEN={commit}\nAPI_TOKEN={other}"})
+    pipeline.drain()
+    assert redact_text(f"{commit} or {other}") == f"{commit} or [redacted:known-secret]"
+
+
+def test_what_was_read_in_a_session_is_known_in_the_next(pipeline: Pipeline, post: Post) -> None:
+    said = {"file": {"filePath": "/a/.env", "content": ENV}}
+    post(
+        "PostToolUse",
+        {"tool_name": "Read", "tool_input": {"file_path": "/a/.env"}, "tool_response": said},
+    )
+    pipeline.drain()
+    assert redact_text(f"does {VALUE} work?") == "does [redacted:known-secret] work?"
+
+
+def test_the_oldest_keys_are_no_longer_followed() -> None:
+    files = SecretFiles()
+    head = "-----BEGIN PRIVATE KEY-----\nMIIE"
+    for number in range(1_001):
+        kept(FileWrite(path=f"k{number}", content=head), files)
+    first, last = (FileWrite(path=f"k{number}", content="AAAA") for number in (0, 1_000))
+    assert kept(first, files) is first
+    assert kept(last, files) == FileWrite(path=last.path, content=LEFT_OUT)

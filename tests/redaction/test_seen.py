@@ -58,6 +58,8 @@ def test_a_value_with_signs_goes_where_they_are_encoded() -> None:
         "1234567890123",
         "jinja2.runtime.Context",
         "us-east-1:4711:secret",
+        "${a1B2c3D4e5F6g7}",
+        "your_a1B2c3D4e5F6g7",
     ],
 )
 def test_what_others_may_be_called_is_not_remembered(value: str) -> None:
@@ -109,6 +111,20 @@ def test_two_that_begin_at_once_have_one_key(file: Path) -> None:
     assert len(SEEN) == 2
 
 
+def test_one_that_is_known_is_not_written_again(file: Path) -> None:
+    redact_text(NAMED)
+    held = file.read_bytes()
+    SEEN.learn([VALUE, VALUE.upper()])
+    assert file.read_bytes() == held
+
+
+def test_another_home_knows_nothing_of_it(tmp_path: Path) -> None:
+    redact_text(NAMED)
+    SEEN.use(tmp_path / "other")
+    assert redact_text(f"x {VALUE}") == f"x {VALUE}"
+    assert SEEN.state == "0"
+
+
 def test_the_newest_are_kept(file: Path) -> None:
     redact_text(NAMED)
     key = file.read_bytes()[:32]
@@ -124,6 +140,20 @@ def test_a_home_that_cannot_be_written_knows_it_for_a_while(tmp_path: Path) -> N
     SEEN.use(tmp_path / "nowhere" / "seen")
     redact_text(NAMED)
     assert redact_text(f"x {VALUE}") == "x [redacted:known-secret]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a1" * 200 + "-b2",
+        "b2c3\n" * 200,
+        "a1-b2/c3.d4_" * 100,
+        " ".join(f"some-words-{number}" for number in range(21_000)),
+    ],
+)
+def test_text_without_one_stays_however_long_it_is(text: str) -> None:
+    redact_text(NAMED)
+    assert redact_text(f"{text} {VALUE}") == f"{text} [redacted:known-secret]"
 
 
 def test_what_is_forgotten_is_in_the_file_no_more(file: Path) -> None:
