@@ -63,7 +63,6 @@ class Seen:
         """Recognised values that may be git's names of objects."""
         self._file: Path | None = None
         self._clear: set[str] = set()
-        self._marks: list[bytes] = []
         self._begin(b"")
 
     def __len__(self) -> int:
@@ -126,7 +125,7 @@ class Seen:
         gone = set(map(self._digest, words))
         if self._file and gone & self._digests:
             kept = [mark for mark in self._marks if mark[_PREFIX:] not in gone]
-            self._marks = []
+            self._begin(self._key)
             self._take_up(kept)
             self._rewrite(self._file)
 
@@ -186,13 +185,14 @@ class Seen:
             self._take_up(new)
             with suppress(OSError):  # known while this process lives
                 self._append(self._file, b"".join(new))
+            if len(self) > 2 * MOST:
+                self._read(self._file)
 
     def _take_up(self, marks: Iterable[bytes]) -> None:
-        self._marks = [*self._marks, *marks][-MOST:]
-        self._digests = {mark[_PREFIX:] for mark in self._marks}
-        self._lengths = {mark[0] for mark in self._marks}
-        self._firsts: dict[int, set[int]] = {}
-        for mark in self._marks:
+        for mark in marks:
+            self._marks.append(mark)
+            self._digests.add(mark[_PREFIX:])
+            self._lengths.add(mark[0])
             self._firsts.setdefault(mark[1], set()).add(mark[0])
         self._clear.clear()
         self.version += 1
@@ -203,7 +203,10 @@ class Seen:
         self._key = key
         self._keyed = hashlib.blake2b(key=key, digest_size=_MARK_BYTES - _PREFIX)
         self._size = len(key)
-        self._marks = []
+        self._marks: list[bytes] = []
+        self._digests: set[bytes] = set()
+        self._lengths: set[int] = set()
+        self._firsts: dict[int, set[int]] = {}
         self._take_up(())
 
     def _read(self, file: Path) -> None:

@@ -128,12 +128,19 @@ def test_another_home_knows_nothing_of_it(tmp_path: Path) -> None:
 def test_the_newest_are_kept(file: Path) -> None:
     redact_text(NAMED)
     key = file.read_bytes()[:32]
-    file.write_bytes(key + b"\x0c\x0c" + b"\0" * 14 + bytes(16) * 2 * MOST + b"torn")
+    file.write_bytes(key + bytes(16) * 2 * MOST + b"torn")
     SEEN.use(file)
     assert len(SEEN) == MOST
     SEEN.learn([VALUE])
     assert len(file.read_bytes()) == 32 + 16 * (MOST + 1)
     assert redact_text(f"x {VALUE}") == "x [redacted:known-secret]"
+
+
+def test_a_process_that_learns_for_long_keeps_the_newest(file: Path) -> None:
+    values = [f"a1B2k3D4e{number}" for number in range(2 * MOST + 1)]
+    SEEN.learn(values)
+    assert len(SEEN) == MOST
+    assert redact_text(f"{values[0]} {values[-1]}") == f"{values[0]} [redacted:known-secret]"
 
 
 def test_a_home_that_cannot_be_written_knows_it_for_a_while(tmp_path: Path) -> None:
