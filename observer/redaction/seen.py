@@ -93,7 +93,7 @@ class Seen:
         self._begin(b"")
 
     def learn(self, values: Iterable[str]) -> None:
-        """Remember those of some recognised values that can be told from ordinary text.
+        """Remember those of some recognised values that no ordinary text may hold.
 
         One that may be git's name of an object waits for `settle`.
         """
