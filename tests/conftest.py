@@ -22,6 +22,7 @@ from real_home import real_home
 from observer import client
 from observer.cli import main
 from observer.core.paths import Home
+from observer.redaction.seen import SEEN
 
 pytest_plugins = ["quick", "measuring", "skips"]
 
@@ -50,6 +51,12 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.fixture(autouse=True)
+def knows_nothing() -> None:
+    """Let no test know what redaction recognised in another: a process serves one home."""
+    SEEN.close()
 
 
 _FOLDERS: dict[Path, str] = {}

@@ -93,6 +93,8 @@ def _described(status: Status) -> list[tuple[str, str]]:
     if status.importing:
         stored = f"{status.importing.done:,} of {counted(status.importing.sessions, 'session')}"
         lines.append(("importing", f"{stored} stored, in the background"))
+    what = f"{counted(status.redacting, 'stored event')} with secrets that were recognised later"
+    lines += [("redacting", what)] * bool(status.redacting)
     if status.following:
         lines.append(("following", ", ".join(status.following)))
     lines += [("paused", paused_text(one)) for one in status.paused]

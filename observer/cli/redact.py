@@ -20,6 +20,7 @@ from observer.core.value import Value
 from observer.purge import carry_out as order
 from observer.purge.carry_out import PurgeOrder, PurgeReceipt, carry_out
 from observer.purge.redact import files_with_secrets, secrets_in, with_secrets
+from observer.redaction.seen import SEEN
 from observer.store.sqlite.database import SqliteStore
 
 
@@ -80,6 +81,7 @@ def has_secrets(here: Home) -> bool:
 
 
 def _preview(here: Home) -> RedactPreview:
+    SEEN.use(here.seen)
     with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
         found = secrets_in(reader)
     return RedactPreview(

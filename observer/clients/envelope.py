@@ -23,7 +23,8 @@ MAGIC = b"OBS1\0"
 HEADER_BYTES = 1 << 20
 """Longest run of fields we read; a longer header is not of our hooks."""
 
-_END = b"\0\0"
+PAYLOAD = b"\0\0"
+"""What stands between the fields and the payload."""
 _ENV = "env."
 _FIRST_MS = 946_684_800_000  # 2000-01-01: an earlier time is not of a clock that was set
 _AHEAD_MS = 86_400_000
@@ -66,7 +67,7 @@ def parse(entry_id: str, data: bytes, at_ms: int) -> Envelope:
     """
     if not data.startswith(MAGIC):
         raise Undecodable("not an envelope: it does not begin with OBS1")
-    end = data.find(_END, len(MAGIC) - 1, HEADER_BYTES)
+    end = data.find(PAYLOAD, len(MAGIC) - 1, HEADER_BYTES)
     if end < 0:
         raise Undecodable("an envelope without the empty field that ends its header")
     fields, args, env = _read_fields(data[len(MAGIC) : end])
@@ -83,7 +84,7 @@ def parse(entry_id: str, data: bytes, at_ms: int) -> Envelope:
         host=fields.get("host", ""),
         args=tuple(args),
         env=env,
-        payload=data[end + len(_END) :],
+        payload=data[end + len(PAYLOAD) :],
     )
 
 

@@ -80,6 +80,11 @@ class Home:
         return self.root / "tombstones"
 
     @property
+    def seen(self) -> Path:
+        """Values that redaction recognised, as keyed hashes, with their key: `redaction.seen`."""
+        return self.root / "seen"
+
+    @property
     def purging(self) -> Path:
         """What a purge that was begun still has to do; gone once it is done."""
         return self.root / "purging"

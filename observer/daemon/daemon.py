@@ -336,6 +336,7 @@ class Daemon:
             watched=self._watch.shown(),
             following=self._settings.follow,
             importing=importing(self._home, self._imports.done),
+            redacting=self._maintenance.redacting,
             home=str(self._home.root),
         )
         try:

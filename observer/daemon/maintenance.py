@@ -49,6 +49,11 @@ class MaintenanceWorker(Worker):
         self._loop = asyncio.get_running_loop()
         self._retention: RetentionWorker | None = None
 
+    @property
+    def redacting(self) -> int:
+        """Stored events that are being redacted, since a value in them was recognised later."""
+        return self._retention.redacting if self._retention else 0
+
     def end_import(self) -> None:
         """Have what was imported linked soon; called in any thread."""
         self._writer.end_import()

@@ -22,11 +22,13 @@ from observer.daemon.writer import WriterThread
 from observer.ingest.derived import out_of_order
 from observer.policy import Policies
 from observer.policy.policies import Retention
-from observer.purge import deleted, expire, size_cap
+from observer.purge import deleted, expire, recognised, size_cap
 from observer.purge.databases import APPLIED
 from observer.purge.expire import Rederivation
+from observer.purge.redact import redact_files
 from observer.purge.shred import discard
 from observer.purge.size_cap import Cap
+from observer.redaction.seen import SEEN
 from observer.repair.remake import open_owned
 from observer.spool.spool import Spool
 from observer.store.tombstones import Tombstones
@@ -82,6 +84,8 @@ class RetentionWorker(Worker):
         self._ordered_seq = -1
         self._is_wiped = True
         self._is_over = False
+        self.redacting = 0
+        """Events that are being redacted since a value in them was recognised."""
 
     async def run(self) -> None:
         """Check every few minutes, and when woken, until cancelled."""
@@ -109,7 +113,9 @@ class RetentionWorker(Worker):
         if not await asyncio.to_thread(self._spool.is_empty):
             return 0
         await asyncio.to_thread(discard, self._home.expiring)  # of a daemon that was killed
-        removed = await self._take_out_deleted(at_ms) + await self._keep_within_age(at_ms)
+        removed = await self._take_out_deleted(at_ms)
+        await self._redact_known()
+        removed += await self._keep_within_age(at_ms)
         if self._settings.max_home_mb:
             removed += await self._keep_within_size(at_ms)
         else:
@@ -148,6 +154,34 @@ class RetentionWorker(Worker):
             await self._writer.run(expire.put_fact, self._store, APPLIED, clean)
         log.info("%d events of deleted notes were taken out", removed)
         return removed
+
+    async def _redact_known(self) -> None:
+        """Redact what was stored before redaction came to know a value in it.
+
+        What a killed daemon left is derived first.
+        """
+        known = SEEN.state
+        seqs = await asyncio.to_thread(self._found)
+        if seqs:
+            self.redacting = len(seqs)
+            await self._writer.run(recognised.redact_found, self._store, seqs)
+        with self._store.read() as reader:
+            projects = recognised.underived(reader)
+        if projects:
+            await self._derive_without(frozenset(), projects)
+            await self._writer.run(expire.put_fact, self._store, expire.UNFINISHED, "1")
+            await self._writer.run(expire.put_fact, self._store, recognised.UNDERIVED_PROJECTS, "")
+            await asyncio.to_thread(redact_files, self._home)
+            self._on_change(projects)
+            log.info("%d events held values that were recognised after them", self.redacting)
+        self.redacting = 0
+        if seqs is not None:
+            await self._writer.run(expire.put_fact, self._store, recognised.SEARCHED, known)
+
+    def _found(self) -> list[int] | None:
+        """Return the events that hold known values, None if nothing is known since the last."""
+        with self._store.read() as reader:
+            return recognised.found(reader, self._pace) if recognised.is_behind(reader) else None
 
     async def _keep_within_age(self, at_ms: int) -> int:
         cap = size_cap.read(self._home)

@@ -146,7 +146,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     `policies` are the repository policies that cannot be used, where nothing is recorded. `paused`
     is where recording is paused. `unconfirmed` are limits that are written and delete nothing
     until somebody agrees, as `observer config set` takes them. `importing` is null while no import
-    goes on in the background, `following` names the clients whose sessions are read while they go
+    goes on in the background, `redacting` counts stored events from which a value is being taken
+    that was recognised later, `following` names the clients whose sessions are read while they go
     on. `degraded` describes what does not work, null if all does. `http_connections` is null
     without a loopback port. `llm` is null if no language model is configured, and while the daemon
     is down.
@@ -179,6 +180,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     paused: tuple[Paused, ...] = ()
     unconfirmed: tuple[str, ...] = ()
     importing: Importing | None = None
+    redacting: int = 0
     following: tuple[str, ...] = ()
     http: str | None = None
     http_connections: HttpConnections | None = None

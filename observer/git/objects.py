@@ -120,6 +120,16 @@ class Blobs(AbstractContextManager["Blobs"]):
         return found.text if found else ""
 
 
+def existing(root: str, names: Iterable[str]) -> frozenset[str]:
+    """Return which of some names, also shortened ones, are those of objects of a repository.
+
+    Raises:
+        NotFound: git did not answer here lately.
+    """
+    with Blobs(root, most_bytes=0) as blobs:
+        return frozenset(name for name in names if blobs.get(name))
+
+
 def contents(root: str, ids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
     """Yield objects, by their ids; None for one that is missing, or larger than `BLOB_BYTES`.
 

@@ -95,7 +95,7 @@ class Pipeline:
         self._store = store
         self._spool = spool
         self._idle_ms = settings.session_idle_minutes * 60_000
-        self._preparer = EventPreparer(settings, places=places, now_ms=now_ms, pauses=spool.pauses)
+        self._preparer = EventPreparer(settings, spool, places=places, now_ms=now_ms)
         self._now_ms = now_ms
         self._ahead = ahead
         self._embedder = embedder

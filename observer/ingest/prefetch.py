@@ -135,9 +135,7 @@ def main() -> None:
 def pages(order: PrefetchRequest) -> Iterator[Page]:
     """Yield the backlog, oldest first, without what cannot be read."""
     spool = Spool(Path(order.spool))
-    preparer = EventPreparer(
-        order.settings, places=PlaceCache(), now_ms=now_ms, pauses=spool.pauses
-    )
+    preparer = EventPreparer(order.settings, spool, places=PlaceCache(), now_ms=now_ms)
     for entries in _batches(entry for entry in spool.backlog() if entry.id not in order.in_hand):
         preparer.clear_cache()
         page = _written(entries, preparer)

@@ -27,9 +27,11 @@ from observer.core.events import (
 from observer.core.model import Place
 from observer.core.routes import is_imported
 from observer.git.log import read_commit
+from observer.git.objects import existing
 from observer.ingest.commits import incoming_commits, is_reported, without_owner
 from observer.ingest.decode import decode
 from observer.ingest.file_changes import with_symbols
+from observer.ingest.secret_files import SecretFiles
 from observer.ingest.self_commands import strip_self_commands
 from observer.ingest.truncate import truncate
 from observer.observations.event_record import NOWHERE, EventRecord
@@ -39,8 +41,9 @@ from observer.policy.policies import FOR_EVER, Retention
 from observer.projects import PlaceCache, event_folder, work_tree_of
 from observer.projects.gone import from_windows
 from observer.redaction.redact import redact
+from observer.redaction.seen import SEEN
 from observer.spool.files import SpoolEntry
-from observer.spool.pauses import Pauses
+from observer.spool.spool import Spool
 
 NOTE_BYTES = 1 << 20
 """Room for any note: it was bounded where it was written, and nobody would look for a cut."""
@@ -70,13 +73,13 @@ class EventPreparer:
     """Reads entries and events; what the disk said holds until `clear_cache`.
 
     Args:
+        spool: knows when and where nothing is recorded, and the home.
         places: looks up folders.
         now_ms: the clock; nothing happens later than now.
-        pauses: when and where nothing is recorded.
     """
 
     def __init__(
-        self, settings: Settings, *, places: PlaceCache, now_ms: Callable[[], int], pauses: Pauses
+        self, settings: Settings, spool: Spool, *, places: PlaceCache, now_ms: Callable[[], int]
     ) -> None:
         self._cap_bytes = settings.event_cap_bytes
         self._exclusion = Exclusion(settings.exclude)
@@ -84,7 +87,9 @@ class EventPreparer:
         self._retention = Retention(settings, self._policies)
         self._places = places
         self._now_ms = now_ms
-        self._pauses = pauses
+        self._pauses = spool.pauses
+        self._seen = spool.home.seen
+        self._secret_files = SecretFiles()
         self.clear_cache()
 
     def clear_cache(self) -> None:
@@ -94,6 +99,7 @@ class EventPreparer:
         self._folder_of = partial(event_folder, work_tree_of=self._work_tree_of)
         self._policy_of = cache(self._policy)
         self._has_pauses = bool(self._pauses)
+        SEEN.use(self._seen)
 
     def read(self, entry: SpoolEntry) -> list[EventRecord]:
         """Return the events of an entry, without what settings, policies and pauses exclude.
@@ -107,6 +113,7 @@ class EventPreparer:
             raise Undecodable(entry.fault)
         events = decode(entry.id, entry.data, entry.at_ms, cap_bytes=self._cap_bytes)
         heard = (event for event in map(spelled_here, events) if not self._is_paused(event))
+        heard = (self._secret_files.without_text(event, entry.data) for event in heard)
         return [one for event in heard for one in self._with_arrivals(event)]
 
     def prepare(self, event: Event, *, project_id: int | None = None) -> EventRecord | None:
@@ -125,6 +132,7 @@ class EventPreparer:
         event = spelled_here(event)
         at_ms = event.at_ms if is_imported(event) else self._now_ms()
         is_paused = is_captured(event.body) and self._is_paused(event, at_ms=at_ms)
+        event = self._secret_files.without_text(event)
         return None if is_paused else self.prepare(event, project_id=project_id)
 
     def root_of(self, folder: str) -> str:
@@ -148,6 +156,10 @@ class EventPreparer:
         if permitted is None:
             return None, NOWHERE
         event, data = self._clean(with_symbols(permitted))
+        if SEEN.doubtful:
+            with suppress(NotFound):
+                SEEN.settle(existing(place.root, SEEN.doubtful))
+            SEEN.settle(())
         if isinstance(event.body, Commit):
             completed = self._completed(event.body, place, policy)
             known = (

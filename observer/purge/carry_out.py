@@ -19,6 +19,7 @@ from observer.purge.expire import derive_if_needed
 from observer.purge.redact import redact_files, with_secrets
 from observer.purge.shred import clear_derived, clear_text, left, shred
 from observer.purge.text_match import finder
+from observer.redaction.seen import SEEN
 from observer.spool.files import create, settle
 from observer.store.tombstones import Tombstones
 
@@ -98,6 +99,8 @@ def carry_out(
         OSError: a file cannot be written; as above.
     """
     text = finder(asked.texts)
+    SEEN.use(home.seen)
+    SEEN.forget(asked.texts)
     tombstones = Tombstones(home.tombstones)
     with closing(open_store(home.database, home.backups)) as store:
         with store.read() as reader:

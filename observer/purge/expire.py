@@ -19,7 +19,7 @@ from observer.core.config import Settings
 from observer.core.paths import Home, make_private
 from observer.ingest.projection import derive_after, rebuild
 from observer.policy.policies import DAY_MS, FOR_EVER, Policies, Retention
-from observer.purge import size_cap
+from observer.purge import recognised, size_cap
 from observer.purge.choose import with_dependents
 from observer.purge.databases import (
     APPLIED,
@@ -179,7 +179,8 @@ def finish_backups(
 ) -> dict[str, str]:
     """Take what is expired or has a tombstone out of the copies; return what became of each.
 
-    A copy keeps its events alone: what they derive into is made when it is used.
+    Known values are redacted in them. A copy keeps its events alone: what they derive into is made
+    when it is used.
     """
 
     def cleaning(store: PurgeableStore) -> Cleaned:
@@ -187,15 +188,17 @@ def finish_backups(
             gone = expired(reader, retention, now_ms=now_ms)
             if not is_clean(reader, tombstones):
                 gone |= set(named(reader, tombstones, None))
-        if gone:
+            known = set(recognised.found(reader)) - gone
+        if gone or known:
             with store.write() as writer:
+                recognised.redact(writer, known)
                 writer.delete_events(gone)
                 writer.put_meta(APPLIED, str(len(tombstones)))
                 writer.drop_unused_projects()
                 writer.clear_projection()
                 writer.put_meta(UNDERIVED, "1")
             store.compact()
-        return Cleaned(len(gone), Redacted())
+        return Cleaned(len(gone), Redacted(len(known)))
 
     return change_backups(home, open_store, cleaning)
 

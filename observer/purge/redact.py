@@ -67,7 +67,7 @@ def _redacted_of(
         put_texts(after)
         events += 1
         kinds += _kinds(before, after)
-    for project, cleaned in _renamed(reader):
+    for project, cleaned in renamed(reader):
         put_project(cleaned)
         kinds += _marked(_json(project), _json(cleaned))
     notes = set()
@@ -119,13 +119,14 @@ def _changes(reader: PurgeReader) -> Iterator[tuple[StoredText, StoredText]]:
     seen = 0
     while batch := reader.stored_texts(after_seq=seen, limit=BATCH):
         for stored in batch:
-            cleaned = _cleaned(stored)
+            cleaned = redacted_text(stored)
             if cleaned != stored:
                 yield stored, cleaned
         seen = batch[-1].seq
 
 
-def _cleaned(stored: StoredText) -> StoredText:
+def redacted_text(stored: StoredText) -> StoredText:
+    """Return the text of an event as it should be."""
     stored = stored._replace(
         root=redact_text(stored.root),
         branch=redact_text(stored.branch),
@@ -141,7 +142,8 @@ def _cleaned(stored: StoredText) -> StoredText:
     return stored._replace(dedup=cleaned.dedup, client=cleaned.client, data=_json(cleaned))
 
 
-def _renamed(reader: PurgeReader) -> Iterator[tuple[Project, Project]]:
+def renamed(reader: PurgeReader) -> Iterator[tuple[Project, Project]]:
+    """Yield projects whose names hold a secret, as they are and as they should be."""
     for project in reader.projects():
         cleaned = msgspec.structs.replace(
             redact(project), uuid=project.uuid, root_commit=project.root_commit

@@ -22,6 +22,7 @@ from observer.redaction.key_values import key_value_secrets
 from observer.redaction.near import typed_secrets
 from observer.redaction.plain import plain_reading
 from observer.redaction.secrets import Span, is_random
+from observer.redaction.seen import SEEN
 from observer.redaction.tokens import long_runs, token_secrets
 
 _SHORTEST = 8
@@ -29,8 +30,11 @@ _SHORTEST = 8
 _SHORTEST_REPEATED, _LONGEST_REPEATED = 10, 256
 _SHORT = 160
 _MOST_KEPT = 4096
-_harmless: set[str] = set()
-"""Short texts without a secret, seen lately: sessions, folders and tools come with every event."""
+_harmless: dict[str, int] = {}
+"""Short texts without a secret, seen lately: sessions, folders and tools come with every event.
+
+They held none when `SEEN` was of that version.
+"""
 
 
 _Struct = TypeVar("_Struct", bound=msgspec.Struct)
@@ -57,7 +61,7 @@ def redact_text(text: str) -> str:
     What one pass replaced may have stood between two halves of another secret's surroundings, so
     passes go on until one changes nothing; each takes away text, and two do for any but odd text.
     """
-    if len(text) < _SHORTEST or (len(text) <= _SHORT and text in _harmless):
+    if len(text) < _SHORTEST or (len(text) <= _SHORT and _harmless.get(text) == SEEN.version):
         return text
     while (cleaned := _once(text)) != text:
         text = cleaned
@@ -84,7 +88,7 @@ def secret_class(text: str) -> str | None:
 def _keep_in_mind(harmless: str) -> None:
     if len(_harmless) >= _MOST_KEPT:
         _harmless.clear()
-    _harmless.add(harmless)
+    _harmless[harmless] = SEEN.version
 
 
 def _once(text: str) -> str:
@@ -137,13 +141,15 @@ def _repeated(text: str, found: Iterable[Span]) -> Iterator[Span]:
 
 
 def _found(text: str, low: str, runs: str) -> list[Span]:
-    return [
+    found = [
         *token_secrets(text, runs),
         *key_file_secrets(text, low, runs),
         *context_secrets(text, low),
         *key_value_secrets(text, low),
         *typed_secrets(text),
     ]
+    SEEN.learn(part for each in found for part in text[each.start : each.end].split())
+    return [*found, *SEEN.within(text)]
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:

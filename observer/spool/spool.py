@@ -23,7 +23,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from observer.core.paths import make_private
+from observer.core.paths import Home, make_private
 from observer.spool.files import (
     Deleter,
     SpoolEntry,
@@ -78,6 +78,7 @@ class Spool:
         # As text: a Path for each of 20,000 names costs more than opening it.
         self._bodies, self._names = f"{self._tmp}{os.sep}", f"{self._new}{os.sep}"
         self._logs = ShellLogs(shell)
+        self.home = Home(folder.parent)
         self._disposal = Deleter()
         self.pauses = Pauses(folder)
         self._queue: dict[str, _Waiting] = {}

@@ -31,6 +31,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
 from observer.projects import PlaceCache
+from observer.purge import recognised
 from observer.search.rank import Hit
 from observer.spool.spool import Spool
 from observer.staleness.sync import sync_worktree
@@ -120,6 +121,7 @@ class Product:
         """Do what the daemon does meanwhile: end idle sessions, follow HEAD, embed, index."""
         self.drain()
         self._pipeline.close_idle()
+        self._redact_known()
         for project in self._memory.projects():
             if project.id != UNASSIGNED:
                 sync_worktree(self._store, self._write, project)
@@ -127,6 +129,14 @@ class Product:
             self._embed()
         with self._store.read() as reader:
             self._index.refresh(reader)
+
+    def _redact_known(self) -> None:
+        with self._store.read() as reader:
+            seqs = recognised.found(reader) if recognised.is_behind(reader) else []
+        if seqs:
+            recognised.redact_found(self._store, seqs)
+            self._pipeline.rebuild()
+            self._store.compact()
 
     def import_git(self, folder: Path) -> None:
         """Do what `observer import git` does."""

@@ -214,9 +214,7 @@ def test_a_page_says_what_reading_says(
 ) -> None:
     fill(2)
     entries = spool.claim(at_most=9)
-    reading = EventPreparer(
-        Settings(), places=PlaceCache(), now_ms=lambda: NOW_MS, pauses=spool.pauses
-    )
+    reading = EventPreparer(Settings(), spool, places=PlaceCache(), now_ms=lambda: NOW_MS)
     ahead.begin(in_hand=())
     batch = ahead.next()
     shown = [

@@ -1,0 +1,207 @@
+"""Files that hold secrets by their nature: what they hold is made known, and not kept.
+
+On the way to redaction. Whether a tool read or wrote such a file, a command printed it or a
+credential helper answered: the event keeps the path, and says that the text is left out. A file
+that a private key was printed of is one from then on, so that its next lines are not kept either.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import TypeAlias
+
+from msgspec.structs import replace
+
+from observer.clients.envelope import PAYLOAD
+from observer.core import json_text
+from observer.core.events import (
+    AnyBody,
+    Command,
+    Edit,
+    Event,
+    FileRead,
+    FileWrite,
+    Intent,
+    Outcome,
+    Search,
+    ToolUse,
+)
+from observer.core.text import word_set
+from observer.redaction.redact import redact_text
+from observer.redaction.seen import SEEN
+from observer.shell.command_line import SimpleCommand, simple_commands
+from observer.shell.runners import program_name
+from observer.shell.words import unquoted, without_documents
+
+LEFT_OUT = "[redacted:secret-file]"
+_NAME = re.compile(
+    r"(?:\.env(?:rc|\.(?!example|sample|template|dist|tpl|defaults?\b)[\w.-]{1,40})?"
+    r"|[^/]{1,100}\.(?:pem|key|ppk|p12|pfx|jks|keystore|tfstate|tfstate\.backup|kubeconfig)"
+    r"|id_(?:rsa|dsa|ecdsa|ed25519)(?:_\w{1,40})?|[._]netrc|\.npmrc|\.pypirc|\.pgpass|kubeconfig"
+    r"|\.git-credentials|\.htpasswd|\.vault-token)\Z"
+)
+_PLACE = re.compile(r"(?:\A|/)(?:\.kube/config|\.aws/credentials|\.docker/config\.json)\Z")
+_MENTION = re.compile(
+    r"\.env|\.(?:pem|key|ppk|p12|pfx|jks|keystore|tfstate)\b|kubeconfig|id_(?:rsa|dsa|ec|ed)|netrc"
+    r"|\.npmrc|\.pypirc|\.pgpass|credential|\.htpasswd|vault|\.kube|\.docker|token|password|secret"
+)
+"""In every command line that is about such a file or asks a credential helper."""
+_PRINTERS = word_set(
+    """
+    awk base64 bat batcat cat cut diff egrep fold gawk grep head hexdump jq less more nl od openssl
+    paste rev rg sed sort strings tac tail tee tr type xxd yq
+    """
+)
+"""Programs that print what is in a file."""
+_GIT_PRINTERS = (["show"], ["diff"], ["blame"], ["cat-file"])
+_HELPERS = re.compile(
+    r"git credential(?:-\S+)? (?:fill|get)|(?:git|docker)-credential-\S+ get|gh auth token"
+    r"|gcloud auth (?:application-default )?print-\S+-token|az account get-access-token"
+    r"|aws (?:ecr|ecr-public|codeartifact|sts|configure) (?:get-\w[\w-]*|assume-role\S*|export-\S+)"
+    r"|vault (?:kv get|read|token create)|pass show|op (?:read|item get)|secret-tool lookup"
+    r"|security find-(?:generic|internet)-password|kubectl config view .*--raw|terraform output"
+)
+_NAMED = ("{", "[", "apiVersion:", "---")
+"""How files begin in which a name says what a value is: they hold many that are no secrets."""
+_PART = re.compile(r"[^\s\"',;{}<>|()]{10,512}")
+_KEY = re.compile(r"\s{0,9}-----BEGIN [A-Z ]{0,40}PRIVATE KEY")
+_MOST_KEPT = 1_000
+_Act: TypeAlias = AnyBody
+
+
+class SecretFiles:
+    """What this process knows of them: files that a key was printed of, and calls under way."""
+
+    def __init__(self) -> None:
+        self._keys: dict[tuple[str, str], None] = {}
+        self._calls: dict[tuple[str, str], None] = {}
+
+    def without_text(self, event: Event, entry: bytes = b"") -> Event:
+        """Return an event without the text of a secret file, whose values are known from now on.
+
+        The event itself where it is about none. `entry` is all that was reported.
+        """
+        body = event.body
+        if isinstance(body, Outcome):
+            if (event.session, body.tool) not in self._calls:
+                return event
+            del self._calls[event.session, body.tool]
+            _make_known([body.output])
+            return replace(event, body=replace(body, output=body.output and LEFT_OUT))
+        act = body.of if isinstance(body, Intent) else body
+        names = list(_files(act, any_may_be=bool(self._keys)))
+        is_known = any(
+            is_secret_file(name) or (event.session, _base(name)) in self._keys for name in names
+        )
+        if not is_known and not (isinstance(act, Command) and _HELPERS.search(act.command)):
+            if any(map(_KEY.match, _texts(act))):
+                _keep(self._keys, *((event.session, _base(name)) for name in names))
+            return event
+        _make_known([*_texts(act), *_strings(entry[entry.find(PAYLOAD) + len(PAYLOAD) :])])
+        if isinstance(body, Intent):
+            _keep(self._calls, (event.session, body.tool))
+            return replace(event, body=replace(body, of=_bare(act)))
+        return replace(event, body=_bare(act))
+
+
+def is_secret_file(path: str) -> bool:
+    """Return True for the path of a file that holds secrets by its nature."""
+    path = path.replace("\\", "/")
+    return _NAME.fullmatch(_base(path)) is not None or _PLACE.search(path) is not None
+
+
+def _base(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2]
+
+
+def _files(act: object, *, any_may_be: bool) -> Iterator[str]:
+    """Yield the files whose text an act holds or shows."""
+    match act:
+        case FileWrite():
+            yield act.path
+        case FileRead():
+            yield from act.paths
+        case Search():
+            yield act.path
+        case ToolUse() if _MENTION.search(act.input):
+            yield from filter(is_secret_file, _strings(act.input.encode("utf-8", "replace")))
+        case Command() if any_may_be or _MENTION.search(act.command) or _KEY.match(act.output):
+            for part in simple_commands(act.command):
+                if _prints(part):
+                    yield from (
+                        unquoted(word).rpartition(":")[2].lstrip("<@") for word in part.words
+                    )
+                yield part.into.lstrip("> ")
+        case _:
+            pass
+
+
+def _prints(part: SimpleCommand) -> bool:
+    program = program_name(part.words[0])
+    return program in _PRINTERS or (program == "git" and part.words[1:2] in _GIT_PRINTERS)
+
+
+def _texts(act: object) -> Iterator[str]:
+    """Yield what an act holds of a file."""
+    match act:
+        case FileWrite():
+            yield act.content or ""
+            yield from (text for edit in act.edits for text in (edit.old, edit.new))
+        case Command():
+            yield act.output
+            yield act.command
+        case Search() | ToolUse():
+            yield act.output
+        case _:
+            pass
+
+
+def _bare(act: _Act) -> _Act:
+    """Return an act without what it holds of a file."""
+    match act:
+        case FileWrite():
+            edits = (Edit(new=LEFT_OUT),) if act.edits else ()
+            return replace(act, edits=edits, content=act.content and LEFT_OUT)
+        case Command():
+            command = without_documents(act.command)
+            return replace(act, command=command, output=act.output and LEFT_OUT)
+        case ToolUse():
+            paths = filter(is_secret_file, _strings(act.input.encode("utf-8", "replace")))
+            return replace(act, input=" ".join(paths), output=act.output and LEFT_OUT)
+        case Search():
+            return replace(act, output=act.output and LEFT_OUT)
+        case _:
+            return act
+
+
+def _make_known(texts: Iterable[str]) -> None:
+    """Have the values in the texts of secret files known."""
+    for text in texts:
+        redact_text(text)  # which learns what the rules find
+        if not text.lstrip().startswith(_NAMED):
+            parts = [part for part in _PART.findall(text) if "sha" not in part]
+            SEEN.learn(cut for part in parts for cut in (part, *re.split("[=:@/]", part)))
+            SEEN.learn(part.partition("=")[2] for part in parts)
+
+
+def _strings(data: bytes) -> Iterator[str]:
+    """Yield the texts in JSON, none of what is no JSON."""
+    waiting = []
+    with suppress(ValueError, RecursionError):
+        waiting.append(json_text.load(data))
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+
+
+def _keep(kept: dict[tuple[str, str], None], *new: tuple[str, str]) -> None:
+    kept.update(dict.fromkeys(new))
+    for oldest in list(kept)[:-_MOST_KEPT]:
+        del kept[oldest]

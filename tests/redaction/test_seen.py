@@ -1,0 +1,179 @@
+"""A value that was recognised once is known from then on, in whatever form it stands."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import pytest
+
+from observer.redaction.redact import redact_text
+from observer.redaction.seen import MOST, SEEN, Seen
+
+VALUE = "Xk39dLq0Zp7TbW2mRv5c"
+NAMED = f"API_KEY={VALUE}"
+
+
+@pytest.fixture(autouse=True)
+def file(tmp_path: Path) -> Path:
+    SEEN.use(tmp_path / "seen")
+    return tmp_path / "seen"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"does {VALUE} still work?",
+        f"fix/try-{VALUE.lower()}-now",
+        f"notes/{VALUE}.txt",
+        f"key: {VALUE[:9]}\n     {VALUE[9:]}",
+        f'"{VALUE[:7]}" \\\n  "{VALUE[7:13]}" \\\n  "{VALUE[13:]}"',
+        base64.b64encode(f"Send {VALUE} there".encode()).decode(),
+        f"{VALUE}/{VALUE}",
+        f"{VALUE[:10]}\r\n{VALUE[10:]}",
+    ],
+)
+def test_it_goes_in_every_form(text: str) -> None:
+    redact_text(NAMED)
+    cleaned = redact_text(text)
+    assert "[redacted:known-secret]" in cleaned
+    assert VALUE[-7:].lower() not in cleaned.lower()
+
+
+def test_a_value_with_signs_goes_where_they_are_encoded() -> None:
+    redact_text('password: "Ab1/x%Cd!9qZk3Lm"')
+    assert redact_text("https://a.test/?q=Ab1%2Fx%25Cd%219qZk3Lm&n=1") == (
+        "https://a.test/?q=[redacted:known-secret]&n=1"
+    )
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "postgres1",  # too short
+        "correct-horse-battery",
+        "BSD-3-Clause-Attribution",
+        "passwordMustBeAtLeast8Chars",
+        "296a3360-1b2c-40af-be78-9341e95bf743",
+        "1234567890123",
+        "jinja2.runtime.Context",
+        "us-east-1:4711:secret",
+        "${a1B2c3D4e5F6g7}",
+        "your_a1B2c3D4e5F6g7",
+    ],
+)
+def test_what_others_may_be_called_is_not_remembered(value: str) -> None:
+    SEEN.learn([value])
+    assert len(SEEN) == 0
+
+
+def test_what_mixes_signs_as_passwords_do_is_remembered() -> None:
+    SEEN.learn(["Maple!1234-Otter"])
+    assert redact_text("try Maple!1234-Otter again") == "try [redacted:known-secret] again"
+
+
+def test_what_git_knows_is_not_remembered() -> None:
+    commit, other = (
+        "4a8e0c35d1b96f7720ce41f9ab53d60e8f7214bc",
+        "5" + "4a8e0c35d1b96f7720ce41f9ab53d60e8f7214b",
+    )
+    SEEN.learn([commit, other])
+    assert len(SEEN) == 0
+    SEEN.settle({commit})
+    assert redact_text(f"commit {commit}") == f"commit {commit}"
+    assert redact_text(f"then {other}") == "then [redacted:known-secret]"
+
+
+def test_the_file_is_private_and_holds_no_value(file: Path) -> None:
+    redact_text(NAMED)
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert VALUE.encode() not in file.read_bytes()
+    assert VALUE.lower().encode() not in file.read_bytes()
+
+
+def test_another_process_of_the_home_knows_it_too(file: Path) -> None:
+    redact_text(NAMED)
+    other = Seen()
+    other.use(file)
+    assert [span.name for span in other.within(f"x {VALUE}")] == ["known-secret"]
+    other.learn(["Qw7Rt2Yu9Pl4Ks8Jd3"])
+    assert redact_text("x Qw7Rt2Yu9Pl4Ks8Jd3") == "x Qw7Rt2Yu9Pl4Ks8Jd3"
+    SEEN.use(file)
+    assert redact_text("x Qw7Rt2Yu9Pl4Ks8Jd3") == "x [redacted:known-secret]"
+
+
+def test_two_that_begin_at_once_have_one_key(file: Path) -> None:
+    other = Seen()
+    other.use(file)
+    redact_text(NAMED)
+    other.learn(["Qw7Rt2Yu9Pl4Ks8Jd3"])
+    SEEN.use(file)
+    assert len(SEEN) == 2
+
+
+def test_one_that_is_known_is_not_written_again(file: Path) -> None:
+    redact_text(NAMED)
+    held = file.read_bytes()
+    SEEN.learn([VALUE, VALUE.upper()])
+    assert file.read_bytes() == held
+
+
+def test_another_home_knows_nothing_of_it(tmp_path: Path) -> None:
+    redact_text(NAMED)
+    SEEN.use(tmp_path / "other")
+    assert redact_text(f"x {VALUE}") == f"x {VALUE}"
+    assert SEEN.state == "0"
+
+
+def test_the_newest_are_kept(file: Path) -> None:
+    redact_text(NAMED)
+    key = file.read_bytes()[:32]
+    file.write_bytes(key + bytes(16) * 2 * MOST + b"torn")
+    SEEN.use(file)
+    assert len(SEEN) == MOST
+    SEEN.learn([VALUE])
+    assert len(file.read_bytes()) == 32 + 16 * (MOST + 1)
+    assert redact_text(f"x {VALUE}") == "x [redacted:known-secret]"
+
+
+def test_a_process_that_learns_for_long_keeps_the_newest(file: Path) -> None:
+    values = [f"a1B2k3D4e{number}" for number in range(2 * MOST + 1)]
+    SEEN.learn(values)
+    assert len(SEEN) == MOST
+    assert redact_text(f"{values[0]} {values[-1]}") == f"{values[0]} [redacted:known-secret]"
+
+
+def test_a_home_that_cannot_be_written_knows_it_for_a_while(tmp_path: Path) -> None:
+    SEEN.use(tmp_path / "nowhere" / "seen")
+    redact_text(NAMED)
+    assert redact_text(f"x {VALUE}") == "x [redacted:known-secret]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a1" * 200 + "-b2",
+        "b2c3\n" * 200,
+        "a1-b2/c3.d4_" * 100,
+        " ".join(f"some-words-{number}" for number in range(21_000)),
+    ],
+)
+def test_text_without_one_stays_however_long_it_is(text: str) -> None:
+    redact_text(NAMED)
+    assert redact_text(f"{text} {VALUE}") == f"{text} [redacted:known-secret]"
+
+
+def test_what_is_forgotten_is_in_the_file_no_more(file: Path) -> None:
+    redact_text(NAMED)
+    SEEN.learn(["Qw7Rt2Yu9Pl4Ks8Jd3"])
+    SEEN.forget([f"the {VALUE}"])
+    assert redact_text(f"x {VALUE}") == f"x {VALUE}"
+    assert len(file.read_bytes()) == 32 + 16
+    SEEN.forget(["cart"])
+    assert redact_text("x Qw7Rt2Yu9Pl4Ks8Jd3") == "x [redacted:known-secret]"
+
+
+def test_without_a_home_nothing_is_remembered() -> None:
+    SEEN.close()
+    redact_text(NAMED)
+    assert redact_text(f"x {VALUE}") == f"x {VALUE}"
