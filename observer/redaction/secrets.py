@@ -91,10 +91,25 @@ def is_random(value: str, *, at_least: int = 12) -> bool:
     kinds = value[:64].encode("ascii", "replace").translate(_KINDS, _SEPARATORS)
     if len(kinds) < at_least or b"0" not in kinds or not (b"a" in kinds or b"A" in kinds):
         return False
-    if len(kinds) >= 32 and not kinds.strip(b"0Aa") and not value[:64].strip(_HEX):
+    if len(kinds) >= _LONG_HEX and not kinds.strip(b"0Aa") and not value[:64].strip(_HEX):
         return True
     changes: int = sum(map(operator.ne, kinds, kinds[1:]))
-    return changes * 4 >= len(kinds) and not _is_name(value[:64])
+    if changes * 4 < len(kinds):
+        return len(kinds) >= 16 and is_unspoken(value[:64])
+    return not _is_name(value[:64]) or is_unspoken(value[:64])
+
+
+_LONG_HEX = 20
+_CLUSTER = re.compile(r"[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{5}")
+
+
+def is_unspoken(value: str) -> bool:
+    """Return True if letters are hardly words: few are vowels, which are two of five in English."""
+    letters = [letter for letter in value.lower() if letter.isalpha()]
+    vowels = sum(map("aeiou".__contains__, letters))
+    return len(letters) >= 10 and (
+        vowels * 7 <= len(letters) or (vowels * 4 <= len(letters) and bool(_CLUSTER.search(value)))
+    )
 
 
 _JOINTS = str.maketrans("", "", "-_./+=")
@@ -173,6 +188,18 @@ _ERROR_NAME = re.compile(
     r"(?:err(?:or)?|invalid|missing|bad)(?=[A-Z_])|(?:ERR|ERROR|Err(?:or)?)_?[A-Z]"
 )
 _PUBLIC = re.compile(r"public[_-]?key", re.IGNORECASE)
+
+
+_SIGN = re.compile(r"\w[!#$%&*?@^~]")
+
+
+def mixes(value: str) -> bool:
+    """Return True for what mixes both cases and signs, as rules for passwords demand."""
+    is_mixed = any(map(str.islower, value)) and any(map(str.isupper, value))
+    return is_mixed and bool(_SIGN.search(value)) and not _BRACKETS.search(value)
+
+
+_BRACKETS = re.compile(r"[(){}\[\]\s]|->")
 
 
 def is_result(name: str, assign: str) -> bool:
