@@ -33,7 +33,7 @@ def _pgpass(port: str) -> _Form:
         "password",
         lazy(
             rf"{re.escape(port)}(?!\d{{1,9}}:)[^\s:/\"']{{1,64}}:[a-z_][^\s:/\"']{{0,63}}:"
-            r"(?P<secret>[^\s:\"'/\\]{3,256})(?=\s|\\n|\Z)"
+            r"(?P<secret>(?!/[a-z./-]*(?:\s|\Z))[^\s:\"'\\]{3,256})(?=\s|\\n|\Z)"
         ),
     )
 
@@ -150,7 +150,7 @@ def _key_lines(text: str) -> Iterator[Span]:
         for match in lines.finditer(end + text if end in text else ""):
             start = match.start("lines") - len(end)
             head = text[max(0, start - 8192) : start].rpartition("-----BEGIN ")[2]
-            if not head.startswith(_PUBLIC) and is_random(match["lines"][:64], at_least=40):
+            if not head.startswith(_PUBLIC) and any(map(is_random, match["lines"].split(end))):
                 yield Span(start, match.end() - len(end), "private-key")
     if "PRIVATE KEY" in text and "-----END" in text:
         for match in _FOOT.finditer(text):

@@ -109,7 +109,15 @@ _WEAK_NAMES = (
         "xsrf",
         "community",
     ),
-    *("sessionid", "sessid", "jsessionid", "phpsessid", "otpauth"),
+    *(
+        "totp",
+        "seed",
+        "sessionid",
+        "sessid",
+        "jsessionid",
+        "phpsessid",
+        "otpauth",
+    ),
 )
 # Each pattern begins with its gate, a literal that the engine finds before it tries anything.
 SECRET_NAMES = (
