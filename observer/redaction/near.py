@@ -188,7 +188,12 @@ def _apart(text: str, place: int, between: str, word: SecretName) -> Span | None
         words < 4 and word.is_password and not set(between) & set(",;(){}[]")
     )
     is_made_up = words < 4 or is_close
-    if _is_drawn(value, between) or (is_made_up and _is_made_up(value, word, is_joined=is_joined)):
+    is_strong = between.count("\n") == 0 and _is_strong(value)
+    if (
+        _is_drawn(value, between)
+        or is_strong
+        or (is_made_up and _is_made_up(value, word, is_joined=is_joined))
+    ):
         return Span(start, end, word.name)
     return None
 
@@ -201,7 +206,7 @@ def _bounds(text: str, at: int) -> tuple[int, int]:
     before = text[start - 1 : start]
     inside = _QUOTED[before].match(text, start) if before in _QUOTED else None
     if inside is not None and " " not in inside[0]:
-        return start, inside.end()
+        return start, inside.end() - 2 * inside[0].endswith(("\\r", "\\n"))
     bare = _BARE.match(text, start)
     if bare is None:
         return at, at
@@ -218,7 +223,7 @@ def _is_hex(value: str) -> bool:
 
 def _is_drawn(value: str, between: str = "") -> bool:
     if not (is_random(value) or is_drawn_letters(value) or is_encoded(value)) or _CAMEL.fullmatch(
-        value.lstrip("-")
+        value.lstrip("-").replace("_", "")
     ):
         return False
     if is_placeholder(value) or (_NO_VALUE.match(value) and not _BASE64.fullmatch(value)):

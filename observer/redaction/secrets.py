@@ -45,7 +45,7 @@ _WORDS = frozenset(
 _STAND_INS = (
     *("changeme", "change_me", "change-me", "placeholder", "example", "redacted", "dummy"),
     *("insert_", "insert-", "replace_", "replace-", "your_", "your-", "your ", "xxxx", "****"),
-    *("[private", "${", "{{", "...", "\u2026", "%s", "(?:", "[^", "\\w"),
+    *("[private", "${", "{{", "...", "\u2026", "(?:", "[^", "\\w"),
 )
 _BEGINNINGS = (
     "<",
@@ -67,12 +67,16 @@ _VARIABLE = re.compile(
 )
 
 
+_FORMATTED = re.compile(r"%s(?![a-z0-9])")
+
+
 def is_placeholder(value: str) -> bool:
     """Return True if a value is a placeholder: a variable, a dummy value, a type name."""
     low = MARKER.sub("", value[:256]).strip().lower()
     if len(low) < 2 or low.startswith(_BEGINNINGS) or low.strip("[]()…") in _WORDS:
         return True
-    return _VARIABLE.fullmatch(low) is not None or any(map(low.__contains__, _STAND_INS))
+    is_form = _VARIABLE.fullmatch(low) or _FORMATTED.search(low)
+    return is_form is not None or any(map(low.__contains__, _STAND_INS))
 
 
 _KINDS = bytes.maketrans(
@@ -95,12 +99,15 @@ def is_random(value: str, *, at_least: int = 12) -> bool:
         return True
     changes: int = sum(map(operator.ne, kinds, kinds[1:]))
     if changes * 4 < len(kinds):
-        return len(kinds) >= 16 and is_unspoken(value[:64])
+        is_long = len(kinds) >= 16
+        return is_long and (is_unspoken(value[:64]) or len(_INNER.findall(value[:64])) > 2)
     return not _is_name(value[:64]) or is_unspoken(value[:64])
 
 
 _LONG_HEX = 20
-_CLUSTER = re.compile(r"[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{5}")
+_INNER = re.compile(r"(?<=[a-z])\d{1,2}(?=[a-z])")
+"""Digits in the middle of a word, which names have once or twice."""
+_CLUSTER = re.compile(r"[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{4}")
 
 
 def is_unspoken(value: str) -> bool:
@@ -108,7 +115,7 @@ def is_unspoken(value: str) -> bool:
     letters = [letter for letter in value.lower() if letter.isalpha()]
     vowels = sum(map("aeiou".__contains__, letters))
     return len(letters) >= 10 and (
-        vowels * 7 <= len(letters) or (vowels * 4 <= len(letters) and bool(_CLUSTER.search(value)))
+        vowels * 7 <= len(letters) or (vowels * 5 <= len(letters) and bool(_CLUSTER.search(value)))
     )
 
 
@@ -122,8 +129,10 @@ def is_drawn_letters(value: str) -> bool:
         len(letters) >= 10
         and letters.isalpha()
         and letters.isascii()
-        and _swings(letters)
-        and not _is_name(letters)
+        and (
+            (_swings(letters) and not _is_name(letters))
+            or (len(letters) >= 14 and not letters.islower() and is_unspoken(letters))
+        )
     )
 
 
