@@ -15,7 +15,9 @@ import base64
 import binascii
 import operator
 import re
+import tomllib
 from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 MARKER = re.compile(r"\[redacted:[a-z-]{1,40}\]|\[private\]")
@@ -32,33 +34,11 @@ class Span(NamedTuple):
 
 # --- what a secret is not ------------------------------------------------------------------------
 
-_WORDS = frozenset(
-    {
-        *("change", "changeit", "changeme", "default", "disabled", "enabled", "empty", "false"),
-        *("file", "hidden", "nil", "none", "null", "object", "optional", "redacted", "required"),
-        *("str", "string", "test", "testing", "text", "true", "undefined", "unknown", "value"),
-        *("pass", "passphrase", "passwd", "password", "pwd", "secret", "token", "credentials"),
-        *("kennwort", "wachtwoord", "senha", "adgangskode", "jelszo", "parola", "salasana"),
-        *("username", "user", "name", "type", "field", "error", "invalid", "missing", "expired"),
-    }
+WORDS: dict[str, list[str]] = tomllib.loads(
+    Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
 )
-_STAND_INS = (
-    *("changeme", "change_me", "change-me", "placeholder", "example", "redacted", "dummy"),
-    *("insert_", "insert-", "replace_", "replace-", "your_", "your-", "your ", "xxxx", "****"),
-    *("[private", "${", "{{", "...", "\u2026", "(?:", "[^", "\\w"),
-)
-_BEGINNINGS = (
-    "<",
-    "arn:",
-    "your",
-    "my_pass",
-    "my-pass",
-    "mypass",
-    "my_sec",
-    "my-sec",
-    "my_tok",
-    "my-tok",
-)
+_VALUES = frozenset(WORDS["values"])
+_STAND_INS, _BEGINNINGS = tuple(WORDS["stand_ins"]), tuple(WORDS["beginnings"])
 _VARIABLE = re.compile(
     r"(.)\1*"  # xxxx, ****
     r"|\$\(.*|\$[\w:]+-?(?:>.*)?|[#@%]?\{.*"  # $(cmd), $X, $x->{y}, {x}, #{x}
@@ -73,7 +53,7 @@ _FORMATTED = re.compile(r"%s(?![a-z0-9])")
 def is_placeholder(value: str) -> bool:
     """Return True if a value is a placeholder: a variable, a dummy value, a type name."""
     low = MARKER.sub("", value[:256]).strip().lower()
-    if len(low) < 2 or low.startswith(_BEGINNINGS) or low.strip("[]()…") in _WORDS:
+    if len(low) < 2 or low.startswith(_BEGINNINGS) or low.strip("[]()…") in _VALUES:
         return True
     is_form = _VARIABLE.fullmatch(low) or _FORMATTED.search(low)
     return is_form is not None or any(map(low.__contains__, _STAND_INS))
