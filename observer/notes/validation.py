@@ -167,7 +167,8 @@ def _check_texts(texts: Iterable[str | None]) -> None:
         if found := secret_class(text):
             raise SecretRefused(
                 f"content looks like it holds a secret ({found})",
-                hint="remember where the secret is kept, not the secret",
+                hint="to keep it on purpose, put it where secrets belong (a password manager, or a"
+                " file that only you read), and remember that place",
             )
 
 
