@@ -111,6 +111,9 @@ def test_what_was_recognised_once_goes_wherever_it_stands_in_the_text() -> None:
         pytest.param('key: Uint8Array, "PyDict_Keys",\n "PyDict_Merge"', id="types"),
         pytest.param('"spdx_license_key": "BSD-3-Clause-HP"', id="licence"),
         pytest.param("pass the :class:`~jinja2.Environment` to it", id="reference"),
+        pytest.param(
+            '{"kty": "RSA", "d": "' + "the-number-of-a-key-in-words-" * 2 + '"}', id="web-key"
+        ),
         pytest.param("integrity=sha384-" + DRAWN, id="integrity"),
         pytest.param("id;secret_name\n1;aB3-x9", id="column-about-a-secret"),
     ],
