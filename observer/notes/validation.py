@@ -45,7 +45,7 @@ def check(note: Note | Changes) -> None:
         raise BadInput(f"more than {LINKS} links", hint="keep those that matter")
     _check_type(note.type)
     metadata, names = metadata_text(note.metadata), list(_names(note))
-    _check_texts((note.content, metadata, *names))
+    check_texts((note.content, metadata, *names))
     _check_lengths(names)
     # A span that is taken out on the way would leave no JSON, and a key that nobody knows.
     for text in (metadata, note.key if isinstance(note, Note) else ""):
@@ -160,14 +160,21 @@ def _check_lengths(names: Iterable[str | None]) -> None:
         )
 
 
-def _check_texts(texts: Iterable[str | None]) -> None:
+def check_texts(texts: Iterable[str | None]) -> None:
+    """Refuse what no note may say, wherever it is kept.
+
+    Raises:
+        BadInput: a text is no Unicode.
+        SecretRefused: one holds a secret; the hint says how to keep it on purpose.
+    """
     for text in filter(None, texts):
         if not _is_text(text):
             raise BadInput("a text holds half a character", hint="send it as UTF-8")
         if found := secret_class(text):
             raise SecretRefused(
                 f"content looks like it holds a secret ({found})",
-                hint="remember where the secret is kept, not the secret",
+                hint="to keep it on purpose, put it where secrets belong (a password manager, or a"
+                " file that only you read), and remember that place",
             )
 
 

@@ -71,6 +71,7 @@ def _holds_session(match: re.Match[str]) -> bool:
     return any(len(value) >= 16 or is_random(value, at_least=8) for value in values)
 
 
+_ADDRESS = lazy(r"://\S*\Z")
 _PORTS = lazy(r"[\d.]*:[\d.:]+(?:/(?:tcp|udp))?")
 _ACCOUNT = lazy(r"(?i:\b(?:create|alter)\s+(?:user|role|login)|\bset\s+password)\s")
 _SETS = lazy(r"(?:\A|[\r\n]|\\n|(?i:config set )|--)\Z")
@@ -83,6 +84,7 @@ _ACCEPT: dict[str, Callable[[re.Match[str]], bool]] = {
     "always": lambda _: True,
     "is_literal": _is_literal,
     "is_generated": _is_generated,
+    "is_address": lambda match: bool(_ADDRESS.search(_before(match))) and _is_generated(match),
     "is_generated_whole": lambda match: is_generated_whole(match["secret"]),
     "is_credential": _is_credential,
     "holds_session": _holds_session,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from observer.redaction.lazy_pattern import lazy
-from observer.redaction.secrets import is_placeholder, is_random
+from observer.redaction.secrets import WORDS, is_placeholder, is_random
 
 _NAME = lazy(r"(?:-[A-Za-z])?[A-Z_][A-Z0-9_]*")
 _DECLARES = lazy(r"(?:\bENV|\bsetx|\bsetenv|\bset[ \t]+-[a-zA-Z]{0,4}x[a-zA-Z]{0,4})[ \t]{1,4}\Z")
@@ -25,27 +25,8 @@ _PAIRS = lazy(
 )
 
 _TAIL = lazy(r"(?:w(?:or)?d|phrase|code)?s?((?:_[a-z0-9]+)*)_?")
-ABOUT = frozenset(
-    {
-        *("age", "alg", "algorithm", "audience", "budget", "cache", "class", "cost", "count"),
-        *("dir", "directory", "enabled", "endpoint", "env", "expiration", "expired", "expires"),
-        *("expiry", "field", "file", "filename", "folder", "format", "header", "hint", "host"),
-        *("id", "ids", "index", "input", "interval", "issuer", "kind", "label", "len", "length"),
-        *("level", "lifetime", "limit", "location", "max", "method", "min", "mode", "name"),
-        *("names", "output", "path", "pattern", "policy", "port", "prefix", "prompt", "provider"),
-        *("ref", "regex", "region", "required", "rounds", "scope", "scopes", "server", "size"),
-        *("sock", "source", "store", "strategy", "suffix", "timeout", "ttl", "type", "types"),
-        *("uri", "url", "usage", "used", "user", "username", "version"),
-    }
-)
-"""Last words of names that only describe a secret: `TOKEN_COUNT`, `SECRET_FILE`."""
-_MEASURES = frozenset(
-    {
-        *("MAX", "MIN", "NUM", "TOTAL", "COUNT", "HAS", "USE", "NO", "REQUIRE", "ENABLE"),
-        *("DISABLE", "ALLOW", "SKIP"),
-    }
-)
-"""First words of names that only count or switch something: `MAX_TOKEN`, `USE_PASSWORD`."""
+ABOUT = frozenset(WORDS["about"])
+MEASURES = frozenset(WORDS["measures"])
 
 _SETTINGS = lazy(
     r"[\d.,]{0,3}|yes|off|auto|always|never"
@@ -60,7 +41,7 @@ _JOINTS = str.maketrans("", "", "-_ .")
 
 def names_secret(name: str, tail: str) -> bool:
     """Return True if a variable holds a secret; `tail` is the lower-case text behind that word."""
-    if not _NAME.fullmatch(name) or name.partition("_")[0] in _MEASURES:
+    if not _NAME.fullmatch(name) or name.partition("_")[0].lower() in MEASURES:
         return False
     rest = _TAIL.fullmatch(tail)
     if rest is None or (tail.startswith("s") and "TOKEN" in name):

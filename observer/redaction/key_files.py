@@ -1,91 +1,20 @@
-"""Secrets recognized by the kind of file they are in: private keys, `.pgpass`, seed phrases.
+"""Private keys: their blocks, what is left of such blocks, and JSON web keys.
 
-Part of step 4 (redaction). Every pattern begins with something that only such a file has, and
-spends a bounded number of characters where no key follows.
+Part of step 4 (redaction). A pattern spends a bounded number of characters where no key follows.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from observer.redaction.lazy_pattern import lazy
-from observer.redaction.secrets import Span, is_placeholder, is_random
-
-
-class _Form(NamedTuple):
-    """A part of a file whose group `secret` is one; `gate` is in every text that holds it.
-
-    Both are in lower case, as the text is that they are looked for in.
-    """
-
-    gate: str
-    name: str
-    pattern: re.Pattern[str]
-    is_random_value: bool = False
-    """Whether the secret must look machine-generated."""
-
-
-def _pgpass(port: str) -> _Form:
-    return _Form(
-        port,
-        "password",
-        lazy(
-            rf"{re.escape(port)}(?!\d{{1,9}}:)[^\s:/\"']{{1,64}}:[a-z_][^\s:/\"']{{0,63}}:"
-            r"(?P<secret>[^\s:\"'/\\]{3,256})(?=\s|\\n|\Z)"
-        ),
-    )
-
-
-def _netrc(pattern: str, *, rest: str = "") -> _Form:
-    return _Form(
-        "login", "password", lazy(pattern + r"password\s{1,8}(?P<secret>\S{1,1024}+)" + rest)
-    )
-
+from observer.redaction.secrets import Span, is_random
 
 _LINE_END = r"(?:\r?\n|\\r\\n|\\n)"
-_LOGIN = r"(?:login|account)\s{1,8}\S{1,256}\s{1,8}"
-_FORMS = (
-    _Form(
-        "private-",
-        "private-key",
-        lazy(
-            rf"private-lines: ?\d{{1,3}}{_LINE_END}"
-            rf"(?P<secret>[a-z0-9+/=]{{16,76}}(?:{_LINE_END}[a-z0-9+/=]{{1,76}}(?![a-z:-])){{0,99}})"
-        ),
-    ),
-    _Form(
-        "kty",
-        "private-key",
-        lazy(
-            r"[\"'](?:d|p|q|dp|dq|qi|k)\\{0,3}[\"']\s{0,4}:\s{0,4}\\{0,3}[\"']"
-            r"(?P<secret>[\w-]{40,1024})"
-        ),
-        is_random_value=True,
-    ),
-    _pgpass(":5432:"),
-    _pgpass(":*:"),
-    _netrc(rf"machine[ \t]{{1,8}}\S{{1,256}}\s{{1,8}}(?:{_LOGIN}){{1,2}}"),
-    _netrc(r"machine[ \t]{1,8}\S{1,256}\s{1,8}", rest=r"(?=\s{1,8}(?:login|account)\s)"),
-    _netrc(rf"default[ \t]{{1,8}}{_LOGIN}"),
-    *(
-        _Form(
-            name,
-            "seed-phrase",
-            lazy(
-                rf"{name}(?:{owner})[\w ]{{0,16}}\\{{0,3}}[\"'`]?"
-                r"\s{0,4}[:=]\s{0,4}\\{0,3}[\"'`]?"
-                r"(?P<secret>(?:[a-z]{3,8} ){11}(?:(?:[a-z]{3,8} ){3}){0,4}[a-z]{3,8})"
-                r"(?! ?[a-z.,;:!?])"
-            ),
-        )
-        for name, owner in (
-            ("mnemonic", ""),
-            ("phrase", "(?<=seed.phrase)|(?<=recovery.phrase)"),
-        )
-    ),
+_WEB_KEY = lazy(
+    r"[\"'](?:d|p|q|dp|dq|qi|k)\\{0,3}[\"']\s{0,4}:\s{0,4}\\{0,3}[\"'](?P<secret>[\w-]{40,1024})"
 )
+"""A part of a JSON web key that is not public."""
 
 
 def key_file_secrets(text: str, low: str, runs: str) -> Iterator[Span]:
@@ -93,12 +22,9 @@ def key_file_secrets(text: str, low: str, runs: str) -> Iterator[Span]:
 
     `runs` are its `long_runs`.
     """
-    for form in _FORMS:
-        if form.gate in low:
-            for match in form.pattern.finditer(low):
-                value = text[slice(*match.span("secret"))]
-                if not is_placeholder(value) and (is_random(value) or not form.is_random_value):
-                    yield Span(*match.span("secret"), form.name)
+    for match in _WEB_KEY.finditer(text if "kty" in low else ""):
+        if is_random(match["secret"]):
+            yield Span(*match.span("secret"), "private-key")
     if "private" in low:
         yield from _pem_blocks(text)
     if runs:
@@ -150,7 +76,7 @@ def _key_lines(text: str) -> Iterator[Span]:
         for match in lines.finditer(end + text if end in text else ""):
             start = match.start("lines") - len(end)
             head = text[max(0, start - 8192) : start].rpartition("-----BEGIN ")[2]
-            if not head.startswith(_PUBLIC) and is_random(match["lines"][:64], at_least=40):
+            if not head.startswith(_PUBLIC) and any(map(is_random, match["lines"].split(end))):
                 yield Span(start, match.end() - len(end), "private-key")
     if "PRIVATE KEY" in text and "-----END" in text:
         for match in _FOOT.finditer(text):

@@ -89,6 +89,8 @@ def _is_code(key: Key, value: str) -> bool:
         return True
     if key.is_environment or key.is_variable:
         return False
+    if key.is_quoted and secrets.mixes(value):
+        return False
     is_variable = not key.is_quoted and secrets.is_variable(value)
     return is_variable or (not key.word.is_password and secrets.is_expression(value))
 

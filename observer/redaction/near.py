@@ -54,21 +54,25 @@ _NO_VALUE = lazy(
     r"https?:|\w+://|arn:|[A-Za-z]:\\|\\|<[\w!/]|[!=<>]=|\d+\u2192"
     # Paths, files and places in them.
     r"|(?:~|\.{1,2})?/[\w.-]*/|(?:~|\.{1,2}|#)/|/\w+\Z|[\w./-]+\.\w{1,5}:\d+"
-    r"|[\w.-]*(?:/[\w.-]+)+\.\w{1,5}\Z|[a-z][\w-]*\.[a-z]{1,5}\Z|#[\w-]+\Z|-?\w+\*"
+    r"|[\w.-]*(?:/[\w.-]+)+\.\w{1,5}\Z|[a-z][\w-]*\.[a-z]{1,5}\Z|#[\w-]+\Z|-?\w+\*(?:[./]|\Z)"
     # Numbers, dates, versions, packages, regions, people.
     r"|[\d.,:/x-]+\Z|\d{4}-\d\d-\d\d|@?[\w./-]+@v?\d+(?:\Z|(?:\.\d+)+)|@[\w-]+/"
     r"|[a-z]{2}-[a-z]+-\d|[\w.+-]+@[\w-]+(?:\.[\w-]+)+\Z|\w+:!?\d\Z"
     r"|(?i:sha|md|utf|rfc|iso|base|v|aes|rsa|hs|es|rs)-?\d+(?![A-Za-z0-9]{6})"
     # Names, variables, attributes, settings.
-    r"|[$%@&*~^?#]+\\?[A-Za-z_:.]+\Z|[A-Za-z_]{2,16}=[\w$]|[A-Z_]{2,40}=|(?:\w+,)+\w+\Z"
-    r"|[a-z]+(?:_[a-z0-9]+)+\Z|[A-Z]+(?:_[A-Z0-9]+)+\Z|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z"
+    r"|[$%@&*~^?#]+\\?[A-Za-z_:.]+\Z|(?:[a-z_]{2,16}\d?|[a-z]+(?:[A-Z][a-z]+)+)=[\w$]|[A-Z_]{2,40}=|(?:\w+,)+\w+\Z"
+    r"|[a-z]+(?:_[a-z0-9]+)+\Z|[A-Z]+(?:_[A-Z0-9]+)+\Z|[~.]?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z"
     r"|[A-Za-z]+\$\d\Z|\$[A-Za-z_]\w*[|/;:]|[A-Za-z_$][\w$]*(?:\.[\w$]+)+[=(\[?|&]"
 )
 _CODE = lazy(r"[(){}\[\]]|\w(?:->|::|=>)\w|&&|\|\||==(?!\Z)|\\[a-z]")
 _DIGESTS = lazy(
     r"sha|md5|hash|digest|commit|checksum|fingerprint|etag|integrity|revision|uuid|\bid"
 )
-_CAMEL = lazy(r"(?=.*[A-Z])(?:[A-Z]?[a-z]+\d{0,5})+(?:[A-Z]{2,4}\d?)?")
+_CAMEL = lazy(
+    r"(?=.*[A-Z])(?:[A-Z]?[a-z]+\d{0,5})+(?:[A-Z]{2,4}\d?)?"
+    r"|(?=.*[A-Z])(?:(?:[A-Z]{1,6}|[A-Z]{0,4}[a-z]{2,})\d{0,3}(?:[-_.]\d{0,3}|\Z|(?=[A-Z]))[-_.]?)+"
+)
+"""Names of code, types, licences."""
 _BASE64 = lazy(r"(?=.{0,20}[A-Z])(?=.{0,20}[a-z])[A-Za-z0-9+/]{20,}={0,2}")
 _PHRASE = lazy(r"(?:[^\W\d_]{3,}-){3,5}(?:[^\W\d_]{3,}|\d{2,4})")
 _NAMES = lazy(
@@ -148,7 +152,12 @@ def _behind(text: str, at: int, word: SecretName) -> Span | None:
     return None
 
 
-_UP_TO_NAME = lazy(r"(?:[\s\"'`)|,<].*)?\s[A-Za-z_.-]*")
+def _is_line(text: str, start: int, end: int) -> bool:
+    """Return True for what is all of its line."""
+    return text[start - 1 : start] == "\n" and text[end : end + 1] in {"", "\n"}
+
+
+_UP_TO_NAME = lazy(r"(?:[\s\"'`)|,<].*)?\s[\"'`]?[A-Za-z_.-]*")
 
 
 def _before(text: str, at: int, word: SecretName) -> Span | None:
@@ -168,17 +177,23 @@ def _apart(text: str, place: int, between: str, word: SecretName) -> Span | None
     lines = between.count("\n")
     is_close = between[-1:] not in " \t\n" or between.rstrip()[-1:] in ":=>/"
     is_close = is_close or "<<" in between  # a here-document
-    if words > 7 or lines > 2 or (lines and not is_close):
+    start, end = _bounds(text, place)
+    value = text[start:end]
+    is_below = lines == 1 and _is_line(text, start, end) and not _is_hex(value)
+    if words > 7 or lines > 2 or (lines and not (is_close or is_below)):
         return None
     if ";" in between or ("[redacted:" in between and between.endswith("]")):
         return None
-    start, end = _bounds(text, place)
-    value = text[start:end]
     is_joined = (is_close and "," not in between) or (
         words < 4 and word.is_password and not set(between) & set(",;(){}[]")
     )
     is_made_up = words < 4 or is_close
-    if _is_drawn(value, between) or (is_made_up and _is_made_up(value, word, is_joined=is_joined)):
+    is_strong = between.count("\n") == 0 and _is_strong(value)
+    if (
+        _is_drawn(value, between)
+        or is_strong
+        or (is_made_up and _is_made_up(value, word, is_joined=is_joined))
+    ):
         return Span(start, end, word.name)
     return None
 
@@ -191,7 +206,7 @@ def _bounds(text: str, at: int) -> tuple[int, int]:
     before = text[start - 1 : start]
     inside = _QUOTED[before].match(text, start) if before in _QUOTED else None
     if inside is not None and " " not in inside[0]:
-        return start, inside.end()
+        return start, inside.end() - 2 * inside[0].endswith(("\\r", "\\n"))
     bare = _BARE.match(text, start)
     if bare is None:
         return at, at
@@ -208,7 +223,7 @@ def _is_hex(value: str) -> bool:
 
 def _is_drawn(value: str, between: str = "") -> bool:
     if not (is_random(value) or is_drawn_letters(value) or is_encoded(value)) or _CAMEL.fullmatch(
-        value.lstrip("-")
+        value.lstrip("-").replace("_", "")
     ):
         return False
     if is_placeholder(value) or (_NO_VALUE.match(value) and not _BASE64.fullmatch(value)):

@@ -45,13 +45,18 @@ def _backslashed(escape: str) -> str:
     if body[0] in "01" and len(body) == _OCTAL:
         return chr(int(body, 8))
     digits = body.lstrip("ux{").rstrip("}")
-    return chr(int(digits, 16)) if len(digits) <= _MOST_DIGITS and "[" not in digits else ""
+    if len(digits) > _MOST_DIGITS or "[" in digits:
+        return ""
+    return _UNSEEN.sub("", chr(int(digits, 16)))
 
 
 _OCTAL, _MOST_DIGITS = 3, 4
 _COLOUR = r"(?:\[[0-9;:?]{0,24}[A-Za-z]|\][^\x07\x1b]{0,256}\x07)"
 _COLOUR_CODE = "(?:x1[bB]|033|e|u001[bB])"
-_CHARACTER = r"(?:(?:u00|x)[2-7][0-9A-Fa-f]|u\{00?[2-7][0-9A-Fa-f]\}|[01][0-7]{2}(?![0-9]))"
+_CHARACTER = (
+    r"(?:(?:u00|x)[2-7][0-9A-Fa-f]|u\{00?[2-7][0-9A-Fa-f]\}|[01][0-7]{2}(?![0-9])"
+    r"|u(?!00[0-9])[0-9A-Fa-f]{4})"
+)
 _KINDS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
     ("\x1b", lazy(rf"\x1b{_COLOUR}"), _nothing),
     ("\\", lazy(rf"\\+(?:{_COLOUR_CODE}{_COLOUR}|{_CHARACTER}|[\"'`/])"), _backslashed),
@@ -82,7 +87,7 @@ _CHR = lazy(
 )
 _CALLS = ("chr(", "Chr(", "CHR(", "ChrW(", "char(", "Char(", "CHAR(", "fromCharCode(")
 _HEX_TEXT = lazy(r"(?:[2-7][0-9a-fA-F]){12,4096}")
-_ESCAPED = lazy(r"\\(?:[\"'`/]|u00|x[2-7])")
+_ESCAPED = lazy(r"\\(?:[\"'`/]|u[0-9a-f]{4}|x[2-7])")
 _LINE_ENDS = lazy(r"\\+[nrt]")
 _UNSEEN = lazy("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+")
 _CONTROLS = lazy(r"[^\t\n\r -~\u00a0-\uffff]")
@@ -155,7 +160,9 @@ def _escapes(text: str, runs: str) -> Iterator[tuple[int, int, str]]:
         if sign in text:
             for found in pattern.finditer(text):
                 yield *found.span(), resolve(found[0])
-    if "\\" in text and _ESCAPED.search(text):  # else it is source code, read as it stands
+    if "\\" in text and (
+        text.startswith('{"') or _ESCAPED.search(text)
+    ):  # else it is source code, read as it stands
         for found in _LINE_ENDS.finditer(text):
             yield *found.span(), _sign(found[0])
     for found in _UNSEEN.finditer("" if text.isascii() else text):

@@ -11,9 +11,9 @@ import re
 from itertools import groupby
 from typing import NamedTuple
 
-from observer.redaction.env_vars import ABOUT
+from observer.redaction.env_vars import ABOUT, MEASURES
 from observer.redaction.lazy_pattern import lazy
-from observer.redaction.secrets import UUID, Span, is_placeholder, is_random
+from observer.redaction.secrets import UUID, WORDS, Span, is_placeholder, is_random
 
 
 class SecretName(NamedTuple):
@@ -33,84 +33,8 @@ def _after(word: str, *owners: str) -> str:
     return "|".join(f"(?<=(?:{each}){word})|(?<=(?:{each})[._ -]{word})" for each in alike)
 
 
-_OWNERS_OF_KEYS = (
-    *(
-        "api",
-        "access",
-        "private",
-        "secret",
-        "account",
-        "auth",
-        "encryption",
-        "signing",
-        "signature",
-    ),
-    *("master", "shared", "service", "app", "admin", "deploy", "storage", "session"),
-    *("jwt", "hmac", "webhook", "client", "consumer", "functions", "subscription", "cipher"),
-)
-_KEYS_OF_DATA = (
-    *("public", "primary", "foreign", "partition", "sort", "cache", "idempotency", "row", "object"),
-    *(
-        "lookup",
-        "unique",
-        "index",
-        "group",
-        "routing",
-        "dedup",
-        "hash",
-        "candidate",
-        "item",
-        "event",
-    ),
-    *(
-        "translation",
-        "hot",
-        "range",
-        "file",
-        "host",
-        "column",
-        "field",
-        "message",
-        "section",
-        "pub",
-    ),
-    *("cursor", "checksum", "fingerprint", "build", "commit", "snapshot", "artifact", "content"),
-)
-"""Owners of keys that only look something up: `cache_key` is not a secret."""
-_FOREIGN = (
-    *("kennwort", "contraseña", "contrasena", "mot de passe", "palavra-passe", "senha", "hasło"),
-    *("şifre", "lösenord", "jelszó", "wachtwoord", "heslo", "salasana", "adgangskode", "passord"),
-    *("lozinka", "slaptažodis", "parola", "clave", "zugangscode", "zugangsdaten", "geheimnis"),
-    *("пароль", "секрет", "токен", "ключ", "密码", "密碼", "口令", "密钥", "令牌", "パスワード"),
-    *(
-        "トークン",
-        "비밀번호",
-        "암호",
-        "كلمة السر",
-        "كلمة المرور",
-        "סיסמה",
-        "पासवर्ड",
-        "κωδικός",
-        "mật khẩu",
-    ),
-)
-_WEAK_NAMES = (
-    *(
-        "login",
-        "log in",
-        "sign in",
-        "logon",
-        "signin",
-        "cookie",
-        "sid",
-        "otp",
-        "creds",
-        "csrf",
-        "xsrf",
-        "community",
-    ),
-    *("sessionid", "sessid", "jsessionid", "phpsessid", "otpauth"),
-)
+_OWNED = _after("key", *WORDS["owners_of_keys"])
+_OF_DATA = _after("key", *WORDS["keys_of_data"])
 # Each pattern begins with its gate, a literal that the engine finds before it tries anything.
 SECRET_NAMES = (
     SecretName(
@@ -131,23 +55,21 @@ SECRET_NAMES = (
         lazy(r"pw(?:(?<![a-z0-9+/-]pw)|(?<=[dtnrep]pw))(?![\w+/-])"),
         is_password=True,
     ),
-    *(SecretName(word, "password", lazy(re.escape(word)), is_password=True) for word in _FOREIGN),
+    *(
+        SecretName(word, "password", lazy(re.escape(word)), is_password=True)
+        for word in WORDS["passwords_elsewhere"]
+    ),
     SecretName("secret", "secret", lazy("secret")),
     SecretName("token", "token", lazy("token")),
+    SecretName("key", "api-key", lazy(f"key(?<=[a-z._ -]key)(?:{_OWNED})")),
     SecretName(
-        "key", "api-key", lazy(f"key(?<=[a-z._ -]key)(?:{_after('key', *_OWNERS_OF_KEYS)})")
-    ),
-    SecretName(
-        "key",
-        "api-key",
-        lazy(f"key(?<=[a-z0-9._-]key)(?!{_after('key', *_OWNERS_OF_KEYS, *_KEYS_OF_DATA)})"),
-        is_weak=True,
+        "key", "api-key", lazy(f"key(?<=[a-z0-9._-]key)(?!{_OWNED}|{_OF_DATA})"), is_weak=True
     ),
     SecretName("credential", "credential", lazy("credential")),
     SecretName("authtok", "password", lazy("authtok(?!en)"), is_password=True),
     *(
         SecretName(word, "secret", lazy(rf"{word}(?<![a-z]{word})s?(?![a-z])"), is_weak=True)
-        for word in _WEAK_NAMES
+        for word in WORDS["weak_names"]
     ),
     SecretName("auth", "token", lazy("auth(?![a-z])(?<![a-z-]auth)")),
 )
@@ -177,14 +99,14 @@ def is_no_secret(text: str, at: int, end: int) -> bool:
     if owner and is_random(owner[0] + text[at:end]):
         return True
     before = [each.lower() for each in _HUMPS.findall(owner[0])] if owner else []
-    return bool(before) and ("public" in before or before[-1] in _PUBLIC or before[0] in _MEASURES)
+    return bool(before) and ("public" in before or before[-1] in _PUBLIC or before[0] in MEASURES)
 
 
 _PUBLIC = frozenset(
-    {*("change", "request", "page", "next", "continuation", "input", "output"), *_KEYS_OF_DATA}
-)
-_MEASURES = frozenset(
-    {"max", "min", "num", "total", "count", "has", "use", "no", "require", "enable", "is", "err"}
+    {
+        *("change", "request", "page", "next", "continuation", "input", "output"),
+        *WORDS["keys_of_data"],
+    }
 )
 _REST = lazy(r"(?:w(?:or)?d|wort|phrase|code)?s?[_-](?P<value>[A-Za-z0-9+=~_-]{16,512}+)")
 _JOINT = lazy("[_-]+")

@@ -15,7 +15,9 @@ import base64
 import binascii
 import operator
 import re
+import tomllib
 from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 MARKER = re.compile(r"\[redacted:[a-z-]{1,40}\]|\[private\]")
@@ -32,33 +34,11 @@ class Span(NamedTuple):
 
 # --- what a secret is not ------------------------------------------------------------------------
 
-_WORDS = frozenset(
-    {
-        *("change", "changeit", "changeme", "default", "disabled", "enabled", "empty", "false"),
-        *("file", "hidden", "nil", "none", "null", "object", "optional", "redacted", "required"),
-        *("str", "string", "test", "testing", "text", "true", "undefined", "unknown", "value"),
-        *("pass", "passphrase", "passwd", "password", "pwd", "secret", "token", "credentials"),
-        *("kennwort", "wachtwoord", "senha", "adgangskode", "jelszo", "parola", "salasana"),
-        *("username", "user", "name", "type", "field", "error", "invalid", "missing", "expired"),
-    }
+WORDS: dict[str, list[str]] = tomllib.loads(
+    Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
 )
-_STAND_INS = (
-    *("changeme", "change_me", "change-me", "placeholder", "example", "redacted", "dummy"),
-    *("insert_", "insert-", "replace_", "replace-", "your_", "your-", "your ", "xxxx", "****"),
-    *("[private", "${", "{{", "...", "\u2026", "%s", "(?:", "[^", "\\w"),
-)
-_BEGINNINGS = (
-    "<",
-    "arn:",
-    "your",
-    "my_pass",
-    "my-pass",
-    "mypass",
-    "my_sec",
-    "my-sec",
-    "my_tok",
-    "my-tok",
-)
+_VALUES = frozenset(WORDS["values"])
+_STAND_INS, _BEGINNINGS = tuple(WORDS["stand_ins"]), tuple(WORDS["beginnings"])
 _VARIABLE = re.compile(
     r"(.)\1*"  # xxxx, ****
     r"|\$\(.*|\$[\w:]+-?(?:>.*)?|[#@%]?\{.*"  # $(cmd), $X, $x->{y}, {x}, #{x}
@@ -67,12 +47,16 @@ _VARIABLE = re.compile(
 )
 
 
+_FORMATTED = re.compile(r"%s(?![a-z0-9])")
+
+
 def is_placeholder(value: str) -> bool:
     """Return True if a value is a placeholder: a variable, a dummy value, a type name."""
     low = MARKER.sub("", value[:256]).strip().lower()
-    if len(low) < 2 or low.startswith(_BEGINNINGS) or low.strip("[]()…") in _WORDS:
+    if len(low) < 2 or low.startswith(_BEGINNINGS) or low.strip("[]()…") in _VALUES:
         return True
-    return _VARIABLE.fullmatch(low) is not None or any(map(low.__contains__, _STAND_INS))
+    is_form = _VARIABLE.fullmatch(low) or _FORMATTED.search(low)
+    return is_form is not None or any(map(low.__contains__, _STAND_INS))
 
 
 _KINDS = bytes.maketrans(
@@ -91,10 +75,28 @@ def is_random(value: str, *, at_least: int = 12) -> bool:
     kinds = value[:64].encode("ascii", "replace").translate(_KINDS, _SEPARATORS)
     if len(kinds) < at_least or b"0" not in kinds or not (b"a" in kinds or b"A" in kinds):
         return False
-    if len(kinds) >= 32 and not kinds.strip(b"0Aa") and not value[:64].strip(_HEX):
+    if len(kinds) >= _LONG_HEX and not kinds.strip(b"0Aa") and not value[:64].strip(_HEX):
         return True
     changes: int = sum(map(operator.ne, kinds, kinds[1:]))
-    return changes * 4 >= len(kinds) and not _is_name(value[:64])
+    if changes * 4 < len(kinds):
+        is_long = len(kinds) >= 16
+        return is_long and (is_unspoken(value[:64]) or len(_INNER.findall(value[:64])) > 2)
+    return not _is_name(value[:64]) or is_unspoken(value[:64])
+
+
+_LONG_HEX = 20
+_INNER = re.compile(r"(?<=[a-z])\d{1,2}(?=[a-z])")
+"""Digits in the middle of a word, which names have once or twice."""
+_CLUSTER = re.compile(r"[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{4}")
+
+
+def is_unspoken(value: str) -> bool:
+    """Return True if letters are hardly words: few are vowels, which are two of five in English."""
+    letters = [letter for letter in value.lower() if letter.isalpha()]
+    vowels = sum(map("aeiou".__contains__, letters))
+    return len(letters) >= 10 and (
+        vowels * 7 <= len(letters) or (vowels * 5 <= len(letters) and bool(_CLUSTER.search(value)))
+    )
 
 
 _JOINTS = str.maketrans("", "", "-_./+=")
@@ -107,8 +109,10 @@ def is_drawn_letters(value: str) -> bool:
         len(letters) >= 10
         and letters.isalpha()
         and letters.isascii()
-        and _swings(letters)
-        and not _is_name(letters)
+        and (
+            (_swings(letters) and not _is_name(letters))
+            or (len(letters) >= 14 and not letters.islower() and is_unspoken(letters))
+        )
     )
 
 
@@ -173,6 +177,18 @@ _ERROR_NAME = re.compile(
     r"(?:err(?:or)?|invalid|missing|bad)(?=[A-Z_])|(?:ERR|ERROR|Err(?:or)?)_?[A-Z]"
 )
 _PUBLIC = re.compile(r"public[_-]?key", re.IGNORECASE)
+
+
+_SIGN = re.compile(r"\w[!#$%&*?@^~]")
+
+
+def mixes(value: str) -> bool:
+    """Return True for what mixes both cases and signs, as rules for passwords demand."""
+    is_mixed = any(map(str.islower, value)) and any(map(str.isupper, value))
+    return is_mixed and bool(_SIGN.search(value)) and not _BRACKETS.search(value)
+
+
+_BRACKETS = re.compile(r"[(){}\[\]\s]|->")
 
 
 def is_result(name: str, assign: str) -> bool:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from observer.redaction.lazy_pattern import lazy
-from observer.redaction.secrets import Span, is_random
+from observer.redaction.secrets import Span, is_drawn_letters, is_random, is_unspoken
 
 
 class _Format(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -25,10 +25,16 @@ class _Format(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     anchors: tuple[str, ...] = ()
 
 
+class _Prefixes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    anywhere: dict[str, str]
+    words: dict[str, str]
+
+
 class _Formats(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     anywhere: tuple[_Format, ...]
     words: tuple[_Format, ...]
     split: tuple[_Format, ...]
+    prefixes: _Prefixes
 
 
 class TokenFormat(NamedTuple):
@@ -46,11 +52,26 @@ def _compiled(formats: Iterable[_Format], form: str = "{}") -> tuple[TokenFormat
     )
 
 
+_DRAWN = r"(?P<issued>[A-Za-z0-9_-]{16,}(?:\.(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{2,})*)"
+
+
+def _prefixed(prefixes: dict[str, str]) -> Iterator[_Format]:
+    """Yield the format of what is drawn behind each prefix of each class."""
+    for name, listed in prefixes.items():
+        for prefix in listed.split():
+            yield _Format(name, re.escape(prefix) + _DRAWN, (prefix,))
+
+
 _READ = msgspec.convert(
     tomllib.loads(Path(__file__).with_name("tokens.toml").read_text(encoding="utf-8")), _Formats
 )
 _WORD = "(?<![A-Za-z0-9]){}[A-Za-z0-9]*+"
-TOKEN_FORMATS = (*_compiled(_READ.anywhere), *_compiled(_READ.words, _WORD))
+TOKEN_FORMATS = (
+    *_compiled(_prefixed(_READ.prefixes.anywhere)),
+    *_compiled(_READ.anywhere),
+    *_compiled(_prefixed(_READ.prefixes.words), _WORD),
+    *_compiled(_READ.words, _WORD),
+)
 BASE64_FORMATS = _compiled(_READ.split, _WORD)
 _ANCHORS = [(anchor, token) for token in TOKEN_FORMATS for anchor in token.anchors]
 _SHAPES = [token for token in TOKEN_FORMATS if not token.anchors]
@@ -73,17 +94,28 @@ def token_secrets(text: str, runs: str) -> Iterator[Span]:
     """
     for token in _present(text, runs):
         for match in token.pattern.finditer(text):
-            groups = match.re.groupindex
-            if ("secret" not in groups or match["secret"]) and (
-                "drawn" not in groups or _is_issued(text, match)
-            ):
+            if _is_issued(text, match):
                 yield Span(match.start(), match.end(), token.name)
 
 
 def _is_issued(text: str, match: re.Match[str]) -> bool:
     """Return True for what looks drawn and is no digest, as in `sha256=sk_…`."""
     before = text[max(0, match.start() - 12) : match.start()]
-    return is_random(match["drawn"], at_least=16) and "sha" not in before
+    groups = match.groupdict("")
+    if drawn := groups.get("issued"):
+        return (
+            is_random(drawn, at_least=16)
+            or is_drawn_letters(drawn)
+            or is_unspoken(drawn)
+            or bool(_PIECE.search(drawn))
+        )
+    if drawn := groups.get("drawn"):
+        return is_random(drawn, at_least=16) and "sha" not in before
+    return groups.get("secret") != ""
+
+
+_PIECE = lazy(r"(?=[A-Za-z]*\d[A-Za-z])[A-Za-z0-9]{7,}")
+"""What no name is made of."""
 
 
 def _present(text: str, runs: str) -> dict[TokenFormat, None]:

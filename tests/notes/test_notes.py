@@ -197,6 +197,7 @@ def test_nonsense_is_refused(notes: Notes, note: Note) -> None:
 
 
 SECRET = "ghp_" + "a1B2" * 9
+ADDRESS = "https://ana:" + "tr0ub4dor" + "&3@git.acme.test/notes"
 
 
 @pytest.mark.parametrize(
@@ -208,12 +209,19 @@ SECRET = "ghp_" + "a1B2" * 9
         pytest.param({"content": "x", "key": SECRET}, id="key"),
         pytest.param({"content": "x", "tags": (SECRET,)}, id="tag"),
         pytest.param({"content": "x", "metadata": {"t": SECRET}}, id="metadata"),
+        pytest.param({"content": "x", "metadata": {"directory": ADDRESS}}, id="directory"),
     ],
 )
 def test_a_secret_is_refused_by_class(notes: Notes, fields: dict[str, Any]) -> None:
     with pytest.raises(SecretRefused) as refused:
         notes.remember(Note(**fields))
     assert SECRET not in str(refused.value)
+
+
+def test_a_refused_secret_names_the_way_to_keep_it_on_purpose(notes: Notes) -> None:
+    with pytest.raises(SecretRefused) as refused:
+        notes.remember(Note(content=SECRET))
+    assert "a password manager, or a file that only you read" in refused.value.hint
 
 
 def test_a_secret_is_refused_in_an_edit(keep: Keep, notes: Notes) -> None:

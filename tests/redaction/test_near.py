@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+
 import pytest
 
 from observer.redaction.redact import redact_text
@@ -14,6 +16,12 @@ PHRASE = "maple-otter-" + "velvet-417"
 FORMS = {
     "toml": 'db_password = "{}"',
     "ini": "[db]\nadmin_secret={}\n",
+    "ini-of-an-admin": "[smtp]\nuser = shop\nsmtp_password = {}",
+    "coloured-env": "\x1b[32mDB_PASSWORD\x1b[0m=\x1b[1m{}\x1b[0m\n\x1b[32mTERM\x1b[0m=xterm",
+    "coloured-json": '\x1b[34;1m"dbPassword"\x1b[0m\x1b[1;39m:\x1b[0m \x1b[0;32m"{}"\x1b[0m',
+    "zero-width": "DB_PASS\u200bWORD={}",
+    "escaped-letters": '{{"\\u043f\\u0430\\u0440\\u043e\\u043b\\u044c": "{}"}}',
+    "sql-where": "UPDATE settings SET value = '{}' WHERE name = 'db_password'",
     "option": "tool --client-secret {}",
     "yaml-next-line": "auth:\n  db_token:\n    {}\n",
     "json-next-line": '"signing_secret":\n  "{}"',
@@ -48,6 +56,41 @@ def test_a_value_close_to_a_secrets_name_goes(form: str) -> None:
         assert value[-9:] not in cleaned, value
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        pytest.param('[database]\nsmtp_token = "{}"', id="toml"),
+        pytest.param("[smtp]\nsmtp_password = {}", id="ini"),
+        pytest.param("serve --api-token {} --port 80", id="option"),
+        pytest.param("here is the api token for prod\n{}", id="below"),
+        pytest.param("try {} as the key of the admin's password", id="before"),
+    ],
+)
+def test_signs_in_a_value_neither_end_nor_unmake_it(form: str) -> None:
+    value = "UaD4M!Yvi" + "iSit#Zw"
+    cleaned = redact_text(form.format(value))
+    assert value[:6] not in cleaned
+    assert value[-6:] not in cleaned
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("https://acme.test/webhooks/in/" + DRAWN, id="webhook"),
+        pytest.param(f"https://api.acme.test/run?code={DRAWN}", id="code"),
+        pytest.param(f"https://maps.acme.test/js?key={DRAWN}&v=2", id="key"),
+        pytest.param("use newissuer_" + DRAWN[:28] + " there", id="prefix-nobody-listed"),
+        pytest.param(
+            "base64 " + b64encode(f'{{"token": "{DRAWN}"}}'.encode()).decode(), id="base64"
+        ),
+    ],
+)
+def test_what_looks_drawn_goes_where_only_secrets_stand(text: str) -> None:
+    cleaned = redact_text(text)
+    assert DRAWN[:20] not in cleaned
+    assert "[redacted:" in cleaned
+
+
 def test_what_was_recognised_once_goes_wherever_it_stands_in_the_text() -> None:
     assert DRAWN not in redact_text(f"API_TOKEN={DRAWN}\nlogin as {DRAWN}, or ask")
 
@@ -65,6 +108,13 @@ def test_what_was_recognised_once_goes_wherever_it_stands_in_the_text() -> None:
         pytest.param("cc -papa/mama/x86 -path-of-some-kind-here", id="joined-option"),
         pytest.param("INSERT INTO t (id, password) VALUES (", id="no-values"),
         pytest.param("name,password," + "x," * 300 + "\nana,aB3dE6gH,", id="long-line"),
+        pytest.param('key: Uint8Array, "PyDict_Keys",\n "PyDict_Merge"', id="types"),
+        pytest.param('"spdx_license_key": "BSD-3-Clause-HP"', id="licence"),
+        pytest.param("pass the :class:`~jinja2.Environment` to it", id="reference"),
+        pytest.param(
+            '{"kty": "RSA", "d": "' + "the-number-of-a-key-in-words-" * 2 + '"}', id="web-key"
+        ),
+        pytest.param("integrity=sha384-" + DRAWN, id="integrity"),
         pytest.param("id;secret_name\n1;aB3-x9", id="column-about-a-secret"),
     ],
 )

@@ -32,6 +32,7 @@ WRITTEN: dict[str, Callable[[str], str]] = {
     "numbers": lambda text: str(list(text.encode())),
     "calls": lambda text: " + ".join(f"chr({ord(sign)})" for sign in text),
     "coloured": lambda text: text.replace('"', '\x1b[0;32m"').replace(":", "\x1b[0m:\x1b[1m"),
+    "escaped-colours": lambda text: text.replace('"', "\\x1b[32m'").replace(":", "\\u001b[0m:"),
     "titled": lambda text: f'\x1b]0;the \\"shop\\"\x07 {text}',
     "zero-width": lambda text: text.replace("db_pass", "db_\u200bpa\u200dss"),
     "soft-hyphen-in-value": lambda text: text.replace(DRAWN, DRAWN[:9] + "\u00ad" + DRAWN[9:]),

@@ -59,7 +59,7 @@ TOKENS = [
     ("sendgrid-key", "S" + "G." + MIXED[:22] + "." + MIXED[:43]),
     ("twilio-key", "S" + "K" + HEX[:32]),
     ("telegram-token", "123456789:" + "AA" + MIXED[:33]),
-    ("huggingface-token", "h" + "f_" + MIXED[:34]),
+    ("huggingface-token", " h" + "f_" + MIXED[:34]),
     ("digitalocean-token", "do" + "p_v1_" + HEX),
     ("age-key", "AGE-SECRET" + "-KEY-1" + UPPER + UPPER[:26]),
     ("slack-token", "xo" + "xd-" + MIXED[:40]),
@@ -145,7 +145,7 @@ PASSAGES = [
     ("go", "secret", f'clientSecret := "{RANDOM}"', RANDOM, "clientSecret := "),
     ("ruby", "password", f":password => '{WORD}'", WORD, ":password => "),
     ("subscript", "api-key", f'os.environ["API_KEY"] = "{RANDOM}"', RANDOM, "os.environ"),
-    ("django", "secret", f"SECRET_KEY = 'django-insecure-{RANDOM}'", RANDOM, "SECRET_KEY = "),
+    ("django", "api-key", f"SECRET_KEY = 'django-insecure-{RANDOM}'", RANDOM, "SECRET_KEY = "),
     ("rails", "secret", f"SECRET_KEY_BASE={HEX}", HEX, "SECRET_KEY_BASE="),
     (
         "aws",
@@ -515,7 +515,7 @@ HARMLESS = {
     "emails": "see http://host:80/a, then mail ana@example.com",
     "docker-user": "docker run -u 1000:1000 --user app:app image",
     "css": ".sk-folding-cube-before-animation-wrapper { color: red } task-9f86d081884c7d659a2feaa0",
-    "disk": "disk-9f86d081884c7d659a2feaa0c55ad015 mask-aB3dE6gH9jK2mN5pQ8sT1vW4yZ7b",
+    "disk": "disk-9f86d081884c7d659a2feaa0c55ad015 mask-aB3dE6gH9jK2mN5pQ8sT1vW4y",
     "issuers": "bitmap.fm2_to_pcm_samples_of_a_long_recording dp.status.of_a_name_that_is_long "
     "secret_name_of_something_that_is_longer_than_forty sb_secret_name_of_it shp_at us-us1 r8_x",
     "not-jwt": "eyJhbGciOiJIUzI1NiJ9 is only a header; eyJ.x",

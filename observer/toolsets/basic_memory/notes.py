@@ -12,6 +12,7 @@ from observer.core.errors import BadInput, NotFound
 from observer.core.note_file import NoteFile
 from observer.note_files.frontmatter import fields_of, json_fields_of, parts_of, with_fields
 from observer.note_files.grammar import permalink_of
+from observer.notes.validation import check_texts, metadata_text
 from observer.toolsets.basic_memory import edits, rows
 from observer.toolsets.basic_memory.edits import Operation, TextEdit
 from observer.toolsets.basic_memory.rows import Format, as_answer
@@ -80,6 +81,7 @@ class FileNoteTools:
         A note of that title is replaced, and kept as it was: the answer says how it comes back. To
         change a part of a note, use edit_note.
         """
+        check_texts((title, content, directory, metadata_text(metadata), *tags))
         vault = self._vaults.named(project)
         path = vault.path_of(directory, f"{_file_name(title)}.md")
         there = vault.there(path, title)
@@ -183,6 +185,7 @@ class FileNoteTools:
             operation, content, section, find_text, expected_replacements, replace_subsections
         )
         edits.check(edit)
+        check_texts((content,))
         was = vault.read(vault.exact(identifier))
         kept = vault.replace(was, edits.apply(was.text, edit)).file
         result = _edited(kept, edit)

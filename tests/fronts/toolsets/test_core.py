@@ -506,6 +506,7 @@ def test_a_secret_is_refused_by_class_and_not_repeated(tools: dict[str, Tool]) -
     assert refused.value.code == "secret-refused"
     assert "github" in refused.value.message.lower()
     assert secret not in str(refused.value)
+    assert "on purpose" in render.error(refused.value)
 
 
 def test_a_note_says_what_is_like_it_and_what_speaks_against_it(tools: dict[str, Tool]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from observer.core.errors import Ambiguous, BadInput, NotFound
+from observer.core.errors import Ambiguous, BadInput, NotFound, SecretRefused
 from tests.fronts.toolsets.basic_memory.conftest import Folders
 
 LETTERS = "abcxyz019éüñåçøß日βωжщй가"
@@ -75,6 +75,15 @@ def test_a_note_that_is_on_disk_is_not_made_again(folders: Folders, vault: Path,
     folders.call(tool, **(asked if tool == "write_note" else appended("Harbour Plan")))
     assert [path.name for path in vault.glob("*arbour*")] == ["harbour-plan.md"]
     assert "second" in (vault / "harbour-plan.md").read_text()
+
+
+@pytest.mark.parametrize("field", ["content", "directory"])
+def test_a_note_with_a_secret_is_not_written(folders: Folders, vault: Path, field: str) -> None:
+    address = "https://ana:" + "tr0ub4dor" + "&3@git.acme.test/notes"
+    asked = {"title": "Quay", "content": "x", "directory": "", field: address}
+    with pytest.raises(SecretRefused):
+        folders.call("write_note", **asked)
+    assert not list(vault.rglob("*uay*"))
 
 
 def test_what_a_person_has_just_written_is_found(folders: Folders, vault: Path) -> None:
