@@ -233,7 +233,7 @@ def trust(bm25: Column, *, good: float, doubt: float, is_named: bool) -> Trust:
         is_named: whether the query is a name; see `is_name`.
     """
     words = bm25 / max(float(bm25.max(initial=0)), good, _LEAST)
-    return Trust(words, (1 + OPEN * doubt) * (NAMED if is_named else 1))
+    return Trust(words, (1 + OPEN * doubt**2) * (NAMED if is_named else 1))
 
 
 def distinctness(semantic: Column, crowding: Column, *, doubt: float) -> Column:
