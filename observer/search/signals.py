@@ -9,6 +9,7 @@ is merely near in meaning counts little.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
@@ -216,6 +217,11 @@ def doubt_of(view: View, query: QueryWords, by_words: Sequence[TopK]) -> float:
     rarities = view.rarities(query.codes)
     held = view.occurrences(best, query.codes).weights() > 0
     return 1 - float((held @ rarities).max() / rarities.sum()) ** 2
+
+
+def by_chance(view: View, query: QueryWords) -> float:
+    """Return about how many items would hold all words of a query if each stood where it may."""
+    return view.size * math.exp(-float(view.rarities(query.codes).sum()))
 
 
 def _good(view: View, query: QueryWords) -> float:
