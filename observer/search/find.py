@@ -123,7 +123,8 @@ def search(
         others = [hit for ids in lists for hit in loader.hits(ids[: max(step, _LOOKED_AT)])]
         ordered = together(ordered, others, _nearness(sources.reader, others))
     ordered = ordered[: len(hits)]
-    newest = _newest(sources.reader, filters) if ordered else []
+    # What an expression asks for must hold.
+    newest = _newest(sources.reader, filters) if ordered and not wanted.expression else []
     ordered = _fused(ordered, newest, PLACE if found.by_chance > MANY else NEWEST, now_ms=now_ms)
     is_merely_near = bool(ordered) and not any(hit.signals.terms for hit in ordered)
     unknown = [] if ordered else _unknown(sources, filters)

@@ -489,9 +489,19 @@ def test_the_newest_work_comes_first_where_words_choose_nothing(worked: Sources)
     assert titles_of_newest(found)[:3] == ["Till", "Move the shop", ""]
 
 
-def test_where_types_are_asked_for_the_newest_work_is_not_shown(worked: Sources) -> None:
-    found = run(worked, "round the total of zebras", types=("note", "turn", "commit"))
-    assert not any(hit.signals.is_newest for hit in found.hits)
+@pytest.mark.parametrize(
+    ("asked", "filters"),
+    [
+        pytest.param("round the total of zebras", {"types": ("command", "turn")}, id="types"),
+        pytest.param("round OR zebras", {}, id="an expression"),
+    ],
+)
+def test_the_newest_work_is_not_shown_where_more_is_asked_for(
+    worked: Sources, asked: str, filters: dict[str, Any]
+) -> None:
+    found = run(worked, asked, **filters).hits
+    assert len(found) > 3
+    assert not any(hit.signals.is_newest for hit in found)
 
 
 def test_questions_crowd_no_answer_out(filled: Filled, an_item: Make) -> None:
