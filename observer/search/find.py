@@ -152,28 +152,18 @@ def _newest(reader: StoreReader, filters: Filters) -> list[Item]:
 def _fused(ordered: list[Hit], newest: list[Item], weight: float, *, now_ms: int) -> list[Hit]:
     """Return as many hits as were found, by the reciprocal ranks of what fits and what is newest.
 
-    What is newer than it fits is marked, and scored as the hit before it.
+    What stands where it does for being new is marked.
     """
-    known = {hit.item.id: hit for hit in ordered}
-    worth = {item_id: 1 / (PLACE + place) for place, item_id in enumerate(known)}
+    hits = {hit.item.id: hit for hit in ordered}
+    worth = {item_id: 1 / (PLACE + place) for place, item_id in enumerate(hits)}
     for place, item in enumerate(newest):
-        worth[item.id] = worth.get(item.id, 0.0) + weight / (PLACE + place)
-        known.setdefault(item.id, _unfound(item, now_ms))
-    found: list[Hit] = []
-    left = [hit.item.id for hit in ordered]
-    for item_id in sorted(known, key=lambda one: -worth[one])[: len(ordered)]:
-        hit = known[item_id]
-        if item_id != next(iter(left), 0):
-            score = found[-1].score if found else ordered[0].score
-            hit = replace(hit, score=score, signals=replace(hit.signals, is_newest=True))
-        left = [one for one in left if one != item_id]
-        found.append(hit)
-    return found
-
-
-def _unfound(item: Item, now_ms: int) -> Hit:
-    age = HitSignals(recency=recency(item.created_ms, now_ms=now_ms))
-    return Hit(item=item, score=0.0, signals=age)
+        is_new, fits = weight / (PLACE + place), worth.get(item.id, 0.0)
+        worth[item.id] = is_new + fits
+        if is_new > fits:
+            age = HitSignals(recency=recency(item.created_ms, now_ms=now_ms))
+            hit = hits.get(item.id) or Hit(item=item, score=0.0, signals=age)
+            hits[item.id] = replace(hit, signals=replace(hit.signals, is_newest=True))
+    return sorted(hits.values(), key=lambda hit: -worth[hit.item.id])[: len(ordered)]
 
 
 def _nearness(reader: StoreReader, hits: Sequence[Hit]) -> Nearness:
