@@ -489,6 +489,12 @@ def test_the_newest_work_comes_first_where_words_choose_nothing(worked: Sources)
     assert titles_of_newest(found)[:3] == ["Till", "Move the shop", ""]
 
 
+def test_the_newest_work_that_fits_best_is_not_marked(worked: Sources) -> None:
+    found = run(worked, "till zebras and badgers").hits
+    assert found[0].item.title == "Till"
+    assert not found[0].signals.is_newest
+
+
 @pytest.mark.parametrize(
     ("asked", "filters"),
     [
