@@ -272,6 +272,9 @@ class Item(Value):
     validity: tuple[Validity, ...] = ()
 
 
+ASKED = "\n\nAsked: "
+"""What stands between the reply and the prompt in the narrative of a turn."""
+
 UNSPACED = (
     r"\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     r"\uac00-\ud7a3\uf900-\ufaff"

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from observer.core.errors import ConfigInvalid
-from observer.core.model import Item
+from observer.core.model import ASKED, Item
 from observer.core.text import MARKS
 from observer.embed.model import EVEN, Joined, Model
 from observer.embed.registry import ModelInfo, load
@@ -35,7 +35,12 @@ def text_of(item: Item) -> str:
     Subtitle, facts, concepts and file names get at most their share; the narrative gets the rest.
     A title that is but the beginning of the narrative, as that of a note without one of its own is,
     is left out: a model would take what is said twice for the most of what is meant.
+
+    Of a turn that is what was asked and what was answered, as much of each, and the files: what
+    its facts count means nothing.
     """
+    if item.type == "turn":
+        return _turn(item)
     repeated = item.narrative.lstrip(MARKS).startswith(item.title.removesuffix("…"))
     title = "" if repeated else item.title[:_TITLE_CHARS]
     shares = {
@@ -45,10 +50,22 @@ def text_of(item: Item) -> str:
         "files": _listed(_base_names(item), _SHARES["files"]),
     }
     spent = len(title) + sum(len(part) + 1 for part in shares.values()) + 1
-    written = item.enrichment.narrative[:_WRITTEN_CHARS] if item.enrichment else ""
-    narrative = " ".join(filter(None, (written, item.narrative)))[: TEXT_CHARS - spent]
+    narrative = " ".join(filter(None, (_written(item), item.narrative)))[: TEXT_CHARS - spent]
     parts = (title, shares["subtitle"], narrative, *(shares[n] for n in list(_SHARES)[1:]))
     return " ".join(part for part in parts if part)
+
+
+def _turn(item: Item) -> str:
+    title, files = item.title[:_TITLE_CHARS], _listed(_base_names(item), _SHARES["files"])
+    answered, _, asked = f"\n\n{item.narrative}".partition(ASKED)
+    room = TEXT_CHARS - len(title) - len(files) - 3
+    asked = asked[: room // 2]
+    said = " ".join(filter(None, (_written(item), answered.strip())))
+    return " ".join(filter(None, (title, asked, said[: room - len(asked)], files)))
+
+
+def _written(item: Item) -> str:
+    return item.enrichment.narrative[:_WRITTEN_CHARS] if item.enrichment else ""
 
 
 def _listed(words: Iterable[str], at_most_chars: int) -> str:

@@ -15,7 +15,7 @@ from msgspec import field
 from msgspec.structs import replace
 
 from observer.core.events import Prompt, Reply
-from observer.core.model import Item, Recorded
+from observer.core.model import ASKED, Item, Recorded
 from observer.core.text import block, counted, distinct, first_line, listed, one_line, relative
 from observer.core.value import Value, newest
 from observer.observations import concepts, prompts
@@ -43,7 +43,6 @@ Of 38 answers that final replies held, 37 stand within 800 characters, 30 within
 _SUBSTANCE = 400
 """Characters of a reply that is worth finding, whatever was asked, and of prompt and reply together
 where git alone was called or the work was committed: less repeats the commit."""
-_ASKED = "Asked: "
 _COMMITTED = "Committed: "
 _REPLY = 400
 _OF_ONE_KIND = 12
@@ -173,14 +172,12 @@ def title_of(turn: Turn) -> str:
 def item_of(turn: Turn, recorded: Recorded) -> Item:
     """Return the item of a turn; `recorded` is the newest event in it."""
     title = title_of(turn)
-    is_more = turn.asked.strip() != title
+    is_more = turn.asked.strip() not in {"", title}
     draft = ObservationDraft(
         type=TURN,
         title=title,
         subtitle=one_line(counts_of(turn), SUBTITLE),
-        narrative="\n\n".join(
-            filter(None, (turn.reply, f"{_ASKED}{turn.asked}" if is_more else ""))
-        ),
+        narrative=f"{turn.reply}{ASKED}{turn.asked}".strip() if is_more else turn.reply,
         facts=tuple(_facts(turn)),
         concepts=concepts.of_files([*turn.files][:4]),
         files_read=turn.given,
@@ -214,7 +211,7 @@ def reply_of(turn: Turn) -> str:
 
 def answer_of(made: Item) -> str:
     """Return the first paragraph of the reply that a turn's item quotes."""
-    return opening(f"\n\n{made.narrative}".partition(f"\n\n{_ASKED}")[0])
+    return opening(f"\n\n{made.narrative}".partition(ASKED)[0])
 
 
 def counts_of(turn: Turn) -> str:

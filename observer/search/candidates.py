@@ -26,6 +26,7 @@ from observer.search.signals import (
     Found,
     QueryWords,
     Vector,
+    by_chance,
     columns,
     doubt_of,
     no_columns,
@@ -92,7 +93,7 @@ class Candidates:
     multiplied for what it is: a prompt that only asks is no answer. `degraded` says why some
     items may be missing. `matching` returns all rows of some filters that have a signal (see
     `rank.has_signal`), far more than are candidates: so that what is not looked at can be counted.
-    `doubt` says how little of the query its words find, 0 to 1.
+    `by_chance` is how many items may hold all words of the query by chance.
     """
 
     def __init__(
@@ -102,10 +103,10 @@ class Candidates:
         lists: int,
         degraded: str,
         matching: Matching,
-        doubt: float = 0.0,
+        by_chance: float = 0.0,
     ) -> None:
         self.matching = matching
-        self.doubt = doubt
+        self.by_chance = by_chance
         self.ids: list[int] = columns["ids"].tolist()
         self.weights = dict(zip(self.ids, columns["weight"].tolist(), strict=True))
         self.degraded = degraded
@@ -204,7 +205,7 @@ def candidates(
         lists=len(lists),
         degraded="; ".join(filter(None, (cut, late, bare))),
         matching=matching,
-        doubt=doubt,
+        by_chance=by_chance(view, query),
     )
 
 

@@ -38,15 +38,18 @@ Source: development sets; 13 % of the ten best hits are below, and to leave them
 points of nDCG@10.
 """
 
-NEWEST, AFTER = 2, 3
-"""The newest work is shown behind the three best hits where words leave a part of a query open.
+NEWEST, PLACE = 0.6, 3
+"""What the newest work counts for beside what fits best, by shares of 1 / (`PLACE` + its place).
 
-A prompt goes on with what was done last or names its subject, and no word says which. Of the files
-that followed it, one of five hits touched one at 70 % of the prompts of one repository and at 69 %
-of another; without the newest at 73 and 50 %, by the newest alone at 34 and 69 %.
+A prompt goes on with what was done last or names its subject, and no word says which. Source:
+questions and prompts of one repository; docs/benchmarks.md has those of another one.
 """
-OPEN = 0.1
+MANY = 10
+"""Items that hold all words of a query by chance from which on its words choose nothing: the newest
+work comes first."""
 _WORK = ("turn", "commit")
+_RECENT, _SHOWN = 40, 3
+"""Turns and commits, the newest, that are looked at, and those of them that count."""
 _SPARE = 2
 """Items fetched beside those asked for, in case some say the same."""
 
@@ -133,8 +136,9 @@ def search(
         others = [hit for ids in lists for hit in loader.hits(ids[: max(step, _LOOKED_AT)])]
         ordered = together(ordered, others, _nearness(sources.reader, others))
     ordered = ordered[: len(hits)]
-    if found.doubt > OPEN:
-        ordered = _with_newest(sources.reader, ordered, filters, now_ms=now_ms)
+    # What an expression asks for must hold.
+    newest = _newest(sources.reader, filters) if ordered and not wanted.expression else []
+    ordered = _fused(ordered, newest, PLACE if found.by_chance > MANY else NEWEST, now_ms=now_ms)
     ordered = _grouped(ordered)
     notices = [wanted.notice, *([] if ordered else _unknown(sources, filters))]
     if ordered:
@@ -163,32 +167,36 @@ def _nearness_of(hits: Sequence[Hit]) -> str:
     return MERELY_NEAR if near == len(hits) else SOME_NEAR if near else ""
 
 
-def _with_newest(
-    reader: StoreReader, ordered: list[Hit], filters: Filters, *, now_ms: int
-) -> list[Hit]:
-    """Return hits with the newest turns and commits that changed files behind the best."""
-    if filters.types or filters.kinds or len(ordered) <= AFTER:
-        return ordered
+def _newest(reader: StoreReader, filters: Filters) -> list[Item]:
+    """Return the newest turns and commits that changed files, of the newest session only the last.
+
+    What else it did, a session that goes on knows itself.
+    """
+    if filters.types or filters.kinds:
+        return []
     work = replace(filters, types=_WORK, kinds=("observation",))
-    found = (item for item in reader.recent(work, limit=_LOOKED_AT) if filters.admits(item))
-    best, others = ordered[:AFTER], ordered[AFTER:]
-    known = {hit.item.id: hit for hit in others}
-    shown = {hit.item.id for hit in best}
-    score = best[-1].score
-    newest = [
-        _as_newest(known.get(item.id), item, score, now_ms)
-        for item in found
-        if item.files_modified and item.id not in shown
-    ][:NEWEST]
-    added = {hit.item.id for hit in newest}
-    rest = [hit for hit in others if hit.item.id not in added]
-    return [*best, *newest, *rest][: len(ordered)]
+    done = [item for item in reader.recent(work, limit=_RECENT) if filters.admits(item)]
+    done = [item for item in done if item.files_modified]
+    running = next((item.session_id for item in done if item.session_id), 0)
+    own = [item.id for item in done if item.session_id == running]
+    return [item for item in done if item.id not in own[1:]][:_SHOWN]
 
 
-def _as_newest(known: Hit | None, item: Item, score: float, now_ms: int) -> Hit:
-    age = HitSignals(recency=recency(item.created_ms, now_ms=now_ms))
-    hit = known or Hit(item=item, score=score, signals=age)
-    return replace(hit, score=score, signals=replace(hit.signals, is_newest=True))
+def _fused(ordered: list[Hit], newest: list[Item], weight: float, *, now_ms: int) -> list[Hit]:
+    """Return as many hits as were found, by the reciprocal ranks of what fits and what is newest.
+
+    What stands where it does for being new is marked.
+    """
+    hits = {hit.item.id: hit for hit in ordered}
+    worth = {item_id: 1 / (PLACE + place) for place, item_id in enumerate(hits)}
+    for place, item in enumerate(newest):
+        is_new, fits = weight / (PLACE + place), worth.get(item.id, 0.0)
+        worth[item.id] = is_new + fits
+        if is_new > fits:
+            age = HitSignals(recency=recency(item.created_ms, now_ms=now_ms))
+            hit = hits.get(item.id) or Hit(item=item, score=0.0, signals=age)
+            hits[item.id] = replace(hit, signals=replace(hit.signals, is_newest=True))
+    return sorted(hits.values(), key=lambda hit: -worth[hit.item.id])[: len(ordered)]
 
 
 def _nearness(reader: StoreReader, hits: Sequence[Hit]) -> Nearness:

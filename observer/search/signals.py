@@ -9,6 +9,7 @@ is merely near in meaning counts little.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
@@ -218,6 +219,11 @@ def doubt_of(view: View, query: QueryWords, by_words: Sequence[TopK]) -> float:
     return 1 - float((held @ rarities).max() / rarities.sum()) ** 2
 
 
+def by_chance(view: View, query: QueryWords) -> float:
+    """Return about how many items would hold all words of a query if each stood where it may."""
+    return view.size * math.exp(-float(view.rarities(query.codes).sum()))
+
+
 def _good(view: View, query: QueryWords) -> float:
     """Return the BM25 of an item that may well be what is asked for."""
     return GOOD * float(np.sort(view.rarities(query.codes))[-EXPECTED:].sum())
@@ -233,7 +239,7 @@ def trust(bm25: Column, *, good: float, doubt: float, is_named: bool) -> Trust:
         is_named: whether the query is a name; see `is_name`.
     """
     words = bm25 / max(float(bm25.max(initial=0)), good, _LEAST)
-    return Trust(words, (1 + OPEN * doubt) * (NAMED if is_named else 1))
+    return Trust(words, (1 + OPEN * doubt**2) * (NAMED if is_named else 1))
 
 
 def distinctness(semantic: Column, crowding: Column, *, doubt: float) -> Column:

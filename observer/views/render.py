@@ -11,7 +11,7 @@ from itertools import chain, repeat
 from textwrap import indent
 
 from observer.core.errors import ObserverError
-from observer.core.model import Item, Project
+from observer.core.model import ASKED, Item, Project
 from observer.core.text import named
 from observer.search.rank import Hit, is_merely_near
 from observer.search.snippet import held, held_whole, snippet
@@ -26,9 +26,8 @@ ProjectName = Callable[[int | None], str]
 SNIPPET_CHARACTERS = 200
 """Most characters of an item's text in a list; `get_observations` returns the whole."""
 
-BEST_CHARACTERS = (800, 400, 400)
-"""The same of the first hits: of 38 answers that final replies held, 37 stand within 800, and most
-are in one of the first three hits."""
+BEST_CHARACTERS = (800, 800, 400, 400, 400)
+"""The same of the first hits: of 38 answers that final replies held, 37 stand within 800."""
 
 NEWEST = "newest work"
 """Mark of a hit that is shown because it is the newest work, whatever fits the query."""
@@ -90,9 +89,10 @@ def excerpt(item: Item, words: Sequence[str] = (), limit: int = SNIPPET_CHARACTE
     Without words the beginning of its text. With words the passage of any of its texts that holds
     most of them; what a language model wrote is among those texts, marked as such. The files and
     symbols of a turn or a commit are such a text only for words that they hold whole: half a name
-    of a symbol that happens to hold a word says less than what its author wrote.
+    of a symbol that happens to hold a word says less than what its author wrote. What was asked in
+    a turn is one only where the reply holds no word: a question is in other words than its answer.
     """
-    texts, names = _texts(item)
+    texts, names = _texts(item, words)
     if not words:
         return one_line(next(filter(None, (*texts, *names)), ""), limit)
     texts += [f"{label}: {text}" for label, text in written(item)]
@@ -103,14 +103,18 @@ def excerpt(item: Item, words: Sequence[str] = (), limit: int = SNIPPET_CHARACTE
     return one_line(best[2], limit) if best else ""
 
 
-def _texts(item: Item) -> tuple[list[str], list[str]]:
+def _texts(item: Item, words: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return what was written about an item, and lists of files and symbols, best first."""
     if item.summary is not None:
         answered = (f"{field}: {text}" for field, text in answers(item) if field != "request")
         return [" | ".join(answered)], []
     facts = " | ".join(item.facts)
     if item.type == "turn":
-        return [item.narrative], [facts, item.subtitle]
+        narrative = f"\n\n{item.narrative}"
+        reply = narrative.partition(ASKED)[0]
+        asked = narrative.removeprefix(reply)
+        is_asked = not reply.strip() or held(asked, words) > held(reply, words) == 0
+        return [asked if is_asked else reply], [facts, item.subtitle]
     if item.type != "commit":
         return [item.narrative, item.subtitle, facts], []
     message, _, files = item.narrative.rpartition("\n")

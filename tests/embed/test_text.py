@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.core.model import Enrichment, Item
+from observer.core.model import ASKED, Enrichment, Item
 from observer.embed.lazy_model import TEXT_CHARS, text_of
 
 words = st.lists(st.text(max_size=400), max_size=30).map(tuple)
@@ -34,6 +34,16 @@ def test_every_part_that_matters_is_read_title_first() -> None:
 def test_a_long_narrative_does_not_push_out_the_changed_names() -> None:
     made = item("Title", narrative="word " * 2000, facts=("Added def resume",))
     assert text_of(made).endswith("Added def resume")
+
+
+def test_of_a_turn_is_read_what_was_asked_and_answered_and_not_what_was_counted() -> None:
+    asked, answered = "Round totals. " * 99, "They round up. " * 99
+    made = item("Totals", type="turn", narrative=f"{answered}{ASKED}{asked}", facts=("lint: 1",))
+    text = text_of(made)
+    assert text.startswith("Totals Round totals.")
+    assert abs(text.count("Round totals.") - text.count("They round up.")) < 4
+    assert len(text) <= TEXT_CHARS
+    assert "lint" not in text
 
 
 def test_a_long_list_does_not_push_out_the_narrative() -> None:

@@ -29,7 +29,7 @@ def test_what_shares_no_word_is_counted_and_shown(shop: Path, git: Git, model: L
     git(shop, "add", "-A")
     git(shop, "commit", "-q", "-m", "Limit orders, invoices, baskets, parcels")
     missing = git(shop, "rev-parse", "HEAD")
-    for name in ("one.txt", "two.txt"):  # the newest work is found without words
+    for name in ("1.txt", "2.txt", "3.txt"):  # the newest work is found without words
         (shop / name).touch()
         git(shop, "add", "-A")
         git(shop, "commit", "-q", "-m", "wip")

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -22,7 +22,7 @@ from observer.search.find import (
     SearchHits,
     search,
 )
-from observer.search.rank import HitSignals, fit
+from observer.search.rank import Hit, HitSignals, fit
 from observer.store.sqlite.database import SqliteStore
 from observer.views import render
 
@@ -472,30 +472,53 @@ def test_a_prompt_that_only_asks_stands_below_what_answers(filled: Filled, an_it
 
 @pytest.fixture
 def worked(filled: Filled, an_item: Make) -> Sources:
-    """Five reports on totals, and two newer pieces of work on something else."""
+    """Five reports on totals, and newer pieces of work of two sessions on something else."""
     names = ("cart", "bill", "order", "stock", "price")
     said = [an_item(n, title=f"round the total of the {name}") for n, name in enumerate(names, 1)]
+    others = [an_item(n, type="command", title=f"list shelves {n}") for n in range(6, 17)]
     newest = [
-        an_item(20, type="turn", title="Move the shop", files_modified=("shop.py",)),
-        an_item(21, type="commit", title="Open the till", files_modified=("till.py",)),
-        an_item(22, type="turn", title="What is a till?"),
+        an_item(
+            seq, type="turn", title=title, session_id=of, files_modified=("a.py",), created_ms=seq
+        )
+        for seq, of, title in ((20, 1, "Move the shop"), (21, 2, "Open it"), (22, 2, "Till"))
     ]
-    return filled(*said, *newest)
+    return filled(*said, *others, *newest, an_item(23, type="turn", title="What is a till?"))
 
 
-def test_the_newest_work_stands_behind_the_best_where_words_leave_something_open(
-    worked: Sources,
-) -> None:
+def titles_of_newest(hits: Sequence[Hit]) -> list[str]:
+    return [hit.item.title if hit.signals.is_newest else "" for hit in hits]
+
+
+def test_the_last_piece_of_each_session_stands_among_what_fits_best(worked: Sources) -> None:
     found = run(worked, "round the total of zebras and badgers").hits
-    assert {hit.item.type for hit in found[3:]} == {"commit", "turn"}
-    assert [hit.signals.is_newest for hit in found] == [False] * 3 + [True] * 2
+    assert titles_of_newest(found) == ["", "", "", "Till", ""]
     assert all(hit in SearchHits(hits=found).above_floor().hits for hit in found)
 
 
-@pytest.mark.parametrize("filters", [{}, {"types": ("note", "turn", "commit")}])
-def test_the_newest_work_stands_nowhere_else(worked: Sources, filters: dict[str, Any]) -> None:
-    asked = "round the total of zebras" if filters else "round the total"
-    assert not any(hit.signals.is_newest for hit in run(worked, asked, **filters).hits)
+def test_the_newest_work_comes_first_where_words_choose_nothing(worked: Sources) -> None:
+    found = run(worked, "shelves").hits
+    assert titles_of_newest(found)[:3] == ["Till", "Move the shop", ""]
+
+
+def test_the_newest_work_that_fits_best_is_not_marked(worked: Sources) -> None:
+    found = run(worked, "till zebras and badgers").hits
+    assert found[0].item.title == "Till"
+    assert not found[0].signals.is_newest
+
+
+@pytest.mark.parametrize(
+    ("asked", "filters"),
+    [
+        pytest.param("round the total of zebras", {"types": ("command", "turn")}, id="types"),
+        pytest.param("round OR zebras", {}, id="an expression"),
+    ],
+)
+def test_the_newest_work_is_not_shown_where_more_is_asked_for(
+    worked: Sources, asked: str, filters: dict[str, Any]
+) -> None:
+    found = run(worked, asked, **filters).hits
+    assert len(found) > 3
+    assert not any(hit.signals.is_newest for hit in found)
 
 
 def test_questions_crowd_no_answer_out(filled: Filled, an_item: Make) -> None:

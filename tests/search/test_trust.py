@@ -41,7 +41,7 @@ def test_words_count_by_how_good_they_are(bm25: list[float], words: list[float])
 
 def test_what_words_leave_open_goes_to_meaning() -> None:
     found = [trust(np.array([8]), good=8, doubt=doubt, is_named=False) for doubt in (0, 0.5, 1)]
-    assert [each.meaning for each in found] == [1, 1 + OPEN / 2, 1 + OPEN]
+    assert [each.meaning for each in found] == [1, 1 + OPEN / 4, 1 + OPEN]
 
 
 @pytest.mark.parametrize(

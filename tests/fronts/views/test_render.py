@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from observer.core.errors import NotFound
-from observer.core.model import Enrichment, Item, SummaryFields
+from observer.core.model import ASKED, Enrichment, Item, SummaryFields
 from observer.search.rank import Hit, HitSignals, fit
 from observer.search.timeline import Timeline, TimelineEntry
 from observer.search.token_budget import FinishedSession, Pack, PackEntry
@@ -168,6 +168,24 @@ def test_a_commit_shows_its_message_unless_the_words_are_names_in_it(
         narrative=f"{message}\n{files}" if message else files,
         facts=("M cart.py +2 -0: cart_total; brings decimal",),
     )
+    assert render.excerpt(item, words).startswith(shown)
+
+
+@pytest.mark.parametrize(
+    ("reply", "words", "shown"),
+    [
+        pytest.param("It rounds down.", (), "It rounds down.", id="no-query"),
+        pytest.param("It rounds down.", ("total", "cent", "rounds"), "It rounds down.", id="reply"),
+        pytest.param("Done.", ("cent",), "Asked: Why is the total a cent", id="prompt"),
+        pytest.param("Done.", ("zebra",), "Done.", id="neither"),
+        pytest.param("", ("zebra",), "Asked: Why is the total a cent", id="no-reply"),
+    ],
+)
+def test_a_turn_shows_its_reply_unless_only_the_prompt_holds_the_words(
+    reply: str, words: tuple[str, ...], shown: str
+) -> None:
+    narrative = f"{reply}{ASKED}Why is the total a cent too small?".strip()
+    item = replace(ITEM, type="turn", narrative=narrative, facts=(), subtitle="")
     assert render.excerpt(item, words).startswith(shown)
 
 
