@@ -45,9 +45,13 @@ class CommandError(msgspec.Struct, frozen=True):
 
 
 class CommandReply(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a command prints (None for nothing), and the error with which it then ends."""
+    """What a command prints (None for nothing), and the error with which it then ends.
+
+    `scope` is the first line of a text: of which projects it is.
+    """
 
     text: str | None = None
+    scope: str = ""
     problem: CommandError | None = None
 
 

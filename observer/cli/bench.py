@@ -1,4 +1,4 @@
-"""`observer bench`: the performance of observer, measured on this machine."""
+"""`observer doctor speed`: the performance of observer, measured on this machine."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class BenchReport(Value):
     figures: tuple[dict[str, object], ...]
 
 
-@click.command("bench", epilog="Example: observer bench hooks found --quick")
+@click.command("speed", epilog="Example: observer doctor speed hooks found --quick")
 @click.argument("names", nargs=-1, metavar="[hooks|daily|found|kills]...")
 @click.option("--quick", is_flag=True, help="Half of the rounds.")
 @click.option(
@@ -36,8 +36,8 @@ class BenchReport(Value):
     help="Folder in which other memories are installed, beside PATH.",
 )
 @json_option
-def bench_command(*, names: Sequence[str], quick: bool, peers: Path | None, as_json: bool) -> None:
-    """Measure hooks, storing, answers, recall and survival on this machine, in throw-away homes."""
+def speed_command(*, names: Sequence[str], quick: bool, peers: Path | None, as_json: bool) -> None:
+    """Measure hooks, storing, answers and survival on this machine."""
     if unknown := [name for name in names if name not in FIGURES]:
         raise click.UsageError(f"nothing is called {unknown[0]!r}: {', '.join(FIGURES)}")
     # SIGTERM ends the run as orderly as Ctrl-C.

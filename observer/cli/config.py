@@ -19,20 +19,18 @@ from observer.llm.endpoint import address
 
 
 @click.group(
-    "config", cls=Group, invoke_without_command=True, epilog="Example: observer config list"
+    "config",
+    cls=Group,
+    later={"model": "model", "llm": "llm"},
+    invoke_without_command=True,
+    epilog="Example: observer config",
 )
 @json_option
 @click.pass_context
 def config_command(context: click.Context, *, as_json: bool) -> None:
-    """Show and change settings; without a subcommand, list them."""
-    if context.invoked_subcommand is None:
-        context.invoke(list_command, as_json=as_json)
-
-
-@config_command.command("list", epilog="Example: observer config list --json")
-@json_option
-def list_command(*, as_json: bool) -> None:
-    """List every setting with its value and its meaning."""
+    """List settings with their meaning, or change one."""
+    if context.invoked_subcommand is not None:
+        return
     values = msgspec.to_builtins(config.load(home()))
     if as_json:
         emit(values)
@@ -59,7 +57,7 @@ def get_command(*, name: str, as_json: bool) -> None:
 @click.argument("values", nargs=-1, required=True)
 @json_option
 def set_command(*, name: str, values: tuple[str, ...], as_json: bool) -> None:
-    """Change one setting in config.toml, keeping its comments; takes effect at the next start."""
+    """Change one setting, keeping the comments of the file."""
     _known(name)
     given: Any = list(filter(None, values)) if name in config.LISTS else " ".join(values)
     value = msgspec.to_builtins(config.check({name: given}, source="the command line"))[name]

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 import click
 
+from observer.cli.commands import Group
 from observer.cli.output import emit, json_option, say, table
+from observer.cli.rebuild import rebuild
 from observer.config_files.context import current_context
 from observer.core.paths import Home, home
 from observer.daemon.status import current
@@ -18,13 +20,28 @@ from observer.doctor.probes import probe_checks
 from observer.doctor.stored import store_checks
 
 
-@click.command("doctor", epilog="Example: observer doctor --fix")
+@click.group(
+    "doctor",
+    cls=Group,
+    later={"speed": "bench", "recall": "eval"},
+    invoke_without_command=True,
+    epilog="Example: observer doctor --fix",
+)
 @click.option("--fix", "fixes", is_flag=True, help="Do what is safe to do, and say what was done.")
+@click.option("--rebuild", "rebuilds", is_flag=True, help="Derive all from the log anew instead.")
 @click.option("--quick", is_flag=True, help="Only look: send no probe through the hooks.")
 @json_option
-def doctor_command(*, fixes: bool, quick: bool, as_json: bool) -> int:
-    """Check the home, the daemon, the store and each client's hooks; exit with 1 if any fails."""
+@click.pass_context
+def doctor_command(
+    context: click.Context, /, *, fixes: bool, rebuilds: bool, quick: bool, as_json: bool
+) -> int:
+    """Check home, daemon, store and hooks; exit with 1 if any fails."""
+    if context.invoked_subcommand is not None:
+        return 0
     here = home()
+    if rebuilds:
+        rebuild(here, as_json=as_json)
+        return 0
     checks = list(_checks(here, quick=quick))
     done: list[str] = []
     if fixes and (done := _fixed(here, checks)):

@@ -1,4 +1,4 @@
-"""`observer eval`: how well search finds the commits of a repository."""
+"""`observer doctor recall`: how well search finds the commits of a repository."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _HASH = 10
 """Characters of a hash that are shown."""
 
 
-@click.command("eval", epilog="Example: observer eval ~/src/app")
+@click.command("recall", epilog="Example: observer doctor recall ~/src/app")
 @click.argument("repository", default=".", type=click.Path(exists=True, file_okay=False))
 @click.option("--model", help="Name or folder of a model to try instead of the chosen one.")
 @json_option
-def eval_command(*, repository: str, model: str | None, as_json: bool) -> None:
-    """Measure how well recall finds commits by their subjects, in a memory that is thrown away."""
+def recall_command(*, repository: str, model: str | None, as_json: bool) -> None:
+    """Measure how well search finds the commits of a repository."""
     here = home()
     chosen = LazyModel(find(model or config.load(here).model, here.models))
     found = review(str((working_folder() / repository).resolve()), chosen, progress=progress)

@@ -88,7 +88,7 @@ def _show(found: list[Setup], context: InstallContext) -> None:
     edits = {edit.path: edit for one in found for edit in one.plan.edits}
     ours = [edit for edit in edits.values() if edit.is_ours]
     if shown := diff(edit for edit in edits.values() if not edit.is_ours):
-        say(shown)
+        say(shown, is_exact=True)
     if ours:
         say(f"{counted(len(ours), 'script')} of observer's go into {context.home.hooks}\n")
     table(
@@ -186,6 +186,7 @@ def show_list(context: InstallContext, *, as_json: bool) -> None:
             )
             for row in rows
         ],
+        spare=("tried", "offers", "found"),
     )
 
 

@@ -1,28 +1,13 @@
-"""Tables and progress bars on a terminal, by rich, which honours `NO_COLOR`.
-
-Progress goes to stderr, and only if that is a terminal.
-"""
+"""Progress bars on a terminal, by rich; they go to stderr, and only if that is one."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
-from rich.text import Text
-
-
-def draw(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print rows under column names, folded to the terminal's width; cells are plain text."""
-    drawn = Table(box=None, header_style="bold", pad_edge=False)
-    for name in columns:
-        drawn.add_column(name, overflow="fold")
-    for row in rows:
-        drawn.add_row(*map(Text, row))
-    Console().print(drawn)
 
 
 @contextmanager

@@ -55,7 +55,7 @@ def main(repository: str) -> None:
     observer("import", "git", ".")
     found = json.loads(observer("search", "cart", "--type", "commit", "--json"))
     item = found["observations"][0]["id"]
-    note = json.loads(observer("note", "list", "--json"))[0]["id"]
+    note = json.loads(observer("note", "--json"))[0]["id"]
     for words in COMMANDS:
         observer(*words.format(item=item, note=note).split())
     _speak_mcp()
