@@ -60,6 +60,11 @@ def problem(error: ObserverError) -> CommandError:
     return CommandError(error.code, error.message, error.hint)
 
 
+def scope_line(project: str) -> str:
+    """Return the first line of an answer: of which project it is, "" for all."""
+    return f"in {project} (--all: in all projects)" if project else "in all projects"
+
+
 def surroundings() -> dict[str, str]:
     """Return what else determines a reply: version, time zone, settings in the environment.
 

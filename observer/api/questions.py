@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from observer.api import accounts
-from observer.api.asking import CommandReply, CommandRequest, problem
+from observer.api.asking import CommandReply, CommandRequest, problem, scope_line
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError, StoreUnavailable
@@ -76,8 +76,8 @@ def _scoped(memory: Memory, asked: CommandRequest) -> tuple[dict[str, Any], str]
         raise BadInput("one project or all of them?", hint="leave out --project or --all")
     here = memory.project(handle) if handle else memory.project_at(asked.folder)
     if everywhere or here is None:
-        return arguments, "in all projects"
-    return arguments | {"project": here.uuid}, f"in {here.name} (--all: in all projects)"
+        return arguments, scope_line("")
+    return arguments | {"project": here.uuid}, scope_line(here.name)
 
 
 def _as_asked(asked: CommandRequest, answer: ToolResult[Any]) -> CommandReply:

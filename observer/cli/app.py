@@ -19,7 +19,6 @@ from observer.cli.output import complain, note
 from observer.core.errors import BadInput, ConfigInvalid, ObserverError, StoreDamaged, remedy
 from observer.core.paths import ENV_HOME, home, is_inside
 from observer.repair.request import request_repair
-from observer.views import moment
 
 PIPE_CLOSED = 128 + 13
 INTERRUPTED = 128 + 2
@@ -61,7 +60,6 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _run(arguments: list[str]) -> int:
-    moment.show_local()
     as_json = "--json" in arguments
     arguments, old = in_todays_words(arguments)
     if old:

@@ -68,17 +68,13 @@ def status_command(*, space: bool, projects: bool, as_json: bool) -> None:
 
 def _described(status: Status) -> list[tuple[str, str]]:
     running = f"running (pid {status.pid})" if status.pid else "down (observer up starts it)"
+    amounts = [counted(getattr(status, f"{one}s"), one) for one in ("event", "item", "project")]
     last = status.last_stored_ms
-    amounts = (
-        (status.events, "event"),
-        (status.items, "item"),
-        (status.projects, "project"),
-    )
     lines = [
         ("daemon", running),
         ("version", f"{status.version}, protocol {status.protocol}"),
         ("home", status.home),
-        ("stored", ", ".join(map(counted, *zip(*amounts, strict=True)))),
+        ("stored", ", ".join(amounts)),
         ("last stored", f"{minute(last)} ({age_text(now_ms() - last)} ago)" if last else "never"),
         ("sessions", f"{status.active_sessions} active of {status.sessions}"),
         ("spool", f"{status.spool_depth} waiting, {status.bad_events} not understood"),

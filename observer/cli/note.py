@@ -9,17 +9,18 @@ from typing import Any, get_args
 import click
 
 from observer import client
+from observer.api.asking import scope_line
 from observer.cli.commands import Group
 from observer.cli.consent import refuse_agents
 from observer.cli.draft import draft_command
 from observer.cli.note_folder import folder_command
-from observer.cli.options import named_project
+from observer.cli.options import named_project, scope_options
 from observer.cli.output import emit, json_option, limit_option, note, say
 from observer.cli.session import open_memory, project_here
 from observer.clients.attribution import attribute
 from observer.core.errors import NotFound
 from observer.core.events import Layer, Scope
-from observer.core.model import iso
+from observer.core.model import Project, iso
 from observer.core.paths import home
 from observer.core.text import counted
 from observer.notes.pairs import Pair
@@ -35,8 +36,7 @@ item_argument = click.argument("handle", metavar="ID|UUID")
     invoke_without_command=True,
     epilog="Example: observer note --tag auth --layer state",
 )
-@named_project("Name, folder or remote; the one around the current folder.")
-@click.option("--all", "everywhere", is_flag=True, help="Notes of all projects.")
+@scope_options
 @click.option("--type", "types", default="", help="Only these types, e.g. decision,rule.")
 @click.option("--category", default="", help="Only notes of this category.")
 @click.option("--layer", type=click.Choice(get_args(Layer)), help="Only notes of this layer.")
@@ -63,10 +63,13 @@ def note_command(
     types = tuple(filter(None, given.pop("types").split(",")))
     wanted = SearchOptions(kinds=("note",), types=types, **given)
     with open_memory() as memory:
-        here = None if project or everywhere else project_here(memory)
+        if project:
+            here: Project | None = memory.project(project)
+        else:
+            here = None if everywhere else project_here(memory)
         # What waits is rare: look further back than what is shown.
         found = memory.notes.list(
-            project=project or (here.uuid if here else None),
+            project=here.uuid if here else None,
             narrow=wanted,
             limit=10_000 if waiting else limit,
         )
@@ -76,6 +79,7 @@ def note_command(
         if as_json:
             emit([note_api.row(item, name) for item in found])
         else:
+            say(scope_line(here.name if here else ""))
             say("\n".join(note_api.listed(item, name) for item in found) or "no notes")
 
 

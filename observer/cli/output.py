@@ -22,6 +22,8 @@ from observer.views import moment
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_UNDER = 4
+"""Columns by which what belongs to a line stands below it."""
 _LEAST_CELLS = 16
 """A column is not folded to less."""
 _NUMBER = re.compile(r"(?:[\d,.]+(?: [KMG]?i?B)?)?")
@@ -33,7 +35,10 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u2
 
 
 def json_option(command: F) -> F:
-    """Give a command the option `--json`, as the argument `as_json`, and `--utc`."""
+    """Give a command the option `--json`, as the argument `as_json`, and `--utc`.
+
+    It shows local times without that. The daemon, which shows UTC to agents, has neither option.
+    """
     utc = click.option(
         "--utc",
         is_flag=True,
@@ -164,7 +169,7 @@ def _hanging(line: str, width: int) -> list[str]:
         return [line]
     start = _START.match(line)
     head = start[0] if start and len(start[0]) <= width // 3 else line[: -len(line.lstrip())]
-    hang = len(head) if head.strip() else len(head) + 4
+    hang = len(head) if head.strip() or len(head) >= _UNDER else len(head) + _UNDER
     first, *rest = _folded(line[len(head) :], width - hang)
     return [head + first, *(" " * hang + each for each in rest)]
 

@@ -24,10 +24,12 @@ class Space(Value):
     """The disk usage of a home, in bytes.
 
     `database` is by use of the database's pages; events count by their JSON there. `expired` is
-    what retention removes next, with all that is derived of it.
+    what retention removes next, with all that is derived of it. `program` is an observer that is
+    installed into the home, which the total leaves out.
     """
 
     total: int
+    program: int
     files: dict[str, int]
     database: dict[str, int]
     projects: dict[str, EventVolume]
@@ -48,7 +50,10 @@ def show_space(here: Home, *, as_json: bool) -> None:
         (f"database: {name}", size_text(size)) for name, size in found.database.items() if size
     ]
     limit = f" of {size_text(found.max_home_mb << 20)}" if found.max_home_mb else ""
-    table(("part", "size"), [*rows, ("total" + limit, size_text(found.total))])
+    rows.append((f"total{limit}", size_text(found.total)))
+    if found.program:
+        rows.append(("observer itself, not in the total", size_text(found.program)))
+    table(("part", "size"), rows)
     for name, parts in (("project", found.projects), ("type", found.types)):
         say("")
         table(
@@ -71,6 +76,7 @@ def _measured(here: Home) -> Space:
         space = dict(reader.space())
     files = size_cap.files(here)
     return Space(
+        program=size_cap.program_bytes(here),
         total=sum(files.values()),
         files=files,
         database=space,

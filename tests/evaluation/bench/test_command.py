@@ -1,4 +1,4 @@
-"""`observer doctor speed` on this machine, with few rounds, beside a stand-in for another memory."""
+"""`observer doctor speed`, with few rounds, beside a stand-in for another memory."""
 
 from __future__ import annotations
 
