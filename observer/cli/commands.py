@@ -17,75 +17,34 @@ from observer.core.errors import BadInput
 
 PURPOSES = {
     "Look": {
-        "search": "read",
-        "context": "read",
-        "timeline": "read",
-        "why": "read",
-        "show": "read",
-        "sessions": "read",
-        "today": "read",
+        "search": "read", "context": "read", "timeline": "read", "why": "read", "show": "read",
+        "sessions": "read", "today": "read",
     },
-    "Write": {
-        "remember": "write",
-        "note": "note",
-        "import": "import_",
-        "post": "write",
-    },
+    "Write": {"remember": "write", "note": "note", "import": "import_", "post": "write"},
     "Keep out, take out": {
-        "pause": "pause",
-        "policy": "policy",
-        "forget": "note",
-        "undo": "note",
-        "purge": "purge",
+        "pause": "pause", "policy": "policy", "forget": "note", "undo": "note", "purge": "purge",
     },
-    "Set up": {
-        "install": "install",
-        "uninstall": "install",
-        "config": "config",
-        "mcp": "mcp",
-    },
+    "Set up": {"install": "install", "uninstall": "install", "config": "config", "mcp": "mcp"},
     "Operate": {
-        "status": "lifecycle",
-        "doctor": "doctor",
-        "log": "log",
-        "up": "lifecycle",
-        "down": "lifecycle",
-        "backup": "backup",
-        "restore": "backup",
-        "export": "export",
+        "status": "lifecycle", "doctor": "doctor", "log": "log", "up": "lifecycle",
+        "down": "lifecycle", "backup": "backup", "restore": "backup", "export": "export",
         "daemon": "daemon",
     },
-}
+}  # fmt: skip
 """The module of every command, by purpose; its function is `<name>_command`."""
 
 COMMANDS = {name: module for group in PURPOSES.values() for name, module in group.items()}
 
 RENAMED = {
-    "recall": "search --notes",
-    "session": "show",
-    "week": "today --days 7",
-    "projects": "status --projects",
-    "attribution export": "export attribution",
-    "resume": "pause --end",
-    "redact": "purge --secrets",
-    "retry": "doctor --fix",
-    "rebuild": "doctor --rebuild",
-    "du": "status --space",
-    "bench": "doctor speed",
-    "eval": "doctor recall",
-    "tools": "mcp list",
-    "snippets": "mcp list --snippets",
-    "config list": "config",
-    "model": "config model",
-    "model list": "config model",
-    "llm": "config llm",
-    "llm try": "config llm --try",
-    "note list": "note",
-    "note show": "show",
-    "note undo": "undo",
-    "note links": "note link",
-    "note folder list": "note folder",
-}
+    "recall": "search --notes", "session": "show", "week": "today --days 7",
+    "projects": "status --projects", "du": "status --space", "resume": "pause --end",
+    "redact": "purge --secrets", "retry": "doctor --fix", "rebuild": "doctor --rebuild",
+    "bench": "doctor speed", "eval": "doctor recall", "attribution export": "export attribution",
+    "tools": "mcp list", "snippets": "mcp list --snippets", "config list": "config",
+    "model": "config model", "model list": "config model", "llm": "config llm",
+    "llm try": "config llm --try", "note list": "note", "note show": "show", "note undo": "undo",
+    "note links": "note link", "note folder list": "note folder",
+}  # fmt: skip
 """The names that commands had until 0.2, which are answered until then, and what they are now."""
 
 OTHER_NAMES = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,10 @@ import click
 import msgspec
 
 from observer import client
-from observer.cli.commands import did_you_mean
 from observer.cli.import_sessions import Manner, import_sessions
 from observer.cli.import_worker import work
 from observer.cli.options import named_project
-from observer.cli.output import emit, json_option, say, table
-from observer.cli.terminal import progress
+from observer.cli.output import emit, json_option, progress, say
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, DaemonUnavailable
 from observer.core.events import Event, kind_of
@@ -49,16 +46,12 @@ GIT = "git"
 @click.option("--follow", is_flag=True, help="Go on with what sessions add, until Ctrl-C.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before importing what was found.")
 @click.option("--stop", is_flag=True, help="Give up the import in the background.")
-@click.option(
-    "--list", "lists", is_flag=True, help="List the sources, and where each is looked for."
-)
 @click.option("--worker", is_flag=True, hidden=True)
 @json_option
 def import_command(
     *,
     words: tuple[str, ...],
     stop: bool,
-    lists: bool,
     worker: bool,
     **options: Any,  # noqa: ANN401 - the options above
 ) -> None:
@@ -67,24 +60,10 @@ def import_command(
         work(home(), SOURCES)
     elif stop:
         say("the import was given up" if drop(home()) else "no import goes on")
-    elif lists:
-        _list_sources(as_json=options["as_json"])
     elif words[:1] == (GIT,):
         _import_history(words[1:], **options)
     else:
         _import_sources(words, **options)
-
-
-def _list_sources(*, as_json: bool) -> None:
-    about = [(GIT, "the history of a repository, . if left out")]
-    about += [
-        (each.name, f"{'sessions' if each.is_of_sessions else 'what it keeps'}: {each.places()}")
-        for each in SOURCES.values()
-    ]
-    if as_json:
-        emit([{"source": name, "about": text} for name, text in about])
-    else:
-        table(("source", "what, and from where if no path is named"), about)
 
 
 def _import_sources(  # noqa: PLR0913 - one of each option
@@ -105,8 +84,8 @@ def _import_sources(  # noqa: PLR0913 - one of each option
     if paths and len(names) != 1:
         if names:
             raise BadInput("sources and paths at once", hint="import each in its own call")
-        near = get_close_matches(words[0], [GIT, *SOURCES], n=2)
-        raise BadInput(f"no source {words[0][:80]!r}", hint=did_you_mean(near, "observer import"))
+        known = ", ".join([GIT, *SOURCES])
+        raise BadInput(f"no source {words[0][:80]!r}", hint=f"name one first: {known}")
     chosen = Choice(paths, moment_ms(since, now_ms=now_ms()) or 0, project or "")
     how = Manner(
         asks=not (names or yes),

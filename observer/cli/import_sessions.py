@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 from observer import client
 from observer.cli.consent import confirm_once
-from observer.cli.output import emit, note, say, table
-from observer.cli.terminal import progress
+from observer.cli.output import emit, note, progress, say, table
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound

@@ -43,19 +43,14 @@ class ToolsetOffer(ResultRow):
     tools: list[ToolOffer]
 
 
-def offers() -> list[ToolsetOffer]:
-    """Return every toolset."""
-    return [_offer(name) for name in toolsets()]
-
-
-def together(names: Sequence[str]) -> list[ToolsetOffer]:
-    """Return the toolsets of a choice.
+def offers(names: Sequence[str]) -> list[ToolsetOffer]:
+    """Return the toolsets of a choice; without one, all.
 
     Raises:
         BadInput: two of them have a tool of the same name.
     """
     tools_of(tuple(names), _NO_MEMORY, str)
-    return [_offer(name) for name in names]
+    return [_offer(name) for name in names or toolsets()]
 
 
 def _offer(name: str) -> ToolsetOffer:
@@ -104,7 +99,7 @@ def list_command(*, toolsets: str | None, entries: bool, as_json: bool) -> None:
     if entries:
         _show_snippets(",".join(names), as_json=as_json)
         return
-    found = together(names) if names else offers()
+    found = offers(names)
     if as_json:
         emit(found)
         return

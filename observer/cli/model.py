@@ -11,8 +11,7 @@ import msgspec
 from observer import client
 from observer.cli.commands import Group
 from observer.cli.config import write_setting
-from observer.cli.output import emit, json_option, note, say, table
-from observer.cli.terminal import progress
+from observer.cli.output import emit, json_option, note, progress, say, table
 from observer.core import config
 from observer.core.errors import BadInput
 from observer.core.paths import Home, home

@@ -92,19 +92,11 @@ def history_command(*, handle: str, as_json: bool) -> None:
         found = memory.notes.history(handle)
         name = render.project_names(memory.projects())
     if as_json:
-        emit(
-            [
-                {
-                    "number": one.number,
-                    "action": one.action,
-                    "author": one.author,
-                    "at_ms": one.at_ms,
-                    "stands": one.stands,
-                    "note": note_api.row(one.item, name),
-                }
-                for one in found
-            ]
-        )
+        names = ("number", "action", "author", "stands")
+        rows = [{each: getattr(one, each) for each in names} for one in found]
+        for row, one in zip(rows, found, strict=True):
+            row |= {"created_at": iso(one.at_ms), "note": note_api.row(one.item, name)}
+        emit(rows)
     else:
         say("\n".join(map(note_api.version, found)))
 
@@ -148,17 +140,8 @@ def deleted_command(*, of: str, undo: bool, as_json: bool) -> None:
     with open_memory() as memory:
         found = [one for one in memory.deleted() if of in {"", one.item.owner}]
     if as_json:
-        emit(
-            [
-                {
-                    "id": one.item.id,
-                    "owner": one.item.owner,
-                    "title": one.item.title,
-                    "final_at": iso(one.final_ms),
-                }
-                for one in found
-            ]
-        )
+        rows = ((one.item, iso(one.final_ms)) for one in found)
+        emit([{"id": i.id, "owner": i.owner, "title": i.title, "final_at": at} for i, at in rows])
     else:
         for one in found:
             whose = f" of {one.item.owner}" if one.item.owner else ""

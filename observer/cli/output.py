@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import zip_longest
 from typing import Any, TextIO, TypeVar
 
@@ -115,7 +116,8 @@ def table(
     Where a terminal is too narrow, the `spare` columns are left out, in that order; then the
     widest column is folded.
     """
-    cells = [[" ".join(clean(_text(value)).split()) for value in row] for row in rows]
+    texts = (["" if value is None else str(value) for value in row] for row in rows)
+    cells = [[" ".join(clean(text).split()) for text in row] for row in texts]
     wide = [max(map(_cells, column)) for column in zip(columns, *cells, strict=True)]
     shown, limit = [*range(len(columns))], _width(sys.stdout)
     for name in spare:
@@ -186,6 +188,21 @@ def _folded(text: str, cells: int, *, breaks: bool = False) -> list[str]:
     return [each.rstrip() for each in lines]
 
 
+@contextmanager
+def progress(name: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show a progress bar inside the block; call what is yielded with the count done."""
+    from rich import progress as bars  # noqa: PLC0415 - rich is for those who can see it
+    from rich.console import Console  # noqa: PLC0415 - as above
+
+    columns = (bars.TextColumn("{task.description}"), bars.BarColumn(), bars.MofNCompleteColumn())
+    console, hidden = Console(stderr=True), not sys.stderr.isatty()
+    with bars.Progress(
+        *columns, bars.TimeRemainingColumn(), console=console, disable=hidden
+    ) as shown:
+        task = shown.add_task(name, total=total)
+        yield lambda count: shown.advance(task, count)
+
+
 def complain(error: ObserverError, *, as_json: bool) -> int:
     """Print an error to stderr and return its exit code."""
     if as_json:
@@ -196,7 +213,3 @@ def complain(error: ObserverError, *, as_json: bool) -> int:
     if error.hint:
         note(f"hint: {error.hint}")
     return error.exit_code
-
-
-def _text(value: object) -> str:
-    return "" if value is None else str(value)

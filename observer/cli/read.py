@@ -139,12 +139,10 @@ def show_projects(*, as_json: bool) -> None:
     if as_json:
         show(reply.text or "", as_json=True)
         return
-    cells = ([_joined(row[name]) for name in ("name", "roots", "remotes", "uuid")] for row in rows)
+    cells = (
+        (row["name"], " ".join(row["roots"]), " ".join(row["remotes"]), row["uuid"]) for row in rows
+    )
     table(("name", "folders", "remotes", "uuid"), cells, spare=("uuid", "remotes"))
-
-
-def _joined(value: str | list[str]) -> str:
-    return value if isinstance(value, str) else " ".join(value)
 
 
 @click.command("today", epilog="Example: observer today --days 7 --all")

@@ -11,8 +11,7 @@ from msgspec.structs import asdict
 
 from observer.cli.consent import confirm_once
 from observer.cli.exclusive import alone_and_drained, open_here
-from observer.cli.output import breakdown, emit, note, say
-from observer.cli.terminal import progress
+from observer.cli.output import breakdown, emit, note, progress, say
 from observer.core.paths import Home
 from observer.core.text import counted
 from observer.core.value import Value

@@ -54,7 +54,7 @@ def install_found(context: InstallContext, *, yes: bool, dry_run: bool, as_json:
         BadInput: there is nobody to ask.
         click.Abort: the answer was no.
     """
-    if not (dry_run or yes or _has_person(as_json=as_json)):
+    if not (dry_run or yes or (sys.stdin.isatty() and not as_json)):
         raise BadInput(
             "nothing was installed: there is no terminal to ask on",
             hint="add --yes, or --dry-run to look only",
@@ -78,10 +78,6 @@ def install_found(context: InstallContext, *, yes: bool, dry_run: bool, as_json:
     is_well = all(probe.is_well for probe in probes)
     failed = [one for one in found if isinstance(one.problem, ConfigInvalid)]
     return 0 if is_well and not failed else 1
-
-
-def _has_person(*, as_json: bool) -> bool:
-    return sys.stdin.isatty() and not as_json
 
 
 def _show(found: list[Setup], context: InstallContext) -> None:

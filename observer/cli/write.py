@@ -92,7 +92,11 @@ def post_command(*, kind: str | None, fields: tuple[str, ...], wait: bool, as_js
     """Report an event, or several as JSON on stdin."""
     given = _from_stdin() if kind is None else [{"kind": kind, **dict(map(_field, fields))}]
     reports = [_surrounded(report) for report in given]
-    receipts = _stored(reports) if wait else [_spooled(report) for report in reports]
+    if wait:
+        client.ensure_daemon(home())
+        receipts = client.call(home(), "POST", "/events", reports)
+    else:
+        receipts = [_spooled(report) for report in reports]
     if as_json:
         emit(receipts)
     else:
@@ -155,12 +159,6 @@ def _surrounded(report: Any) -> Any:  # noqa: ANN401 - JSON, judged by `generic.
         "at": now_ms(),
     }
     return {**around, **report}
-
-
-def _stored(reports: list[Any]) -> list[dict[str, Any]]:
-    client.ensure_daemon(home())
-    receipts: list[dict[str, Any]] = client.call(home(), "POST", "/events", reports)
-    return receipts
 
 
 def _spooled(report: Any) -> dict[str, Any]:  # noqa: ANN401 - as above

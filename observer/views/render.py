@@ -56,7 +56,8 @@ def error(problem: ObserverError) -> str:
 def one_line(text: str, limit: int = SNIPPET_CHARACTERS) -> str:
     """Return text as one line of at most `limit` printable characters, a cut marked by an ….
 
-    It is cut between words, unless one of them would take a fifth of the line with it. Tags that clients or models interpret are made inert.
+    It is cut between words, unless one of them would take a fifth of the line with it. Tags that
+    clients or models interpret are made inert.
     """
     line = defused(" ".join(text[: 4 * limit].split()))
     if not line.isprintable():
@@ -125,13 +126,9 @@ def written(item: Item) -> list[tuple[str, str]]:
     mark = f"by {one_line(wrote.model)}"
     if item.updated_ms > wrote.as_of_ms:
         mark += f", as of {minute(wrote.as_of_ms)}"
-    fields = (
-        ("narrative", wrote.narrative),
-        ("learned", wrote.learned),
-        ("next_steps", wrote.next_steps),
-        ("concepts", ", ".join(wrote.concepts)),
-    )
-    return [(f"{label} ({mark})", text) for label, text in fields if text]
+    texts = [(name, getattr(wrote, name)) for name in ("narrative", "learned", "next_steps")]
+    texts.append(("concepts", ", ".join(wrote.concepts)))
+    return [(f"{label} ({mark})", text) for label, text in texts if text]
 
 
 def answers(item: Item) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ TIERS = (
     (("config", "llm"), ("asyncio", "tomlkit")),
     (
         (
-            *("backup", "bench", "doctor", "eval", "export", "import_", "mcp", "model", "note"),
+            *("backup", "doctor", "export", "import_", "mcp", "measure", "model", "note"),
             *("purge",),
         ),
         ("numpy", "rich", "tree_sitter", "yaml"),
@@ -44,5 +44,5 @@ def test_a_command_imports_nothing_heavy_that_its_tier_does_without() -> None:
 
 
 def test_every_command_is_in_a_tier() -> None:
-    known = {"app", "llm", "model", "bench", "eval", *COMMANDS.values()}
+    known = {"app", "llm", "model", "measure", *COMMANDS.values()}
     assert {module for modules, _ in TIERS for module in modules} == known

@@ -31,7 +31,7 @@ for line in sys.stdin:
 """
 
 
-FEWER = "from observer.cli import bench, main; bench.QUICK = 0.01; main()"
+FEWER = "from observer.cli import measure, main; measure.QUICK = 0.01; main()"
 
 
 def command(folder: Path, name: str, text: str) -> None:
