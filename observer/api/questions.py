@@ -62,7 +62,7 @@ def _answered(question: Question, memory: Memory, asked: CommandRequest) -> Comm
         return question(memory, asked, **asked.arguments)
     arguments, scope = _scoped(memory, asked)
     found = question(memory, asked, **arguments)
-    return replace(found, scope="" if asked.is_json else scope)
+    return replace(found, scope=scope)
 
 
 def _scoped(memory: Memory, asked: CommandRequest) -> tuple[dict[str, Any], str]:

@@ -32,7 +32,8 @@ def ask(question: str, *, as_json: bool, **arguments: object) -> None:
     """
     reply = answer(question, as_json=as_json, **arguments)
     if reply.text is not None:
-        show("\n".join(filter(None, (reply.scope, reply.text))), as_json=as_json)
+        lines = () if as_json or not reply.scope else (reply.scope,)
+        show("\n".join((*lines, reply.text)), as_json=as_json)
     if reply.problem is not None:
         raise _error(reply)
 

@@ -83,7 +83,7 @@ def _described(status: Status) -> list[tuple[str, str]]:
     if status.uptime_ms is not None:
         lines.insert(1, ("uptime", age_text(status.uptime_ms)))
     if status.model:
-        lines.append(("meaning", f"{status.vectors} items embedded by {status.model}"))
+        lines.append(("meaning", f"{counted(status.vectors, 'item')} embedded by {status.model}"))
     if status.llm:
         lines.append(("llm", f"{status.llm.model}: {spent_text(status.llm)}"))
     lines += [("watched" if one.folders else "not watched", str(one)) for one in status.watched]

@@ -126,7 +126,7 @@ def edit_command(*, handle: str, content: tuple[str, ...], as_json: bool, **give
 @item_argument
 @json_option
 def undo_command(*, handle: str, as_json: bool) -> None:
-    """Take back the last change of a note, or the deletion of an item."""
+    """Take back a note's last change, or an item's deletion."""
     _change(handle, "undo", as_json=as_json)
 
 

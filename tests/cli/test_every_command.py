@@ -94,6 +94,12 @@ def test_the_list_of_commands_leaves_the_daemon_out(run: Run) -> None:
     assert "  daemon " not in listed
 
 
+def test_no_line_of_the_list_is_cut_at_80_columns(run: Run) -> None:
+    listed = [line for line in run("--help").out.splitlines() if line.startswith("  ")]
+    assert max(map(len, listed)) <= 80
+    assert [line for line in listed if line.endswith("...")] == []
+
+
 def test_the_list_of_commands_goes_by_purpose(run: Run) -> None:
     lines = run("--help").out.splitlines()
     assert [line[:-1] for line in lines if line[:-1] in PURPOSES] == list(PURPOSES)

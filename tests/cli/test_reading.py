@@ -85,6 +85,7 @@ def test_recall_finds_notes_only(run: Run, filled: Home) -> None:
 
 def test_sessions_and_projects_are_listed(run: Run, filled: Home) -> None:
     assert [row["session"] for row in run("sessions", "--json").json] == ["s1"]
+    assert run("sessions").out.startswith("in app (--all: in all projects)\n")
     assert "app" in [row["name"] for row in run("status", "--projects", "--json").json]
 
 
@@ -114,7 +115,7 @@ def test_a_listing_into_a_pipe_is_aligned(
     run: Run, filled: Home, words: tuple[str, ...], column: str
 ) -> None:
     lines = run(*words).out.splitlines()
-    header, row = (next(line for line in lines if word in line) for word in (column, "app "))
+    header, row = (next(line for line in lines if word in line) for word in (column, "app  "))
     at = header.index(column)
     assert (row[at - 2 : at], row[at].isspace()) == ("  ", False)
 
