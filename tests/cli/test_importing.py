@@ -179,7 +179,7 @@ def test_everything_is_imported_once(run: Run, home: Home, sessions: Callable[[i
     (shop.parent / ".bash_history").write_text("git status\ngit log\n")
     last = run("import", "--yes").out.splitlines()[-2:]
     assert last[1] == "bash: 1 event stored, 1 known already"
-    assert last[0].startswith("bash\t")
+    assert last[0].startswith("bash  ")
     assert f"left out: 1 corrupt line, first {path}:" in ran.err
 
 
@@ -281,7 +281,7 @@ def test_the_daemon_follows_the_sessions_of_a_client(
     played.write(Path(os.environ["HOME"]) / ".claude/projects/-home-shop")
     until(lambda: stored(home), wait_s=60.0)
     assert 0 < len(stored(home)) < EVENTS
-    assert "following     claude-code" in run("status").out
+    assert "following    claude-code" in run("status").out
     run("down")  # its process ends with it
     assert not client.is_running(home)
 

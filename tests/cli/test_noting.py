@@ -48,8 +48,9 @@ def test_the_life_of_a_note(run: Run, daemon: Home, monkeypatch: pytest.MonkeyPa
         "revise",
         "undo",
     ]
-    assert run("note", "--tag", "ci").out.startswith(f"#{item} fact · Redis")
-    assert run("note", "--layer", "rule").out == "no notes\n"
+    scope = "in shop (--all: in all projects)\n"
+    assert run("note", "--tag", "ci").out.startswith(f"{scope}#{item} fact · Redis")
+    assert run("note", "--layer", "rule").out == f"{scope}no notes\n"
     assert run("note", "link", item).out == "-> wiki (nothing yet) CI\n"
     forgotten = run("forget", f"#{item}")
     assert forgotten.out.startswith(f"forgot #{item} fact · Redis")
@@ -72,13 +73,13 @@ def test_the_life_of_a_note(run: Run, daemon: Home, monkeypatch: pytest.MonkeyPa
     assert f"#{number}" in run("note", "--waiting").out
     monkeypatch.delenv("CLAUDECODE")
     assert "(approved)" in run("note", "approve", number).out
-    assert run("note", "--waiting").out == "no notes\n"
+    assert run("note", "--waiting").out == f"{scope}no notes\n"
     assert [v["action"] for v in run("note", "history", number, "--json").json] == [
         "remember",
         "approve",
     ]
     assert run("note", "--json").json[0]["approval"] == "approved"
-    assert run("show", number, "--json").json["layer"] == "rule"
+    assert run("show", number, "--json").json["observations"][0]["layer"] == "rule"
 
 
 @pytest.mark.parametrize("words", [("",), ("notes", "--name", "")], ids=["folder", "name"])
