@@ -32,7 +32,9 @@ from rich.text import Text
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
 SHOWN_HOME = "/home/ana"
-WAIT_S = 30
+WAIT_S = 60
+STILL_S = 6.0
+"""After this long without another vector, none is missing."""
 COLUMNS = 100
 _STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _BAR = re.compile(r"^.*\u2501.*\n", re.MULTILINE)
@@ -178,12 +180,16 @@ class Sample:
         self.run("git", "commit", "-q", "-m", message)
 
     def settle(self) -> None:
-        """Wait until the daemon has stored what is spooled and embedded it."""
+        """Wait until the daemon has stored what is spooled and embedded it by both models."""
         deadline = time.monotonic() + WAIT_S
+        vectors, since_s = -1, 0.0
         while time.monotonic() < deadline:
             status = json.loads(self.observer("status", "--json"))
-            if status["spool_depth"] == 0 and status["items"] and not status["degraded"]:
-                time.sleep(1)
+            if status["vectors"] != vectors:
+                vectors, since_s = status["vectors"], time.monotonic()
+            is_stored = status["spool_depth"] == 0 and status["items"] and not status["degraded"]
+            # The second model completes items while nothing else happens; some have no text.
+            if is_stored and vectors and time.monotonic() - since_s > STILL_S:
                 return
             time.sleep(0.2)
         raise SystemExit("the daemon did not store what was reported")
