@@ -21,8 +21,8 @@ def main() -> None:
     # Its products are small: a second thread would cost 20 MB and half of the time to import numpy.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if sys.argv[1:] == ["mcp", "--tools"]:  # asks which there are
-        sys.argv[1:] = ["tools"]
-    if sys.argv[1:2] == ["mcp"] and not {"-h", "--help"} & set(sys.argv):
+        sys.argv[1:] = ["mcp", "list"]
+    if sys.argv[1:2] == ["mcp"] and not {"list", "-h", "--help"} & set(sys.argv):
         from observer.pump import pump  # noqa: PLC0415 - an editor waits for this one
 
         sys.exit(pump.main(sys.argv[2:]))

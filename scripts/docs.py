@@ -82,9 +82,9 @@ def tools_overview() -> None:
 
 
 def offered(choice: str) -> None:
-    """Print what a choice of toolsets costs, as `observer tools` prints it."""
-    done = CliRunner().invoke(observer, ["tools", choice], catch_exceptions=False)
-    print(f"```console\n$ observer tools {choice}\n{done.stdout}```")
+    """Print what a choice of toolsets costs, as `observer mcp list` prints it."""
+    done = CliRunner().invoke(observer, ["mcp", "list", choice], catch_exceptions=False)
+    print(f"```console\n$ observer mcp list {choice}\n{done.stdout}```")
 
 
 def settings() -> None:

@@ -134,7 +134,7 @@ def main() -> int:
     parts = arguments.add_subparsers(required=True)
     asking = parts.add_parser("recall", help="sets of documents and queries")
     asking.add_argument("folder", type=Path, nargs="?", help="the folder of the sets")
-    asking.add_argument("--model", default=Settings().model, help="see: observer model list")
+    asking.add_argument("--model", default=Settings().model, help="see: observer config model")
     asking.set_defaults(evaluate=recall)
     labelling = parts.add_parser("labelled", help="the labelled sets of tests/data")
     labelling.add_argument("--misses", action="store_true", help="name wrong and missed claims")

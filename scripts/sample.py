@@ -1,10 +1,10 @@
 """A sample memory for the documentation: a small repository, two sessions, and real answers.
 
-    python scripts/sample.py            write docs/images/*.svg
-    python scripts/sample.py --print    print every command of the tutorial with its output
+    python scripts/sample.py            write the outputs of all examples, and docs/images/*.svg
 
 Everything runs for real in a folder that is deleted afterwards: git, the hook script, the daemon,
-the command line. Only the folder's path is replaced in what is shown.
+the command line. Only the folder's path is replaced in what is shown. The suite plays the same
+examples, and compares what is printed with the pages.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import tempfile
 import termios
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rich.console import Console
@@ -32,9 +32,13 @@ from rich.text import Text
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
 SHOWN_HOME = "/home/ana"
-WAIT_S = 30
-COLUMNS = 110
-_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+WAIT_S = 60
+STILL_S = 6.0
+"""After this long without another vector, none is missing."""
+COLUMNS = 100
+_STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_BAR = re.compile(r"^.*\u2501.*\n", re.MULTILINE)
+"""How far something is; gone when it is done."""
 
 CART = '''"""What a customer is about to buy."""
 
@@ -70,42 +74,37 @@ FAILED tests/test_cart.py::test_total - AssertionError: assert 9.99 == 10.0
 REPLY = """The total differs by a cent because `round` on binary floats rounds 9.995 down: \
 4.99 + 5.01 is not exactly 10.00. `total` in cart.py now sums Decimals and quantizes once at the \
 end, so each line keeps its full precision until then. All three tests pass."""
+POLICY = """exclude = ["/fixtures/customers/", "*.pem"]
+never = ["prompt", "output"]
+retention_days = 90
+name = "acme-shop"
+sharing = "none"
+"""
 RED = """Exit code 1
 FAILED tests/test_prices.py::test_gross - AssertionError: assert 11.899999999999999 == 11.9
 1 failed, 3 passed in 0.28s"""
 
-HOOK = "~/.observer/hooks/context claude-code"
-"""What prints the context that a session begins with."""
-
-TUTORIAL = (
-    "observer status",
-    "observer search cart total differs by a cent",
-    "observer search rounding --type commit,file-write -n 3 --explain",
-    "observer show 16",
-    "observer timeline 16",
-    "observer show 49",
-    "observer why cart.py::total",
-    "observer today",
-    HOOK,
-    'observer remember "Money is Decimal, never float" --type decision --tag money',
-    "observer recall money",
-    "observer policy secrets/key.pem",
-    "observer tools core,chatgpt",
-    "observer tools",
-    "observer doctor",
-    "observer du",
-    "observer sessions",
-    "observer projects",
-    "observer snippets",
-    "observer install bash --dry-run",
-    "observer backup",
-    "observer purge --text rounds --dry-run",
-    "observer llm",
-    "observer model list",
-    "observer pause --for 1h --project .",
-    "observer resume",
-    "observer note list",
+HOOK = "observer context --client claude-code"
+"""The context that a session begins with."""
+GUIDES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs/how-to").glob("*.md"))
+PAGES = (
+    "docs/tutorial.md",
+    "README.md",
+    "docs/explanation/turns.md",
+    "docs/reference/query.md",
+    *GUIDES,
 )
+"""The pages whose examples are played, one after the other in one home."""
+EXAMPLE = re.compile(r"^(`{3,4})console\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
+PLAYED = re.compile(r"^\$ (observer .*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+"""A command of an example, and what it printed. What else stands there is not ours to run."""
+NAMED = re.compile(r"(?<=#)\d+|\bs\d+\b")
+_VARIES = re.compile(r"\b[0-9a-f]{10,40}\b|\d[\d.,:TZ-]*(?: (?:ms|s|min|h|B|KiB|MiB)\b)?")
+
+
+def same(text: str) -> str:
+    """Return what two runs print alike: neither ids, times, sizes nor where lines are folded."""
+    return " ".join(_VARIES.sub("N", text).split())
 
 
 class Sample:
@@ -123,6 +122,7 @@ class Sample:
             "TZ": "Europe/Oslo",
             "COLUMNS": str(COLUMNS),
             "TERM": "xterm",
+            "OBSERVER_BACKUP_HOURS": "0",  # none but those that an example makes
             **{f"GIT_{who}_NAME": "Ana" for who in ("AUTHOR", "COMMITTER")},
             **{f"GIT_{who}_EMAIL": "ana@example.com" for who in ("AUTHOR", "COMMITTER")},
         }
@@ -140,11 +140,9 @@ class Sample:
         )
 
     def answer(self, line: str) -> str:
-        """Return what a command line of `observer`, or the hook, prints."""
-        if line == HOOK:
-            done = self.run("sh", str(self.home / "hooks" / "context"), "claude-code")
-            return done.stdout.replace(str(self.folder), SHOWN_HOME)
-        return self.observer(*shlex.split(line)[1:])
+        """Return what a command line of `observer` prints."""
+        words = shlex.split(line)[1:]
+        return self.observer(*(re.sub(r"^~", str(self.folder), word) for word in words))
 
     def observer(self, *arguments: str) -> str:
         """Return what `observer ARGUMENTS` prints on a terminal, with a plain home folder."""
@@ -157,7 +155,9 @@ class Sample:
             os.close(theirs)
             shown = b"".join(_blocks(ours)).decode()
         os.close(ours)
-        shown = _STYLE.sub("", shown).replace("\r\n", "\n").replace(str(self.folder), SHOWN_HOME)
+        shown = _BAR.sub("", _STYLE.sub("", shown).replace("\r\n", "\n")).replace(
+            str(self.folder), SHOWN_HOME
+        )
         return shown.replace(str(Path(sys.executable).parent), f"{SHOWN_HOME}/.observer/venv/bin")
 
     def report(self, session: str, event: str, **fields: object) -> None:
@@ -180,12 +180,16 @@ class Sample:
         self.run("git", "commit", "-q", "-m", message)
 
     def settle(self) -> None:
-        """Wait until the daemon has stored what is spooled and embedded it."""
+        """Wait until the daemon has stored what is spooled and embedded it by both models."""
         deadline = time.monotonic() + WAIT_S
+        vectors, since_s = -1, 0.0
         while time.monotonic() < deadline:
             status = json.loads(self.observer("status", "--json"))
-            if status["spool_depth"] == 0 and status["items"] and not status["degraded"]:
-                time.sleep(1)
+            if status["vectors"] != vectors:
+                vectors, since_s = status["vectors"], time.monotonic()
+            is_stored = status["spool_depth"] == 0 and status["items"] and not status["degraded"]
+            # The second model completes items while nothing else happens; some have no text.
+            if is_stored and vectors and time.monotonic() - since_s > STILL_S:
                 return
             time.sleep(0.2)
         raise SystemExit("the daemon did not store what was reported")
@@ -307,8 +311,71 @@ def _coloured(line: str) -> Text:
     return text
 
 
-def main() -> None:
-    """Make the sample and write or print what it answers."""
+def earlier_work(sample: Sample) -> None:
+    """Keep what guides begin with: notes, a session to import, decisions, another policy."""
+    sample.observer("remember", "Sessions use cookies", "--type", "decision")
+    sample.observer("remember", "The staging database listens on port 5433")
+    said = [
+        {"type": "user", "message": {"role": "user", "content": "round all prices to cents"}},
+        {"type": "assistant", "message": {"role": "assistant", "content": "They are rounded."}},
+    ]
+    common = {"sessionId": "old", "cwd": str(sample.shop), "version": "2.0.0"}
+    lines = (
+        json.dumps({**common, **each, "uuid": str(at), "timestamp": f"2026-01-23T10:0{at}:00.000Z"})
+        for at, each in enumerate(said)
+    )
+    sample.write("../.claude/projects/-home-ana-shop/old.jsonl", "\n".join(lines) + "\n")
+    acme = sample.folder / "acme"
+    sample.write("../acme/docs/decisions/0001-money.md", "# Money\n\nMoney is a Decimal.\n")
+    sample.write("../acme/docs/decisions/0002-rates.md", "# Rates\n\nRates are a Decimal too.\n")
+    sample.write("../acme/.observer.toml", POLICY)
+    sample.run("git", "init", "-q", str(acme))
+
+
+def pages(sample: Sample) -> Iterator[str]:
+    """Yield the pages in their order, with what the guides begin with done before those."""
+    for page in PAGES:
+        if page == GUIDES[0]:
+            earlier_work(sample)
+            sample.settle()
+        yield page
+
+
+def in_this_run(line: str, ids: dict[str, str]) -> str:
+    """Return a command line with the ids of this run."""
+    return re.sub(r"(?<=\w\w )\d+\b", lambda found: ids.get(found[0], found[0]), line)
+
+
+def answers(sample: Sample, example: str, ids: dict[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yield each command of an example, what it printed, and what it prints now.
+
+    Args:
+        sample: where it is played.
+        example: the text between the fences.
+        ids: those of this run by those of the page; an answer adds those that it shows.
+    """
+    for line, printed in PLAYED.findall(example):
+        now = sample.answer(in_this_run(line, ids))
+        named = zip(NAMED.findall(printed), NAMED.findall(now), strict=False)
+        ids.update((old.lstrip("s"), new.lstrip("s")) for old, new in named)
+        yield line, printed, now
+
+
+def written(sample: Sample, page: str, ids: dict[str, str]) -> str:
+    """Return a page with what its examples print now, by the ids of this run."""
+
+    def again(example: re.Match[str]) -> str:
+        text = example[0]
+        for line, printed, now in answers(sample, example[2], ids):
+            text = text.replace(f"$ {line}\n{printed}", f"$ {in_this_run(line, ids)}\n{now}")
+        return text
+
+    return EXAMPLE.sub(again, (ROOT / page).read_text(encoding="utf-8"))
+
+
+@contextmanager
+def playing() -> Iterator[Sample]:
+    """Make the sample, and take it away afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         sample = Sample(Path(folder).resolve())
         try:
@@ -316,18 +383,23 @@ def main() -> None:
             first_session(sample)
             second_session(sample)
             sample.settle()
-            if "--print" in sys.argv:
-                for line in TUTORIAL:
-                    print(f"$ {line}\n{sample.answer(line)}")
-                return
-            IMAGES.mkdir(parents=True, exist_ok=True)
-            for name, line in (
-                ("search", "observer search why did the cart total differ by a cent"),
-                ("start", HOOK),
-            ):
-                screenshot(line, sample.answer(line), IMAGES / f"{name}.svg")
+            yield sample
         finally:
             sample.observer("down")
+
+
+def main() -> None:
+    """Make the sample, and write what it answers into pages and pictures."""
+    with playing() as sample:
+        IMAGES.mkdir(parents=True, exist_ok=True)
+        for name, line in (
+            ("search", "observer search why did the cart total differ by a cent"),
+            ("start", HOOK),
+        ):
+            screenshot(line, sample.answer(line), IMAGES / f"{name}.svg")
+        ids: dict[str, str] = {}
+        for page in pages(sample):
+            (ROOT / page).write_text(written(sample, page, ids), encoding="utf-8")
 
 
 if __name__ == "__main__":

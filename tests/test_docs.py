@@ -217,9 +217,11 @@ def test_pictures_load_nothing(path: Path) -> None:
 
 
 def test_a_screenshot_shows_what_was_printed(tmp_path: Path) -> None:
-    script("sample").screenshot("observer recall x", "#1 note · made up", tmp_path / "x.svg")
+    script("sample").screenshot(
+        "observer search --notes x", "#1 note · made up", tmp_path / "x.svg"
+    )
     drawn = (tmp_path / "x.svg").read_text().replace("&#160;", " ")
-    assert "observer recall x" in drawn
+    assert "observer search --notes x" in drawn
     assert "made up" in drawn
 
 

@@ -188,7 +188,7 @@ def test_a_person_sees_what_stands_and_reviews_it(
     command = said.stderr.split("no longer holds: observer ")[1].splitlines()[0]
     assert observer(*command.split()).returncode == 0
     assert "0 near pairs" in observer("note", "review").stdout
-    assert "superseded by #" in observer("recall", "staging database").stdout
+    assert "superseded by #" in observer("search", "--notes", "staging database").stdout
 
 
 def in_terminal(keys: str, *words: str, **env: str) -> str:

@@ -65,7 +65,7 @@ def of_session(timeline: SessionTimeline, name: ProjectName) -> str:
     """
     session = timeline.ran.session
     about = [
-        f"session {session.id}",
+        f"s{session.id}",
         f"{session.client} {one_line(session.external, 40)}",
         name(session.project_id),
         f"branch {one_line(session.branch)}" if session.branch else "",
@@ -78,7 +78,7 @@ def of_session(timeline: SessionTimeline, name: ProjectName) -> str:
         lines.append(f"tokens: {_tokens(timeline.usage)}")
     if timeline.children:
         lines.append(
-            f"sub-agents in sessions {', '.join(str(one.id) for one in timeline.children)}"
+            f"sub-agents in sessions {', '.join(f's{one.id}' for one in timeline.children)}"
         )
     if timeline.ran.summary:
         lines += ["", detail(timeline.ran.summary, _no_name)]
@@ -153,7 +153,7 @@ def _files(paths: Sequence[str]) -> str:
 
 def _session_lines(ran: SessionRun) -> Iterator[str]:
     session = ran.session
-    yield f"  session {session.id} {session.client} · {_purpose(ran)} · {_when(ran)}"
+    yield f"  s{session.id} {session.client} · {_purpose(ran)} · {_when(ran)}"
     for field, text in answers(ran.summary) if ran.summary else ():
         if field in LISTED_FIELDS:
             yield f"      {field}: {one_line(text)}"

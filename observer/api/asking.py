@@ -45,15 +45,24 @@ class CommandError(msgspec.Struct, frozen=True):
 
 
 class CommandReply(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a command prints (None for nothing), and the error with which it then ends."""
+    """What a command prints (None for nothing), and the error with which it then ends.
+
+    `scope` is the first line of a text: of which projects it is.
+    """
 
     text: str | None = None
+    scope: str = ""
     problem: CommandError | None = None
 
 
 def problem(error: ObserverError) -> CommandError:
     """Return an error as it is sent to the command."""
     return CommandError(error.code, error.message, error.hint)
+
+
+def scope_line(project: str) -> str:
+    """Return the first line of an answer: of which project it is, "" for all."""
+    return f"in {project} (--all: in all projects)" if project else "in all projects"
 
 
 def surroundings() -> dict[str, str]:

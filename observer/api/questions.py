@@ -12,20 +12,23 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
+from msgspec.structs import replace
 
 from observer.api import accounts
-from observer.api.asking import CommandReply, CommandRequest, problem
+from observer.api.asking import CommandReply, CommandRequest, problem, scope_line
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError, StoreUnavailable
+from observer.core.model import Item
 from observer.core.paths import home
 from observer.memory.accounts import uncommitted_at
 from observer.memory.api import Memory
 from observer.search.dates import day_start_ms
-from observer.toolsets import rows
+from observer.search.timeline import SessionTimeline
+from observer.toolsets.core import full_result
 from observer.toolsets.registry import tools_of
-from observer.views import explain, moment, render
+from observer.toolsets.rows import observation
+from observer.views import explain, moment, note_api, render
 from observer.views.documents import Documents
 from observer.views.hook_output import existing
 from observer.views.parse_filters import parse_filters
@@ -55,7 +58,26 @@ def reply(memory: Memory, asked: CommandRequest) -> CommandReply:
 def _answered(question: Question, memory: Memory, asked: CommandRequest) -> CommandReply:
     if asked.is_local:
         moment.show_local()
-    return question(memory, asked, **asked.arguments)
+    if "everywhere" not in asked.arguments:
+        return question(memory, asked, **asked.arguments)
+    arguments, scope = _scoped(memory, asked)
+    found = question(memory, asked, **arguments)
+    return replace(found, scope=scope)
+
+
+def _scoped(memory: Memory, asked: CommandRequest) -> tuple[dict[str, Any], str]:
+    """Return the arguments with the project that a question is about, and the line that says it.
+
+    That is the one named, else the one around the folder; none if all are asked for.
+    """
+    arguments = dict(asked.arguments)
+    handle, everywhere = arguments["project"], arguments.pop("everywhere")
+    if handle and everywhere:
+        raise BadInput("one project or all of them?", hint="leave out --project or --all")
+    here = memory.project(handle) if handle else memory.project_at(asked.folder)
+    if everywhere or here is None:
+        return arguments, scope_line("")
+    return arguments | {"project": here.uuid}, scope_line(here.name)
 
 
 def _as_asked(asked: CommandRequest, answer: ToolResult[Any]) -> CommandReply:
@@ -71,44 +93,87 @@ def _of_tool(
     return _as_asked(asked, tools[tool].call(arguments))
 
 
-def _explain_search(
+def _search(  # noqa: PLR0913 - one of each option
     memory: Memory,
-    _asked: CommandRequest,
+    asked: CommandRequest,
     *,
     query: str,
     project: str | None,
-    limit: int,
+    limit: int | None,
+    notes: bool,
+    weak: bool,
+    explain: bool,
     **filters: Any,  # noqa: ANN401 - as `parse_filters` takes them
 ) -> CommandReply:
-    """Answer a search with the score and signals of each hit."""
+    """Answer a search; a number of hits that is asked for is filled up with weak ones."""
     wanted = parse_filters(**filters, now_ms=now_ms())
-    found = memory.search(query, project=project, limit=limit, narrow=wanted)
-    text = render.explained(found.hits, _names(memory))
-    remarks = [f"({remark})" for remark in (found.notice, found.degraded) if remark]
-    return CommandReply("\n".join([*remarks, text or "nothing found"]))
+    find = memory.recall if notes or wanted.category else memory.search
+    found = find(query, project=project, limit=limit or USUAL, narrow=wanted)
+    found = replace(found, hits=found.hits[: limit or USUAL])
+    name = _names(memory)
+    if asked.is_json:
+        return _as_json(full_result(memory, found, name))
+    shown = found if weak or limit or explain else found.above_floor()
+    remarks = (shown.notice, shown.degraded)
+    if not explain:
+        return CommandReply(render.hits(shown.hits, name, remarks=remarks))
+    lines = [f"({remark})" for remark in remarks if remark]
+    return CommandReply("\n".join([*lines, render.explained(shown.hits, name) or "nothing found"]))
 
 
 def _timeline(memory: Memory, asked: CommandRequest, *, anchor: str, **others: Any) -> CommandReply:  # noqa: ANN401 - of the tool
     return _of_tool(memory, asked, tool="timeline", anchor_id=memory.resolve(anchor), **others)
 
 
-def _show(memory: Memory, asked: CommandRequest, *, handles: Sequence[str]) -> CommandReply:
-    """Show the items of handles, and end with an error if a handle names none."""
+def _show(
+    memory: Memory, asked: CommandRequest, *, handles: Sequence[str], limit: int
+) -> CommandReply:
+    """Show items, notes and sessions; end with an error if a handle names none of them."""
     ids: list[int] = []
+    sessions: list[SessionTimeline] = []
     unfit: list[ObserverError] = []
-    for handle in handles:
+    for handle in handles or [_last_session(memory, asked.folder)]:
         try:
             ids.append(memory.resolve(handle))
         except (NotFound, Ambiguous) as error:
-            unfit.append(error)
-    text = _items(memory, asked, ids) if ids else None
+            if isinstance(error, Ambiguous) or handle.removeprefix("#").isdecimal():
+                unfit.append(error)  # of a session it would be s142
+                continue
+            try:
+                sessions.append(memory.accounts.of_session(handle, limit=limit))
+            except NotFound:
+                hint = "search for it, or list sessions: observer sessions"
+                unfit.append(NotFound(f"no item or session {handle[:80]!r}", hint=hint))
+    text = _shown(memory, ids, sessions, as_json=asked.is_json) if ids or sessions else None
     if not unfit:
         return CommandReply(text)
-    return CommandReply(text, problem(unfit[0] if len(unfit) == 1 else _combined(unfit)))
+    return CommandReply(text, problem=problem(unfit[0] if len(unfit) == 1 else _combined(unfit)))
 
 
-def _items(memory: Memory, asked: CommandRequest, ids: Sequence[int]) -> str | None:
-    return _of_tool(memory, asked, tool="get_observations", ids=list(ids)).text
+def _shown(
+    memory: Memory, ids: Sequence[int], sessions: Sequence[SessionTimeline], *, as_json: bool
+) -> str:
+    name = _names(memory)
+    items = memory.observations(ids).items if ids else ()
+    if as_json:
+        rows = {
+            "observations": [_item_row(each, name) for each in items],
+            "sessions": [accounts.session_rows(each, name) for each in sessions],
+        }
+        return msgspec.json.encode(rows).decode()
+    texts = [
+        note_api.detail(each, name) if each.kind == "note" else render.detail(each, name)
+        for each in items
+    ]
+    return "\n\n".join([*texts, *(accounts.of_session(each, name) for each in sessions)])
+
+
+def _item_row(item: Item, name: render.ProjectName) -> dict[str, Any]:
+    """Return an item as tools name its fields, a note with those of notes."""
+    fields: dict[str, Any] = msgspec.to_builtins(observation(item, name))
+    if item.kind == "note":
+        fields |= msgspec.to_builtins(note_api.row(item, name))
+    return fields
 
 
 def _combined(problems: Sequence[ObserverError]) -> NotFound:
@@ -120,7 +185,7 @@ def _combined(problems: Sequence[ObserverError]) -> NotFound:
 
 
 def _explain_context(
-    memory: Memory, asked: CommandRequest, *, project: str | None, client: str, tokens: int | None
+    memory: Memory, asked: CommandRequest, *, project: str | None, client: str
 ) -> CommandReply:
     """Explain what a session start prints in that folder."""
     here = None if project else memory.project_at(asked.folder)
@@ -129,37 +194,13 @@ def _explain_context(
     root = max(around or found.roots[-1:], key=len, default="")
     start = Documents(memory, str).start(
         found,
-        tokens=tokens or config.load(home()).context_tokens,
+        tokens=config.load(home()).context_tokens,
         client=client,
         uncommitted=uncommitted_at(found, asked.folder),
         exists=partial(existing, root),
     )
     explanation = explain.explained(start)
     return _as_asked(asked, ToolResult(explain.text(explanation), explanation))
-
-
-def _recall(
-    memory: Memory,
-    asked: CommandRequest,
-    *,
-    query: str,
-    project: str | None,
-    limit: int,
-    **filters: Any,  # noqa: ANN401 - as `parse_filters` takes them
-) -> CommandReply:
-    chosen = project or memory.place_of(asked.folder)
-    wanted = parse_filters(**filters, now_ms=now_ms())
-    found = memory.recall(query, limit=limit, project=chosen, narrow=wanted)
-    name = _names(memory)
-    text = render.hits(found.hits, name, remarks=(found.notice, found.degraded))
-    result = rows.FullSearchResult(
-        observations=[rows.observation(hit.item, name) for hit in found.hits],
-        summaries=[],
-        why=[rows.why(hit) for hit in found.hits],
-        notice=found.notice or UNSET,
-        degraded=found.degraded or UNSET,
-    )
-    return _as_asked(asked, ToolResult(text, result))
 
 
 def _account(
@@ -173,16 +214,6 @@ def _account(
     return CommandReply(accounts.since(account, name))
 
 
-def _session(memory: Memory, asked: CommandRequest, *, session: str, limit: int) -> CommandReply:
-    """Answer what a session did; without a handle, the last one of the project here."""
-    timeline = memory.accounts.of_session(
-        session or _last_session(memory, asked.folder), limit=limit
-    )
-    if asked.is_json:
-        return _as_json(accounts.session_rows(timeline, _names(memory)))
-    return CommandReply(accounts.of_session(timeline, _names(memory)))
-
-
 def _last_session(memory: Memory, folder: str) -> str:
     here = memory.project_at(folder)
     last = memory.sessions(project=here.uuid, limit=1) if here else []
@@ -190,7 +221,7 @@ def _last_session(memory: Memory, folder: str) -> str:
         raise NotFound(
             "no session is known in this folder", hint="name one; observer sessions lists them"
         )
-    return str(last[0].id)
+    return f"s{last[0].id}"
 
 
 def _names(memory: Memory) -> render.ProjectName:
@@ -211,17 +242,16 @@ def _rows(
     return _as_json(rows_of(memory, **arguments))
 
 
+USUAL = 10
+"""Hits of a search that names no number."""
+
 QUESTIONS: dict[str, Question] = {
-    "search": partial(_of_tool, tool="search"),
-    "search explained": _explain_search,
+    "search": _search,
     "timeline": _timeline,
     "show": _show,
     "why": partial(_of_tool, tool="why", toolset="story"),
-    "context": partial(_of_tool, tool="get_context"),
     "context explained": _explain_context,
-    "recall": _recall,
     "account": _account,
-    "session": _session,
     "sessions": partial(_rows, rows_of=accounts.sessions),
     "projects": partial(_rows, rows_of=accounts.projects),
 }

@@ -8,17 +8,17 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from contextvars import copy_context
 from typing import Any, NoReturn
 
 import click
 
 from observer import __version__
-from observer.cli.commands import COMMANDS, Commands, did_you_mean
+from observer.cli.commands import COMMANDS, RENAMED, Commands, did_you_mean, in_todays_words
 from observer.cli.output import complain, note
 from observer.core.errors import BadInput, ConfigInvalid, ObserverError, StoreDamaged, remedy
 from observer.core.paths import ENV_HOME, home, is_inside
 from observer.repair.request import request_repair
-from observer.views import moment
 
 PIPE_CLOSED = 128 + 13
 INTERRUPTED = 128 + 2
@@ -29,7 +29,7 @@ _NOT_UTF8 = BadInput(
 )
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, later=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="observer", message="%(prog)s %(version)s")
 def observer() -> None:
     """Remember what happened in your editors, shells and repositories, and answer about it.
@@ -56,13 +56,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Items contain every script; a terminal that cannot show one gets replacements.
         sys.stdout.reconfigure(errors="replace")
-    if sys.stdout.isatty():
-        moment.show_local()
-    sys.exit(_run(given))
+    sys.exit(copy_context().run(_run, given))
 
 
 def _run(arguments: list[str]) -> int:
     as_json = "--json" in arguments
+    arguments, old = in_todays_words(arguments)
+    if old:
+        note(f"note: observer {old} is observer {RENAMED[old]} now; the old name goes with 0.2")
     try:
         return _invoke(arguments)
     except click.exceptions.NoArgsIsHelpError as error:

@@ -18,6 +18,7 @@ from observer.api.asking import CommandReply, CommandRequest, surroundings
 from observer.cli.output import escaped, say
 from observer.core.errors import ObserverError
 from observer.core.paths import home, working_folder
+from observer.views import moment
 
 WAIT_S = 5.0
 """Longest wait for the daemon's answer: a frozen one never gives it."""
@@ -31,13 +32,14 @@ def ask(question: str, *, as_json: bool, **arguments: object) -> None:
     """
     reply = answer(question, as_json=as_json, **arguments)
     if reply.text is not None:
-        show(reply.text, as_json=as_json)
+        lines = () if as_json or not reply.scope else (reply.scope,)
+        show("\n".join((*lines, reply.text)), as_json=as_json)
     if reply.problem is not None:
         raise _error(reply)
 
 
-def rows_of(question: str, **arguments: object) -> tuple[str, list[dict[str, Any]]]:
-    """Return the rows that answer a question, as JSON text and decoded.
+def rows_of(question: str, **arguments: object) -> tuple[CommandReply, list[dict[str, Any]]]:
+    """Return the reply to a question, whose text is JSON, and its rows.
 
     Raises:
         ObserverError: the question is wrong.
@@ -45,15 +47,15 @@ def rows_of(question: str, **arguments: object) -> tuple[str, list[dict[str, Any
     reply = answer(question, as_json=True, **arguments)
     if reply.problem is not None or reply.text is None:
         raise _error(reply)
-    return reply.text, orjson.loads(reply.text)
+    return reply, orjson.loads(reply.text)
 
 
-def show(text: str, *, as_json: bool) -> None:
+def show(text: str, *, as_json: bool, is_exact: bool = False) -> None:
     """Print an answer, JSON or text, without terminal control characters."""
     if as_json:
         sys.stdout.buffer.write(escaped(text.encode()) + b"\n")
     else:
-        say(text)
+        say(text, is_exact=is_exact)
 
 
 def answer(question: str, *, as_json: bool, **arguments: object) -> CommandReply:
@@ -68,7 +70,7 @@ def answer(question: str, *, as_json: bool, **arguments: object) -> CommandReply
         arguments=arguments,
         folder=str(working_folder()),
         is_json=as_json,
-        is_local=sys.stdout.isatty(),
+        is_local=moment.is_local(),
         surroundings=surroundings(),
     )
     return _of_daemon(asked) or _read_here(asked)

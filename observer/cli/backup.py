@@ -20,7 +20,7 @@ from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput
 from observer.core.paths import Home, home
-from observer.core.text import counted
+from observer.core.text import counted, size_text
 from observer.memory.opening import refuse_unsettled
 from observer.purge.carry_out import complete
 from observer.repair.bundle import pack, restore
@@ -38,7 +38,7 @@ from observer.store.sqlite.database import SqliteStore
 @click.option("--yes", "-y", is_flag=True, help="Make the file's folder without asking.")
 @json_option
 def backup_command(*, path: Path | None, bundle: Path | None, yes: bool, as_json: bool) -> None:
-    """Write a verified copy of the database, beside whoever uses it; into backups by default."""
+    """Write a verified copy of the database, or of the whole home."""
     here = home()
     if path and bundle:
         raise BadInput("two files are named", hint="give either FILE or --to FILE")
@@ -56,7 +56,7 @@ def backup_command(*, path: Path | None, bundle: Path | None, yes: bool, as_json
     if as_json:
         emit({"path": str(target), "bytes": target.stat().st_size, "events": events})
         return
-    say(f"{target}: {counted(events, 'event')}, {target.stat().st_size:,} bytes, verified")
+    say(f"{target}: {counted(events, 'event')}, {size_text(target.stat().st_size)}, verified")
     note(f"to use it: observer restore {target}")
 
 
@@ -65,7 +65,7 @@ def backup_command(*, path: Path | None, bundle: Path | None, yes: bool, as_json
 @click.option("--replace", is_flag=True, help="Take the place of a memory; a copy of it is kept.")
 @json_option
 def restore_command(*, path: Path, replace: bool, as_json: bool) -> None:
-    """Restore a file of `backup` or `export`, of this home or of another machine's."""
+    """Restore a file of backup or export, of any machine."""
     refuse_agents("an agent restores nothing")
     here = home()
     with alone(here, tries=TRIES):

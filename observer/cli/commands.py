@@ -7,7 +7,9 @@ what `observer import git` needs.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from typing import Any
 
 import click
 
@@ -15,74 +17,75 @@ from observer.core.errors import BadInput
 
 PURPOSES = {
     "Look": {
-        "search": "read",
-        "timeline": "read",
-        "show": "read",
-        "why": "read",
-        "attribution": "attribution",
-        "context": "read",
-        "recall": "read",
-        "today": "read",
-        "week": "read",
-        "session": "read",
-        "sessions": "read",
-        "projects": "read",
+        "search": "read", "context": "read", "timeline": "read", "why": "read", "show": "read",
+        "sessions": "read", "today": "read",
     },
-    "Write": {
-        "remember": "write",
-        "note": "note",
-        "post": "write",
-        "import": "import_",
+    "Write": {"remember": "write", "note": "note", "import": "import_", "post": "write"},
+    "Keep out, take out": {
+        "pause": "pause", "policy": "policy", "forget": "note", "undo": "note", "purge": "purge",
     },
-    "Privacy": {
-        "policy": "policy",
-        "pause": "pause",
-        "resume": "pause",
-    },
-    "Forget": {
-        "forget": "note",
-        "purge": "purge",
-        "redact": "redact",
-    },
-    "Set up": {
-        "install": "install",
-        "uninstall": "install",
-        "snippets": "install",
-        "tools": "tools",
-        "mcp": "serve",
-        "config": "config",
-        "model": "model",
-        "llm": "llm",
-    },
+    "Set up": {"install": "install", "uninstall": "install", "config": "config", "mcp": "mcp"},
     "Operate": {
-        "up": "lifecycle",
-        "down": "lifecycle",
-        "status": "lifecycle",
-        "doctor": "doctor",
-        "retry": "maintenance",
-        "du": "du",
-        "eval": "eval",
-        "bench": "bench",
-        "rebuild": "maintenance",
-        "export": "maintenance",
-        "backup": "backup",
-        "restore": "backup",
-        "daemon": "serve",
+        "status": "lifecycle", "doctor": "doctor", "log": "log", "up": "lifecycle",
+        "down": "lifecycle", "backup": "backup", "restore": "backup", "export": "export",
+        "daemon": "daemon",
     },
-}
+}  # fmt: skip
 """The module of every command, by purpose; its function is `<name>_command`."""
 
 COMMANDS = {name: module for group in PURPOSES.values() for name, module in group.items()}
 
+RENAMED = {
+    "recall": "search --notes", "session": "show", "week": "today --days 7",
+    "projects": "status --projects", "du": "status --space", "resume": "pause --end",
+    "redact": "purge --secrets", "retry": "doctor --fix", "rebuild": "doctor --rebuild",
+    "bench": "doctor speed", "eval": "doctor recall", "attribution export": "export attribution",
+    "tools": "mcp list", "snippets": "mcp list --snippets", "config list": "config",
+    "model": "config model", "model list": "config model", "llm": "config llm",
+    "llm try": "config llm --try", "note list": "note", "note show": "show", "note undo": "undo",
+    "note links": "note link", "note folder list": "note folder",
+}  # fmt: skip
+"""The names that commands had until 0.2, which are answered until then, and what they are now."""
+
 OTHER_NAMES = {
     "add": "remember", "blame": "why", "delete": "forget", "find": "search", "get": "show",
-    "log": "timeline", "start": "up", "stop": "down",
+    "logs": "log", "start": "up", "stop": "down",
 }  # fmt: skip
 """Commands of ours by the names that other programs use."""
 
 
+def in_todays_words(words: Sequence[str]) -> tuple[list[str], str]:
+    """Return a command line by today's names, and the old name that it began with, if any."""
+    for count in (3, 2, 1):
+        old = " ".join(words[:count])
+        if old in RENAMED and len(words) >= count:
+            return [*RENAMED[old].split(), *words[count:]], old
+    return list(words), ""
+
+
 class Group(click.Group):
-    """A group that suggests commands for an unknown name."""
+    """A group that suggests commands for an unknown name, and imports some only when they run.
+
+    Args:
+        later: the module of each of those; its function is `<name>_command`.
+        others: as for `click.Group`.
+    """
+
+    def __init__(self, *, later: Mapping[str, str] = {}, **others: Any) -> None:  # noqa: ANN401 - of click; never changed
+        super().__init__(**others)
+        self._later = later
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return all names, those of the table in its order."""
+        return [*super().list_commands(ctx), *self._later]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command by name."""
+        if cmd_name not in self._later:
+            return super().get_command(ctx, cmd_name)
+        module = importlib.import_module(f"observer.cli.{self._later[cmd_name]}")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -102,21 +105,7 @@ class Group(click.Group):
 
 
 class Commands(Group):
-    """The group of all commands; it imports each on demand."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return all names, in the order of the table."""
-        del ctx
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command by name."""
-        del ctx
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(f"observer.cli.{COMMANDS[cmd_name]}")
-        command: click.Command = getattr(module, f"{cmd_name}_command")
-        return command
+    """The group of all commands, whose help lists them by purpose."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by purpose."""

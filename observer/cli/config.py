@@ -28,20 +28,18 @@ from observer.llm.endpoint import address
 
 
 @click.group(
-    "config", cls=Group, invoke_without_command=True, epilog="Example: observer config list"
+    "config",
+    cls=Group,
+    later={"model": "model", "llm": "llm"},
+    invoke_without_command=True,
+    epilog="Example: observer config",
 )
 @json_option
 @click.pass_context
 def config_command(context: click.Context, *, as_json: bool) -> None:
-    """Show and change settings; without a subcommand, list them."""
-    if context.invoked_subcommand is None:
-        context.invoke(list_command, as_json=as_json)
-
-
-@config_command.command("list", epilog="Example: observer config list --json")
-@json_option
-def list_command(*, as_json: bool) -> None:
-    """List every setting with its value and its meaning."""
+    """List settings with their meaning, or change one."""
+    if context.invoked_subcommand is not None:
+        return
     values = msgspec.to_builtins(config.written(home()))
     if as_json:
         emit(values)
@@ -69,7 +67,7 @@ def get_command(*, name: str, as_json: bool) -> None:
 @click.option("--yes", "-y", is_flag=True, help="Do not ask, where it deletes something.")
 @json_option
 def set_command(*, name: str, values: tuple[str, ...], yes: bool, as_json: bool) -> None:
-    """Change one setting, in force when this returns; one that deletes shows what goes and asks."""
+    """Change one setting, in force when this returns; ask before one deletes."""
     _known(name)
     given: Any = list(filter(None, values)) if name in config.LISTS else " ".join(values)
     value = msgspec.to_builtins(config.check({name: given}, source="the command line"))[name]
@@ -100,7 +98,7 @@ def _agreed(name: str, value: object, *, yes: bool, as_json: bool) -> None:
         BadInput: there is nobody to ask.
         click.Abort: the answer was no.
     """
-    from observer.cli.du import show_going  # noqa: PLC0415 - of limits only
+    from observer.cli.space import show_going  # noqa: PLC0415 - of limits only
 
     refuse_agents("an agent sets no limit by which memory is deleted")
     given = msgspec.to_builtins(config.written(home())) | {name: value}

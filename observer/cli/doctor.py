@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import click
 
-from observer.cli.output import emit, json_option, say, table
+from observer.cli.commands import Group
+from observer.cli.exclusive import alone, open_here, repair_first
+from observer.cli.output import emit, json_option, progress, say, table
+from observer.cli.redact import has_secrets, redacted
+from observer.cli.session import mention_damaged
 from observer.config_files.context import current_context
+from observer.core import config
+from observer.core.clock import now_ms
 from observer.core.paths import Home, home
+from observer.core.text import counted
 from observer.daemon.status import current
 from observer.doctor.clients import client_checks
 from observer.doctor.diagnosis import Diagnosis
@@ -16,15 +24,34 @@ from observer.doctor.fixes import apply_fix
 from observer.doctor.home_files import home_checks
 from observer.doctor.probes import probe_checks
 from observer.doctor.stored import store_checks
+from observer.ingest.pipeline import Pipeline
+from observer.projects import PlaceCache
+from observer.purge.carry_out import complete
+from observer.spool.spool import Spool
 
 
-@click.command("doctor", epilog="Example: observer doctor --fix")
+@click.group(
+    "doctor",
+    cls=Group,
+    later={"speed": "measure", "recall": "measure"},
+    invoke_without_command=True,
+    epilog="Example: observer doctor --fix",
+)
 @click.option("--fix", "fixes", is_flag=True, help="Do what is safe to do, and say what was done.")
+@click.option("--rebuild", "rebuilds", is_flag=True, help="Derive all from the log anew instead.")
 @click.option("--quick", is_flag=True, help="Only look: send no probe through the hooks.")
 @json_option
-def doctor_command(*, fixes: bool, quick: bool, as_json: bool) -> int:
-    """Check the home, the daemon, the store and each client's hooks; exit with 1 if any fails."""
+@click.pass_context
+def doctor_command(
+    context: click.Context, /, *, fixes: bool, rebuilds: bool, quick: bool, as_json: bool
+) -> int:
+    """Check home, daemon, store and hooks; exit with 1 if any fails."""
+    if context.invoked_subcommand is not None:
+        return 0
     here = home()
+    if rebuilds:
+        _rebuild(here, as_json=as_json)
+        return 0
     checks = list(_checks(here, quick=quick))
     done: list[str] = []
     if fixes and (done := _fixed(here, checks)):
@@ -35,15 +62,12 @@ def doctor_command(*, fixes: bool, quick: bool, as_json: bool) -> int:
         return 0 if is_well else 1
     for text in done:
         say(f"fixed: {text}")
-    rows = [(_mark(check), check.name, check.found, check.hint) for check in checks]
+    marks = {True: "ok", False: "WRONG"}
+    rows = [(marks[each.is_well], each.name, each.found, each.hint) for each in checks]
     table(("", "check", "found", "what to do"), rows)
     if not fixes and any(check.fix for check in checks if not check.is_well):
         say("observer doctor --fix does what is safe of this")
     return 0 if is_well else 1
-
-
-def _mark(check: Diagnosis) -> str:
-    return "ok" if check.is_well else "WRONG"
 
 
 def _checks(here: Home, *, quick: bool) -> Iterator[Diagnosis]:
@@ -60,3 +84,37 @@ def _fixed(here: Home, checks: list[Diagnosis]) -> list[str]:
     context = current_context(here)
     wanted = dict.fromkeys(check.fix for check in checks if check.fix and not check.is_well)
     return [apply_fix(fix, context) for fix in wanted]
+
+
+def _rebuild(here: Home, *, as_json: bool) -> None:
+    """Derive everything anew, once what earlier rules let through is redacted."""
+    repair_first(here)
+    with alone(here):
+        # Secrets that earlier redaction rules missed must not be derived again.
+        complete(here, open_here)
+        receipt = redacted(here) if has_secrets(here) else None
+        events = _derived(here)
+    count = receipt.redacted_events if receipt else 0
+    if as_json:
+        emit({"events": events, "redacted": count})
+    else:
+        say(f"rebuilt from {counted(events, 'event')}")
+    if receipt and not as_json:
+        say(f"{counted(count, 'event')} redacted first, by newer rules")
+
+
+def _derived(here: Home) -> int:
+    with closing(open_here(here.database, here.backups)) as store:
+        pipeline = Pipeline(
+            store,
+            Spool(here.spool),
+            settings=config.load(here),
+            places=PlaceCache(),
+            now_ms=now_ms,
+        )
+        with store.read() as reader:
+            total = reader.totals().events
+        with progress("rebuilding", total) as advance:
+            events = pipeline.rebuild(advance=advance)
+        mention_damaged(total - events)
+        return events

@@ -53,7 +53,7 @@ def draft_command(  # noqa: PLR0913 - one of each option
     target: Path | None,
     as_json: bool,
 ) -> None:
-    """Draft a note from what is remembered: a decision record, a fix's runbook, or a skill."""
+    """Draft a decision record, a runbook or a skill."""
     what = " ".join(words)
     if sum((bool(what), testing, as_skills)) != 1:
         raise BadInput(
@@ -85,7 +85,8 @@ def draft_command(  # noqa: PLR0913 - one of each option
     if as_json:
         emit([{"path": draft.path, "text": draft.text} for draft in made])
     else:
-        say("\n".join(map(str, paths)) or "\n".join(draft.text for draft in made))
+        text = "\n".join(map(str, paths)) or "\n".join(draft.text for draft in made)
+        say(text, is_exact=True)
 
 
 def _draft(memory: Memory, what: str, project: str | None) -> Draft:

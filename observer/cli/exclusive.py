@@ -11,8 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from functools import partial
 
 from observer import client
-from observer.cli.output import note
-from observer.cli.terminal import progress
+from observer.cli.output import note, progress
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import DaemonUnavailable, ObserverError, SchemaDiffers

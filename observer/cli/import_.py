@@ -11,12 +11,10 @@ import click
 import msgspec
 
 from observer import client
-from observer.cli.commands import Group
 from observer.cli.import_sessions import Manner, import_sessions
 from observer.cli.import_worker import work
 from observer.cli.options import named_project
-from observer.cli.output import F, emit, json_option, say
-from observer.cli.terminal import progress
+from observer.cli.output import emit, json_option, progress, say
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, DaemonUnavailable
 from observer.core.events import Event, kind_of
@@ -27,7 +25,6 @@ from observer.importers import git
 from observer.importers.plan import Choice
 from observer.importers.queued import drop
 from observer.importers.registry import SOURCES
-from observer.importers.source import SessionSource
 from observer.views.moment import moment_ms
 
 BATCH = 200
@@ -36,98 +33,78 @@ EARLIEST_MS = 10**11
 """`POST /events` reads times before 1973 as seconds; clocks of old commits may say 1970."""
 
 
-def choice_options(command: F) -> F:
-    """Add the options that say which sessions are imported, and how."""
-    for option in (
-        json_option,
-        click.option("--follow", is_flag=True, help="Go on with what sessions add, until Ctrl-C."),
-        click.option("--background", is_flag=True, help="Leave the import to the daemon."),
-        click.option("--dry-run", is_flag=True, help="Show what would be read, import nothing."),
-        named_project("Only sessions in this folder."),
-        click.option("--since", default="", help="Only sessions since: 2026-11-21, or 7d for ago."),
-    ):
-        command = option(command)
-    return command
+GIT = "git"
+"""A source beside those of sessions: the history of a repository."""
 
 
-def _choice(since: str, project: str | None, paths: tuple[Path, ...] = ()) -> Choice:
-    return Choice(paths, moment_ms(since, now_ms=now_ms()) or 0, project or "")
-
-
-@click.group(
-    "import",
-    cls=Group,
-    invoke_without_command=True,
-    epilog="Example: observer import --since 90d --dry-run",
-)
-@choice_options
+@click.command("import", epilog="Example: observer import --since 90d --dry-run")
+@click.argument("words", nargs=-1, metavar="[SOURCE]... [PATH]...")
+@click.option("--since", default="", help="Only sessions since: 2026-11-21, or 7d for ago.")
+@named_project("Only sessions in this folder.")
+@click.option("--dry-run", is_flag=True, help="Show what would be read, import nothing.")
+@click.option("--background", is_flag=True, help="Leave the import to the daemon.")
+@click.option("--follow", is_flag=True, help="Go on with what sessions add, until Ctrl-C.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before importing what was found.")
 @click.option("--stop", is_flag=True, help="Give up the import in the background.")
 @click.option("--worker", is_flag=True, hidden=True)
-@click.pass_context
+@json_option
 def import_command(
-    context: click.Context,
-    /,
     *,
-    yes: bool,
+    words: tuple[str, ...],
     stop: bool,
     worker: bool,
-    since: str,
-    project: str | None,
     **options: Any,  # noqa: ANN401 - the options above
 ) -> None:
-    """Import what clients, shells and other memories keep, after asking once; nothing twice."""
-    if context.invoked_subcommand is not None:
-        return
+    """Import earlier sessions, notes and git history; nothing twice."""
     if worker:
         work(home(), SOURCES)
     elif stop:
         say("the import was given up" if drop(home()) else "no import goes on")
+    elif words[:1] == (GIT,):
+        _import_history(words[1:], **options)
     else:
-        how = Manner(asks=not yes, **options)
-        import_sessions(home(), tuple(SOURCES.values()), _choice(since, project), how)
+        _import_sources(words, **options)
 
 
-def is_source(path: Path) -> bool:
-    """Return True if a path that is not there names another source."""
-    return str(path) in SOURCES and not path.exists()
-
-
-def _source_command(source: SessionSource) -> click.Command:
-    """Return the command that imports the sessions of one source."""
-
-    @click.command(source.name, epilog=f"Example: observer import {source.name} --since 30d")
-    @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-    @choice_options
-    def command(
-        *,
-        paths: tuple[Path, ...],
-        since: str,
-        project: str | None,
-        **options: Any,  # noqa: ANN401 - the options above
-    ) -> None:
-        others = [SOURCES[str(path)] for path in paths if is_source(path)]
-        if others and len(others) < len(paths):
+def _import_sources(  # noqa: PLR0913 - one of each option
+    words: tuple[str, ...],
+    *,
+    since: str,
+    project: str | None,
+    yes: bool,
+    dry_run: bool,
+    background: bool,
+    follow: bool,
+    as_json: bool,
+) -> None:
+    """Import the sessions of the sources that are named, else of all after asking once."""
+    names = [word for word in words if word in SOURCES and not Path(word).exists()]
+    names = names or [word for word in words[:1] if word in SOURCES]
+    paths = tuple(Path(word) for word in words if word not in names)
+    if paths and len(names) != 1:
+        if names:
             raise BadInput("sources and paths at once", hint="import each in its own call")
-        chosen = _choice(since, project, () if others else paths)
-        import_sessions(home(), [source, *others], chosen, Manner(**options))
+        known = ", ".join([GIT, *SOURCES])
+        raise BadInput(f"no source {words[0][:80]!r}", hint=f"name one first: {known}")
+    chosen = Choice(paths, moment_ms(since, now_ms=now_ms()) or 0, project or "")
+    how = Manner(
+        asks=not (names or yes),
+        dry_run=dry_run,
+        background=background,
+        follow=follow,
+        as_json=as_json,
+    )
+    sources = [SOURCES[name] for name in names] or list(SOURCES.values())
+    import_sessions(home(), sources, chosen, how)
 
-    else_from = f", or from {places}" if (places := source.places()) else ""
-    what = "sessions" if source.is_of_sessions else f"what {source.name} has kept"
-    command.help = f"Import {what} from files or folders{else_from}; newest first."
-    return command
 
-
-for _source in SOURCES.values():
-    import_command.add_command(_source_command(_source))
-
-
-@import_command.command("git", epilog="Example: observer import git ~/src/app")
-@click.argument("path", default=".", type=click.Path(exists=True, file_okay=False))
-@json_option
-def git_command(*, path: str, as_json: bool) -> None:
-    """Import the history of a repository, one observation a commit; break off and resume freely."""
-    folder = str((working_folder() / path).resolve())
+def _import_history(paths: Sequence[str], *, as_json: bool, **options: object) -> None:
+    """Import the commits of a repository, one observation each; break off and resume freely."""
+    if len(paths) > 1 or any(value for name, value in options.items() if name != "yes"):
+        raise BadInput("a history is imported whole", hint="observer import git [FOLDER]")
+    folder = str((working_folder() / (paths[0] if paths else ".")).resolve())
+    if paths and not Path(folder).is_dir():
+        raise BadInput(f"there is no folder {paths[0]}", hint="name one that is there")
     events = git.commits(folder)
     client.ensure_daemon(home(), wait_s=20)
     seen = stored = purged = expired = 0

@@ -16,13 +16,12 @@ from typing import Any, NamedTuple
 
 from observer import client
 from observer.cli.consent import confirm_once
-from observer.cli.output import emit, note, say, table
-from observer.cli.terminal import progress
+from observer.cli.output import emit, note, progress, say, table
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound
 from observer.core.paths import Home
-from observer.core.text import counted
+from observer.core.text import counted, size_text
 from observer.importers.finished import FinishedImports
 from observer.importers.follow import LOOK_EVERY_S, Follower
 from observer.importers.plan import Choice, Plan, plan_import, size_of
@@ -191,14 +190,14 @@ def _show(plans: Sequence[Plan]) -> None:
             ),
             day(min(one.first_ms for one in plan.found)),
             day(max(one.last_ms for one in plan.found)),
-            _size(size_of(plan.new)) if plan.new else "",
+            size_text(size_of(plan.new)) if plan.new else "",
             _projects(plan.found),
         )
         for plan in plans
     ]
     if rows:
         columns = ("source", "sessions", "known", "to read", "first", "last", "size", "folders")
-        table(columns, rows)
+        table(columns, rows, spare=("known", "size", "first", "folders"))
 
 
 def _sessions(plans: Iterable[Plan]) -> int:
@@ -215,13 +214,6 @@ def _contents(plans: Sequence[Plan]) -> str:
         f"what {names} {'has' if len(others) == 1 else 'have'}" if others else "",
     )
     return " and ".join(filter(None, parts))
-
-
-def _size(size_bytes: int) -> str:
-    """Return a size in megabytes, or in kilobytes if it is less than a tenth of one."""
-    if size_bytes >= 1e5:
-        return f"{size_bytes / 1e6:,.1f} MB"
-    return f"{-(-size_bytes // 1000)} kB"
 
 
 def _projects(found: Iterable[FoundSession]) -> str:

@@ -25,7 +25,6 @@ from observer.clients.installers import (
 from observer.clients.services import SERVICES
 from observer.config_files.context import InstallContext, InstallPlan, current_context
 from observer.config_files.file_edits import diff
-from observer.config_files.json_entries import snippets
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, ObserverError
 from observer.core.paths import Home, home
@@ -84,7 +83,7 @@ def install_command(
     yes: bool,
     **options: Any,  # noqa: ANN401 - the options above
 ) -> int:
-    """Make clients report to observer: those named, or all that it finds, after asking once."""
+    """Make clients report: those named, or all that are found."""
     context = current_context(home(), project=options.pop("project"), tools=options.pop("tools"))
     if lists:
         setup.show_list(context, as_json=options["as_json"])
@@ -194,19 +193,6 @@ def _leave(
         note("record again: observer install, observer resume; delete the memory: add --memory")
 
 
-@click.command("snippets", epilog="Example: observer snippets")
-@tools_option
-@json_option
-def snippets_command(*, tools: str, as_json: bool) -> None:
-    """Print the MCP entry of each client, for those who register it by hand."""
-    found = snippets(current_context(home(), tools=tools))
-    if as_json:
-        emit([one._asdict() for one in found])
-        return
-    for one in found:
-        say(f"{one.client}: {one.instruction}\n  {one.text}")
-
-
 def _perform_all(
     planner: Planner,
     targets: list[tuple[str, InstallContext]],
@@ -222,7 +208,7 @@ def _perform_all(
         emit(outcomes)
         return
     for outcome in outcomes:
-        say(_described(outcome, dry_run=dry_run))
+        say(_described(outcome, dry_run=dry_run), is_exact=True)
 
 
 def _one(

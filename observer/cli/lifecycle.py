@@ -6,10 +6,11 @@ import click
 import msgspec
 
 from observer import client
-from observer.cli.output import emit, json_option, note, say
+from observer.cli.output import emit, fields, json_option, note, say
+from observer.cli.read import show_projects
 from observer.core.clock import now_ms
 from observer.core.paths import home
-from observer.core.text import age_text, counted
+from observer.core.text import age_text, counted, size_text
 from observer.daemon import home_guard
 from observer.daemon.status import Status, current, paused_text, spent_text
 from observer.views.moment import minute
@@ -20,7 +21,7 @@ from observer.views.moment import minute
 @click.option("--explain", is_flag=True, help="Say what is recorded, where, and how to stop.")
 @json_option
 def up_command(*, wait_s: float, explain: bool, as_json: bool) -> None:
-    """Start the daemon unless it runs, and return when it answers."""
+    """Start the daemon, and return when it answers."""
     home_guard.postpone(home())  # if this is killed, hooks try again some day
     client.ensure_daemon(home(), wait_s=wait_s)
     home().waking.unlink(missing_ok=True)
@@ -42,7 +43,7 @@ def up_command(*, wait_s: float, explain: bool, as_json: bool) -> None:
 @click.option("--wait", "wait_s", default=30.0, show_default=True, help="Seconds to wait for it.")
 @json_option
 def down_command(*, wait_s: float, as_json: bool) -> None:
-    """Stop the daemon after it stored what is spooled; it stays down until it is asked for."""
+    """Stop the daemon once it has stored what waits."""
     stopped = client.stop(home(), wait_s=wait_s)
     home_guard.end(home())
     if as_json:
@@ -51,37 +52,47 @@ def down_command(*, wait_s: float, as_json: bool) -> None:
         say("observer is down" if stopped else "observer was not running")
 
 
-@click.command("status", epilog="Example: observer status --json")
+@click.command("status", epilog="Example: observer status --space")
+@click.option("--space", is_flag=True, help="What takes the space, and what retention would free.")
+@click.option("--projects", is_flag=True, help="The projects that have memories.")
 @json_option
-def status_command(*, as_json: bool) -> None:
-    """Show whether the daemon runs, what it stored, and what is recorded in this project."""
+def status_command(*, space: bool, projects: bool, as_json: bool) -> None:
+    """Show whether the daemon runs, what it stored, and what is recorded here."""
+    if space:
+        from observer.cli.space import show_space  # noqa: PLC0415 - half a second, for this alone
+
+        show_space(home(), as_json=as_json)
+        return
+    if projects:
+        show_projects(as_json=as_json)
+        return
     from observer.cli.here import described, here  # noqa: PLC0415 - `up` needs none of it
 
     status, found = current(home()), here(home())
     if as_json:
         emit(msgspec.to_builtins(status) | {"here": found})
         return
-    for name, text in (*_described(status), *(described(found) if found else ())):
-        say(f"{name:<13} {text}")
+    fields([*_described(status), *(described(found) if found else ())])
 
 
 def _described(status: Status) -> list[tuple[str, str]]:
     running = f"running (pid {status.pid})" if status.pid else "down (observer up starts it)"
+    amounts = [counted(getattr(status, f"{one}s"), one) for one in ("event", "item", "project")]
     last = status.last_stored_ms
     lines = [
         ("daemon", running),
         ("version", f"{status.version}, protocol {status.protocol}"),
         ("home", status.home),
-        ("stored", f"{status.events} events, {status.items} items, {status.projects} projects"),
+        ("stored", ", ".join(amounts)),
         ("last stored", f"{minute(last)} ({age_text(now_ms() - last)} ago)" if last else "never"),
         ("sessions", f"{status.active_sessions} active of {status.sessions}"),
         ("spool", f"{status.spool_depth} waiting, {status.bad_events} not understood"),
-        ("size", f"{_size(status.db_bytes)} database, {_size(status.spool_bytes)} spool"),
+        ("size", f"{size_text(status.db_bytes)} database, {size_text(status.spool_bytes)} spool"),
     ]
     if status.uptime_ms is not None:
         lines.insert(1, ("uptime", age_text(status.uptime_ms)))
     if status.model:
-        lines.append(("meaning", f"{status.vectors} items embedded by {status.model}"))
+        lines.append(("meaning", f"{counted(status.vectors, 'item')} embedded by {status.model}"))
     if status.llm:
         lines.append(("llm", f"{status.llm.model}: {spent_text(status.llm)}"))
     lines += [("watched" if one.folders else "not watched", str(one)) for one in status.watched]
@@ -108,10 +119,3 @@ def _described(status: Status) -> list[tuple[str, str]]:
     if status.degraded:
         lines.append(("degraded", status.degraded))
     return lines
-
-
-def _size(size_bytes: int) -> str:
-    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
-        if size_bytes >= unit:
-            return f"{size_bytes / unit:.1f} {name}"
-    return f"{size_bytes} B"

@@ -1,4 +1,4 @@
-"""`observer llm`: the state of the configured language model, and a test request."""
+"""`observer config llm`: the state of the configured language model, and a test request."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from observer.cli.commands import Group
-from observer.cli.output import emit, json_option, say
+from observer.cli.output import emit, fields, json_option, say
 from observer.core import config
 from observer.core.config import Settings
 from observer.core.errors import ConfigInvalid
@@ -43,15 +42,16 @@ SAMPLE = Item(
         next_steps="Not committed: src/cart.py.",
     ),
 )
-"""The made-up summary that `observer llm try` asks about."""
+"""The made-up summary that `--try` asks about."""
 
 
-@click.group("llm", cls=Group, invoke_without_command=True, epilog="Example: observer llm")
+@click.command("llm", epilog="Example: observer config llm --try")
+@click.option("--try", "tries", is_flag=True, help="Ask it one question about made-up work.")
 @json_option
-@click.pass_context
-def llm_command(context: click.Context, *, as_json: bool) -> None:
-    """Show the language model that writes beside summaries: off or on, tokens, last problem."""
-    if context.invoked_subcommand is not None:
+def llm_command(*, tries: bool, as_json: bool) -> None:
+    """Show the language model: off or on, tokens, last problem."""
+    if tries:
+        _try(as_json=as_json)
         return
     here = home()
     settings = config.load(here)
@@ -59,14 +59,10 @@ def llm_command(context: click.Context, *, as_json: bool) -> None:
     if as_json:
         emit({"is_on": status is not None, "status": status})
         return
-    for name, text in _described(status) if status else [("llm", OFF)]:
-        say(f"{name:<8} {text}")
+    fields(_described(status) if status else [("llm", OFF)])
 
 
-@llm_command.command("try", epilog="Example: observer llm try")
-@json_option
-def try_command(*, as_json: bool) -> None:
-    """Ask the model one question about made-up work, and show its answer or the error."""
+def _try(*, as_json: bool) -> None:
     here = home()
     where = endpoint(config.load(here), here)
     begun_s = time.monotonic()
@@ -78,8 +74,7 @@ def try_command(*, as_json: bool) -> None:
         emit({**about, "answer": wrote})
         return
     say(f"{where.model} at {where.shown} answered in {took_s:.1f} s, {reply.tokens:,} tokens")
-    for name, text in _answers(wrote):
-        say(f"    {name}: {text}")
+    fields(_answers(wrote))
 
 
 async def _ask(where: Endpoint) -> LlmReply:

@@ -1,4 +1,4 @@
-"""`observer model`: list, inspect, choose and download embedding models."""
+"""`observer config model`: list, inspect, choose and download embedding models."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import msgspec
 
 from observer.cli.commands import Group
 from observer.cli.config import put_in_force
-from observer.cli.output import emit, json_option, note, say, table
-from observer.cli.terminal import progress
+from observer.cli.output import emit, json_option, note, progress, say, table
 from observer.core import config
 from observer.core.errors import BadInput
 from observer.core.paths import Home, home
+from observer.core.text import size_text
 from observer.daemon.status import current
 from observer.embed import registry
 from observer.embed.download import pull
@@ -26,19 +26,15 @@ STILL_S = 15.0
 """After this long without progress, nothing is left to embed."""
 
 
-@click.group("model", cls=Group, invoke_without_command=True, epilog="Example: observer model list")
+@click.group(
+    "model", cls=Group, invoke_without_command=True, epilog="Example: observer config model"
+)
 @json_option
 @click.pass_context
 def model_command(context: click.Context, *, as_json: bool) -> None:
-    """Show, choose and download the models that search by meaning; without a subcommand, list."""
-    if context.invoked_subcommand is None:
-        context.invoke(list_command, as_json=as_json)
-
-
-@model_command.command("list", epilog="Example: observer model list --json")
-@json_option
-def list_command(*, as_json: bool) -> None:
-    """List the models that ship with observer, then your own."""
+    """List the models that search by meaning, or choose one."""
+    if context.invoked_subcommand is not None:
+        return
     here = home()
     used = config.load(here).model
     models = registry.known(here.models)
@@ -49,25 +45,11 @@ def list_command(*, as_json: bool) -> None:
         emit(rows)
         return
     columns = ("name", "used", "dimensions", "size", "licence", "description")
-    table(columns, ([_shown(row, name) for name in columns] for row in rows))
+    spare = ("licence", "dimensions", "size")
+    table(columns, ([_shown(row, name) for name in columns] for row in rows), spare=spare)
 
 
-@model_command.command("info", epilog="Example: observer model info instant")
-@click.argument("name")
-@json_option
-def info_command(*, name: str, as_json: bool) -> None:
-    """Show everything about one model, and the path of its model card."""
-    here = home()
-    row = _row(registry.find(name, here.models), config.load(here).model)
-    if as_json:
-        emit(row)
-        return
-    for field, value in row.items():
-        if value not in ("", []):
-            say(f"{field}: {' '.join(value) if isinstance(value, list) else value}")
-
-
-@model_command.command("use", epilog="Example: observer model use deep")
+@model_command.command("use", epilog="Example: observer config model use deep")
 @click.argument("name")
 @click.option(
     "--wait/--no-wait",
@@ -77,7 +59,7 @@ def info_command(*, name: str, as_json: bool) -> None:
 )
 @json_option
 def use_command(*, name: str, wait: bool, as_json: bool) -> None:
-    """Choose the model by name or folder, and have all that is remembered embedded anew with it."""
+    """Choose a model, and have all embedded anew with it."""
     # By the daemon, in the background, whether this command waits or is broken off.
     here = home()
     info = registry.find(name, here.models)
@@ -113,13 +95,13 @@ def _watch(here: Home, name: str) -> None:
         note(f"degraded: {status.degraded}")
 
 
-@model_command.command("pull", epilog="Example: observer model pull mine --sha256 3b1f…")
+@model_command.command("pull", epilog="Example: observer config model pull mine --sha256 3b1f…")
 @click.argument("name")
 @click.option("--sha256", required=True, help="SHA-256 of the model's model.toml.")
 @click.option("--from", "base_url", help="Base URL; else the setting model_url.")
 @json_option
 def pull_command(*, name: str, sha256: str, base_url: str | None, as_json: bool) -> None:
-    """Download <base URL>/<name>/ with its three files, if they are exactly the pinned ones."""
+    """Download a model if its files are the pinned ones."""
     here = home()
     settings = config.load(here)
     address = base_url or settings.model_url
@@ -129,7 +111,7 @@ def pull_command(*, name: str, sha256: str, base_url: str | None, as_json: bool)
     if as_json:
         emit(_row(info, settings.model))
     else:
-        say(f"model {name} is in {info.folder}; to use it: observer model use {name}")
+        say(f"model {name} is in {info.folder}; to use it: observer config model use {name}")
 
 
 def _row(info: ModelInfo, used: str) -> dict[str, Any]:
@@ -143,5 +125,5 @@ def _shown(row: dict[str, Any], name: str) -> object:
     if name == "used":
         return "yes" if row["is_used"] else ""
     if name == "size":
-        return f"{row['size_bytes'] / 1e6:.1f} MB"
+        return size_text(row["size_bytes"])
     return row["problem"] or row[name] if name == "description" else row[name]

@@ -1,4 +1,4 @@
-"""`observer note`, to show, edit, undo, link and approve notes, and `observer forget`."""
+"""`observer note`, to list, edit, link and approve notes; `observer forget` and `observer undo`."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from typing import Any, get_args
 import click
 
 from observer import client
+from observer.api.asking import scope_line
 from observer.cli.commands import Group
 from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.draft import draft_command
 from observer.cli.note_folder import folder_command
-from observer.cli.options import named_project
+from observer.cli.options import named_project, scope_options
 from observer.cli.output import emit, json_option, limit_option, note, say
 from observer.cli.session import open_memory, project_here
 from observer.clients.attribution import attribute
 from observer.core.errors import NotFound
 from observer.core.events import Layer, Scope
-from observer.core.model import iso
+from observer.core.model import Project, iso
 from observer.core.paths import home
 from observer.core.text import counted
 from observer.notes.pairs import Pair
@@ -29,14 +30,13 @@ from observer.views import moment, note_api, render
 item_argument = click.argument("handle", metavar="ID|UUID")
 
 
-@click.group("note", cls=Group, epilog="Example: observer note history 142")
-def note_command() -> None:
-    """Look at notes, change them, take a change back, approve what an agent wrote."""
-
-
-@note_command.command("list", epilog="Example: observer note list --tag auth --layer state")
-@named_project("Name, folder or remote; the one around the current folder.")
-@click.option("--all", "everywhere", is_flag=True, help="Notes of all projects.")
+@click.group(
+    "note",
+    cls=Group,
+    invoke_without_command=True,
+    epilog="Example: observer note --tag auth --layer state",
+)
+@scope_options
 @click.option("--type", "types", default="", help="Only these types, e.g. decision,rule.")
 @click.option("--category", default="", help="Only notes of this category.")
 @click.option("--layer", type=click.Choice(get_args(Layer)), help="Only notes of this layer.")
@@ -45,7 +45,10 @@ def note_command() -> None:
 @click.option("--waiting", is_flag=True, help="Only what waits for approval, or is suspicious.")
 @limit_option(50, "Most notes listed.")
 @json_option
-def list_command(
+@click.pass_context
+def note_command(
+    context: click.Context,
+    /,
     *,
     project: str | None,
     everywhere: bool,
@@ -54,14 +57,19 @@ def list_command(
     as_json: bool,
     **given: Any,  # noqa: ANN401 - the options above
 ) -> None:
-    """List notes, newest first: those of a project, and those that belong to none."""
+    """List notes, newest first, or change one of them."""
+    if context.invoked_subcommand is not None:
+        return
     types = tuple(filter(None, given.pop("types").split(",")))
     wanted = SearchOptions(kinds=("note",), types=types, **given)
     with open_memory() as memory:
-        here = None if project or everywhere else project_here(memory)
+        if project:
+            here: Project | None = memory.project(project)
+        else:
+            here = None if everywhere else project_here(memory)
         # What waits is rare: look further back than what is shown.
         found = memory.notes.list(
-            project=project or (here.uuid if here else None),
+            project=here.uuid if here else None,
             narrow=wanted,
             limit=10_000 if waiting else limit,
         )
@@ -71,63 +79,24 @@ def list_command(
         if as_json:
             emit([note_api.row(item, name) for item in found])
         else:
+            say(scope_line(here.name if here else ""))
             say("\n".join(note_api.listed(item, name) for item in found) or "no notes")
-
-
-@note_command.command("show", epilog="Example: observer note show 142")
-@item_argument
-@json_option
-def show_command(*, handle: str, as_json: bool) -> None:
-    """Show a note in full."""
-    with open_memory() as memory:
-        item = memory.notes.get(handle)
-        name = render.project_names(memory.projects())
-        if as_json:
-            emit(note_api.row(item, name))
-        else:
-            say(note_api.detail(item, name))
-
-
-@note_command.command("links", epilog="Example: observer note links 142")
-@item_argument
-@json_option
-def links_command(*, handle: str, as_json: bool) -> None:
-    """List what a note leads to, and what leads to it."""
-    with open_memory() as memory:
-        found = memory.notes.links(handle)
-    if as_json:
-        emit(
-            {
-                way: [{"kind": c.kind, "title": c.title, "id": c.item and c.item.id} for c in each]
-                for way, each in (("out", found.out), ("back", found.back))
-            }
-        )
-    else:
-        say("\n".join(note_api.connections(found.out, found.back)) or "no links")
 
 
 @note_command.command("history", epilog="Example: observer note history 142")
 @item_argument
 @json_option
 def history_command(*, handle: str, as_json: bool) -> None:
-    """Show all versions of a note, oldest first; also of a deleted one."""
+    """Show all versions of a note, oldest first."""
     with open_memory() as memory:
         found = memory.notes.history(handle)
         name = render.project_names(memory.projects())
     if as_json:
-        emit(
-            [
-                {
-                    "number": one.number,
-                    "action": one.action,
-                    "author": one.author,
-                    "at_ms": one.at_ms,
-                    "stands": one.stands,
-                    "note": note_api.row(one.item, name),
-                }
-                for one in found
-            ]
-        )
+        names = ("number", "action", "author", "stands")
+        rows = [{each: getattr(one, each) for each in names} for one in found]
+        for row, one in zip(rows, found, strict=True):
+            row |= {"created_at": iso(one.at_ms), "note": note_api.row(one.item, name)}
+        emit(rows)
     else:
         say("\n".join(map(note_api.version, found)))
 
@@ -145,7 +114,7 @@ def history_command(*, handle: str, as_json: bool) -> None:
 @click.option("--tag", "tags", multiple=True, help="The new tags, all of them; may be repeated.")
 @json_option
 def edit_command(*, handle: str, content: tuple[str, ...], as_json: bool, **given: Any) -> None:  # noqa: ANN401 - the options above
-    """Change a note: its text (- reads it from stdin), or what the options name."""
+    """Change a note: its text, or what the options name."""
     given["type"] = given.pop("type_")
     if content:
         given["content"] = sys.stdin.read() if content == ("-",) else " ".join(content)
@@ -153,11 +122,11 @@ def edit_command(*, handle: str, content: tuple[str, ...], as_json: bool, **give
     _change(handle, "edit", as_json=as_json, changes=changes)
 
 
-@note_command.command("undo", epilog="Example: observer note undo 142")
+@click.command("undo", epilog="Example: observer undo 142")
 @item_argument
 @json_option
 def undo_command(*, handle: str, as_json: bool) -> None:
-    """Take back the last change of a note that still stands, or the deletion of any item."""
+    """Take back a note's last change, or an item's deletion."""
     _change(handle, "undo", as_json=as_json)
 
 
@@ -166,22 +135,13 @@ def undo_command(*, handle: str, as_json: bool) -> None:
 @click.option("--undo", is_flag=True, help="Bring all that is listed back.")
 @json_option
 def deleted_command(*, of: str, undo: bool, as_json: bool) -> None:
-    """List notes that agents deleted for good, whoever's, as long as they can be brought back."""
+    """List what agents deleted for good and can be brought back."""
     refuse_agents("an agent sees no notes of others")
     with open_memory() as memory:
         found = [one for one in memory.deleted() if of in {"", one.item.owner}]
     if as_json:
-        emit(
-            [
-                {
-                    "id": one.item.id,
-                    "owner": one.item.owner,
-                    "title": one.item.title,
-                    "final_at": iso(one.final_ms),
-                }
-                for one in found
-            ]
-        )
+        rows = ((one.item, iso(one.final_ms)) for one in found)
+        emit([{"id": i.id, "owner": i.owner, "title": i.title, "final_at": at} for i, at in rows])
     else:
         for one in found:
             whose = f" of {one.item.owner}" if one.item.owner else ""
@@ -196,20 +156,37 @@ def deleted_command(*, of: str, undo: bool, as_json: bool) -> None:
 @item_argument
 @json_option
 def approve_command(*, handle: str, as_json: bool) -> None:
-    """Stand for a note as it is: a rule holds from now on, a suspicion is laid aside."""
+    """Stand for a note: a rule holds, a suspicion is laid aside."""
     _change(handle, "approve", as_json=as_json)
 
 
 @note_command.command("link", epilog="Example: observer note link 142 97 --kind supersedes")
 @item_argument
-@click.argument("target", metavar="ID|UUID")
+@click.argument("target", metavar="[ID|UUID]", default="")
 @click.option("--kind", default="explicit", show_default=True, help="supersedes, amends, ...")
 @click.option("--remove", is_flag=True, help="Take such links out instead.")
 @json_option
 def link_command(*, handle: str, target: str, kind: str, remove: bool, as_json: bool) -> None:
-    """Link a note to another item, by what it does to it."""
+    """Link a note to another item, or list its links."""
+    if not target:
+        _list_links(handle, as_json=as_json)
+        return
     action = "unlink" if remove else "link"
     _change(handle, action, as_json=as_json, target=target, kind=kind)
+
+
+def _list_links(handle: str, *, as_json: bool) -> None:
+    with open_memory() as memory:
+        found = memory.notes.links(handle)
+    if as_json:
+        emit(
+            {
+                way: [{"kind": c.kind, "title": c.title, "id": c.item and c.item.id} for c in each]
+                for way, each in (("out", found.out), ("back", found.back))
+            }
+        )
+    else:
+        say("\n".join(note_api.connections(found.out, found.back)) or "no links")
 
 
 @note_command.command("review", epilog="Example: observer note review --project shop")
@@ -217,7 +194,7 @@ def link_command(*, handle: str, target: str, kind: str, remove: bool, as_json: 
 @limit_option(20, "Most pairs shown.")
 @json_option
 def review_command(*, project: str | None, limit: int, as_json: bool) -> None:
-    """Settle near notes: which replaces or amends the other, or that both stand."""
+    """Settle near notes: which replaces or amends the other."""
     with open_memory() as memory:
         chosen = memory.project(project) if project else project_here(memory)
         if chosen is None:
@@ -266,7 +243,7 @@ def _settle(pair: Pair) -> bool:
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
 def forget_command(*, handle: str, yes: bool, as_json: bool) -> None:
-    """Delete an item by its exact id; `observer note undo` brings it back."""
+    """Delete an item by its id; observer undo brings it back."""
     client.ensure_daemon(home())
     with open_memory() as memory:
         item_id = memory.resolve(handle)
@@ -283,7 +260,7 @@ def forget_command(*, handle: str, yes: bool, as_json: bool) -> None:
         emit(answer)
         return
     say(f"forgot {shown}")
-    note(f"bring it back with: observer note undo {item_id}")
+    note(f"bring it back with: observer undo {item_id}")
 
 
 def _change(handle: str, action: str, *, as_json: bool, **asked: object) -> None:

@@ -13,9 +13,9 @@ from observer.cli.options import named_project
 from observer.cli.output import emit, json_option, limit_option, note, say, table
 from observer.cli.session import open_memory
 from observer.core.errors import BadInput
-from observer.core.model import iso
 from observer.core.paths import home, working_folder
 from observer.daemon.status import current
+from observer.views.moment import minute
 
 FIRST_WITHIN_S = 10.0
 """How long `add` waits until the files are read, about 4,000 of them, and `remove` until none is
@@ -23,9 +23,29 @@ found any more."""
 LOOK_S = 0.1
 
 
-@click.group("folder", cls=Group, epilog="Example: observer note folder add ~/vault")
-def folder_command() -> None:
-    """Keep the Markdown files of folders as notes, in sync with what is on the disk."""
+@click.group(
+    "folder", cls=Group, invoke_without_command=True, epilog="Example: observer note folder"
+)
+@json_option
+@click.pass_context
+def folder_command(context: click.Context, *, as_json: bool) -> None:
+    """List folders whose Markdown files are notes, or add one."""
+    if context.invoked_subcommand is not None:
+        return
+    with open_memory() as memory:
+        counts = memory.files.counts()
+        names = {project.uuid: project.name for project in memory.projects()}
+        found = [
+            (each.name, counts.get(each.path, 0), names.get(each.project, ""), each.path)
+            for each in memory.files.folders()
+        ]
+    columns = ("name", "notes", "project", "path")
+    if as_json:
+        emit([dict(zip(columns, row, strict=True)) for row in found])
+    elif found:
+        table(columns, found)
+    else:
+        say("no note folders; add one with: observer note folder add PATH")
 
 
 @folder_command.command("add", epilog="Example: observer note folder add docs/decisions")
@@ -34,7 +54,7 @@ def folder_command() -> None:
 @named_project("Project of the notes; that of the repository around the folder without.")
 @json_option
 def add_command(*, path: str, name: str | None, project: str | None, as_json: bool) -> None:
-    """Make notes of the Markdown files in a folder, and follow them from now on."""
+    """Make notes of a folder's Markdown files, and follow them."""
     if name == "" or not path:
         what = "folder" if name is None else "--name"
         raise BadInput(f"the {what} is empty", hint="observer note folder add PATH [--name NAME]")
@@ -67,26 +87,6 @@ def _first_scan(path: str) -> tuple[int | None, int]:
         time.sleep(LOOK_S)
 
 
-@folder_command.command("list", epilog="Example: observer note folder list --json")
-@json_option
-def list_command(*, as_json: bool) -> None:
-    """List the note folders, and how many notes each has."""
-    with open_memory() as memory:
-        counts = memory.files.counts()
-        names = {project.uuid: project.name for project in memory.projects()}
-        found = [
-            (each.name, counts.get(each.path, 0), names.get(each.project, ""), each.path)
-            for each in memory.files.folders()
-        ]
-    columns = ("Name", "Notes", "Project", "Path")
-    if as_json:
-        emit([dict(zip(map(str.lower, columns), row, strict=True)) for row in found])
-    elif found:
-        table(columns, found)
-    else:
-        say("no note folders; add one with: observer note folder add PATH")
-
-
 @folder_command.command("remove", epilog="Example: observer note folder remove vault")
 @click.argument("name", metavar="NAME|PATH")
 @json_option
@@ -109,7 +109,7 @@ def remove_command(*, name: str, as_json: bool) -> None:
 @click.option("--unset", is_flag=True, help="Set none.")
 @json_option
 def default_command(*, name: str | None, unset: bool, as_json: bool) -> None:
-    """Set the note folder that tools mean where none is named, or show which one it is."""
+    """Show or set the folder that is meant where none is named."""
     with open_memory() as memory:
         files = memory.files
         is_change = unset or name is not None
@@ -125,7 +125,7 @@ def default_command(*, name: str | None, unset: bool, as_json: bool) -> None:
 @limit_option(20, "Most changes listed.")
 @json_option
 def history_command(*, name: str | None, limit: int, as_json: bool) -> None:
-    """List what agents replaced, moved or deleted in note folders, the latest first."""
+    """List what agents changed in note folders, the latest first."""
     with open_memory() as memory:
         path = memory.files.folder(name).path if name else ""
         found = [each for each in memory.files.versions.all() if path in {"", each.folder}][:limit]
@@ -133,9 +133,10 @@ def history_command(*, name: str | None, limit: int, as_json: bool) -> None:
         emit([msgspec.to_builtins(each) for each in found])
     elif found:
         rows = [
-            (each.number, iso(each.at_ms), each.act, f"{each.folder}/{each.path}") for each in found
+            (each.number, minute(each.at_ms), each.act, f"{each.folder}/{each.path}")
+            for each in found
         ]
-        table(("Number", "When", "What", "Path"), rows)
+        table(("number", "when", "what", "path"), rows)
     else:
         say("no changes; what is older than 30 days is not kept")
 
@@ -144,7 +145,7 @@ def history_command(*, name: str | None, limit: int, as_json: bool) -> None:
 @click.argument("number", type=click.IntRange(min=1), required=False)
 @json_option
 def undo_command(*, number: int | None, as_json: bool) -> None:
-    """Bring back what an agent replaced, moved or deleted: the latest, or that of a number."""
+    """Bring back what an agent changed: the latest, or by number."""
     client.ensure_daemon(home())
     with open_memory() as memory:
         done = memory.files.versions.undo(number)

@@ -21,6 +21,12 @@ def named_project(about: str) -> Callable[[F], F]:
     )
 
 
+def scope_options(command: F) -> F:
+    """Add the options that say of which projects: that of the current folder, one, or all."""
+    everywhere = click.option("--all", "everywhere", is_flag=True, help="In all projects.")
+    return named_project("Name, folder or remote; else the one here, if any.")(everywhere(command))
+
+
 def _absolute(handle: str) -> str:
     is_relative = handle in {".", ".."} or handle.startswith(("./", "../"))
     return os.path.normpath(working_folder() / handle) if is_relative else handle

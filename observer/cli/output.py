@@ -1,32 +1,55 @@
-"""Output of commands: JSON for scripts, tables for people, plain columns into pipes.
+"""Output of commands: JSON for scripts; for people lines and tables of a terminal's width.
 
-The content comes from files, commands and editors; its control characters must not reach the
-terminal.
+Into a pipe goes the same, as wide as it is. The content comes from files, commands and editors;
+its control characters must not reach the terminal.
 """
 
 from __future__ import annotations
 
 import re
+import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import zip_longest
+from typing import Any, TextIO, TypeVar
 
 import click
 import msgspec
 import orjson
 
 from observer.core.errors import ObserverError
+from observer.views import moment
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_UNDER = 4
+"""Columns by which what belongs to a line stands below it."""
+_LEAST_CELLS = 16
+"""A column is not folded to less."""
+_NUMBER = re.compile(r"(?:[\d,.]+(?: [KMG]?i?B)?)?")
+_WORD = re.compile(r"\S+\s*|\s+")
+_START = re.compile(r"\s*(?:\S+ ){0,2}\S+ {2,}")
+"""The name before a value: what is folded of the value stands below it."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """Characters that move a cursor, recolour or reorder text; line feeds and tabs are kept."""
 
 
 def json_option(command: F) -> F:
-    """Give a command the option `--json`, as the argument `as_json`."""
+    """Give a command the option `--json`, as the argument `as_json`, and `--utc`.
+
+    It shows local times without that. The daemon, which shows UTC to agents, has neither option.
+    """
+    utc = click.option(
+        "--utc",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=lambda _context, _option, given: moment.show_local(is_local=not given),
+        help="Show times in UTC.",
+    )
     option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-    return option(command)
+    return option(utc(command))
 
 
 def limit_option(default: int, about: str, *, most: int | None = None) -> Callable[[F], F]:
@@ -58,14 +81,21 @@ def _escape(found: re.Match[str]) -> str:
     return f"\\u{ord(found[0]):04x}"
 
 
-def say(text: str) -> None:
-    """Print text for a person."""
-    click.echo(clean(text))
+def say(text: str, *, is_exact: bool = False) -> None:
+    """Print text for a person, folded at words to the width of a terminal unless `is_exact`."""
+    click.echo(clean(text) if is_exact else _fitted(clean(text), _width(sys.stdout)))
 
 
 def note(text: str) -> None:
     """Print a remark for a person to stderr."""
-    click.echo(clean(text), err=True)
+    click.echo(_fitted(clean(text), _width(sys.stderr)), err=True)
+
+
+def fields(rows: Collection[tuple[str, str]]) -> None:
+    """Print names with their values, a line each."""
+    widest = max((len(name) for name, _ in rows), default=0)
+    for name, value in rows:
+        say(f"{name:<{widest}}  {value}")
 
 
 def clean(text: str) -> str:
@@ -78,16 +108,99 @@ def breakdown(counts: Mapping[str, int]) -> str:
     return ": " + ", ".join(f"{count} {name}" for name, count in counts.items()) if counts else ""
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows: a table on a terminal, else a line each, separated by tabs, with a header."""
-    cells = [[" ".join(clean(_text(value)).split()) for value in row] for row in rows]
-    if not sys.stdout.isatty():
-        for row in [[name.lower() for name in columns], *cells]:
-            click.echo("\t".join(row))
-        return
-    from observer.cli.terminal import draw  # noqa: PLC0415 - rich is for those who can see it
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], *, spare: Sequence[str] = ()
+) -> None:
+    """Print rows in aligned columns below their names, numbers to the right.
 
-    draw(columns, cells)
+    Where a terminal is too narrow, the `spare` columns are left out, in that order; then the
+    widest column is folded.
+    """
+    texts = (["" if value is None else str(value) for value in row] for row in rows)
+    cells = [[" ".join(clean(text).split()) for text in row] for row in texts]
+    wide = [max(map(_cells, column)) for column in zip(columns, *cells, strict=True)]
+    shown, limit = [*range(len(columns))], _width(sys.stdout)
+    for name in spare:
+        if limit and _total(wide, shown) > limit:
+            shown.remove(columns.index(name))
+    if limit:
+        widest = max(shown, key=wide.__getitem__)
+        over = max(_total(wide, shown) - limit, 0)
+        wide[widest] = max(wide[widest] - over, min(wide[widest], _LEAST_CELLS))
+    rights = [all(_NUMBER.fullmatch(row[at]) for row in cells) for at in range(len(columns))]
+    for number, row in enumerate([columns, *cells]):
+        parts = [_folded(row[at], wide[at], breaks=bool(limit)) for at in shown]
+        for line in zip_longest(*parts, fillvalue=""):
+            padded = map(_padded, line, (wide[at] for at in shown), (rights[at] for at in shown))
+            text = "  ".join(padded).rstrip()
+            click.echo(text if number else click.style(text, bold=True))
+
+
+def _total(wide: Sequence[int], shown: Sequence[int]) -> int:
+    return sum(wide[at] for at in shown) + 2 * (len(shown) - 1)
+
+
+def _padded(text: str, cells: int, is_right: bool) -> str:  # noqa: FBT001 - of a column
+    spaces = " " * (cells - _cells(text))
+    return spaces + text if is_right else text + spaces
+
+
+def _width(stream: TextIO) -> int:
+    """Return the columns of a terminal; 0 for what has no width, as a pipe."""
+    return shutil.get_terminal_size().columns if stream.isatty() else 0
+
+
+def _cells(text: str) -> int:
+    """Return the columns of a terminal that a text takes: two for a letter of Chinese."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len  # noqa: PLC0415 - a tenth of a second
+
+    return cell_len(text)
+
+
+def _fitted(text: str, width: int) -> str:
+    """Return text whose lines are folded at words; what is folded stands below its beginning."""
+    if not width:
+        return text
+    return "\n".join(line for long in text.split("\n") for line in _hanging(long, width))
+
+
+def _hanging(line: str, width: int) -> list[str]:
+    if _cells(line) <= width:
+        return [line]
+    start = _START.match(line)
+    head = start[0] if start and len(start[0]) <= width // 3 else line[: -len(line.lstrip())]
+    hang = len(head) if head.strip() or len(head) >= _UNDER else len(head) + _UNDER
+    first, *rest = _folded(line[len(head) :], width - hang)
+    return [head + first, *(" " * hang + each for each in rest)]
+
+
+def _folded(text: str, cells: int, *, breaks: bool = False) -> list[str]:
+    """Return text in lines of at most so many columns; only if it `breaks`, within a long word."""
+    lines = [""]
+    for word in _WORD.findall(text):
+        if lines[-1] and _cells(lines[-1]) + _cells(word.rstrip()) > cells:
+            lines.append("")
+        lines[-1] += word
+        while breaks and _cells(lines[-1].rstrip()) > cells:
+            lines[-1:] = [lines[-1][:cells], lines[-1][cells:]]
+    return [each.rstrip() for each in lines]
+
+
+@contextmanager
+def progress(name: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show a progress bar inside the block; call what is yielded with the count done."""
+    from rich import progress as bars  # noqa: PLC0415 - rich is for those who can see it
+    from rich.console import Console  # noqa: PLC0415 - as above
+
+    columns = (bars.TextColumn("{task.description}"), bars.BarColumn(), bars.MofNCompleteColumn())
+    console, hidden = Console(stderr=True), not sys.stderr.isatty()
+    with bars.Progress(
+        *columns, bars.TimeRemainingColumn(), console=console, disable=hidden
+    ) as shown:
+        task = shown.add_task(name, total=total)
+        yield lambda count: shown.advance(task, count)
 
 
 def complain(error: ObserverError, *, as_json: bool) -> int:
@@ -100,7 +213,3 @@ def complain(error: ObserverError, *, as_json: bool) -> int:
     if error.hint:
         note(f"hint: {error.hint}")
     return error.exit_code
-
-
-def _text(value: object) -> str:
-    return "" if value is None else str(value)

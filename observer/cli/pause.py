@@ -1,4 +1,4 @@
-"""`observer pause` and `observer resume`: when, where and of whom nothing is recorded."""
+"""`observer pause`: when, where and of whom nothing is recorded."""
 
 from __future__ import annotations
 
@@ -26,10 +26,20 @@ _REFUSED = "an agent neither pauses nor resumes recording"
 @click.option("--for", "span", default="", help="How long: 30min, 1h, 2d; until resumed if absent.")
 @named_project("Only in this project, by name, folder or remote; . is the one around you.")
 @click.option("--session", default="", help="Only this session, by its id.")
+@click.option(
+    "--end", "ends", is_flag=True, help="Record again: end all pauses, or the named ones."
+)
 @json_option
-def pause_command(*, span: str, project: str | None, session: str, as_json: bool) -> None:
-    """Record nothing for a while: everywhere, in one project, or of one session."""
+def pause_command(
+    *, span: str, project: str | None, session: str, ends: bool, as_json: bool
+) -> None:
+    """Record nothing for a while: everywhere, here, or of a session."""
     refuse_agents(_REFUSED)
+    if ends:
+        if span:
+            raise BadInput("what ends now has no length", hint="leave out --for")
+        _end(_scopes(project, session), as_json=as_json)
+        return
     at_ms = now_ms()
     until_ms = coming_ms(span, now_ms=at_ms) or UNENDING_MS
     scopes = _scopes(project, session) or [EVERYWHERE]
@@ -39,14 +49,7 @@ def pause_command(*, span: str, project: str | None, session: str, as_json: bool
         note(f"no session {session} is known yet: if that is a slip, see observer sessions")
 
 
-@click.command("resume", epilog="Example: observer resume")
-@named_project("Only what was paused in this project.")
-@click.option("--session", default="", help="Only what was paused of this session.")
-@json_option
-def resume_command(*, project: str | None, session: str, as_json: bool) -> None:
-    """Record again: end every pause, or those of one project or session."""
-    refuse_agents(_REFUSED)
-    scopes = _scopes(project, session)
+def _end(scopes: list[str], *, as_json: bool) -> None:
     ended = Spool(home().spool).pauses.end(scopes or None, now_ms=now_ms())
     _report("resumed", [paused(one) for one in ended], as_json=as_json)
 
@@ -103,6 +106,6 @@ def _report(done: str, pauses: list[Paused], *, as_json: bool) -> None:
     for one in pauses:
         say(f"{done} {paused_text(one)}" if done == "paused" else f"{done} {one.where}")
     if done == "paused":
-        say("record again with: observer resume")
+        say("record again with: observer pause --end")
     elif not pauses:
         say("nothing was paused")

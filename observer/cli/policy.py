@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from observer.cli.output import emit, json_option, say
+from observer.cli.output import emit, fields, json_option, say
 from observer.core import config
 from observer.core.config import Settings
 from observer.core.paths import home, working_folder
@@ -38,7 +38,7 @@ class PolicyDecision(msgspec.Struct, frozen=True, kw_only=True):
 @click.argument("path", default=".", type=click.Path(path_type=Path))
 @json_option
 def policy_command(*, path: Path, as_json: bool) -> int:
-    """Show a repository's policy and whether a path is recorded; exit with 1 if it is broken."""
+    """Show a repository's policy, and whether a path is recorded."""
     answer = decision(Path(os.path.abspath(working_folder() / path)))  # noqa: PTH100 - links count
     if as_json:
         emit(answer)
@@ -94,14 +94,12 @@ def _show(answer: PolicyDecision) -> None:
     say(answer.file or "no policy here")
     if answer.problem:
         say(f"cannot be used: {answer.problem}\nwhat to do: {answer.hint}")
-    rows = {
-        "exclude": ", ".join(answer.exclude),
-        "never": ", ".join(answer.never),
-        "retention_days": answer.retention_days or "",
-        "name": answer.name,
-        "sharing": answer.sharing if answer.file and not answer.problem else "",
-    }
-    for key, value in rows.items():
-        if value:
-            say(f"{key:<15} {value}")
+    rows = [
+        ("exclude", ", ".join(answer.exclude)),
+        ("never", ", ".join(answer.never)),
+        ("retention_days", str(answer.retention_days or "")),
+        ("name", answer.name),
+        ("sharing", answer.sharing if answer.file and not answer.problem else ""),
+    ]
+    fields([row for row in rows if row[1]])
     say(f"{answer.path}: {f'not recorded: {answer.why}' if answer.why else 'recorded'}")

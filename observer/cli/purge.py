@@ -17,11 +17,12 @@ from msgspec.structs import asdict
 from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.exclusive import alone_and_drained, open_here
 from observer.cli.options import named_project
-from observer.cli.output import breakdown, emit, json_option, note, say
+from observer.cli.output import breakdown, emit, json_option, note, progress, say
+from observer.cli.redact import redact
 from observer.cli.session import open_memory
-from observer.cli.terminal import progress
 from observer.core import config
 from observer.core.clock import now_ms
+from observer.core.errors import BadInput
 from observer.core.model import seq_of
 from observer.core.paths import Home, home
 from observer.core.text import counted, one_line
@@ -69,20 +70,27 @@ class PurgePreview(Value):
 @click.option("--client", "of_client", default="", help="What this client reported.")
 @click.option("--since", default="", help="From then on: 2026-11-21, or 7d for ago.")
 @click.option("--until", default="", help="Before then.")
+@click.option("--secrets", is_flag=True, help="Secrets alone, by today's rules, wherever they are.")
 @click.option("--dry-run", is_flag=True, help="Show what goes, and change nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
 def purge_command(
     *,
     ids: tuple[str, ...],
+    secrets: bool,
     dry_run: bool,
     yes: bool,
     as_json: bool,
     **options: Any,  # noqa: ANN401 - the options above
 ) -> None:
-    """Take events out of log, index, spool, logs and backups for good; nothing brings them back."""
+    """Take events out for good: out of log, index, spool and backups."""
     refuse_agents("an agent purges nothing")
     here = home()
+    if secrets:
+        if ids or any(options.values()):
+            raise BadInput("--secrets is of all that is stored", hint="leave the rest out")
+        redact(here, dry_run=dry_run, yes=yes, as_json=as_json)
+        return
     asked = _criteria(ids, **options)
     shown = _preview(here, asked)
     if not as_json:

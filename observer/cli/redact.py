@@ -1,4 +1,4 @@
-"""`observer redact`: apply the current redaction rules to what earlier ones let through.
+"""`observer purge --secrets`: apply the current redaction rules to what earlier ones let through.
 
 The daemon stops for as long as that takes; hooks go on spooling.
 """
@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from contextlib import closing
 
-import click
 from msgspec.structs import asdict
 
-from observer.cli.consent import confirm_once, refuse_agents
+from observer.cli.consent import confirm_once
 from observer.cli.exclusive import alone_and_drained, open_here
-from observer.cli.output import breakdown, emit, json_option, note, say
-from observer.cli.terminal import progress
-from observer.core.paths import Home, home
+from observer.cli.output import breakdown, emit, note, progress, say
+from observer.core.paths import Home
 from observer.core.text import counted
 from observer.core.value import Value
 from observer.purge import carry_out as order
@@ -34,14 +32,8 @@ class RedactPreview(Value):
     left: tuple[str, ...]
 
 
-@click.command("redact", epilog="Example: observer redact --dry-run")
-@click.option("--dry-run", is_flag=True, help="Count secrets by kind, and change nothing.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@json_option
-def redact_command(*, dry_run: bool, yes: bool, as_json: bool) -> None:
+def redact(here: Home, *, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Redact what is stored by today's rules: log, all that is derived, spool, logs and backups."""
-    refuse_agents("an agent redacts nothing")
-    here = home()
     shown = _preview(here)
     if not as_json:
         _show(shown)

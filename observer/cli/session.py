@@ -53,6 +53,12 @@ def project_here(memory: Memory) -> Project | None:
     return memory.project_at(str(working_folder()))
 
 
+def mention_damaged(count: int) -> None:
+    """Say how many events are left out of what a command made of all of them, if any."""
+    if count > 0:
+        note(f"note: {counted(count, 'event')} left out, damaged; which ones says: observer doctor")
+
+
 def _mention_waiting(here: Home) -> None:
     try:
         waiting = Spool(here.spool).depth()

@@ -54,7 +54,7 @@ def install_found(context: InstallContext, *, yes: bool, dry_run: bool, as_json:
         BadInput: there is nobody to ask.
         click.Abort: the answer was no.
     """
-    if not (dry_run or yes or _has_person(as_json=as_json)):
+    if not (dry_run or yes or (sys.stdin.isatty() and not as_json)):
         raise BadInput(
             "nothing was installed: there is no terminal to ask on",
             hint="add --yes, or --dry-run to look only",
@@ -80,15 +80,11 @@ def install_found(context: InstallContext, *, yes: bool, dry_run: bool, as_json:
     return 0 if is_well and not failed else 1
 
 
-def _has_person(*, as_json: bool) -> bool:
-    return sys.stdin.isatty() and not as_json
-
-
 def _show(found: list[Setup], context: InstallContext) -> None:
     edits = {edit.path: edit for one in found for edit in one.plan.edits}
     ours = [edit for edit in edits.values() if edit.is_ours]
     if shown := diff(edit for edit in edits.values() if not edit.is_ours):
-        say(shown)
+        say(shown, is_exact=True)
     if ours:
         say(f"{counted(len(ours), 'script')} of observer's go into {context.home.hooks}\n")
     table(
@@ -186,6 +182,7 @@ def show_list(context: InstallContext, *, as_json: bool) -> None:
             )
             for row in rows
         ],
+        spare=("tried", "offers", "found"),
     )
 
 

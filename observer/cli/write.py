@@ -54,7 +54,7 @@ def remember_command(
     as_json: bool,
     **fields: Any,  # noqa: ANN401 - the options above
 ) -> None:
-    """Keep a note on purpose: a decision, a constraint, a preference; - reads it from stdin."""
+    """Keep a note: a decision, a constraint; - reads it from stdin."""
     text = sys.stdin.read() if content == ("-",) else " ".join(content)
     client.ensure_daemon(home())
     # A command that an agent runs in its shell is the agent's.
@@ -89,10 +89,14 @@ def _remark(kept: dict[str, Any]) -> None:
 @click.option("--wait", is_flag=True, help="Start the daemon and return once it is stored.")
 @json_option
 def post_command(*, kind: str | None, fields: tuple[str, ...], wait: bool, as_json: bool) -> None:
-    """Report events: one from arguments, or JSON (an object or a list) from stdin."""
+    """Report an event, or several as JSON on stdin."""
     given = _from_stdin() if kind is None else [{"kind": kind, **dict(map(_field, fields))}]
     reports = [_surrounded(report) for report in given]
-    receipts = _stored(reports) if wait else [_spooled(report) for report in reports]
+    if wait:
+        client.ensure_daemon(home())
+        receipts = client.call(home(), "POST", "/events", reports)
+    else:
+        receipts = [_spooled(report) for report in reports]
     if as_json:
         emit(receipts)
     else:
@@ -155,12 +159,6 @@ def _surrounded(report: Any) -> Any:  # noqa: ANN401 - JSON, judged by `generic.
         "at": now_ms(),
     }
     return {**around, **report}
-
-
-def _stored(reports: list[Any]) -> list[dict[str, Any]]:
-    client.ensure_daemon(home())
-    receipts: list[dict[str, Any]] = client.call(home(), "POST", "/events", reports)
-    return receipts
 
 
 def _spooled(report: Any) -> dict[str, Any]:  # noqa: ANN401 - as above

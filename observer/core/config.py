@@ -145,14 +145,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Meta(
             min_length=1,
             description=(
-                "Model that search by meaning uses: a name that `observer model list` shows, two "
+                "Model that search by meaning uses: a name that `observer config model` shows, two "
                 "of them joined by `+`, or the path of a folder with one."
             ),
         ),
     ] = "instant+deep"
     model_url: Annotated[
         str,
-        Meta(description=("Base URL from which `observer model pull` downloads.")),
+        Meta(description=("Base URL from which `observer config model pull` downloads.")),
     ] = ""
     llm_url: Annotated[
         str,

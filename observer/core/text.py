@@ -97,6 +97,14 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def size_text(size_bytes: int) -> str:
+    """Return a size as a person says it, ``"24.5 MiB"``, in powers of 1,024 as `du -h` has it."""
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size_bytes >= unit:
+            return f"{size_bytes / unit:,.1f} {name}"
+    return f"{size_bytes} B"
+
+
 def age_text(milliseconds: int) -> str:
     """Return a length of time in its largest unit: ``"40 s"``, ``"5 min"``, ``"2 d"``."""
     seconds = max(milliseconds, 0) // 1000

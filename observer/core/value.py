@@ -91,7 +91,7 @@ def decode_state(decoder: msgspec.json.Decoder[_T], data: bytes, *, of: str) -> 
     except (msgspec.MsgspecError, UnicodeDecodeError, zlib.error) as error:
         raise StoreUnavailable(
             f"what is remembered of a {of} is damaged: {error}",
-            hint="make it anew from the log with: observer rebuild",
+            hint="make it anew from the log with: observer doctor --rebuild",
         ) from error
 
 

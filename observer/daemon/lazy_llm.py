@@ -63,7 +63,9 @@ class LazyLlm:
         if not self._settings.llm_url:
             return no_model(messages)
         if self._extracting is None:
-            raise DaemonUnavailable("the language model cannot be asked", hint="see: observer llm")
+            raise DaemonUnavailable(
+                "the language model cannot be asked", hint="see: observer config llm"
+            )
         asking = self._extracting.extracted(messages)
         return asyncio.run_coroutine_threadsafe(asking, self._loop).result(MOST_WAIT_S)
 

@@ -36,7 +36,7 @@ from observer.views.moment import minute
 
 _OUTDATED_ITEMS = (
     "items: an older observer made them, without all that this one finds in the log, such as"
-    " the history of notes; make them anew with: observer rebuild"
+    " the history of notes; make them anew with: observer doctor --rebuild"
 )
 
 REMEMBERED_MS = 7 * 86_400_000

@@ -12,6 +12,7 @@ from observer.core.clock import now_ms
 from observer.core.errors import ObserverError
 from observer.core.text import counted
 from observer.doctor.home_files import open_to_others
+from observer.spool.spool import Spool
 
 START_S = 20.0
 
@@ -22,9 +23,7 @@ def apply_fix(fix: str, context: InstallContext) -> str:
     try:
         if name == "install":
             return _install(argument, context)
-        return {"private": _private, "hooks": _hooks, "daemon": _daemon, "index": _index}[name](
-            context
-        )
+        return _FIXES[name](context)
     except (ObserverError, OSError) as error:
         return f"not done: {fix}: {error}"
 
@@ -53,8 +52,18 @@ def _daemon(context: InstallContext) -> str:
     return "started the daemon of this version"
 
 
+def _retry(context: InstallContext) -> str:
+    events = Spool(context.home.spool).retry()
+    return f"put {counted(events, 'event')} back into the queue, to be read again"
+
+
 def _index(context: InstallContext) -> str:
     client.stop(context.home)
     shutil.rmtree(context.home.index)
     client.ensure_daemon(context.home, wait_s=START_S)
     return "had the index made anew"
+
+
+_FIXES = {
+    "private": _private, "hooks": _hooks, "daemon": _daemon, "index": _index, "retry": _retry
+}  # fmt: skip

@@ -86,5 +86,5 @@ def _unleaked(here: Home, keys: list[str]) -> Diagnosis:
         time.sleep(0.1)
     if holding:
         found = f"a fake key that was sent is in {', '.join(holding)}"
-        return wrong("secrets", found, "please report it; run: observer redact")
+        return wrong("secrets", found, "please report it; run: observer purge --secrets")
     return well("secrets", f"{len(keys)} fake keys were sent; no file of the home has one")

@@ -139,8 +139,8 @@ def _spool(status: Status) -> Diagnosis:
             "the daemon starts: upgrade, or install the plug-in, then observer down, observer up",
         )
     if status.bad_events:
-        hint = f"read why in {status.home}/spool/bad; read again with: observer retry; or delete it"
-        return Diagnosis("spool", is_well=False, found=found, hint=hint)
+        hint = f"see why in {status.home}/spool/bad; --fix has it read again; or delete it"
+        return Diagnosis("spool", is_well=False, found=found, hint=hint, fix="retry")
     return Diagnosis("spool", is_well=True, found=found)
 
 
@@ -154,6 +154,6 @@ def _policies(status: Status) -> Iterator[Diagnosis]:
 
 def _llm(llm: LlmStatus) -> Diagnosis:
     if llm.problem:
-        hint = "see what is wrong with: observer llm try"
+        hint = "see what is wrong with: observer config llm --try"
         return Diagnosis("llm", is_well=False, found=llm.problem, hint=hint)
     return Diagnosis("llm", is_well=True, found=f"{llm.model} at {llm.url}; {spent_text(llm)}")

@@ -159,7 +159,7 @@ def _behind(found: Review) -> Iterator[str]:
         if each.is_worse and each.system != WITHOUT_MEANING:
             yield (
                 f"It does worse than {each.system} here ({_points(each)}), which it never should:"
-                " please report that, with what `observer eval --json` prints."
+                " please report that, with what `observer doctor recall --json` prints."
             )
 
 
@@ -173,7 +173,7 @@ def _meaning(found: Review) -> Iterator[str]:
                 verb = "hurts here" if each.is_worse else "makes no difference here that is sure"
                 yield (
                     f"Searching by meaning {verb} ({_points(each)}); try another model:"
-                    " observer model list, observer eval --model NAME."
+                    " observer config model, observer doctor recall --model NAME."
                 )
     if found.silent:
         yield (

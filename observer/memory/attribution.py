@@ -56,7 +56,7 @@ def commit_shares(reader: StoreReader, root: str, commit: str, *, owner: str) ->
     """
     project = known_project_at(root, reader.projects())
     if project is None:
-        raise NotFound(f"nothing is remembered of {root}", hint="see: observer projects")
+        raise NotFound(f"nothing is remembered of {root}", hint="see: observer status --projects")
     own = local_authors(root)
     made = commit_at(root, commit)
     shares: list[SessionShare] = []

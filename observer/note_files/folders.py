@@ -201,9 +201,7 @@ def _named(known: Sequence[NoteFolder], name: str) -> NoteFolder:
     names = [each.name for each in known]
     near = get_close_matches(name[:200], names, n=3) or names[:3]
     meant = f"name one, such as {', '.join(near)}; " if near else ""
-    raise NotFound(
-        f"no note folder {name[:200]!r}", hint=f"{meant}observer note folder list lists them"
-    )
+    raise NotFound(f"no note folder {name[:200]!r}", hint=f"{meant}observer note folder lists them")
 
 
 def _free(name: str, path: str, known: Sequence[NoteFolder]) -> str:

@@ -408,7 +408,7 @@ class NoteFiles:
             return file
         raise BadInput(
             f"{path} is written, but nothing of it may be stored",
-            hint="see why with: observer note folder list",
+            hint="see why with: observer note folder",
         )
 
 

@@ -64,7 +64,7 @@ class NoteReader:
         with self._store.read() as reader:
             item = reader.item(self._exact(reader, handle), deleted=deleted)
         if item is None or item.kind not in RECORDED_KINDS or not self._may_see(item):
-            raise NotFound(f"no note {handle}", hint="find it with: observer note list")
+            raise NotFound(f"no note {handle}", hint="find it with: observer note")
         return item
 
     def list(
@@ -115,7 +115,7 @@ class NoteReader:
         if not history or item_id(history[0].seq) != item.id:
             raise ObserverError(
                 f"what happened to note {item.id} was not gathered before an upgrade",
-                hint="find it in the log with: observer rebuild",
+                hint="find it in the log with: observer doctor --rebuild",
             )
         return versions(history)
 
@@ -222,7 +222,7 @@ class NoteReader:
             return found[0]
         near = self._candidates(reader, text)
         if not near:
-            raise NotFound(f"no note {text[:80]!r}", hint="find it with: observer note list")
+            raise NotFound(f"no note {text[:80]!r}", hint="find it with: observer note")
         named = ", ".join(f"#{item.id} {item.title!r}" for item in near)
         raise Ambiguous(f"{text[:80]!r} is not an exact handle", hint=f"perhaps one of: {named}")
 

@@ -175,7 +175,9 @@ def files(home: Home) -> dict[str, int]:
         "spool": size_bytes(home.spool),
         "models": size_bytes(home.models),
     }
-    return parts | {"other": max(0, size_bytes(home.root) - _program(home) - sum(parts.values()))}
+    return parts | {
+        "other": max(0, size_bytes(home.root) - program_bytes(home) - sum(parts.values()))
+    }
 
 
 def total_bytes(home: Home) -> int:
@@ -220,7 +222,8 @@ def _beside(home: Home, ending: str) -> int:
     return file_bytes(home.database.with_name(home.database.name + ending))
 
 
-def _program(home: Home) -> int:
+def program_bytes(home: Home) -> int:
+    """Return the bytes of an observer that is installed into the home."""
     return size_bytes(home.root / "venv")
 
 

@@ -153,7 +153,7 @@ def _known(projects: Sequence[Project], handle: str) -> str:
         return "nothing is recorded yet: connect a client with observer install"
     near = get_close_matches(handle, names, n=3)
     shown = ", ".join(near or names[:HINTED])
-    return f"name one, such as {shown}; observer projects lists them"
+    return f"name one, such as {shown}; observer status --projects lists them"
 
 
 def meant(reader: StoreReader, handle: str) -> int:
@@ -176,7 +176,7 @@ def meant(reader: StoreReader, handle: str) -> int:
 def session_id(reader: StoreReader, handle: str) -> int | None:
     """Return the session that a client's own id, or ours, stands for; None for no handle.
 
-    `#142`, as items are shown, is the session of that item.
+    `s12` is ours, as sessions are listed; `#142`, as items are, is the session of that item.
 
     Raises:
         NotFound: there is none.
@@ -184,6 +184,8 @@ def session_id(reader: StoreReader, handle: str) -> int | None:
     if not handle:
         return None
     session = reader.session_called(handle)
+    if session is None and handle[:1] == "s" and handle[1:].isdecimal():
+        handle = handle[1:]  # as sessions are listed
     number = handle.removeprefix("#")
     is_number = number.isascii() and number.isdecimal() and len(number) < DIGITS
     if session is None and is_number:

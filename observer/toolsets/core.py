@@ -129,7 +129,7 @@ class Core:
         excerpts = render.excerpts(found.hits)
         text = render.hits(found.hits, name, remarks=(found.notice, found.degraded), texts=excerpts)
         if detail == "full":
-            return ToolResult(text, self._found_in_full(found, name))
+            return ToolResult(text, full_result(self._memory, found, name))
         lines = [
             compact.hit_line(hit, name, text)
             for hit, text in zip(found.hits, excerpts, strict=True)
@@ -141,20 +141,6 @@ class Core:
             degraded=found.degraded or UNSET,
         )
         return ToolResult(text, result)
-
-    def _found_in_full(self, found: SearchHits, name: render.ProjectName) -> rows.FullSearchResult:
-        items = [hit.item for hit in found.hits]
-        summaries = [item for item in items if item.kind == "summary"]
-        sessions = self._memory.session_names(i.session_id or 0 for i in summaries)
-        return rows.FullSearchResult(
-            observations=[rows.observation(i, name) for i in items if i.kind != "summary"],
-            summaries=[
-                rows.summary(i, name, sessions.get(i.session_id or 0, "")) for i in summaries
-            ],
-            why=[rows.why(hit) for hit in found.hits],
-            notice=found.notice or UNSET,
-            degraded=found.degraded or UNSET,
-        )
 
     def timeline(
         self,
@@ -257,6 +243,22 @@ class Core:
 
     def _names(self) -> render.ProjectName:
         return render.project_names(self._memory.projects())
+
+
+def full_result(
+    memory: Memory, found: SearchHits, name: render.ProjectName
+) -> rows.FullSearchResult:
+    """Return hits with everything that is known about each, and why each was found."""
+    items = [hit.item for hit in found.hits]
+    summaries = [item for item in items if item.kind == "summary"]
+    sessions = memory.session_names(i.session_id or 0 for i in summaries)
+    return rows.FullSearchResult(
+        observations=[rows.observation(i, name) for i in items if i.kind != "summary"],
+        summaries=[rows.summary(i, name, sessions.get(i.session_id or 0, "")) for i in summaries],
+        why=[rows.why(hit) for hit in found.hits],
+        notice=found.notice or UNSET,
+        degraded=found.degraded or UNSET,
+    )
 
 
 def _nothing_recorded(

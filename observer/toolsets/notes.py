@@ -303,7 +303,7 @@ class MemoryTool:
         if final_ms is None:
             return ToolResult(message, outcome)
         until = final(
-            final_ms, is_now=not self._memory.notes.grace_ms, how=f"observer note undo {int(text)}"
+            final_ms, is_now=not self._memory.notes.grace_ms, how=f"observer undo {int(text)}"
         )
         return ToolResult(
             f"{message}\n{until}", msgspec.structs.replace(outcome, final_at=iso(final_ms))

@@ -13,9 +13,14 @@ _UNIT_MS = {"min": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
 _IS_LOCAL: ContextVar[bool] = ContextVar("is_local", default=False)
 
 
-def show_local() -> None:
-    """Show local times in the current context from now on; for output to a terminal."""
-    _IS_LOCAL.set(True)
+def show_local(*, is_local: bool = True) -> None:
+    """Show local times in the current context from now on, as people read them, or UTC."""
+    _IS_LOCAL.set(is_local)
+
+
+def is_local() -> bool:
+    """Return True if times are shown in the machine's zone."""
+    return _IS_LOCAL.get()
 
 
 def minute_of(at: str) -> str:
@@ -30,12 +35,17 @@ def day(at_ms: int) -> str:
 
 
 def minute(at_ms: int) -> str:
-    """Return a time to the minute: ``2026-11-21 09:12Z``, or ``2026-11-21 10:12 +01:00``."""
+    """Return a time to the minute: ``2026-11-21 09:12Z``, or the local ``2026-11-21 10:12``.
+
+    A local time has its zone behind it where that is not the present one, as in another season.
+    """
     at = datetime.fromtimestamp(at_ms // 1000, UTC)
     if not _IS_LOCAL.get():
         return f"{at.isoformat(' ', 'minutes')[:16]}Z"
-    local = at.astimezone().isoformat(" ", "minutes")
-    return f"{local[:16]} {local[16:]}"
+    local = at.astimezone()
+    shown = local.isoformat(" ", "minutes")
+    differs = local.utcoffset() != datetime.now(UTC).astimezone().utcoffset()
+    return f"{shown[:16]} {shown[16:]}" if differs else shown[:16]
 
 
 def span(from_ms: int, to_ms: int) -> str:

@@ -29,6 +29,9 @@ SNIPPET_CHARACTERS = 200
 BEST_CHARACTERS = (800, 800, 400, 400, 400)
 """The same of the first hits: of 38 answers that final replies held, 37 stand within 800."""
 
+WHOLE_WORDS = 0.8
+"""Share of a line that has to be left for it to be cut between words."""
+
 NEWEST = "newest work"
 """Mark of a hit that is shown because it is the newest work, whatever fits the query."""
 
@@ -57,14 +60,17 @@ def error(problem: ObserverError) -> str:
 def one_line(text: str, limit: int = SNIPPET_CHARACTERS) -> str:
     """Return text as one line of at most `limit` printable characters, a cut marked by an ….
 
-    Tags that clients or models interpret are made inert.
+    It is cut between words, unless one of them would take a fifth of the line with it. Tags that
+    clients or models interpret are made inert.
     """
     line = defused(" ".join(text[: 4 * limit].split()))
     if not line.isprintable():
         line = " ".join("".join(c if c.isprintable() else " " for c in line).split())
     if len(line) <= limit and len(text) <= 4 * limit:
         return line
-    return line[: limit - 1].rstrip() + "…"
+    cut = line[: limit - 1]
+    words = cut.rpartition(" ")[0]
+    return (words if len(words) > WHOLE_WORDS * limit else cut).rstrip() + "…"
 
 
 def heading(item: Item, name: ProjectName | None = None, *, whole: bool = False) -> str:
@@ -129,13 +135,9 @@ def written(item: Item) -> list[tuple[str, str]]:
     mark = f"by {one_line(wrote.model)}"
     if item.updated_ms > wrote.as_of_ms:
         mark += f", as of {minute(wrote.as_of_ms)}"
-    fields = (
-        ("narrative", wrote.narrative),
-        ("learned", wrote.learned),
-        ("next_steps", wrote.next_steps),
-        ("concepts", ", ".join(wrote.concepts)),
-    )
-    return [(f"{label} ({mark})", text) for label, text in fields if text]
+    texts = [(name, getattr(wrote, name)) for name in ("narrative", "learned", "next_steps")]
+    texts.append(("concepts", ", ".join(wrote.concepts)))
+    return [(f"{label} ({mark})", text) for label, text in texts if text]
 
 
 def answers(item: Item) -> list[tuple[str, str]]:

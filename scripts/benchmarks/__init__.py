@@ -1,1 +1,1 @@
-"""One module a figure of `scripts/bench.py`, beside those of `observer bench`."""
+"""One module a figure of `scripts/bench.py`, beside those of `observer doctor speed`."""

@@ -35,8 +35,9 @@ def earlier(fill: Fill, tmp_path: Path) -> None:
     ("words", "expected"),
     [
         pytest.param(("today",), ["app"], id="today"),
-        pytest.param(("week",), ["app", "shop"], id="week"),
-        pytest.param(("week", "--project", "shop"), ["shop"], id="of-a-project"),
+        pytest.param(("today", "--days", "7", "--all"), ["app", "shop"], id="a-week-of-all"),
+        pytest.param(("today", "--days", "7"), ["app"], id="a-week-here"),
+        pytest.param(("today", "--days", "7", "--project", "shop"), ["shop"], id="of-a-project"),
         pytest.param(("today", "--project", "."), ["app"], id="here"),
     ],
 )
@@ -54,35 +55,34 @@ def test_what_passed_in_a_later_session_is_no_next_step(run: Run, fill: Fill, ap
         assert ("next_steps: pytest -q failed" in run("today").out) is (code == 1)
 
 
-def test_the_item_of_a_session_stands_for_it(run: Run, filled: Home) -> None:
-    item = run("search", "--type", "turn", "--json").json["observations"][0]["id"]
-    number = run("sessions", "--json").json[0]["id"]
-    assert run("session", f"#{item}").out == run("session", str(number)).out
-    refused = run("session", str(item))
-    assert (refused.code, f"item #{item} is of session {number}" in refused.err) == (3, True)
+def test_a_session_is_shown_by_the_id_that_the_list_has(run: Run, filled: Home) -> None:
+    *_, row = run("sessions").out.splitlines()
+    assert row.startswith("s")
+    assert run("show", row.split()[0]).out == run("show").out != ""
 
 
 def test_a_day_says_what_was_asked_changed_and_failed(run: Run, filled: Home) -> None:
-    title, files, session = run("today").out.splitlines()[2:5]
+    scope, _, _, title, files, session = run("today").out.splitlines()[:6]
+    assert scope == "in app (--all: in all projects)"
     assert title == "app · sessions: 1, changed files: 1, failures: 1"
     assert files == "  changed login.py"
-    assert session.startswith("  session ")
+    assert session.startswith("  s")
     assert "testbed · make the login page faster · " in session
 
 
 def test_a_day_without_anything_says_so(run: Run, earlier: None) -> None:
-    assert run("today").out.startswith("nothing is recorded since ")
+    assert run("today").out.splitlines()[1].startswith("nothing is recorded since ")
 
 
 @pytest.mark.parametrize("handle", [(), ("s1",)], ids=["the-last-here", "by-name"])
 def test_a_session_is_shown_in_order(run: Run, filled: Home, handle: tuple[str, ...]) -> None:
-    shown = run("session", *handle, "--json").json
+    (shown,) = run("show", *handle, "--json").json["sessions"]
     assert shown["session"] == "s1"
     assert [item["type"] for item in shown["items"]] == ["turn", "command", "file-write"]
 
 
 def test_a_session_for_people_leaves_the_earliest_out(run: Run, filled: Home) -> None:
-    about, when, *_, rest, first, _ = run("session", "--limit", "1").out.splitlines()
+    about, when, *_, rest, first, _ = run("show", "--limit", "1").out.splitlines()
     assert "testbed s1 · app" in about
     assert when.endswith("prompts: 1, events: 3")
     assert rest == "(2 earlier left out)"
@@ -93,6 +93,6 @@ def test_a_session_for_people_leaves_the_earliest_out(run: Run, filled: Home) ->
 def test_a_session_that_is_not_there_is_named(
     run: Run, earlier: None, app: Path, words: tuple[str, ...]
 ) -> None:
-    ran = run("session", *words, "--json")
+    ran = run("show", *words, "--json")
     assert ran.code == NotFound.exit_code
     assert "observer sessions" in json.loads(ran.err)["error"]["hint"]

@@ -1,4 +1,4 @@
-"""`observer attribution export`: a session's lines of a commit, in formats of others."""
+"""`observer export attribution`: a session's lines of a commit, in formats of others."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def shop(app: Path, git: Callable[..., str], fill: Fill) -> Path:
 
 
 def test_a_trace_record_names_the_lines_of_each_session(run: Run, shop: Path) -> None:
-    (line,) = run("attribution", "export").out.splitlines()
+    (line,) = run("export", "attribution").out.splitlines()
     made = json.loads(line)
     assert made["files"] == [
         {
@@ -66,21 +66,21 @@ def test_a_trace_record_names_the_lines_of_each_session(run: Run, shop: Path) ->
     assert set(made) == {"version", "id", "timestamp", "vcs", "tool", "files"}
     assert re.fullmatch(r"[0-9]+\.[0-9]+", made["version"])
     assert made["vcs"]["type"] == "git"
-    assert run("attribution", "export").out == f"{line}\n"
+    assert run("export", "attribution").out == f"{line}\n"
 
 
 @pytest.mark.measured
 def test_a_note_can_be_attached_and_is_read_by_why(
     run: Run, shop: Path, git: Callable[..., str]
 ) -> None:
-    note = run("attribution", "export", "--format", "git-ai").out
+    note = run("export", "attribution", "--format", "git-ai").out
     assert note.startswith("cart.py\n  ")
     git(shop, "notes", "--ref=ai", "add", "-F", "-", stdin=note.encode())
     known = dict(ai_notes(str(shop))).get(git(shop, "rev-parse", "HEAD"))
     assert known is not None
     assert [(one.path, one.first, one.last) for one in known.lines] == [("cart.py", 2, 3)]
     assert "testbed opus-4, session s1: 1 line by a git-ai note" in run("why", "cart.py:2").out
-    said = run("attribution", "export", "--format", "git-ai", "--json").json
+    said = run("export", "attribution", "--format", "git-ai", "--json").json
     assert said["note"] == note
     (session,) = json.loads(note.partition("\n---\n")[2])["prompts"].values()
     counts = {name: count for name, count in session.items() if isinstance(count, int)}
@@ -93,9 +93,9 @@ def test_a_note_can_be_attached_and_is_read_by_why(
 
 
 def test_a_range_leaves_out_commits_of_which_nothing_is_known(run: Run, shop: Path) -> None:
-    ran = run("attribution", "export", "HEAD~1..")
+    ran = run("export", "attribution", "HEAD~1..")
     assert len(ran.out.splitlines()) == 1
-    ran = run("attribution", "export", "HEAD~1")
+    ran = run("export", "attribution", "HEAD~1")
     assert (ran.out, ran.err) == ("", "1 commit without lines that recorded edits hold\n")
 
 
@@ -111,7 +111,7 @@ def test_a_range_leaves_out_commits_of_which_nothing_is_known(run: Run, shop: Pa
 def test_what_names_no_commit_is_refused(
     run: Run, shop: Path, words: tuple[str, ...], said: str
 ) -> None:
-    ran = run("attribution", "export", *words)
+    ran = run("export", "attribution", *words)
     assert ran.code in {2, 3}
     assert said in ran.err
 
@@ -120,7 +120,7 @@ def test_outside_of_a_repository_nothing_is_exported(
     run: Run, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert "no git repository" in run("attribution", "export").err
+    assert "no git repository" in run("export", "attribution").err
 
 
 @pytest.mark.measured
@@ -133,4 +133,4 @@ def test_a_commit_of_somebody_else_is_not_of_sessions_here(
     git(other, "commit", "-q", "--amend", "--no-edit", "--author", "Bob <bob@example.com>")
     git(shop, "fetch", "-q", str(other))
     git(shop, "reset", "-q", "--hard", "FETCH_HEAD")
-    assert run("attribution", "export").out == ""
+    assert run("export", "attribution").out == ""

@@ -23,10 +23,13 @@ def test_a_context_is_explained_line_by_line(run: Run, filled: Home) -> None:
         assert f"{line['text']}\n    why: {line['why']} · {line['tokens']} tokens" in text
 
 
-def test_what_was_left_out_is_explained_too(run: Run, filled: Home) -> None:
-    left = run("context", "--explain", "--tokens", "120", "--json").json["left_out"]
+def test_what_was_left_out_is_explained_too(
+    run: Run, filled: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OBSERVER_CONTEXT_TOKENS", "120")
+    left = run("context", "--explain", "--json").json["left_out"]
     assert left
-    text = run("context", "--explain", "--tokens", "120").out
+    text = run("context", "--explain").out
     for each in left:
         assert f"{each['title']}\n    why: {each['why']}" in text
 

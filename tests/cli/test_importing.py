@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -70,7 +71,7 @@ def test_it_shows_what_it_found_and_asks(run: Run, sessions: Callable[[int], Pat
     ran = run("import")
     assert ran.code == 2
     assert "there is no terminal to ask on" in ran.err
-    row = dict(zip(*(line.split("\t") for line in ran.out.splitlines()), strict=True))
+    row = dict(zip(*(re.split(" {2,}", line) for line in ran.out.splitlines()), strict=True))
     assert (row["source"], row["sessions"], row["known"], row["to read"]) == (
         "claude-code",
         "3",
@@ -138,11 +139,11 @@ def test_what_is_no_session_is_named(run: Run, sessions: Callable[[int], Path]) 
         played = fixed_bug(home / name, name[:1])
         played.write(home / ".claude/projects/-home-shop")
     shown = run("import", "--dry-run").out.splitlines()
-    rows = {row[0]: row[1:] for row in (line.split("\t") for line in shown)}
+    rows = {row[0]: row[1:] for row in (re.split(" {2,}", line) for line in shown)}
     assert rows["claude-code"][:3] == ["4", "0", "4"]
     assert rows["claude-code"][-1] == "shop"
-    assert (rows["bash"][:3], rows["bash"][-2]) == (["", "", "yes"], "0.1 MB")
-    assert rows["memory-files"][-2] == "1 kB"
+    assert (rows["bash"][0], rows["bash"][-1]) == ("yes", "107.4 KiB")
+    assert rows["memory-files"][-1] == "25 B"
     ours, theirs = os.openpty()
     os.write(ours, b"n\n")
     asked = subprocess.run(
@@ -178,7 +179,7 @@ def test_everything_is_imported_once(run: Run, home: Home, sessions: Callable[[i
     (shop.parent / ".bash_history").write_text("git status\ngit log\n")
     last = run("import", "--yes").out.splitlines()[-2:]
     assert last[1] == "bash: 1 event stored, 1 known already"
-    assert last[0].startswith("bash\t")
+    assert last[0].startswith("bash  ")
     assert f"left out: 1 corrupt line, first {path}:" in ran.err
 
 
@@ -211,7 +212,7 @@ def test_sessions_of_two_groups_are_linked_once_the_import_is_over(
     until(lambda: "pytest -q test_cart.py" in " ".join(fixes(home)), wait_s=60.0)
     linked = fixes(home)
     run("down")
-    run("rebuild")
+    run("doctor", "--rebuild")
     assert fixes(home) == linked
 
 
@@ -280,7 +281,7 @@ def test_the_daemon_follows_the_sessions_of_a_client(
     played.write(Path(os.environ["HOME"]) / ".claude/projects/-home-shop")
     until(lambda: stored(home), wait_s=60.0)
     assert 0 < len(stored(home)) < EVENTS
-    assert "following     claude-code" in run("status").out
+    assert "following    claude-code" in run("status").out
     run("down")  # its process ends with it
     assert not client.is_running(home)
 

@@ -46,7 +46,7 @@ def test_toolsets_are_chosen_and_kept_by_the_next_installation(run: Run, home: H
 
 
 def test_a_pasted_entry_names_the_chosen_toolsets(run: Run, home: Home) -> None:
-    assert "mcp --tools memex" in run("snippets", "--tools", "memex").out
+    assert "mcp --tools memex" in run("mcp", "list", "memex", "--snippets").out
 
 
 def test_a_toolset_that_there_is_not_is_refused_before_any_file(run: Run, home: Home) -> None:

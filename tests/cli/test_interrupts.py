@@ -150,9 +150,9 @@ def test_events_that_wait_wake_a_daemon_that_died(
     os.kill(pid, signal.SIGKILL)
     while client.is_running(running):
         pass
-    assert observer("rebuild").returncode == 0
+    assert observer("doctor", "--rebuild").returncode == 0
     Spool(running.spool).append({"client": "generic", "event": "prompt"}, b"{}")
-    assert observer("rebuild").returncode == 0
+    assert observer("doctor", "--rebuild").returncode == 0
     assert current(running).uptime_ms is not None
 
 

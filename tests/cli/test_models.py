@@ -1,4 +1,4 @@
-"""`observer model`: the list, the choice, the download."""
+"""`observer config model`: the list, the choice, the download."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ def published(tmp_path: Path) -> Iterator[tuple[str, str]]:
         thread.join()
 
 
-@pytest.mark.parametrize("words", [("model",), ("model", "list")], ids=["alone", "list"])
-def test_the_list_shows_what_ships_and_which_is_used(run: Run, words: tuple[str, ...]) -> None:
-    head, *rows = [line.split("\t") for line in run(*words).out.splitlines()]
+def test_the_list_shows_what_ships_and_which_is_used(run: Run) -> None:
+    head, *rows = [line.split() for line in run("config", "model").out.splitlines()]
     assert head[:3] == ["name", "used", "dimensions"]
-    assert [row[:2] for row in rows] == [["instant+deep", "yes"], ["instant", ""], ["deep", ""]]
+    assert [row[0] for row in rows] == ["instant+deep", "instant", "deep"]
+    assert [row[1] == "yes" for row in rows] == [True, False, False]
 
 
 def test_the_list_as_json_has_everything(run: Run) -> None:
-    rows = run("model", "list", "--json").json
+    rows = run("config", "model", "--json").json
     assert [(row["name"], row["is_builtin"], row["is_used"]) for row in rows] == [
         ("instant+deep", True, True),
         ("instant", True, False),
@@ -62,34 +62,29 @@ def test_the_list_as_json_has_everything(run: Run) -> None:
 def test_a_broken_model_is_listed_with_its_problem(run: Run, home: Home) -> None:
     (home.models / "mine").mkdir(parents=True)
     (home.models / "mine" / "model.toml").touch()
-    assert "no model.onnx" in run("model", "list").out
-
-
-def test_info_tells_the_licence(run: Run) -> None:
-    assert "licence: Apache-2.0" in run("model", "info", "deep").out
-    assert run("model", "info", "deep", "--json").json["dimensions"] == 384
+    assert "no model.onnx" in run("config", "model").out
 
 
 def test_use_writes_the_setting(run: Run, home: Home) -> None:
-    ran = run("model", "use", "deep")
+    ran = run("config", "model", "use", "deep")
     assert ran.code == 0
     assert config.load(home, {}).model == "deep"
     assert ran.out == "model deep is in use\n"
-    assert run("model", "list", "--json").json[2]["is_used"]
+    assert run("config", "model", "--json").json[2]["is_used"]
 
 
 def test_two_models_joined_may_be_used(run: Run, home: Home) -> None:
     shutil.copytree(BUILT_IN / "instant", home.models / "mine")
-    shown = run("model", "use", "mine+deep", "--json").json
+    shown = run("config", "model", "use", "mine+deep", "--json").json
     assert (shown["model"], shown["dimensions"]) == ("mine+deep", 640)
     assert config.load(home, {}).model == "mine+deep"
-    assert "mine, completed by deep in the background" in run("model").out
-    assert "parts: mine deep" in run("model", "info", "mine+deep").out
+    assert "mine, completed by deep in the background" in run("config", "model").out
+    assert run("config", "model", "--json").json[-1]["parts"] == ["mine", "deep"]
 
 
 def test_use_as_json_tells_the_vectors_name(run: Run) -> None:
-    listed = run("model", "list", "--json").json[2]
-    assert run("model", "use", "deep", "--json").json == {
+    listed = run("config", "model", "--json").json[2]
+    assert run("config", "model", "use", "deep", "--json").json == {
         "model": "deep",
         "id": listed["id"],
         "dimensions": 384,
@@ -102,15 +97,15 @@ def test_a_folder_may_be_used(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     shutil.copytree(BUILT_IN / "instant", tmp_path / "mine")
-    assert run("model", "use", path.format(here=tmp_path)).code == 0
+    assert run("config", "model", "use", path.format(here=tmp_path)).code == 0
     assert config.load(home, {}).model == str(tmp_path / "mine")
-    assert [row["is_used"] for row in run("model", "list", "--json").json] == [*3 * [False], True]
+    assert [row["is_used"] for row in run("config", "model", "--json").json] == [*3 * [False], True]
 
 
 def test_a_chosen_model_that_is_gone_is_shown(run: Run, home: Home) -> None:
     home.root.mkdir()
     home.config.write_text("model = 'gone'")
-    ran = run("model", "list")
+    ran = run("config", "model")
     assert ran.code == 0
     assert "no model 'gone'" in ran.out.splitlines()[-1]
 
@@ -119,7 +114,7 @@ def test_a_chosen_model_that_is_gone_is_shown(run: Run, home: Home) -> None:
 def test_what_cannot_be_loaded_is_not_chosen(run: Run, home: Home, name: str, code: int) -> None:
     shutil.copytree(BUILT_IN / "instant", home.models / "broken")
     (home.models / "broken" / "model.onnx").write_bytes(b"")
-    assert run("model", "use", name).code == code
+    assert run("config", "model", "use", name).code == code
     assert not home.config.exists()
 
 
@@ -128,19 +123,19 @@ def test_a_published_model_is_pulled_and_used(
 ) -> None:
     url, digest = published
     assert run("config", "set", "model_url", url).code == 0
-    assert "model use theirs" in run("model", "pull", "theirs", "--sha256", digest).out
-    assert run("model", "use", "theirs").code == 0
+    assert "model use theirs" in run("config", "model", "pull", "theirs", "--sha256", digest).out
+    assert run("config", "model", "use", "theirs").code == 0
     assert (home.models / "theirs" / "model.onnx").exists()
 
 
 def test_pull_as_json_tells_where_it_is(run: Run, home: Home, published: tuple[str, str]) -> None:
     url, digest = published
-    row = run("model", "pull", "theirs", "--from", url, "--sha256", digest, "--json").json
+    row = run("config", "model", "pull", "theirs", "--from", url, "--sha256", digest, "--json").json
     assert row["folder"] == str(home.models / "theirs")
     assert not row["is_used"]
 
 
 def test_without_an_address_nothing_is_pulled(run: Run) -> None:
-    ran = run("model", "pull", "theirs", "--sha256", "0" * 64)
+    ran = run("config", "model", "pull", "theirs", "--sha256", "0" * 64)
     assert ran.code == 2
     assert "model_url" in ran.err

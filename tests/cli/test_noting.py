@@ -39,47 +39,48 @@ def test_the_life_of_a_note(run: Run, daemon: Home, monkeypatch: pytest.MonkeyPa
     assert "no note is called so yet: CI" in first.err
     item = first.out.split("#")[1].split()[0]
     assert run("note", "edit", item, "Tests need Redis 7").out == f"#{item} Redis\n"
-    assert "Tests need Redis 7" in run("note", "show", item).out
+    assert "Tests need Redis 7" in run("show", item).out
     assert run("note", "edit", item).code == 2
-    assert run("note", "undo", item).code == 0
+    assert run("undo", item).code == 0
     shown = run("note", "history", item).out.splitlines()
     assert [line.split(" by ")[0].split()[-1] for line in shown] == [
         "remember",
         "revise",
         "undo",
     ]
-    assert run("note", "list", "--tag", "ci").out.startswith(f"#{item} fact · Redis")
-    assert run("note", "list", "--layer", "rule").out == "no notes\n"
-    assert run("note", "links", item).out == "-> wiki (nothing yet) CI\n"
+    scope = "in shop (--all: in all projects)\n"
+    assert run("note", "--tag", "ci").out.startswith(f"{scope}#{item} fact · Redis")
+    assert run("note", "--layer", "rule").out == f"{scope}no notes\n"
+    assert run("note", "link", item).out == "-> wiki (nothing yet) CI\n"
     assert run("forget", item).err.endswith("error: nothing was forgotten\nhint: add --yes\n")
     forgotten = run("forget", f"#{item}", "--yes")
     assert forgotten.out.startswith(f"forgot #{item} fact · Redis")
-    assert f"observer note undo {item}" in forgotten.err
-    assert run("note", "show", item).code == 3
-    assert run("note", "undo", item, "--json").json["content"] == "Tests need Redis, see [[CI]]"
+    assert f"observer undo {item}" in forgotten.err
+    assert run("show", item).code == 3
+    assert run("undo", item, "--json").json["content"] == "Tests need Redis, see [[CI]]"
     second = run("remember", "Tests need Redis 8", "--json", "--supersedes", item).json["id"]
-    assert f"<- supersedes #{second}" in run("note", "links", item).out
+    assert f"<- supersedes #{second}" in run("note", "link", item).out
     assert run("note", "link", str(second), item, "--kind", "supersedes", "--remove").code == 0
-    assert run("note", "links", str(second)).out == "no links\n"
+    assert run("note", "link", str(second)).out == "no links\n"
     assert run("note", "link", str(second), item).code == 0
     assert run("note", "link", str(second), "x", "--remove").code == 3
-    links = run("note", "links", str(second), "--json").json
+    links = run("note", "link", str(second), "--json").json
     assert links["out"] == [{"kind": "explicit", "title": "Redis", "id": int(item)}]
     monkeypatch.setenv("CLAUDECODE", "1")
     rule = run("remember", "Never push", "--type", "rule")
     assert "observer note approve" in rule.err
     number = rule.out.split("#")[1].split()[0]
     assert run("note", "approve", number).code == 2
-    assert f"#{number}" in run("note", "list", "--waiting").out
+    assert f"#{number}" in run("note", "--waiting").out
     monkeypatch.delenv("CLAUDECODE")
     assert "(approved)" in run("note", "approve", number).out
-    assert run("note", "list", "--waiting").out == "no notes\n"
+    assert run("note", "--waiting").out == f"{scope}no notes\n"
     assert [v["action"] for v in run("note", "history", number, "--json").json] == [
         "remember",
         "approve",
     ]
-    assert run("note", "list", "--json").json[0]["approval"] == "approved"
-    assert run("note", "show", number, "--json").json["layer"] == "rule"
+    assert run("note", "--json").json[0]["approval"] == "approved"
+    assert run("show", number, "--json").json["observations"][0]["layer"] == "rule"
 
 
 @pytest.mark.parametrize("words", [("",), ("notes", "--name", "")], ids=["folder", "name"])

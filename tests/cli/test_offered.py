@@ -1,7 +1,8 @@
-"""`observer tools`: what may be offered to an agent, and at what price."""
+"""`observer mcp list`: what may be offered to an agent, and at what price."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ Run = Callable[..., Any]
 
 
 def test_all_toolsets_are_listed_with_what_each_tool_costs(run: Run) -> None:
-    listed = run("tools", "--json").json
+    listed = run("mcp", "list", "--json").json
     assert [each["toolset"] for each in listed] == list(toolsets())
     for each in listed:
         costs = [tool["tokens"] for tool in each["tools"]]
@@ -22,15 +23,16 @@ def test_all_toolsets_are_listed_with_what_each_tool_costs(run: Run) -> None:
 
 
 def test_a_table_has_a_line_for_each_toolset_and_tool(run: Run) -> None:
-    lines = run("tools", "core").out.splitlines()
-    assert lines[0].split("\t") == ["toolset", "tool", "tokens", "what for"]
-    assert lines[1].startswith("core\t(6 in all)\t")
-    assert lines[2].startswith("core\tsearch\t")
+    lines = run("mcp", "list", "core").out.splitlines()
+    rows = [re.split(" {2,}", line) for line in lines]
+    assert rows[0] == ["toolset", "tool", "tokens", "what for"]
+    assert rows[1][:2] == ["core", "(6 in all)"]
+    assert rows[2][:2] == ["core", "search"]
 
 
 def test_of_a_choice_the_sum_is_shown(run: Run) -> None:
-    costs = {each["toolset"]: each["tokens"] for each in run("tools", "--json").json}
-    assert f"{costs['core'] + costs['mem0']:,} tokens in all" in run("tools", "core,mem0").err
+    costs = {each["toolset"]: each["tokens"] for each in run("mcp", "list", "--json").json}
+    assert f"{costs['core'] + costs['mem0']:,} tokens in all" in run("mcp", "list", "core,mem0").err
 
 
 @pytest.mark.parametrize(
@@ -41,6 +43,6 @@ def test_of_a_choice_the_sum_is_shown(run: Run) -> None:
     ],
 )
 def test_a_choice_that_cannot_be_is_refused(run: Run, choice: str, reason: str) -> None:
-    ran = run("tools", choice)
+    ran = run("mcp", "list", choice)
     assert ran.code == 2
     assert reason in ran.err

@@ -1,4 +1,4 @@
-"""`observer pause` and `observer resume`."""
+"""`observer pause` and `observer pause --end`."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def test_recording_is_paused_until_somebody_resumes(run: Run, home: Home) -> Non
     ran = run("pause")
     assert (ran.code, ran.out) == (
         0,
-        "paused everywhere until resumed\nrecord again with: observer resume\n",
+        "paused everywhere until resumed\nrecord again with: observer pause --end\n",
     )
-    assert "paused        everywhere until resumed\n" in run("status").out
+    assert "paused       everywhere until resumed\n" in run("status").out
     assert run("status", "--json").json["paused"][0]["until_ms"] is None
-    assert run("resume").out == "resumed everywhere\n"
-    assert run("resume").out == "nothing was paused\n"
+    assert run("pause", "--end").out == "resumed everywhere\n"
+    assert run("pause", "--end").out == "nothing was paused\n"
     assert run("status", "--json").json["paused"] == []
 
 
@@ -64,7 +64,7 @@ def test_a_project_is_paused_in_all_its_folders(
     run("pause", "--project", "shop")
     assert scopes(home) == [str(shop), str(linked)]
     run("pause", "--project", "/nowhere")
-    assert run("resume", "--project", ".").out == f"resumed {shop}\nresumed {linked}\n"
+    assert run("pause", "--end", "--project", ".").out == f"resumed {shop}\nresumed {linked}\n"
 
 
 def test_a_work_tree_of_which_nothing_is_known_is_paused(run: Run, home: Home, shop: Path) -> None:
@@ -84,7 +84,7 @@ def test_a_session_is_named_by_our_id_or_the_clients_own(
     assert "no session not-known-yet is known" in run("pause", "--session", "not-known-yet").err
     assert scopes(home) == ["session=abc", "session=not-known-yet"]
     assert run("pause", "--session", "987654").code == 3
-    assert run("resume", "--session", "abc").out == "resumed for session abc\n"
+    assert run("pause", "--end", "--session", "abc").out == "resumed for session abc\n"
     assert run("pause", "--session", "abc", "--project", ".").code == 2
 
 

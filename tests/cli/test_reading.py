@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from observer.cli.session import open_memory
+from observer.config_files.context import shipped
+from observer.core.config import Settings
 from observer.core.errors import NotFound
 from observer.core.paths import Home
+from observer.views import hook_output
 
 Run = Callable[..., Any]
 Fill = Callable[..., None]
@@ -24,7 +31,8 @@ def test_search_finds_what_was_stored(run: Run, filled: Home) -> None:
 
 def test_search_for_people_begins_with_the_id(run: Run, filled: Home) -> None:
     hit = run("search", "login", "--json").json["observations"][0]
-    notice, first = run("search", "login").out.splitlines()[:2]
+    scope, notice, first = run("search", "login").out.splitlines()[:3]
+    assert scope == "in app (--all: in all projects)"
     assert (
         notice == "(100% of the items are found by words alone until the daemon has embedded them)"
     )
@@ -47,9 +55,11 @@ def test_show_shows_what_there_is_and_names_what_there_is_not(run: Run, filled: 
     shown = run("show", "nosuch", str(hit["id"]), "999999", "--json")
     assert shown.code == NotFound.exit_code
     assert [each["id"] for each in shown.json["observations"]] == [hit["id"]]
-    assert json.loads(shown.err)["error"]["message"] == "no item 'nosuch'; no item '999999'"
+    assert (
+        json.loads(shown.err)["error"]["message"] == "no item or session 'nosuch'; no item '999999'"
+    )
     nothing = run("show", "nosuch")
-    assert (nothing.out, nothing.err.splitlines()[0]) == ("", "error: no item 'nosuch'")
+    assert (nothing.out, nothing.err.splitlines()[0]) == ("", "error: no item or session 'nosuch'")
 
 
 def test_timeline_is_relative_to_its_anchor(run: Run, filled: Home) -> None:
@@ -59,39 +69,55 @@ def test_timeline_is_relative_to_its_anchor(run: Run, filled: Home) -> None:
     assert [m["id"] for m in moments if m["position"] == 0] == [hit["id"]]
 
 
-def test_context_is_of_the_project_around_the_current_folder(run: Run, filled: Home) -> None:
-    assert run("context", "--json").json["project"] == "app"
+def test_context_is_what_the_hook_prints(run: Run, filled: Home, home: Home) -> None:
+    with open_memory() as memory:
+        hook_output.write(memory, memory.project("app"), home, Settings())
+    hook = [str(shipped() / "context"), "codex"]
+    printed = subprocess.run(["sh", *hook], stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert "make the login page faster" in printed
+    assert run("context", "--client", "codex").out == printed
+    assert run("context", "--project", "app", "--json").json["context"] == printed
 
 
 def test_recall_finds_notes_only(run: Run, filled: Home) -> None:
-    assert run("recall", "bench", "--json").json["observations"] == []
+    assert run("search", "--notes", "bench", "--json").json["observations"] == []
 
 
 def test_sessions_and_projects_are_listed(run: Run, filled: Home) -> None:
     assert [row["session"] for row in run("sessions", "--json").json] == ["s1"]
-    assert "app" in [row["name"] for row in run("projects", "--json").json]
+    assert run("sessions").out.startswith("in app (--all: in all projects)\n")
+    assert "app" in [row["name"] for row in run("status", "--projects", "--json").json]
 
 
-def test_a_listed_time_says_its_zone(run: Run, filled: Home) -> None:
-    header, row = (line.split("\t") for line in run("sessions").out.splitlines())
-    at = run("sessions", "--json").json[0]["last_at"]
-    assert row[header.index("last_at")] == f"{at[:10]} {at[11:16]}Z"
-
-
-def test_the_status_says_when_something_was_stored_and_in_which_zone(
-    run: Run, filled: Home
+def test_a_listed_time_is_local_or_says_that_it_is_not(
+    run: Run, filled: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("TZ", "UTC-3")
+    time.tzset()
+    at = datetime.fromisoformat(run("sessions", "--json").json[0]["last_at"])
+    assert f"  {at.astimezone():%Y-%m-%d %H:%M}  " in run("sessions").out
+    assert f"  {at:%Y-%m-%d %H:%M}Z  " in run("sessions", "--utc").out
+    monkeypatch.undo()
+    time.tzset()
+
+
+def test_the_status_says_when_something_was_stored(run: Run, filled: Home) -> None:
     line = next(each for each in run("status").out.splitlines() if "last stored" in each)
-    assert re.fullmatch(r"last stored +\d{4}-\d\d-\d\d \d\d:\d\dZ \(.+ ago\)", line)
+    assert re.fullmatch(r"last stored +\d{4}-\d\d-\d\d \d\d:\d\d \(.+ ago\)", line)
 
 
-@pytest.mark.parametrize("listing", ["sessions", "projects"])
-def test_a_listing_into_a_pipe_is_columns_between_tabs(
-    run: Run, filled: Home, listing: str
+@pytest.mark.parametrize(
+    ("words", "column"),
+    [(("sessions",), "what for"), (("status", "--projects"), "uuid")],
+    ids=["sessions", "projects"],
+)
+def test_a_listing_into_a_pipe_is_aligned(
+    run: Run, filled: Home, words: tuple[str, ...], column: str
 ) -> None:
-    header, *rows = run(listing).out.splitlines()
-    assert rows
-    assert {row.count("\t") for row in rows} == {header.count("\t")}
+    lines = run(*words).out.splitlines()
+    header, row = (next(line for line in lines if word in line) for word in (column, "app  "))
+    at = header.index(column)
+    assert (row[at - 2 : at], row[at].isspace()) == ("  ", False)
 
 
 def test_export_prints_projects_then_the_log_then_items(run: Run, filled: Home) -> None:
@@ -120,12 +146,12 @@ def test_what_was_recorded_cannot_steer_the_terminal(run: Run, fill: Fill, app: 
     [
         pytest.param(("context",), 0, id="context"),
         pytest.param(("search", "cart"), 0, id="search"),
-        pytest.param(("recall", "cart"), 0, id="recall"),
+        pytest.param(("search", "--notes", "cart"), 0, id="notes"),
         pytest.param(("post", "command", "command=make"), 0, id="post"),
         pytest.param(("install", "bash", "--dry-run"), 0, id="install"),
         pytest.param(("why", "cart.py"), 3, id="why"),
         pytest.param(("import", "git"), 3, id="import"),
-        pytest.param(("eval",), 3, id="eval"),
+        pytest.param(("doctor", "recall"), 3, id="recall"),
     ],
 )
 def test_a_folder_that_was_deleted_meanwhile_is_still_one_to_ask_from(
@@ -164,7 +190,7 @@ def test_search_without_words_lists_the_newest_and_failed_only_what_failed(
 
 def test_a_type_that_no_item_has_brings_the_nearest_one(run: Run, filled: Home) -> None:
     said = run("search", "bench", "--type", "comand").out
-    assert said.splitlines()[0] == "(no item is of type 'comand': did you mean command?)"
+    assert said.splitlines()[1] == "(no item is of type 'comand': did you mean command?)"
 
 
 def test_weak_hits_are_shown_on_demand(run: Run, fill: Fill, app: Path) -> None:

@@ -1,4 +1,4 @@
-"""`observer du`: what takes the space, and what would go."""
+"""`observer status --space`: what takes the space, and what would go."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def spacious(filled: Home, fill: Fill, home: Home) -> Home:
 
 
 def test_every_part_is_shown_and_they_sum_up(run: Run, spacious: Home) -> None:
-    found = run("du", "--json").json
+    found = run("status", "--space", "--json").json
     size = sum(path.stat().st_size for path in spacious.root.rglob("*") if path.is_file())
     assert found["total"] == sum(found["files"].values())
     assert abs(found["total"] - size) < 100_000  # files of this very look
@@ -36,7 +36,7 @@ def test_every_part_is_shown_and_they_sum_up(run: Run, spacious: Home) -> None:
 
 
 def test_events_are_counted_by_project_and_type(run: Run, spacious: Home) -> None:
-    found = run("du", "--json").json
+    found = run("status", "--space", "--json").json
     assert {name: part["events"] for name, part in found["types"].items()} == {
         "command": 2, "prompt": 1, "file-write": 1
     }  # fmt: skip
@@ -49,17 +49,17 @@ def test_events_are_counted_by_project_and_type(run: Run, spacious: Home) -> Non
 def test_what_retention_takes_out_next_is_shown(
     run: Run, spacious: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert run("du", "--json").json["expired"]["events"] == 0
+    assert run("status", "--space", "--json").json["expired"]["events"] == 0
     monkeypatch.setenv("OBSERVER_RETENTION_BY_TYPE", "prompt=1,command=90")
     monkeypatch.setenv("OBSERVER_MAX_HOME_MB", "500")
-    assert run("du", "--json").json["expired"]["events"] == 0, "nobody has agreed"
+    assert run("status", "--space", "--json").json["expired"]["events"] == 0, "nobody has agreed"
     config.confirm(spacious, "retention_by_type", ["prompt=1", "command=90"])
     config.confirm(spacious, "max_home_mb", 500)
-    ran = run("du")
-    assert "retention takes out next: 1 event of 0.0 MiB" in ran.out
-    assert "total of 500 MiB" in ran.out
+    ran = run("status", "--space")
+    assert "retention takes out next: 1 event of 4.1 KiB" in ran.out
+    assert "total of 500.0 MiB" in ran.out
     assert "2020-01-01" in ran.out
-    assert run("du", "--json").json["expired"]["events"] == 1
+    assert run("status", "--space", "--json").json["expired"]["events"] == 1
 
 
 @pytest.mark.parametrize("given", ["commit=3", "command", "command=-1", "command=100000"])

@@ -41,7 +41,7 @@ def _on_a_terminal(*words: str) -> tuple[str, str]:
 
 
 def test_a_rebuild_shows_how_far_it_has_come(filled: Home) -> None:
-    printed, seen = _on_a_terminal("rebuild")
+    printed, seen = _on_a_terminal("doctor", "--rebuild")
     assert printed == "rebuilt from 3 events\n"
     assert "rebuilding" in seen
     assert "3/3" in seen
@@ -53,8 +53,8 @@ def test_what_was_not_understood_is_read_again(run: Run, home: Home) -> None:
     spool.append({"client": "testbed", "event": "none"})
     (entry,) = spool.claim(at_most=5)
     spool.quarantine(entry, reason="no such client", kept=entry.data)
-    assert run("retry").out == "1 event put back into the queue\n"
-    assert json.loads(run("retry", "--json").out) == {"events": 0}
+    fixed = run("doctor", "--quick", "--fix", "--json").json["fixed"]
+    assert "put 1 event back into the queue, to be read again" in fixed
     assert (spool.depth(), spool.bad()) == (1, 0)
 
 
@@ -68,7 +68,7 @@ def test_events_of_an_unknown_client_are_kept_and_named(run: Run, home: Home) ->
         with pytest.raises(Undecodable) as raised:
             decode(entry.id, entry.data, entry.at_ms, cap_bytes=1000)
         spool.quarantine(entry, reason=str(raised.value), kept=entry.data)
-    assert "kept unread   2 events of gloop, which observer does not know yet" in run("status").out
+    assert "kept unread  2 events of gloop, which observer does not know yet" in run("status").out
     assert json.loads(run("status", "--json").out)["unknown_clients"] == {"gloop": 2}
     (line,) = [row for row in run("doctor").out.splitlines() if row.split()[1:2] == ["spool"]]
     assert "gloop" in line
@@ -76,7 +76,7 @@ def test_events_of_an_unknown_client_are_kept_and_named(run: Run, home: Home) ->
 
 
 def test_a_rebuild_shows_no_progress_to_a_script(run: Run, filled: Home) -> None:
-    ran = run("rebuild")
+    ran = run("doctor", "--rebuild")
     assert (ran.out, ran.err) == ("rebuilt from 3 events\n", "")
 
 
@@ -84,7 +84,7 @@ def test_a_rebuild_loses_nothing_that_an_older_observer_stored(run: Run, home: H
     packed = Path(__file__).parents[1] / "data/homes/v08-c73f2e50.db.xz"
     home.root.mkdir(parents=True)
     home.database.write_bytes(lzma.decompress(packed.read_bytes()))
-    assert "stored        5 events" in run("status").out
-    ran = run("rebuild")
+    assert "stored       5 events" in run("status").out
+    ran = run("doctor", "--rebuild")
     assert (ran.code, ran.out) == (0, "rebuilt from 5 events\n")
     assert "rounded once" in run("search", "rounded").out

@@ -20,7 +20,7 @@ def test_what_is_damaged_is_shown_with_the_way_out(kept: object, of: str, data: 
     assert callable(kept)
     with pytest.raises(StoreUnavailable, match=f"remembered of a {of}") as refused:
         kept(data)
-    assert "observer rebuild" in refused.value.hint
+    assert "observer doctor --rebuild" in refused.value.hint
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def test_without_grace_no_byte_of_the_home_holds_what_was_deleted(
     assert "purged" in again.stdout
     assert "Found 0 memories" in call("get_all_memories", user_id="bob")
     observer("down")
-    observer("rebuild")
+    observer("doctor", "--rebuild")
     assert found(home) == []
 
 

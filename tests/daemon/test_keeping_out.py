@@ -94,7 +94,7 @@ def test_nothing_is_kept_of_what_is_done_during_a_pause(
 ) -> None:
     assert observer("pause", "--project", str(shop), "--for", "1h").returncode == 0
     work(shop, git, CANARY)
-    assert observer("resume").returncode == 0
+    assert observer("pause", "--end").returncode == 0
     ended(home, shop, until)
     assert held(home, CANARY) == []
     assert held(home, "Change the list") == []

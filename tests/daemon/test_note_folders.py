@@ -50,7 +50,7 @@ def test_a_folder_is_followed_until_it_is_removed(
     (vault / "old/large.md").write_bytes(b"\xff")
     until(lambda: "old/large.md (it is not valid UTF-8)" in observer("status").stdout)
 
-    [row] = json.loads(observer("note", "folder", "list", "--json").stdout)
+    [row] = json.loads(observer("note", "folder", "--json").stdout)
     assert (row["name"], row["notes"], row["path"]) == ("vault", 2, str(vault.resolve()))
     item = str(
         json.loads(observer("search", "marmalade", "--json").stdout)["observations"][0]["id"]
@@ -68,7 +68,7 @@ def test_a_folder_is_followed_until_it_is_removed(
     assert observer("note", "folder", "remove", "vault").returncode == 0
     assert found("zebra") == []
     assert (vault / "Horse.md").exists()
-    assert observer("note", "folder", "list").stdout.startswith("no note folders")
+    assert observer("note", "folder").stdout.startswith("no note folders")
 
 
 def test_a_folder_added_while_no_daemon_runs_keeps_its_ids_over_a_rebuild(
@@ -87,7 +87,7 @@ def test_a_folder_added_while_no_daemon_runs_keeps_its_ids_over_a_rebuild(
     until(lambda: len(ids()) == 5)
     before = ids()
     assert observer("down").returncode == 0
-    rebuilt = observer("rebuild")
+    rebuilt = observer("doctor", "--rebuild")
     assert rebuilt.returncode == 0, rebuilt.stderr
     observer("up")
     until(lambda: ids() == before)
@@ -156,7 +156,7 @@ def test_a_restored_home_keeps_its_note_folders(
     observer("up")
     until(lambda: f"the note folder {vault} cannot be read" in observer("status").stdout)
     assert found("zebra") == before
-    assert vault.name in observer("note", "folder", "list").stdout
+    assert vault.name in observer("note", "folder").stdout
     observer("down")
     (tmp_path / "away").rename(vault)
     (vault / "Zebra.md").write_text("a zebra crossing, painted")

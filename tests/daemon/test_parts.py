@@ -234,7 +234,7 @@ def test_the_status_says_that_items_of_before_an_upgrade_want_a_rebuild(home: Ho
         )
     store.close()
     SqliteStore(home.database).close()
-    assert "make them anew with: observer rebuild" in (from_disk(home).degraded or "")
+    assert "make them anew with: observer doctor --rebuild" in (from_disk(home).degraded or "")
 
 
 def test_the_status_of_a_read_only_home_says_so(

@@ -81,10 +81,10 @@ def test_an_expired_word_stands_in_no_byte_of_the_home(
     observer("up", OBSERVER_RETENTION_DAYS="30")
     until(lambda: not found(old), wait_s=50)
     assert "login page" in observer("search", "login").stdout
-    assert "tabs" in observer("recall", "tabs").stdout
+    assert "tabs" in observer("search", "--notes", "tabs").stdout
     observer("down")
     before = json.loads(observer("status", "--json").stdout)["items"]
-    observer("rebuild")
+    observer("doctor", "--rebuild")
     assert json.loads(observer("status", "--json").stdout)["items"] == before
     assert found(old) == []
     backup = next(old.backups.glob("*.db"))

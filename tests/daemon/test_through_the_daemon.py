@@ -71,16 +71,14 @@ ANSWERED = (
     ("show", "4", "--json"),
     ("why", "a.py"),
     ("why", "nosuch.py", "--json"),
-    ("context",),
-    ("context", "--query", "Step", "--json"),
     ("context", "--explain"),
-    ("recall", "Step"),
+    ("search", "--notes", "Step"),
     ("search", "Step", "--project", "nosuch"),
     ("sessions",),
     ("today",),
-    ("week", "--json"),
-    ("session",),
-    ("projects", "--json"),
+    ("today", "--days", "7", "--all", "--json"),
+    ("show",),
+    ("status", "--projects", "--json"),
 )
 IMPORTED = """
 import sys

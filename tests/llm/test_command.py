@@ -1,4 +1,4 @@
-"""`observer llm`, and what other commands say about it."""
+"""`observer config llm`, and what other commands say about it."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ def configured(home: Home, model: Any, monkeypatch: pytest.MonkeyPatch) -> Home:
 
 
 def test_it_is_off_by_default(observer: Observer) -> None:
-    assert observer("llm").stdout.startswith("llm      off: ")
-    assert json.loads(observer("llm", "--json").stdout) == {"is_on": False, "status": None}
+    assert observer("config", "llm").stdout.startswith("llm  off: ")
+    shown = json.loads(observer("config", "llm", "--json").stdout)
+    assert shown == {"is_on": False, "status": None}
 
 
 def test_where_it_is_off_doctor_and_status_do_not_mention_it(observer: Observer) -> None:
@@ -48,10 +49,10 @@ def test_where_it_is_off_doctor_and_status_do_not_mention_it(observer: Observer)
 def test_on_without_a_daemon_it_tells_what_the_store_knows(
     observer: Observer, configured: Home, model: Any
 ) -> None:
-    assert "0 of 200,000 tokens, 0 requests" in observer("llm").stdout
+    assert "0 of 200,000 tokens, 0 requests" in observer("config", "llm").stdout
     observer("post", "prompt", "text=x", "--wait")
     observer("down")
-    shown = json.loads(observer("llm", "--json").stdout)
+    shown = json.loads(observer("config", "llm", "--json").stdout)
     assert shown["is_on"]
     assert (shown["status"]["url"], shown["status"]["model"]) == (model.url, "tiny")
 
@@ -60,18 +61,18 @@ def test_settings_that_cannot_be_used_are_shown(
     observer: Observer, configured: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OBSERVER_LLM_MODEL", "")
-    assert "problem  llm_url is set and llm_model is not" in observer("llm").stdout
+    assert "problem  llm_url is set and llm_model is not" in observer("config", "llm").stdout
 
 
 def test_try_shows_the_answer(observer: Observer, configured: Home, model: Any) -> None:
-    ran = observer("llm", "try")
+    ran = observer("config", "llm", "--try")
     assert ran.returncode == 0
     assert ran.stdout.startswith(f"tiny at {model.url} answered in ")
-    assert "    learned: Hold the lock until the booking is stored." in ran.stdout
+    assert "learned    Hold the lock until the booking is stored." in ran.stdout
 
 
 def test_try_speaks_json(observer: Observer, configured: Home) -> None:
-    shown = json.loads(observer("llm", "try", "--json").stdout)
+    shown = json.loads(observer("config", "llm", "--try", "--json").stdout)
     assert (shown["tokens"], shown["model"]) == (1000, "tiny")
     assert shown["answer"]["concepts"] == ["locking", "double booking"]
 
@@ -80,7 +81,7 @@ def test_try_says_what_is_wrong(
     observer: Observer, configured: Home, model: Any, answered: Any
 ) -> None:
     model.script(answered(b'{"error": {"message": "model \\"tiny\\" not found"}}', status=404))
-    ran = observer("llm", "try")
+    ran = observer("config", "llm", "--try")
     assert ran.returncode == 1
     assert 'answered 404: model "tiny" not found' in ran.stderr
     assert "check llm_model (tiny)" in ran.stderr
@@ -90,13 +91,13 @@ def test_try_says_what_a_model_cannot_do(
     observer: Observer, configured: Home, model: Any, complete: Any
 ) -> None:
     model.script(complete("Hello! How can I help?"))
-    ran = observer("llm", "try")
+    ran = observer("config", "llm", "--try")
     assert ran.returncode == 2
     assert "not what was asked for" in ran.stderr
 
 
 def test_try_without_settings_says_how_to_set_them(observer: Observer) -> None:
-    ran = observer("llm", "try")
+    ran = observer("config", "llm", "--try")
     assert ran.returncode == 2
     assert "observer config set llm_url URL" in ran.stderr
 
@@ -126,7 +127,7 @@ class TestWithADaemon:
             assert "fix the cart of the shop" in found.stdout
             number = found.stdout.partition("#")[2].partition(" ")[0]
             assert "narrative (by tiny): The cart lost" in observer("show", number).stdout
-            assert observer("rebuild").returncode == 0
+            assert observer("doctor", "--rebuild").returncode == 0
         assert len(model.asked) == 1
 
     def test_status_and_doctor_tell_what_it_costs(

@@ -142,7 +142,7 @@ def test_a_model_that_cannot_be_asked_says_where_to_look(home: Home, parts: Serv
 
     with pytest.raises(DaemonUnavailable) as refused:
         asyncio.run(ask())
-    assert refused.value.hint == "see: observer llm"
+    assert refused.value.hint == "see: observer config llm"
 
 
 def test_a_thread_of_a_front_waits_for_the_answer(

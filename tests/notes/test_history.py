@@ -204,4 +204,4 @@ def test_a_note_of_before_histories_is_not_said_to_have_none(world: Any, changes
     for look in (notes.history, notes.undo):
         with pytest.raises(ObserverError, match="before an upgrade") as refused:
             look(before.id)
-        assert refused.value.hint.endswith("observer rebuild")
+        assert refused.value.hint.endswith("observer doctor --rebuild")

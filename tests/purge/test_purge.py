@@ -70,7 +70,7 @@ def test_what_was_purged_does_not_come_back(
     copy = tmp_path / "copy.db"
     observer("backup", str(copy))
     purge_the_word(observer)
-    observer("rebuild")
+    observer("doctor", "--rebuild")
     assert found() == []
     assert json.loads(observer("import", "git", str(app), "--json").stdout)["purged"] == 1
     observer("down")

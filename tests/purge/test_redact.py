@@ -93,7 +93,7 @@ def found(home: Home) -> list[str]:
 
 
 def redact(observer: Observer, *words: str) -> Any:
-    ran = observer("redact", "--json", *words)
+    ran = observer("purge", "--secrets", "--json", *words)
     assert ran.returncode == 0, ran.stderr
     assert SECRET not in ran.stdout + ran.stderr
     return json.loads(ran.stdout)
@@ -110,8 +110,8 @@ def test_a_secret_that_was_let_through_stands_in_no_byte_of_the_home(
     (became,) = receipt["backups"].values()
     assert became == "rewritten, 0 events fewer, 4 redacted"
     assert found(leaky) == []
-    assert "badger" in observer("search", "badger").stdout
-    assert "[redacted:" in observer("search", "login").stdout
+    assert "badger" in observer("search", "badger", "--all").stdout
+    assert "[redacted:" in observer("search", "login", "--all").stdout
     assert "Redis" in observer("search", "redis").stdout
     store = SqliteStore(leaky.database, read_only=True)
     assert store.check() == "ok"
@@ -123,7 +123,7 @@ def test_a_secret_that_was_let_through_stands_in_no_byte_of_the_home(
 
 def test_a_dry_run_counts_by_kind_and_changes_nothing(leaky: Home, observer: Observer) -> None:
     before = leaky.database.read_bytes()
-    ran = observer("redact", "--dry-run")
+    ran = observer("purge", "--secrets", "--dry-run")
     assert " events with secrets: " in ran.stdout
     assert "github" in ran.stdout
     assert SECRET not in ran.stdout + ran.stderr
@@ -133,16 +133,16 @@ def test_a_dry_run_counts_by_kind_and_changes_nothing(leaky: Home, observer: Obs
 def test_what_was_begun_is_finished_at_the_next_start(leaky: Home, observer: Observer) -> None:
     begin(leaky, PurgeOrder(seqs=(), redacts=True))
     observer("up")
-    assert "badger" in observer("search", "badger").stdout
+    assert "badger" in observer("search", "badger", "--all").stdout
     observer("down")
     assert found(leaky) == []
 
 
 def test_a_rebuild_redacts_first(leaky: Home, observer: Observer) -> None:
-    ran = observer("rebuild")
+    ran = observer("doctor", "--rebuild")
     assert "events redacted first" in ran.stdout
     assert found(leaky) == []
-    assert json.loads(observer("rebuild", "--json").stdout)["redacted"] == 0
+    assert json.loads(observer("doctor", "--rebuild", "--json").stdout)["redacted"] == 0
 
 
 def test_an_event_keeps_all_but_its_secret(home: Home) -> None:

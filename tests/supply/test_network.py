@@ -225,7 +225,7 @@ def test_a_language_model_is_asked_at_its_address_only(
     monkeypatch.setenv("HTTP_PROXY", f"http://{OUTSIDE}:1")
     for name, value in (("llm_url", f"http://127.0.0.1:{port}/v1"), ("llm_model", "tiny")):
         assert observer("config", "set", name, value, PYTHONPATH=path).returncode == 0
-    tried = observer("llm", "try", PYTHONPATH=path)
+    tried = observer("config", "llm", "--try", PYTHONPATH=path)
     assert "The cart was totalled." in tried.stdout, tried.stderr
     assert connected(guarded()) == {str(("127.0.0.1", port))}
 
@@ -235,6 +235,6 @@ def test_a_model_is_pulled_from_its_address_only(
 ) -> None:
     path = os.environ["PYTHONPATH"]
     observer("config", "set", "model_url", f"http://127.0.0.1:{port}/", PYTHONPATH=path)
-    pulled = observer("model", "pull", "mine", "--sha256", "0" * 64, PYTHONPATH=path)
+    pulled = observer("config", "model", "pull", "mine", "--sha256", "0" * 64, PYTHONPATH=path)
     assert pulled.returncode != 0  # there is none; it was looked for
     assert connected(guarded()) == {str(("127.0.0.1", port))}

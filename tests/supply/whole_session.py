@@ -23,11 +23,11 @@ from observer.cli import main as command_line
 OBSERVER = [sys.executable, "-m", "observer"]
 COMMANDS = (
     "status", "doctor", "search cart", "search total --explain", "timeline {item}",
-    "show {item}", "why cart.py:1", "context", "recall cart", "today", "week", "session",
-    "sessions",
-    "projects", "note list", "note links {note}", "policy", "pause --for 1h", "resume",
-    "tools", "snippets", "config list", "model list", "llm", "export",
-    "rebuild", "backup", "purge --text nowhere --dry-run", "forget {note} --yes",
+    "show {item}", "why cart.py:1", "context", "search --notes cart", "today --days 7", "show",
+    "sessions", "status --space", "status --projects", "note", "note link {note}", "policy",
+    "pause --for 1h", "pause --end", "mcp list", "mcp list --snippets", "config", "config model",
+    "config llm", "log", "export", "doctor --rebuild", "backup",
+    "purge --text nowhere --dry-run", "forget {note} --yes",
 )  # fmt: skip
 
 
@@ -55,7 +55,7 @@ def main(repository: str) -> None:
     observer("import", "git", ".")
     found = json.loads(observer("search", "cart", "--type", "commit", "--json"))
     item = found["observations"][0]["id"]
-    note = json.loads(observer("note", "list", "--json"))[0]["id"]
+    note = json.loads(observer("note", "--json"))[0]["id"]
     for words in COMMANDS:
         observer(*words.format(item=item, note=note).split())
     _speak_mcp()

@@ -140,7 +140,7 @@ def to_item(row: Row) -> Item:
     except _DAMAGES as error:
         raise StoreUnavailable(
             f"what is stored of item {values['id']} is damaged: {error}",
-            hint="make it anew from the log with: observer rebuild",
+            hint="make it anew from the log with: observer doctor --rebuild",
         ) from error
     return Item(**values)
 

@@ -363,7 +363,7 @@ class Vault:
             if self.at(each) is None:
                 raise BadInput(
                     f"there is a file {each}, and nothing of it may be stored",
-                    hint="see why with: observer note folder list, or choose another title",
+                    hint="see why with: observer note folder, or choose another title",
                 )
         if exact := self.at(path):
             return exact

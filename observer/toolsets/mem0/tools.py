@@ -212,7 +212,7 @@ class Mem0:
         memory, item = self._kept(memory_id, user_id, agent_id)
         final_ms = memory.notes.erase(item.id)
         message = f"Memory {memory_id.strip()} deleted successfully"
-        return self._deleted(message, 1, final_ms, how=f"observer note undo {item.id}")
+        return self._deleted(message, 1, final_ms, how=f"observer undo {item.id}")
 
     def delete_all_memories(
         self, *, user_id: UserId = "", agent_id: AgentId = ""

@@ -1,4 +1,4 @@
-"""`observer bench` on this machine, with few rounds, beside a stand-in for another memory."""
+"""`observer doctor speed`, with few rounds, beside a stand-in for another memory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ for line in sys.stdin:
 """
 
 
-FEWER = "from observer.cli import bench, main; bench.QUICK = 0.01; main()"
+FEWER = "from observer.cli import measure, main; measure.QUICK = 0.01; main()"
 
 
 def command(folder: Path, name: str, text: str) -> None:

@@ -1,4 +1,4 @@
-"""What `observer bench` prints follows from its samples; memories are found where they are."""
+"""What `doctor speed` prints follows from its samples; memories are found where they are."""
 
 from __future__ import annotations
 

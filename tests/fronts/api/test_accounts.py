@@ -42,14 +42,14 @@ def _shown(**fields: Any) -> list[str]:
 def test_a_session_says_what_came_of_it_and_what_comes_next() -> None:
     assert _shown(sessions=(SessionRun(session=SESSION, summary=SUMMARY),)) == [
         "app · sessions: 1",
-        "  session 14 codex · Add a login · 2025-03-15 15:00 to 15:05Z",
+        "  s14 codex · Add a login · 2025-03-15 15:00 to 15:05Z",
         "      completed: Wrote it.",
     ]
 
 
 def test_a_session_without_a_summary_says_what_was_asked_and_that_it_goes_on() -> None:
     (_, line) = _shown(sessions=(SessionRun(session=replace(SESSION, status="active")),))
-    assert line == "  session 14 codex · add a login · 2025-03-15 15:00 to 15:05Z, goes on"
+    assert line == "  s14 codex · add a login · 2025-03-15 15:00 to 15:05Z, goes on"
 
 
 def test_a_session_of_which_nothing_is_known_is_only_counted() -> None:
@@ -88,7 +88,7 @@ def test_a_session_is_shown_with_its_summary_and_its_items() -> None:
     ran = SessionRun(session=replace(SESSION, parent="mother"), summary=SUMMARY)
     text = accounts.of_session(SessionTimeline(ran=ran, items=(COMMIT,), left_out=0), name)
     assert text.splitlines() == [
-        "session 14 · codex abc · app · branch main · ended · of session mother",
+        "s14 · codex abc · app · branch main · ended · of session mother",
         "2025-03-15 15:00 to 15:05Z · prompts: 1, events: 9",
         "",
         "#57 summary · Add a login · 2025-03-15 15:00Z",
@@ -157,7 +157,7 @@ def test_the_work_of_a_sub_agent_in_a_session_of_its_own_stands_under_its_delega
         children=(child(21, 10), child(22, 11), child(23, 30)),
     )
     lines = accounts.of_session(said, name).splitlines()
-    assert "sub-agents in sessions 21, 22, 23" in lines
+    assert "sub-agents in sessions s21, s22, s23" in lines
     shown = [line.partition(" · ")[0] for line in lines if line.lstrip()[:1] == "#"]
     assert shown == [
         *("#1 delegation", "  #4 command"),

@@ -94,7 +94,7 @@ def test_an_unknown_prompt_is_a_protocol_error(face: McpHandlers) -> None:
 
 
 def test_a_prompt_without_a_project_names_the_fix(face: McpHandlers) -> None:
-    with pytest.raises(MCPError, match=r"name one, such as .*observer projects"):
+    with pytest.raises(MCPError, match=r"name one, such as .*observer status --projects"):
         asyncio.run(face.get_prompt(ANY, types.GetPromptRequestParams(name="resume_work")))
 
 

@@ -73,7 +73,7 @@ def test_an_error_is_text_that_names_the_fix(ask: Any) -> None:
     result = ask(call("search", query="jwt", project="nowhere"))
     assert result.is_error
     assert result.content[0].text.startswith("no project 'nowhere'\nhint: name one, such as ")
-    assert result.content[0].text.endswith("; observer projects lists them")
+    assert result.content[0].text.endswith("; observer status --projects lists them")
 
 
 def test_a_note_goes_to_the_project_of_the_folder(ask: Any) -> None:

@@ -455,7 +455,7 @@ def test_a_note_is_forgotten_once(tools: dict[str, Tool], as_type: Any) -> None:
     kept = ask(tools, "memory", action="remember", content="to be forgotten")["id"]
     assert says(tools, "memory", action="forget", id=as_type(kept)) == (
         f"Memory {kept} deleted.\nFinal at 2025-03-16T14:46:40Z; until then its owner brings it"
-        f" back with: observer note undo {kept}"
+        f" back with: observer undo {kept}"
     )
     assert says(tools, "memory", action="forget", id=as_type(kept)) == f"Memory {kept} not found."
     assert ask(tools, "memory", action="recall", query="forgotten")["memories"] == []

@@ -1,7 +1,8 @@
-"""A time is never shown without its zone."""
+"""Agents see the zone of each time, people where it is not that of their own clock."""
 
 from __future__ import annotations
 
+import time
 from contextvars import copy_context
 
 import pytest
@@ -18,7 +19,20 @@ def test_agents_are_shown_utc_and_people_their_own_time() -> None:
         return moment.minute(AT_MS)
 
     assert moment.minute(AT_MS) == "2025-03-15 15:00Z"
-    assert copy_context().run(on_a_terminal) == "2025-03-15 20:30 +05:30"
+    assert copy_context().run(on_a_terminal) == "2025-03-15 20:30"
+
+
+def test_a_time_of_the_other_season_says_its_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def shown(at_ms: int) -> str:
+        moment.show_local()
+        return moment.minute(at_ms)
+
+    with monkeypatch.context() as patched:
+        patched.setenv("TZ", "Europe/Oslo")
+        time.tzset()
+        year = [copy_context().run(shown, AT_MS + month * 30 * 86_400_000) for month in range(12)]
+    time.tzset()
+    assert {one[16:] for one in year} in ({"", " +01:00"}, {"", " +02:00"})
 
 
 @pytest.mark.usefixtures("in_kolkata")

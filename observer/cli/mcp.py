@@ -1,6 +1,4 @@
-"""`observer tools`: what an MCP client can be offered, and what that costs an agent's context.
-
-What toolsets offer, and what being offered them costs an agent's context.
+"""`observer mcp`: the server that clients start, and what they can be offered at what price.
 
 Counted is what clients hand to a model: names, descriptions and parameters, and the guide. The
 schemas of results are not, since clients keep those to themselves.
@@ -14,7 +12,11 @@ from typing import cast
 import click
 import orjson
 
-from observer.cli.output import emit, json_option, note, table
+from observer.cli.commands import Group
+from observer.cli.output import emit, json_option, note, say, table
+from observer.config_files.context import current_context
+from observer.config_files.json_entries import snippets
+from observer.core.paths import home
 from observer.memory.api import Memory
 from observer.toolsets.registry import chosen, tools_of, toolsets
 from observer.views import render
@@ -41,19 +43,14 @@ class ToolsetOffer(ResultRow):
     tools: list[ToolOffer]
 
 
-def offers() -> list[ToolsetOffer]:
-    """Return every toolset."""
-    return [_offer(name) for name in toolsets()]
-
-
-def together(names: Sequence[str]) -> list[ToolsetOffer]:
-    """Return the toolsets of a choice.
+def offers(names: Sequence[str]) -> list[ToolsetOffer]:
+    """Return the toolsets of a choice; without one, all.
 
     Raises:
         BadInput: two of them have a tool of the same name.
     """
     tools_of(tuple(names), _NO_MEMORY, str)
-    return [_offer(name) for name in names]
+    return [_offer(name) for name in names or toolsets()]
 
 
 def _offer(name: str) -> ToolsetOffer:
@@ -80,12 +77,29 @@ def _tool(tool: Tool) -> ToolOffer:
 GUIDE_CHARS = 60
 
 
-@click.command("tools", epilog="Example: observer tools core,mem0")
-@click.argument("toolsets", required=False)
+@click.group("mcp", cls=Group, invoke_without_command=True, epilog="Example: observer mcp list")
+@click.option("--tools", metavar="NAME[,NAME]", help="Toolsets to offer; core if left out.")
+@click.pass_context
+def mcp_command(context: click.Context, *, tools: str | None) -> int:
+    """Serve MCP on standard input and output: editors start it."""
+    if context.invoked_subcommand is not None:
+        return 0
+    from observer.pump import pump  # noqa: PLC0415 - `observer.__main__` comes here only for the help
+
+    return pump.main(["--tools", tools] if tools else [])
+
+
+@mcp_command.command("list", epilog="Example: observer mcp list core,mem0")
+@click.argument("toolsets", required=False, metavar="[NAME,NAME]")
+@click.option("--snippets", "entries", is_flag=True, help="The entry of each client, to add it.")
 @json_option
-def tools_command(*, toolsets: str | None, as_json: bool) -> None:
-    """List all toolsets and tools, or those of a choice, with the tokens that each costs."""
-    found = together(chosen(toolsets)) if toolsets else offers()
+def list_command(*, toolsets: str | None, entries: bool, as_json: bool) -> None:
+    """List toolsets and tools with the tokens that each costs."""
+    names = chosen(toolsets) if toolsets else ()
+    if entries:
+        _show_snippets(",".join(names), as_json=as_json)
+        return
+    found = offers(names)
     if as_json:
         emit(found)
         return
@@ -94,6 +108,16 @@ def tools_command(*, toolsets: str | None, as_json: bool) -> None:
     if toolsets:
         note(f"{sum(each.tokens for each in found):,} tokens in all")
     note("choose with: observer mcp --tools NAME,NAME (core if left out), over HTTP with /mcp/NAME")
+
+
+def _show_snippets(tools: str, *, as_json: bool) -> None:
+    found = snippets(current_context(home(), tools=tools))
+    if as_json:
+        emit([one._asdict() for one in found])
+        return
+    for one in found:
+        say(f"{one.client}: {one.instruction}")
+        say(f"  {one.text}", is_exact=True)
 
 
 def _rows(offer: ToolsetOffer) -> Iterator[tuple[str, str, str, str]]:

@@ -1,18 +1,16 @@
-"""`observer du`: disk usage by part, project and type, and what retention would free."""
+"""`observer status --space`: disk usage by part, project and type, and what retention frees."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
 
-import click
-
-from observer.cli.output import emit, json_option, say, table
+from observer.cli.output import emit, say, table
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.config import Settings
-from observer.core.paths import Home, home
-from observer.core.text import counted
+from observer.core.paths import Home
+from observer.core.text import counted, size_text
 from observer.core.value import Value
 from observer.purge import size_cap
 from observer.purge.expire import going
@@ -25,10 +23,12 @@ class Space(Value):
     """The disk usage of a home, in bytes.
 
     `database` is by use of the database's pages; events count by their JSON there. `expired` is
-    what retention removes next, with all that is derived of it.
+    what retention removes next, with all that is derived of it. `program` is an observer that is
+    installed into the home, which the total leaves out.
     """
 
     total: int
+    program: int
     files: dict[str, int]
     database: dict[str, int]
     projects: dict[str, EventVolume]
@@ -38,22 +38,25 @@ class Space(Value):
     max_home_mb: int
 
 
-@click.command("du", epilog="Example: observer du --json")
-@json_option
-def du_command(*, as_json: bool) -> None:
+def show_space(here: Home, *, as_json: bool) -> None:
     """Show what takes the space, by part, project and type, and what retention would free."""
-    found = _measured(home())
+    found = _measured(here)
     if as_json:
         emit(found)
         return
-    rows = [(name, _mib(size)) for name, size in found.files.items() if size]
-    rows += [(f"database: {name}", _mib(size)) for name, size in found.database.items() if size]
-    limit = f" of {found.max_home_mb:,} MiB" if found.max_home_mb else ""
-    table(("part", "MiB"), [*rows, ("total" + limit, _mib(found.total))])
+    rows = [(name, size_text(size)) for name, size in found.files.items() if size]
+    rows += [
+        (f"database: {name}", size_text(size)) for name, size in found.database.items() if size
+    ]
+    limit = f" of {size_text(found.max_home_mb << 20)}" if found.max_home_mb else ""
+    rows.append((f"total{limit}", size_text(found.total)))
+    if found.program:
+        rows.append(("observer itself, not in the total", size_text(found.program)))
+    table(("part", "size"), rows)
     for name, parts in (("project", found.projects), ("type", found.types)):
         say("")
         _volumes(name, parts)
-    gone = f"{counted(found.expired.events, 'event')} of {_mib(found.expired.bytes)} MiB"
+    gone = f"{counted(found.expired.events, 'event')} of {size_text(found.expired.bytes)}"
     say(f"\nretention takes out next: {gone}")
 
 
@@ -73,8 +76,8 @@ def show_going(here: Home, settings: Settings) -> bool:
 
 
 def _volumes(name: str, parts: Mapping[str, EventVolume]) -> None:
-    columns = (name, "events", "MiB", "oldest", "newest")
-    table(columns, [(each, *_row(amount)) for each, amount in parts.items()])
+    columns = (name, "events", "size", "oldest", "newest")
+    table(columns, [(each, *_row(amount)) for each, amount in parts.items()], spare=("oldest",))
 
 
 def _measured(here: Home) -> Space:
@@ -86,6 +89,7 @@ def _measured(here: Home) -> Space:
         space = dict(reader.space())
     files = size_cap.files(here)
     return Space(
+        program=size_cap.program_bytes(here),
         total=sum(files.values()),
         files=files,
         database=space,
@@ -115,8 +119,4 @@ def _all(found: Mapping[tuple[int, str], EventVolume]) -> EventVolume:
 def _row(amount: EventVolume) -> tuple[str, ...]:
     times = (amount.oldest_ms, amount.newest_ms)
     shown = ("" if at_ms is None else minute(at_ms) for at_ms in times)
-    return f"{amount.events:,}", _mib(amount.bytes), *shown
-
-
-def _mib(size_bytes: int) -> str:
-    return f"{size_bytes / (1 << 20):,.1f}"
+    return f"{amount.events:,}", size_text(amount.bytes), *shown

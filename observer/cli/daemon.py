@@ -1,4 +1,4 @@
-"""The commands that programs start rather than people: `mcp` and `daemon`.
+"""`observer daemon`, which programs start rather than people.
 
 Little is imported here: of twenty processes that start a daemon at once, nineteen end at the lock.
 """
@@ -15,19 +15,6 @@ from observer.core.clock import now_ms
 from observer.core.errors import ObserverError
 from observer.core.paths import Home, home
 from observer.daemon.home_guard import take
-
-
-@click.command(
-    "mcp",
-    context_settings={"ignore_unknown_options": True},
-    epilog="Example: claude mcp add observer -- observer mcp",
-)
-@click.option("--tools", help="Names of the toolsets to offer, separated by commas.")
-def mcp_command(*, tools: str | None) -> int:
-    """Serve MCP on standard input and output; editors start this command."""
-    from observer.pump import pump  # noqa: PLC0415 - `observer.__main__` comes here only for the help
-
-    return pump.main(["--tools", tools] if tools else [])
 
 
 @click.command("daemon", hidden=True, epilog="Example: observer daemon")

@@ -1,0 +1,52 @@
+"""`observer log`: what the daemon says of its work."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from observer.cli.output import emit, json_option, limit_option, say
+from observer.core.errors import NotFound
+from observer.core.paths import home, open_plain
+
+LOOK_S = 0.3
+
+
+@click.command("log", epilog="Example: observer log --follow")
+@click.option("--follow", "-f", is_flag=True, help="Go on with what it says, until Ctrl-C.")
+@limit_option(20, "Most lines.")
+@json_option
+def log_command(*, follow: bool, limit: int, as_json: bool) -> None:
+    """Show the last lines of the daemon's log."""
+    path = home().logs / "daemon.log"
+    try:
+        file = _opened(path)
+    except FileNotFoundError as error:
+        raise NotFound(f"there is no {path}", hint="start the daemon: observer up") from error
+    show = emit if as_json else say
+    for line in deque(file, limit):
+        show(line.rstrip("\n"))
+    for line in _following(path, file) if follow else ():
+        show(line.rstrip("\n"))
+
+
+def _opened(path: Path) -> TextIO:
+    return os.fdopen(open_plain(path, os.O_RDONLY), encoding="utf-8", errors="replace")
+
+
+def _following(path: Path, file: TextIO) -> Iterator[str]:
+    """Yield lines as they are written, also into the file that follows a full one."""
+    while True:
+        yield from file
+        if path.exists() and path.stat().st_ino != os.fstat(file.fileno()).st_ino:
+            file.close()
+            file = _opened(path)
+        sys.stdout.flush()
+        time.sleep(LOOK_S)
