@@ -94,7 +94,7 @@ def install_command(
     else:
         code = setup.install_found(context, yes=yes, **options)
     if any(one.scope == EVERYWHERE for one in Spool(home().spool).pauses.now(now_ms())):
-        note("recording is paused everywhere; record again with: observer resume")
+        note("recording is paused everywhere; record again with: observer pause --end")
     return code
 
 
@@ -190,7 +190,7 @@ def _leave(
         return
     say(f"nothing is recorded any more; left: {listed(left) or 'nothing'}")
     if not memory:
-        note("record again: observer install, observer resume; delete the memory: add --memory")
+        note("record again: observer install, observer pause --end; delete the memory: add --memory")
 
 
 def _perform_all(

@@ -1,4 +1,4 @@
-"""`observer doctor speed` and `recall`: how fast observer is here, and how well it finds."""
+"""`observer doctor speed` and `doctor recall`: how fast observer is here, and how well it finds."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def _single(name: str, folder: Path) -> ModelInfo:
         if info.name == name:
             return info
     names = ", ".join(info.name for info in every)
-    raise NotFound(f"no model {name!r}", hint=f"one of: {names}; or: observer model pull")
+    raise NotFound(f"no model {name!r}", hint=f"one of: {names}; or: observer config model pull")
 
 
 def chosen(name: str, folder: Path) -> ModelInfo:
