@@ -42,7 +42,7 @@ ASKED_CHARS, REPLY_CHARS = 2000, 800
 Of 38 answers that final replies held, 37 stand within 800 characters, 30 within 400."""
 _SUBSTANCE = 400
 """Characters of a reply that is worth finding, whatever was asked, and of prompt and reply together
-where git alone was called or the work was committed: less repeats the commit."""
+where git alone was called, or work was committed without a request: less repeats the commit."""
 _COMMITTED = "Committed: "
 _REPLY = 400
 _OF_ONE_KIND = 12
@@ -199,7 +199,7 @@ def says_something(turn: Turn) -> bool:
     """
     if turn.is_over and not (turn.reply or turn.files or turn.commits):
         return False
-    if turn.commits or turn.calls == (GIT,):
+    if turn.calls == (GIT,) or (turn.commits and not (turn.title and turn.files)):
         return len(turn.asked) + len(turn.reply) >= _SUBSTANCE
     return bool(turn.title or turn.files or len(turn.reply) >= _SUBSTANCE)
 

@@ -136,9 +136,12 @@ def search(
         others = [hit for ids in lists for hit in loader.hits(ids[: max(step, _LOOKED_AT)])]
         ordered = together(ordered, others, _nearness(sources.reader, others))
     ordered = ordered[: len(hits)]
-    # What an expression asks for must hold.
-    newest = _newest(sources.reader, filters) if ordered and not wanted.expression else []
-    ordered = _fused(ordered, newest, PLACE if found.by_chance > MANY else NEWEST, now_ms=now_ms)
+    # What an expression asks for must hold, and where a hit holds all words, nothing is left open.
+    is_whole = any(len(hit.signals.terms) >= len(wanted.words) for hit in ordered)
+    weight = PLACE if found.by_chance > MANY else 0 if is_whole else NEWEST
+    if ordered and weight and not wanted.expression:
+        fused = _fused(ordered, _newest(sources.reader, filters), weight, now_ms=now_ms)
+        ordered = fused[: max(limit, len(ordered))]
     ordered = _grouped(ordered)
     notices = [wanted.notice, *([] if ordered else _unknown(sources, filters))]
     if ordered:
@@ -183,7 +186,7 @@ def _newest(reader: StoreReader, filters: Filters) -> list[Item]:
 
 
 def _fused(ordered: list[Hit], newest: list[Item], weight: float, *, now_ms: int) -> list[Hit]:
-    """Return as many hits as were found, by the reciprocal ranks of what fits and what is newest.
+    """Return hits by the reciprocal ranks of what fits and what is newest.
 
     What stands where it does for being new is marked.
     """
@@ -196,7 +199,7 @@ def _fused(ordered: list[Hit], newest: list[Item], weight: float, *, now_ms: int
             age = HitSignals(recency=recency(item.created_ms, now_ms=now_ms))
             hit = hits.get(item.id) or Hit(item=item, score=0.0, signals=age)
             hits[item.id] = replace(hit, signals=replace(hit.signals, is_newest=True))
-    return sorted(hits.values(), key=lambda hit: -worth[hit.item.id])[: len(ordered)]
+    return sorted(hits.values(), key=lambda hit: -worth[hit.item.id])
 
 
 def _nearness(reader: StoreReader, hits: Sequence[Hit]) -> Nearness:

@@ -491,7 +491,7 @@ def titles_of_newest(hits: Sequence[Hit]) -> list[str]:
 
 def test_the_last_piece_of_each_session_stands_among_what_fits_best(worked: Sources) -> None:
     found = run(worked, "round the total of zebras and badgers").hits
-    assert titles_of_newest(found) == ["", "", "", "Till", ""]
+    assert titles_of_newest(found)[:5] == ["", "", "", "Till", ""]
     assert all(hit in SearchHits(hits=found).above_floor().hits for hit in found)
 
 
