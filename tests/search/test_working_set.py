@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -54,38 +54,56 @@ def commands(store: SqliteStore) -> list[str]:
         return working_checks(RecentSessions(reader, HERE).all)
 
 
-def test_what_was_written_often_and_lately_comes_first(
-    store: SqliteStore, add: Callable[..., None]
-) -> None:
-    add(1, files_read=("old.py",), files_modified=("cart.py",))
-    add(2, files_read=("prices.py",), files_modified=("cart.py",))
-    add(3, files_read=("prices.py",))
-    assert files(store) == ["cart.py", "prices.py", "old.py"]
+@pytest.fixture
+def work(store: SqliteStore, an_item: Make) -> Callable[..., None]:
+    """Store work that changed files, each a turn unless it is said to be a commit, oldest first."""
+
+    def work(*changed: Sequence[str], kind: str = "turn", after: int = 0) -> None:
+        items = [
+            an_item(after + at, type=kind, created_ms=after + at, files_modified=tuple(paths))
+            for at, paths in enumerate(changed, start=1)
+        ]
+        with store.write() as writer:
+            writer.put_items(items)
+
+    return work
 
 
-def test_commits_count_whoever_made_them(
-    store: SqliteStore, add: Callable[..., None], an_item: Make
+def test_what_was_changed_often_and_lately_comes_first(
+    store: SqliteStore, work: Callable[..., None]
 ) -> None:
-    add(1, files_read=("a.py",))
-    with store.write() as writer:
-        writer.put_items([an_item(50, type="commit", files_modified=("b.py", "c.py"))])
+    work(["cart.py", "old.py"], ["cart.py", "prices.py"], ["prices.py"])
+    assert files(store) == ["prices.py", "cart.py", "old.py"]
+
+
+def test_commits_count_half_whoever_made_them(
+    store: SqliteStore, work: Callable[..., None]
+) -> None:
+    work(["a.py"])
+    work(["b.py", "c.py"], kind="commit", after=10)
     assert files(store) == ["a.py", "b.py", "c.py"]
 
 
-def test_what_is_touched_again_and_again_outweighs_what_was_touched_once(
-    store: SqliteStore, add: Callable[..., None]
+def test_what_is_changed_again_and_again_outweighs_what_was_changed_once(
+    store: SqliteStore, work: Callable[..., None]
 ) -> None:
-    for number in range(1, 30):
-        add(number, files_read=("README.md",))
-    add(30, files_read=("once.py",))
-    add(31)
-    assert files(store) == ["README.md", "once.py"]
+    work(*[["README.md"]] * 60, ["once.py"], *[["other.py"]] * 30)
+    assert files(store) == ["other.py", "README.md", "once.py"]
+
+
+def test_what_sessions_merely_read_stands_behind(
+    store: SqliteStore, add: Callable[..., None], work: Callable[..., None]
+) -> None:
+    work(["changed.py"])
+    add(40, files_read=("older.py", "changed.py"))
+    add(41, files_read=("newer.py",))
+    assert files(store) == ["changed.py", "newer.py", "older.py"]
 
 
 def test_files_elsewhere_and_lock_files_are_left_out(
-    store: SqliteStore, add: Callable[..., None]
+    store: SqliteStore, work: Callable[..., None]
 ) -> None:
-    add(1, files_read=("/etc/hosts", "../x.py", "~/y", "web/package-lock.json", "a.py"))
+    work(["/etc/hosts", "../x.py", "~/y", "web/package-lock.json", "a.py"])
     assert files(store) == ["a.py"]
 
 
