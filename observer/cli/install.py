@@ -190,7 +190,9 @@ def _leave(
         return
     say(f"nothing is recorded any more; left: {listed(left) or 'nothing'}")
     if not memory:
-        note("record again: observer install, observer pause --end; delete the memory: add --memory")
+        note(
+            "record again: observer install, observer pause --end; delete the memory: add --memory"
+        )
 
 
 def _perform_all(

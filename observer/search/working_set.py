@@ -57,7 +57,7 @@ class CommandForm(msgspec.Struct, frozen=True):
 def likely_files(reader: StoreReader, project_id: int, pasts: Sequence[PastSession]) -> list[str]:
     """Return the files of a project by how much its last turns and commits changed them.
 
-    What sessions merely read stands behind. Paths are relative to the project's root; those outside
+    What sessions changed without a prompt, or merely read, stands behind. Paths are relative to the project's root; those outside
     of it are left out.
     """
     work = Filters(project_id=project_id, types=("turn", "commit"))
@@ -70,8 +70,9 @@ def likely_files(reader: StoreReader, project_id: int, pasts: Sequence[PastSessi
         age += item.type == "turn"
     # Sorted by name first, so that equal weights keep their order from one session to the next.
     changed = sorted(sorted(weights), key=lambda path: -weights[path])
-    read = [path for past in pasts for path in past.summary.files_read]
-    return [path for path in dict.fromkeys([*changed, *read]) if _is_of_work(path)]
+    summaries = [past.summary for past in pasts]
+    others = [path for one in summaries for path in (*one.files_modified, *one.files_read)]
+    return [path for path in dict.fromkeys([*changed, *others]) if _is_of_work(path)]
 
 
 def working_checks(pasts: Sequence[PastSession]) -> list[str]:
