@@ -57,8 +57,8 @@ class CommandForm(msgspec.Struct, frozen=True):
 def likely_files(reader: StoreReader, project_id: int, pasts: Sequence[PastSession]) -> list[str]:
     """Return the files of a project by how much its last turns and commits changed them.
 
-    What sessions changed without a prompt, or merely read, stands behind. Paths are relative to the project's root; those outside
-    of it are left out.
+    What sessions changed without a prompt, or merely read, stands behind. Paths are relative to
+    the project's root; those outside of it are left out.
     """
     work = Filters(project_id=project_id, types=("turn", "commit"))
     weights: dict[str, float] = defaultdict(float)
