@@ -157,21 +157,19 @@ def _is_found(hit: Hit) -> bool:
 
 
 def _folded(hits: Sequence[Hit]) -> list[Hit]:
-    """Return hits with each summary folded into a turn of its session that fits better, if any.
+    """Return hits with those summaries behind all others that list what a better hit says in full.
 
-    The turn says in full what the summary lists; it names the summary as one that says the same.
+    That is a turn of their session. They stay in the answer: some clients show them by themselves.
     """
-    kept: dict[int, Hit] = {}
-    turns: dict[int | None, int] = {}
+    turns: set[int | None] = set()
+    first: list[Hit] = []
+    behind: list[Hit] = []
     for hit in hits:
-        turn = turns.get(hit.item.session_id) if hit.item.kind == "summary" else None
-        if turn is not None:
-            kept[turn] = replace(kept[turn], alike=(*kept[turn].alike, hit.item.id))
-            continue
-        kept[hit.item.id] = hit
+        is_said = hit.item.kind == "summary" and hit.item.session_id in turns
+        (behind if is_said else first).append(hit)
         if hit.item.type == TURN:
-            turns.setdefault(hit.item.session_id, hit.item.id)
-    return list(kept.values())
+            turns.add(hit.item.session_id)
+    return first + behind
 
 
 def _grouped(hits: Sequence[Hit]) -> list[Hit]:
