@@ -37,7 +37,7 @@ from observer.observations.quoting import finding, opening, quoted
 TURN = "turn"
 MEMORY, GIT, OTHER = "memory", "git", "other"
 """Sorts of calls of tools in a turn."""
-ASKED_CHARS, REPLY_CHARS = 2000, 800
+ASKED_CHARS, REPLY_CHARS = 4000, 800
 """A prompt and a reply are quoted up to the paragraph that reaches so far; the log has the whole.
 Of 38 answers that final replies held, 37 stand within 800 characters, 30 within 400."""
 _SUBSTANCE = 400

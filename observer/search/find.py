@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from observer.core.filters import Filters
 from observer.core.model import Item
 from observer.core.value import Value
+from observer.observations.turns import TURN
 from observer.search.candidates import BY_WORDS, LEGS, NO_MEANING, Leg, Sources, searched
 from observer.search.dedupe import Deduplicator
 from observer.search.eligible import Nearness, outranked, together
@@ -47,7 +48,7 @@ questions and prompts of one repository; docs/benchmarks.md has those of another
 MANY = 10
 """Items that hold all words of a query by chance from which on its words choose nothing: the newest
 work comes first."""
-_WORK = ("turn", "commit")
+_WORK = (TURN, "commit")
 _RECENT, _SHOWN = 40, 3
 """Turns and commits, the newest, that are looked at, and those of them that count."""
 _SPARE = 2
@@ -131,7 +132,7 @@ def search(
     hits = [hit for ids in lists for hit in _best(loader, ids, limit)]
     # What an expression asks for need not be words: what it must not be, or not hold.
     hits = [hit for hit in hits if wanted.expression or _is_found(hit)]
-    ordered = sorted(outranked(with_newer(loader, hits)), key=order)
+    ordered = _folded(sorted(outranked(with_newer(loader, hits)), key=order))
     if any(hit.item.kind == "note" for hit in ordered):
         others = [hit for ids in lists for hit in loader.hits(ids[: max(step, _LOOKED_AT)])]
         ordered = together(ordered, others, _nearness(sources.reader, others))
@@ -156,6 +157,22 @@ def search(
 def _is_found(hit: Hit) -> bool:
     """Return True if a hit holds a word of the query, or is near enough to what it means."""
     return has_signal(hit.signals) or (hit.item.kind != "summary" and is_merely_near(hit.signals))
+
+
+def _folded(hits: Sequence[Hit]) -> list[Hit]:
+    """Return hits with those summaries behind all others that list what a better hit says in full.
+
+    That is a turn of their session. They stay in the answer: some clients show them by themselves.
+    """
+    turns: set[int | None] = set()
+    first: list[Hit] = []
+    behind: list[Hit] = []
+    for hit in hits:
+        is_said = hit.item.kind == "summary" and hit.item.session_id in turns
+        (behind if is_said else first).append(hit)
+        if hit.item.type == TURN:
+            turns.add(hit.item.session_id)
+    return first + behind
 
 
 def _grouped(hits: Sequence[Hit]) -> list[Hit]:

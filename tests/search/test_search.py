@@ -569,6 +569,24 @@ def test_the_summary_of_a_session_stands_below_what_took_the_place_of_its_words(
     assert titles(run(filled(old, new, summary), "cents in money"))[0] == new.title
 
 
+@pytest.mark.parametrize(
+    ("title", "session", "expected"),
+    [
+        pytest.param("retry limit of uploads", 3, ["turn", "fix", "summary"], id="fits-better"),
+        pytest.param("limit", 3, ["summary", "fix", "turn"], id="fits-less"),
+        pytest.param("retry limit of uploads", 4, ["turn", "summary", "fix"], id="other-session"),
+    ],
+)
+def test_a_summary_stands_behind_all_others_where_a_turn_of_its_session_fits_better(
+    filled: Filled, an_item: Make, title: str, session: int, expected: list[str]
+) -> None:
+    turn = an_item(1, type="turn", title=title, session_id=session)
+    summary = an_item(2, kind="summary", type="summary", title="retry limit", session_id=3)
+    fix = an_item(3, type="fix", title="the uploads, at last, and what became of them")
+    found = run(filled(turn, summary, fix), "retry limit of uploads")
+    assert [hit.item.type for hit in found.hits] == expected
+
+
 def test_a_session_that_only_asked_stands_below_what_answers(filled: Filled, an_item: Make) -> None:
     question = "What did we decide about the retry limit?"
     asked = an_item(1, kind="summary", type="summary", category=QUESTION, title=question)
