@@ -67,7 +67,7 @@ def get_command(*, name: str, as_json: bool) -> None:
 @click.option("--yes", "-y", is_flag=True, help="Do not ask, where it deletes something.")
 @json_option
 def set_command(*, name: str, values: tuple[str, ...], yes: bool, as_json: bool) -> None:
-    """Change one setting, in force when this returns; ask before one deletes."""
+    """Change one setting, at once; ask before one deletes."""
     _known(name)
     given: Any = list(filter(None, values)) if name in config.LISTS else " ".join(values)
     value = msgspec.to_builtins(config.check({name: given}, source="the command line"))[name]

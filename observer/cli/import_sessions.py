@@ -62,7 +62,7 @@ def import_sessions(
     if not how.as_json:
         _show(plans)
     if how.dry_run or not new:
-        _leave(plans, how)
+        _leave(plans, choice, how)
     else:
         if how.asks:
             confirm_once(
@@ -106,11 +106,13 @@ def _refuse_strange(
         )
 
 
-def _leave(plans: Sequence[Plan], how: Manner) -> None:
+def _leave(plans: Sequence[Plan], choice: Choice, how: Manner) -> None:
     if how.as_json:
         emit([_outcome(plan, Counter()) for plan in plans])
     elif not how.dry_run:
-        say("nothing new to import" if plans else "nothing was found")
+        elsewhere = "if it lies elsewhere, name where: observer import SOURCE PATH"
+        more = "leave out an option" if choice.since_ms or choice.project else elsewhere
+        say("nothing new to import" if plans else f"nothing was found: {more}")
 
 
 def _import(home: Home, plans: Sequence[Plan], finished: FinishedImports, how: Manner) -> None:

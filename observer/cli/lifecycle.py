@@ -57,7 +57,7 @@ def down_command(*, wait_s: float, as_json: bool) -> None:
 @click.option("--projects", is_flag=True, help="The projects that have memories.")
 @json_option
 def status_command(*, space: bool, projects: bool, as_json: bool) -> None:
-    """Show whether the daemon runs, what it stored, and what is recorded here."""
+    """Show whether the daemon runs, and what is recorded here."""
     if space:
         from observer.cli.space import show_space  # noqa: PLC0415 - half a second, for this alone
 

@@ -206,7 +206,7 @@ def _show(shown: PurgePreview) -> None:
         stays = f"{counted(shown.on_branch, 'event')} happened on the branch of that name"
         say(f"{stays}, and stay; nothing else of them holds it")
     if not (shown.events or shown.files or shown.note_files):
-        say("nothing is stored of it")
+        say("nothing is stored of it; look what is: observer search --all")
         return
     say(f"{counted(shown.events, 'event')}{breakdown(shown.kinds)}")
     say(f"why{breakdown(shown.why)}")

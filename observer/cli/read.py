@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from observer.api.asking import NO_START, nothing, scope_line
 from observer.cli.ask import ask, rows_of, show
 from observer.cli.options import filter_options, named_project, scope_options
 from observer.cli.output import emit, json_option, limit_option, note, say, table
@@ -57,7 +58,7 @@ def context_command(*, project: str | None, client: str, explain: bool, as_json:
     elif printed:
         show(printed.rstrip("\n"), as_json=False, is_exact=True)
     else:
-        note("nothing: the daemon has written no context for this folder; see: observer status")
+        note(NO_START)
 
 
 def _printed(project: str | None, client: str) -> str:
@@ -122,7 +123,10 @@ def sessions_command(*, as_json: bool, **options: Any) -> None:  # noqa: ANN401 
         return
     say(reply.scope)
     if not rows:
-        note("no session yet; connect a client with: observer install")
+        why = "no session goes on" if options["active"] else "no session yet"
+        more = "leave out --active" if options["active"] else "connect a client: observer install"
+        say(nothing(why, more, everywhere=reply.scope == scope_line("")))
+        return
     columns = ("id", "client", "project", "status", "last active", "events", "what for")
     table(columns, map(_session, rows), spare=("events", "status", "project", "client"))
 

@@ -57,7 +57,8 @@ def show_space(here: Home, *, as_json: bool) -> None:
         say("")
         _volumes(name, parts)
     gone = f"{counted(found.expired.events, 'event')} of {size_text(found.expired.bytes)}"
-    say(f"\nretention takes out next: {gone}")
+    none = "nothing; to keep less: observer config set retention_days DAYS"
+    say(f"\nretention takes out next: {gone if found.expired.events else none}")
 
 
 def show_going(here: Home, settings: Settings) -> bool:

@@ -1,7 +1,8 @@
 """Redacts what was stored before its secrets were recognised, while the daemon goes on.
 
-`observer purge --secrets` applies all of today's rules; this takes out the values that `redaction.seen` has
-come to know, written as they were recognised. A kill at any moment is made good by the next look.
+`observer purge --secrets` applies all of today's rules; this takes out the values that
+`redaction.seen` has come to know, written as they were recognised. A kill at any
+moment is made good by the next look.
 """
 
 from __future__ import annotations

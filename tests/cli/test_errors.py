@@ -192,7 +192,7 @@ def test_a_folder_of_no_project_has_an_empty_context(
     monkeypatch.chdir(tmp_path)
     ran = run("context")
     assert (ran.code, ran.out) == (0, "")
-    assert "the daemon has written no context for this folder" in ran.err
+    assert "an agent is given nothing yet" in ran.err
     assert run("context", "-p", ".").code == 3
 
 
