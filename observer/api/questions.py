@@ -5,6 +5,7 @@ Both give the same answer. Most are MCP tools with additions for people.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from functools import partial
@@ -126,7 +127,15 @@ def _search(  # noqa: PLR0913 - one of each option
 
 
 def _timeline(memory: Memory, asked: CommandRequest, *, anchor: str, **others: Any) -> CommandReply:  # noqa: ANN401 - of the tool
-    return _of_tool(memory, asked, tool="timeline", anchor_id=memory.resolve(anchor), **others)
+    try:
+        found = memory.resolve(anchor)
+    except NotFound as error:
+        if not re.fullmatch(r"s\d+", anchor):
+            raise
+        raise NotFound(
+            error.message, hint=f"a session is shown by: observer show {anchor}"
+        ) from error
+    return _of_tool(memory, asked, tool="timeline", anchor_id=found, **others)
 
 
 def _show(

@@ -85,12 +85,13 @@ def described(here: Here) -> list[tuple[str, str]]:
     lines = [("here", f"{here.root}: {recorded}")]
     lines.append(("heard here", heard or "nobody yet; connect your clients: observer install"))
     if here.given:
-        whom = "the next agent will get"
+        whom, of = "to nobody yet", ""
         if here.given_ms is not None:
-            whom = f"{here.given_to} got {age_text(at_ms - here.given_ms)} ago"
+            whom = f"to {here.given_to} {age_text(at_ms - here.given_ms)} ago"
             changed_ms = Path(here.given).stat().st_mtime_ns // 1_000_000
-            whom += ", before it changed," if changed_ms > here.given_ms else ""
-        lines.append(("given", f"{whom} {here.given}"))
+            whom += ", changed since" if changed_ms > here.given_ms else ""
+            of = f" --client {here.given_to}"
+        lines.append(("given", f"{whom}; see: observer context{of}"))
     return lines
 
 

@@ -280,7 +280,10 @@ def _change(handle: str, action: str, *, as_json: bool, **asked: object) -> None
         emit(after)
         return
     marks = ", ".join(filter(None, (after["approval"], after["suspicion"])))
-    say(f"#{after['id']} {after['title']}" + (f" ({marks})" if marks else ""))
+    done = {"edit": "changed ", "undo": "back to "}.get(action, "")
+    say(f"{done}#{after['id']} {after['title']}" + (f" ({marks})" if marks else ""))
+    if action == "edit":
+        note(f"take it back with: observer undo {after['id']}")
 
 
 note_command.add_command(draft_command)

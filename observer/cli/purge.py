@@ -209,7 +209,7 @@ def _show(shown: PurgePreview) -> None:
         say("nothing is stored of it; look what is: observer search --all")
         return
     say(f"{counted(shown.events, 'event')}{breakdown(shown.kinds)}")
-    say(f"why{breakdown(shown.why)}")
+    say(f"why: {', '.join(f'{why} ({count:,})' for why, count in shown.why.items())}")
     say(f"{counted(shown.items, 'item')}{breakdown(shown.types)}")
     for title in shown.titles:
         say(f"  {title}")

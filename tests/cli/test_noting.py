@@ -38,7 +38,7 @@ def test_the_life_of_a_note(run: Run, daemon: Home, monkeypatch: pytest.MonkeyPa
     assert first.code == 0, first.err
     assert "no note is called so yet: CI" in first.err
     item = first.out.split("#")[1].split()[0]
-    assert run("note", "edit", item, "Tests need Redis 7").out == f"#{item} Redis\n"
+    assert run("note", "edit", item, "Tests need Redis 7").out == f"changed #{item} Redis\n"
     assert "Tests need Redis 7" in run("show", item).out
     assert run("note", "edit", item).code == 2
     assert run("undo", item).code == 0

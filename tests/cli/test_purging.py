@@ -24,7 +24,7 @@ def test_a_dry_run_shows_what_goes_and_changes_nothing(run: Run, filled: Home, h
 
 def test_each_match_says_why_it_goes(run: Run, filled: Home) -> None:
     ran = run("purge", "--text", "login", "--dry-run")
-    assert "why: 1 holds it in text, 1 holds it in path\n" in ran.out
+    assert "why: holds it in text (1), holds it in path (1)\n" in ran.out
     assert "make the login page faster (holds it in text)" in ran.out
 
 
