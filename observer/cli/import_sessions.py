@@ -20,6 +20,7 @@ from observer.cli.output import emit, note, progress, say, table
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound
+from observer.core.model import iso
 from observer.core.paths import Home
 from observer.core.text import counted, size_text
 from observer.importers.finished import FinishedImports
@@ -246,8 +247,8 @@ def _outcome(plan: Plan, counts: Counts) -> dict[str, Any]:
         "sessions": len(plan.found),
         "known": plan.known,
         "to_read": len(plan.new),
-        "first_ms": min(one.first_ms for one in plan.found),
-        "last_ms": max(one.last_ms for one in plan.found),
+        "first_at": iso(min(one.first_ms for one in plan.found)),
+        "last_at": iso(max(one.last_ms for one in plan.found)),
         "size_bytes": size_of(plan.new),
         "folders": sorted({one.folder for one in plan.found}),
         "events": {name: counts[name] for name in FATES},

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from observer.core.clock import now_ms
+from observer.core.clock import iso_ms, now_ms
 from observer.core.errors import ObserverError
 from observer.core.paths import Home, open_plain
 from observer.core.text import size_text
@@ -130,7 +130,7 @@ def clock(status: Status, *, at_ms: int) -> str:
     Raises:
         ObserverError: the clock was set back, or had been ahead.
     """
-    last = status.last_stored_ms or 0
+    last = iso_ms(status.last_stored_at or "") or 0
     if last > at_ms + AHEAD_MS:
         hours = (last - at_ms) / 3_600_000
         raise ObserverError(
