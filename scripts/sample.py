@@ -346,6 +346,7 @@ def earlier_work(sample: Sample) -> None:
     """Keep what guides begin with: notes, a session to import, decisions, another policy."""
     sample.observer("remember", "Sessions use cookies", "--type", "decision")
     sample.observer("remember", "The staging database listens on port 5433")
+    sample.observer("post", "command", "command=make test", "at:=1577836800000")
     said = [
         {"type": "user", "message": {"role": "user", "content": "round all prices to cents"}},
         {"type": "assistant", "message": {"role": "assistant", "content": "They are rounded."}},

@@ -106,15 +106,15 @@ def explained(home: Home) -> list[tuple[str, str]]:
     known = [one for one in clients().values() if one.installer]
     found = [one.name for one in known if evidence(one, context)]
     heard = installed(context)
-    kept_out = "secrets of known forms, what stands in <private>…</private>"
+    kept_out = "secrets of known forms, <private>…</private>"
     kept_out += "".join(f", {folder}" for folder in settings.exclude)
     sent = f"summaries go to {settings.llm_url}" if settings.llm_url else "nothing is sent anywhere"
-    waits = f"nothing yet but commits that are imported; connect: {context.observer} install"
+    waits = "nothing yet but commits that are imported; connect: observer install"
     does = f"prompts, replies, edits, commands and commits of {', '.join(heard)}"
     return [
         ("found", ", ".join(found) or "no client that observer knows"),
         ("recorded", does if heard else waits),
-        ("not recorded", f"{kept_out}; more: {context.observer} config set exclude FOLDER"),
+        ("not recorded", f"{kept_out}; more: observer config set exclude FOLDER"),
         ("lies in", f"{home.root}, readable by you alone; {sent}"),
-        ("to stop", f"{context.observer} pause, for good: {context.observer} uninstall --all"),
+        ("to stop", "observer pause, for good: observer uninstall --all"),
     ]

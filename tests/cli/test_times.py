@@ -11,6 +11,8 @@ import pytest
 
 from observer.core.clock import iso_ms
 from observer.core.paths import Home
+from observer.note_files.folders import NoteFolder
+from observer.note_files.versions import NoteVersions
 from tests.importers.played import fixed_bug
 
 Run = Callable[..., Any]
@@ -25,6 +27,14 @@ def named(value: Any) -> Iterator[tuple[str, Any]]:
     for name, each in value.items() if isinstance(value, dict) else []:
         yield name, each
         yield from named(each)
+
+
+def test_a_change_of_a_note_folder_has_its_time_too(run: Run, filled: Home, home: Home) -> None:
+    folder = NoteFolder(name="vault", path=str(home.root))
+    NoteVersions(home, lambda: 0).keep(folder, "A.md", b"x", "replaced")
+    shown = run("note", "folder", "history", "--json").json
+    assert [each["created_at"] for each in shown] == ["1970-01-01T00:00:00.000Z"]
+    assert "at_ms" not in shown[0]
 
 
 @pytest.mark.parametrize(
