@@ -16,13 +16,14 @@ import os
 import pty
 import re
 import shlex
+import shutil
 import struct
 import subprocess
 import sys
 import tempfile
 import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -84,6 +85,16 @@ RED = """Exit code 1
 FAILED tests/test_prices.py::test_gross - AssertionError: assert 11.899999999999999 == 11.9
 1 failed, 3 passed in 0.28s"""
 
+PYTHON = """#!/bin/sh
+case "$*" in
+    "-m venv "*)
+        mkdir -p "$3/bin" && cp "$0" "$3/bin/python"
+        printf '#!/bin/sh\\nexec %s -m observer "$@"\\n' {python} >"$3/bin/observer"
+        chmod +x "$3/bin/observer" ;;
+esac
+"""
+"""An interpreter that makes environments with the observer of this checkout, in no time."""
+START = "scripts/start ~/shop"
 HOOK = "observer context --client claude-code"
 """The context that a session begins with."""
 GUIDES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs/how-to").glob("*.md"))
@@ -96,7 +107,7 @@ PAGES = (
 )
 """The pages whose examples are played, one after the other in one home."""
 EXAMPLE = re.compile(r"^(`{3,4})console\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
-PLAYED = re.compile(r"^\$ (observer .*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+PLAYED = re.compile(r"^\$ (observer .*|scripts/start .*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 """A command of an example, and what it printed. What else stands there is not ours to run."""
 NAMED = re.compile(r"(?<=#)\d+|\bs\d+\b")
 _VARIES = re.compile(r"\b[0-9a-f]{10,40}\b|\d[\d.,:TZ-]*(?: (?:ms|s|min|h|B|KiB|MiB)\b)?")
@@ -114,6 +125,7 @@ class Sample:
         self.folder = folder
         self.shop = folder / "shop"
         self.home = folder / ".observer"
+        self.started = ""
         kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
         self.environment = kept | {
             "HOME": str(folder),
@@ -140,25 +152,45 @@ class Sample:
         )
 
     def answer(self, line: str) -> str:
-        """Return what a command line of `observer` prints."""
+        """Return what a command line of `observer` prints, or printed when all began."""
+        if line == START:
+            return self.started
         words = shlex.split(line)[1:]
         return self.observer(*(re.sub(r"^~", str(self.folder), word) for word in words))
 
     def observer(self, *arguments: str) -> str:
         """Return what `observer ARGUMENTS` prints on a terminal, with a plain home folder."""
+        return self._shown([sys.executable, "-m", "observer", *arguments])
+
+    def start(self) -> str:
+        """Return what `scripts/start` prints, with this observer for the one that it installs."""
+        python = self.folder / "python3"
+        python.write_text(PYTHON.format(python=shlex.quote(sys.executable)))
+        python.chmod(0o755)
+        self.environment["PYTHON"] = str(python)
+        shown = self._shown(["sh", str(ROOT / "scripts" / "start"), str(self.shop)])
+        shutil.rmtree(self.home / "venv")
+        return shown
+
+    def _shown(self, argv: Sequence[str]) -> str:
+        """Return what a program prints on a terminal, with nobody at its keyboard."""
         ours, theirs = pty.openpty()  # times in the zone of the machine, as a person sees them
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 60, COLUMNS, 0, 0))
-        argv = [sys.executable, "-m", "observer", *arguments]
         with subprocess.Popen(
-            argv, cwd=self.shop, env=self.environment, stdout=theirs, stderr=theirs
+            argv,
+            cwd=self.shop,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=theirs,
+            stderr=theirs,
         ):
             os.close(theirs)
             shown = b"".join(_blocks(ours)).decode()
         os.close(ours)
-        shown = _BAR.sub("", _STYLE.sub("", shown).replace("\r\n", "\n")).replace(
-            str(self.folder), SHOWN_HOME
-        )
-        return shown.replace(str(Path(sys.executable).parent), f"{SHOWN_HOME}/.observer/venv/bin")
+        shown = _BAR.sub("", _STYLE.sub("", shown).replace("\r\n", "\n"))
+        for folder in (self.home / "venv" / "bin", Path(sys.executable).parent):
+            shown = shown.replace(str(folder), f"{SHOWN_HOME}/.observer/venv/bin")
+        return shown.replace(str(self.folder), SHOWN_HOME)
 
     def report(self, session: str, event: str, **fields: object) -> None:
         """Report an event of Claude Code through the installed hook."""
@@ -212,10 +244,9 @@ def begin(sample: Sample) -> None:
     sample.commit("Add a cart with a total")
     sample.write("prices.py", PRICES)
     sample.commit("Compute gross prices\n\nThe shop front shows prices with tax.")
+    sample.started = sample.start()
     sample.observer("install", "claude-code", "git")
     sample.observer("install", "git", "--project", ".")
-    sample.observer("up")
-    sample.observer("import", "git", ".")
 
 
 def first_session(sample: Sample) -> None:
@@ -315,6 +346,7 @@ def earlier_work(sample: Sample) -> None:
     """Keep what guides begin with: notes, a session to import, decisions, another policy."""
     sample.observer("remember", "Sessions use cookies", "--type", "decision")
     sample.observer("remember", "The staging database listens on port 5433")
+    sample.observer("post", "command", "command=make test", "at:=1577836800000")
     said = [
         {"type": "user", "message": {"role": "user", "content": "round all prices to cents"}},
         {"type": "assistant", "message": {"role": "assistant", "content": "They are rounded."}},

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
 
+import click
 import pytest
+
+from observer.cli.app import observer
 
 SCRIPTS = Path(__file__).parent.parent / "scripts"
 PYTHON = """#!/bin/sh
 echo "${0##*/} $*" >>"$LOG"
 case "$*" in
     "-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" && cp "$0" "$3/bin/observer" ;;
-    "context "*) exit "$CONTEXT_RC" ;;
+    "search "*) exit "$SEARCH_RC" ;;
 esac
 """
 
@@ -34,14 +38,14 @@ class Checkout:
             shutil.copy(SCRIPTS / name, self.root / "scripts")
         (self.root / "pyproject.toml").touch()
 
-    def start(self, *, context_rc: int = 0) -> list[str]:
+    def start(self, *, search_rc: int = 0) -> list[str]:
         """Run the script; return what it ran, by first words."""
         self._log.write_text("")
         environment = {
             "PATH": "/usr/bin:/bin",
             "PYTHON": str(self._python),
             "LOG": str(self._log),
-            "CONTEXT_RC": str(context_rc),
+            "SEARCH_RC": str(search_rc),
             "OBSERVER_HOME": str(self._home),
         }
         script = self.root / "scripts" / "start"
@@ -66,9 +70,24 @@ def test_a_start_installs_and_a_second_one_does_not(checkout: Checkout) -> None:
 
 
 def test_a_repository_without_commits_is_no_failure(checkout: Checkout) -> None:
-    checkout.start(context_rc=3)
+    checkout.start(search_rc=3)
     assert "Nothing yet" in checkout.said
     assert "Read the sessions" in checkout.said
+
+
+def test_it_runs_commands_that_there_are(checkout: Checkout) -> None:
+    checkout.start()
+    asked = [shlex.split(line)[1:] for line in checkout.ran if line.startswith("observer ")]
+    assert len(asked) == 5
+    for name, *words in asked:
+        command = observer.get_command(click.Context(observer), name)
+        assert command
+        assert command.make_context(name, words)
+
+
+def test_a_first_question_that_fails_is_no_silence(checkout: Checkout) -> None:
+    with pytest.raises(subprocess.CalledProcessError):
+        checkout.start(search_rc=2)
 
 
 def test_it_ends_with_what_is_recorded_from_now_on(checkout: Checkout) -> None:

@@ -38,10 +38,7 @@ NO_PROJECT = "in no project"
 
 def since(account: Account, name: ProjectName) -> str:
     """Return an account as text: a block for each project."""
-    when = minute(account.since_ms)
-    if not account.shares:
-        return f"nothing is recorded since {when}"
-    lines = [f"since {when}"]
+    lines = [f"since {minute(account.since_ms)}"]
     if account.is_partial:
         lines.append("(so much happened that the oldest of it is left out)")
     for share in account.shares:

@@ -16,6 +16,9 @@ from observer.core.errors import ObserverError
 _OWN_TO_A_PROCESS = frozenset({"OBSERVER_HOME", "OBSERVER_SESSION"})
 
 
+NO_START = "an agent is given nothing yet: none has worked here; what is known: observer search"
+
+
 class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A question of a command.
 
@@ -63,6 +66,17 @@ def problem(error: ObserverError) -> CommandError:
 def scope_line(project: str) -> str:
     """Return the first line of an answer: of which project it is, "" for all."""
     return f"in {project} (--all: in all projects)" if project else "in all projects"
+
+
+def nothing(why: str, more: str, *, everywhere: bool) -> str:
+    """Return an empty answer: why it is, and what to do next.
+
+    Args:
+        why: what there is none of.
+        more: what to do about it.
+        everywhere: whether all projects were looked in already.
+    """
+    return f"{why}: {more}" + ("" if everywhere else ", or ask in all projects: --all")
 
 
 def surroundings() -> dict[str, str]:

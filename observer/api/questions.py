@@ -5,6 +5,7 @@ Both give the same answer. Most are MCP tools with additions for people.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from functools import partial
@@ -15,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from observer.api import accounts
-from observer.api.asking import CommandReply, CommandRequest, problem, scope_line
+from observer.api.asking import NO_START, CommandReply, CommandRequest, nothing, problem, scope_line
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError, StoreUnavailable
@@ -24,6 +25,7 @@ from observer.core.paths import home
 from observer.memory.accounts import uncommitted_at
 from observer.memory.api import Memory
 from observer.search.dates import day_start_ms
+from observer.search.handles import SearchOptions
 from observer.search.timeline import SessionTimeline
 from observer.toolsets.core import full_result
 from observer.toolsets.registry import tools_of
@@ -115,14 +117,25 @@ def _search(  # noqa: PLR0913 - one of each option
         return _as_json(full_result(memory, found, name))
     shown = found if weak or limit or explain else found.above_floor()
     remarks = (shown.notice, shown.degraded)
-    if not explain:
+    if shown.hits and not explain:
         return CommandReply(render.hits(shown.hits, name, remarks=remarks))
     lines = [f"({remark})" for remark in remarks if remark]
-    return CommandReply("\n".join([*lines, render.explained(shown.hits, name) or "nothing found"]))
+    tries = ["try other words"] * bool(query) + ["leave out an option"] * (wanted != NO_OPTIONS)
+    more = ", or ".join(tries) or "connect a client with: observer install"
+    empty = nothing("nothing found", more, everywhere=not project)
+    return CommandReply("\n".join([*lines, render.explained(shown.hits, name) or empty]))
 
 
 def _timeline(memory: Memory, asked: CommandRequest, *, anchor: str, **others: Any) -> CommandReply:  # noqa: ANN401 - of the tool
-    return _of_tool(memory, asked, tool="timeline", anchor_id=memory.resolve(anchor), **others)
+    try:
+        found = memory.resolve(anchor)
+    except NotFound as error:
+        if not re.fullmatch(r"s\d+", anchor):
+            raise
+        raise NotFound(
+            error.message, hint=f"a session is shown by: observer show {anchor}"
+        ) from error
+    return _of_tool(memory, asked, tool="timeline", anchor_id=found, **others)
 
 
 def _show(
@@ -199,6 +212,8 @@ def _explain_context(
         uncommitted=uncommitted_at(found, asked.folder),
         exists=partial(existing, root),
     )
+    if not (start.lines or start.omitted or asked.is_json):
+        return CommandReply(NO_START)
     explanation = explain.explained(start)
     return _as_asked(asked, ToolResult(explain.text(explanation), explanation))
 
@@ -211,6 +226,9 @@ def _account(
     account, name = memory.accounts.since(since_ms, project=project), _names(memory)
     if asked.is_json:
         return _as_json(accounts.since_rows(account, name))
+    if not account.shares:
+        why = f"nothing is recorded since {moment.minute(since_ms)}"
+        return CommandReply(nothing(why, "look back with: --days 7", everywhere=not project))
     return CommandReply(accounts.since(account, name))
 
 
@@ -219,7 +237,8 @@ def _last_session(memory: Memory, folder: str) -> str:
     last = memory.sessions(project=here.uuid, limit=1) if here else []
     if not last:
         raise NotFound(
-            "no session is known in this folder", hint="name one; observer sessions lists them"
+            "no session is known in this folder",
+            hint="name one of: observer sessions --all, or connect a client: observer install",
         )
     return f"s{last[0].id}"
 
@@ -242,6 +261,7 @@ def _rows(
     return _as_json(rows_of(memory, **arguments))
 
 
+NO_OPTIONS = SearchOptions()
 USUAL = 10
 """Hits of a search that names no number."""
 

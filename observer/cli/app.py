@@ -116,6 +116,8 @@ def _usage(error: click.ClickException, arguments: Sequence[str]) -> BadInput:
     named = " ".join(word for word in arguments[:1] if word in COMMANDS)
     path = context.command_path if context else f"observer {named}".rstrip()
     near = error.possibilities if isinstance(error, click.NoSuchOption) else None
-    message = error.message if near else error.format_message()
+    is_value = isinstance(error, click.BadParameter) and isinstance(error.param, click.Argument)
+    is_bare = near or (is_value and not isinstance(error, click.MissingParameter))
+    message = error.message if is_bare else error.format_message()
     message = " ".join(message.split())  # a list of choices has one a line
     return BadInput(message.rstrip("."), hint=did_you_mean(list(near or ()), path))

@@ -121,7 +121,7 @@ class Commands(Group):
                 formatter.write_dl(rows)
 
 
-def did_you_mean(near: list[str], path: str) -> str:
-    """Return a hint with similar names, and the command whose help lists all."""
+def did_you_mean(near: list[str], path: str, option: str = " --help") -> str:
+    """Return a hint with similar names, and the command that lists all."""
     asked = f"did you mean {' or '.join(near)}? " if near else ""
-    return f"{asked}see: {path} --help"
+    return f"{asked}see: {path}{option}"

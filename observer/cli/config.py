@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import nullcontext, redirect_stdout
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -17,7 +18,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from observer import client
-from observer.cli.commands import Group
+from observer.cli.commands import Group, did_you_mean
 from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.output import emit, json_option, note, say, table
 from observer.core import config
@@ -67,7 +68,7 @@ def get_command(*, name: str, as_json: bool) -> None:
 @click.option("--yes", "-y", is_flag=True, help="Do not ask, where it deletes something.")
 @json_option
 def set_command(*, name: str, values: tuple[str, ...], yes: bool, as_json: bool) -> None:
-    """Change one setting, in force when this returns; ask before one deletes."""
+    """Change one setting, at once; ask before one deletes."""
     _known(name)
     given: Any = list(filter(None, values)) if name in config.LISTS else " ".join(values)
     value = msgspec.to_builtins(config.check({name: given}, source="the command line"))[name]
@@ -85,7 +86,7 @@ def set_command(*, name: str, values: tuple[str, ...], yes: bool, as_json: bool)
     if (variable := f"{config.ENV_PREFIX}{name.upper()}") in os.environ:
         note(f"but where {variable} is set, as it is here, that holds instead")
     if name == "exclude" and value:
-        note("what was stored of it before stays; take it out with: observer purge --file FOLDER")
+        note(f"what was stored of it before stays; take it out: observer purge --file {value[-1]}")
     if is_running and (degraded := current(home()).degraded):
         note(f"degraded: {degraded}")
 
@@ -117,7 +118,8 @@ def _agreed(name: str, value: object, *, yes: bool, as_json: bool) -> None:
 def _known(name: str) -> str:
     names = [known for known, _default, _meaning in config.describe()]
     if name not in names:
-        raise BadInput(f"no setting {name!r}", hint="one of: " + ", ".join(names))
+        near = get_close_matches(name, names)
+        raise BadInput(f"no setting {name!r}", hint=did_you_mean(near, "observer config", ""))
     return name
 
 

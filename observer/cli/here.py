@@ -14,8 +14,9 @@ from observer.clients.installers import installed
 from observer.clients.registry import clients
 from observer.config_files.context import current_context
 from observer.core import config
-from observer.core.clock import now_ms
+from observer.core.clock import iso_ms, now_ms
 from observer.core.errors import ObserverError
+from observer.core.model import iso
 from observer.core.paths import Home, working_folder
 from observer.core.text import age_text
 from observer.core.value import Value
@@ -37,9 +38,9 @@ class Here(Value):
     why: str = ""
     never: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    heard: dict[str, int] = msgspec.field(default_factory=dict)
+    heard: dict[str, str] = msgspec.field(default_factory=dict)
     given: str = ""
-    given_ms: int | None = None
+    given_at: str | None = None
     given_to: str = ""
 
 
@@ -63,7 +64,8 @@ def _heard(home: Home, root: str) -> dict[str, Any]:
         project = around(reader.projects(), root)
         if project is None:
             return {}
-        heard = dict(sorted(reader.last_reports(project.id).items(), key=lambda one: -one[1]))
+        last_ms = sorted(reader.last_reports(project.id).items(), key=lambda one: -one[1])
+        heard = {client: iso(at_ms) for client, at_ms in last_ms}
         sessions = reader.sessions(project_id=project.id, limit=SESSIONS)
     known = clients()
     files = {one.client: known[one.client].context_file for one in sessions if one.client in known}
@@ -71,26 +73,30 @@ def _heard(home: Home, root: str) -> dict[str, Any]:
     file = mirror(home, root) / (files[last.client] if last else ANYONES)
     given: dict[str, Any] = {"given": str(file)} if file.is_file() else {}
     if last:
-        given |= {"given_to": last.client, "given_ms": last.started_ms}
+        given |= {"given_to": last.client, "given_at": iso(last.started_ms)}
     return {"heard": heard, **given}
+
+
+def _ago(at: str) -> str:
+    return f"{age_text(now_ms() - (iso_ms(at) or 0))} ago"
 
 
 def described(here: Here) -> list[tuple[str, str]]:
     """Return it as rows for a person."""
-    at_ms = now_ms()
     parts = [", ".join(part) for part in (here.never, here.exclude) if part]
     but = f", but no {', nor '.join(parts)}" if parts and not here.why else ""
     recorded = f"not recorded: {here.why}" if here.why else f"recorded{but}"
-    heard = ", ".join(f"{name} {age_text(at_ms - ms)} ago" for name, ms in here.heard.items())
+    heard = ", ".join(f"{name} {_ago(at)}" for name, at in here.heard.items())
     lines = [("here", f"{here.root}: {recorded}")]
     lines.append(("heard here", heard or "nobody yet; connect your clients: observer install"))
     if here.given:
-        whom = "the next agent will get"
-        if here.given_ms is not None:
-            whom = f"{here.given_to} got {age_text(at_ms - here.given_ms)} ago"
+        whom, of = "to nobody yet", ""
+        if here.given_at:
+            whom = f"to {here.given_to} {_ago(here.given_at)}"
             changed_ms = Path(here.given).stat().st_mtime_ns // 1_000_000
-            whom += ", before it changed," if changed_ms > here.given_ms else ""
-        lines.append(("given", f"{whom} {here.given}"))
+            whom += ", changed since" if iso(changed_ms) > here.given_at else ""
+            of = f" --client {here.given_to}"
+        lines.append(("given", f"{whom}; see: observer context{of}"))
     return lines
 
 
@@ -100,15 +106,15 @@ def explained(home: Home) -> list[tuple[str, str]]:
     known = [one for one in clients().values() if one.installer]
     found = [one.name for one in known if evidence(one, context)]
     heard = installed(context)
-    kept_out = "secrets of known forms, what stands in <private>…</private>"
+    kept_out = "secrets of known forms, <private>…</private>"
     kept_out += "".join(f", {folder}" for folder in settings.exclude)
     sent = f"summaries go to {settings.llm_url}" if settings.llm_url else "nothing is sent anywhere"
-    waits = f"nothing yet but commits that are imported; connect: {context.observer} install"
+    waits = "nothing yet but commits that are imported; connect: observer install"
     does = f"prompts, replies, edits, commands and commits of {', '.join(heard)}"
     return [
         ("found", ", ".join(found) or "no client that observer knows"),
         ("recorded", does if heard else waits),
-        ("not recorded", f"{kept_out}; more: {context.observer} config set exclude FOLDER"),
+        ("not recorded", f"{kept_out}; more: observer config set exclude FOLDER"),
         ("lies in", f"{home.root}, readable by you alone; {sent}"),
-        ("to stop", f"{context.observer} pause, for good: {context.observer} uninstall --all"),
+        ("to stop", "observer pause, for good: observer uninstall --all"),
     ]

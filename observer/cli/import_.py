@@ -85,7 +85,9 @@ def _import_sources(  # noqa: PLR0913 - one of each option
         if names:
             raise BadInput("sources and paths at once", hint="import each in its own call")
         known = ", ".join([GIT, *SOURCES])
-        raise BadInput(f"no source {words[0][:80]!r}", hint=f"name one first: {known}")
+        place = Path(words[0])
+        what = "is of no source that is named" if place.exists() else "is no source and no file"
+        raise BadInput(f"{words[0][:80]!r} {what}", hint=f"name a source first: {known}")
     chosen = Choice(paths, moment_ms(since, now_ms=now_ms()) or 0, project or "")
     how = Manner(
         asks=not (names or yes),

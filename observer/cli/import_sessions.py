@@ -20,6 +20,7 @@ from observer.cli.output import emit, note, progress, say, table
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound
+from observer.core.model import iso
 from observer.core.paths import Home
 from observer.core.text import counted, size_text
 from observer.importers.finished import FinishedImports
@@ -62,7 +63,7 @@ def import_sessions(
     if not how.as_json:
         _show(plans)
     if how.dry_run or not new:
-        _leave(plans, how)
+        _leave(plans, choice, how)
     else:
         if how.asks:
             confirm_once(
@@ -106,11 +107,13 @@ def _refuse_strange(
         )
 
 
-def _leave(plans: Sequence[Plan], how: Manner) -> None:
+def _leave(plans: Sequence[Plan], choice: Choice, how: Manner) -> None:
     if how.as_json:
         emit([_outcome(plan, Counter()) for plan in plans])
     elif not how.dry_run:
-        say("nothing new to import" if plans else "nothing was found")
+        elsewhere = "if it lies elsewhere, name where: observer import SOURCE PATH"
+        more = "leave out an option" if choice.since_ms or choice.project else elsewhere
+        say("nothing new to import" if plans else f"nothing was found: {more}")
 
 
 def _import(home: Home, plans: Sequence[Plan], finished: FinishedImports, how: Manner) -> None:
@@ -244,8 +247,8 @@ def _outcome(plan: Plan, counts: Counts) -> dict[str, Any]:
         "sessions": len(plan.found),
         "known": plan.known,
         "to_read": len(plan.new),
-        "first_ms": min(one.first_ms for one in plan.found),
-        "last_ms": max(one.last_ms for one in plan.found),
+        "first_at": iso(min(one.first_ms for one in plan.found)),
+        "last_at": iso(max(one.last_ms for one in plan.found)),
         "size_bytes": size_of(plan.new),
         "folders": sorted({one.folder for one in plan.found}),
         "events": {name: counts[name] for name in FATES},

@@ -101,7 +101,9 @@ def install_command(
 @click.command("uninstall", epilog="Example: observer uninstall cursor")
 @targets_argument(required=False)
 @click.option("--all", "is_all", is_flag=True, help="Take out everything, and record nothing.")
-@click.option("--memory", is_flag=True, help="With --all, delete the memory too, unasked.")
+@click.option(
+    "--memory", is_flag=True, help="With --all, the memory too, once you agree to all of it."
+)
 @project_option
 @dry_run_option
 @click.option("--yes", "-y", is_flag=True, help="With --all, do not ask; the memory is kept.")
@@ -115,7 +117,7 @@ def uninstall_command(
     yes: bool,
     **options: bool,
 ) -> None:
-    """Take out what install put in: of the clients named, or all; without either, list it."""
+    """Take out what install put in; without names, list it."""
     context = current_context(home(), project=project)
     if is_all and (targets or project):
         raise BadInput("--all is every client", hint="leave out the names, or --all")
@@ -152,7 +154,7 @@ def _list_installed(found: list[Installed], *, dry_run: bool, as_json: bool) -> 
         emit([{"client": client, "path": path} for client, path in rows])
         return
     if dry_run:
-        say("".join(diff(one.plan.edits) for one in found))
+        say("".join(diff(one.plan.edits) for one in found), is_exact=True)
     if rows:
         table(("client", "where"), rows)
     say(f"{'' if rows else 'nothing is installed; '}the memory is in {home().root}")
@@ -190,9 +192,8 @@ def _leave(
         return
     say(f"nothing is recorded any more; left: {listed(left) or 'nothing'}")
     if not memory:
-        note(
-            "record again: observer install, observer pause --end; delete the memory: add --memory"
-        )
+        note("record again: observer install, observer pause --end")
+        note("delete the memory: observer uninstall --all --memory --yes")
 
 
 def _perform_all(
@@ -236,6 +237,8 @@ def _described(outcome: dict[str, Any], *, dry_run: bool) -> str:
     lines += [
         f"  {'wrote' if Path(path).exists() else 'removed'} {path}" for path in outcome["changed"]
     ]
-    lines += [f"  kept the former text in {path}" for path in outcome["backups"]]
+    if backups := [Path(path) for path in outcome["backups"]]:
+        texts = f"the former {'texts' if len(backups) > 1 else 'text'}"
+        lines.append(f"  kept {texts} in {backups[0].parent}")
     lines += [f"  {text}" for text in outcome["notes"]]
     return "\n".join(lines)

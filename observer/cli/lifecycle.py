@@ -8,7 +8,7 @@ import msgspec
 from observer import client
 from observer.cli.output import emit, fields, json_option, note, say
 from observer.cli.read import show_projects
-from observer.core.clock import now_ms
+from observer.core.clock import iso_ms, now_ms
 from observer.core.paths import home
 from observer.core.text import age_text, counted, size_text
 from observer.daemon import home_guard
@@ -57,7 +57,7 @@ def down_command(*, wait_s: float, as_json: bool) -> None:
 @click.option("--projects", is_flag=True, help="The projects that have memories.")
 @json_option
 def status_command(*, space: bool, projects: bool, as_json: bool) -> None:
-    """Show whether the daemon runs, what it stored, and what is recorded here."""
+    """Show whether the daemon runs, and what is recorded here."""
     if space:
         from observer.cli.space import show_space  # noqa: PLC0415 - half a second, for this alone
 
@@ -78,7 +78,7 @@ def status_command(*, space: bool, projects: bool, as_json: bool) -> None:
 def _described(status: Status) -> list[tuple[str, str]]:
     running = f"running (pid {status.pid})" if status.pid else "down (observer up starts it)"
     amounts = [counted(getattr(status, f"{one}s"), one) for one in ("event", "item", "project")]
-    last = status.last_stored_ms
+    last = iso_ms(status.last_stored_at or "")
     lines = [
         ("daemon", running),
         ("version", f"{status.version}, protocol {status.protocol}"),
@@ -101,6 +101,12 @@ def _described(status: Status) -> list[tuple[str, str]]:
         ("kept unread", f"{counted(count, 'event')} of {client}, which observer does not know yet")
         for client, count in status.unknown_clients.items()
     ]
+    return lines + _goes_on(status)
+
+
+def _goes_on(status: Status) -> list[tuple[str, str]]:
+    """Return what the daemon is busy with, and what keeps it from recording."""
+    lines = []
     if status.importing:
         stored = f"{status.importing.done:,} of {counted(status.importing.sessions, 'session')}"
         lines.append(("importing", f"{stored} stored, in the background"))

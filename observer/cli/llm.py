@@ -22,7 +22,7 @@ from observer.llm.endpoint import Endpoint, endpoint
 from observer.llm.prompt import of_session
 from observer.llm.reply import enriched
 from observer.store.sqlite.database import SqliteStore
-from observer.views.moment import minute
+from observer.views.moment import minute_of
 
 if TYPE_CHECKING:
     from observer.llm.reply import LlmReply
@@ -116,6 +116,6 @@ def _described(status: LlmStatus) -> list[tuple[str, str]]:
     lines = [("llm", f"{status.model} at {status.url}"), ("today", spent_text(status))]
     if status.problem:
         lines.append(("problem", status.problem))
-    if status.waits_until_ms:
-        lines.append(("waits", f"until {minute(status.waits_until_ms)}"))
+    if status.next_at:
+        lines.append(("waits", f"until {minute_of(status.next_at)}"))
     return lines

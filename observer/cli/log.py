@@ -12,7 +12,7 @@ from typing import TextIO
 
 import click
 
-from observer.cli.output import emit, json_option, limit_option, say
+from observer.cli.output import emit, json_option, limit_option, note, say
 from observer.core.errors import NotFound
 from observer.core.paths import home, open_plain
 
@@ -31,10 +31,14 @@ def log_command(*, follow: bool, limit: int, as_json: bool) -> None:
     except FileNotFoundError as error:
         raise NotFound(f"there is no {path}", hint="start the daemon: observer up") from error
     show = emit if as_json else say
-    for line in deque(file, limit):
-        show(line.rstrip("\n"))
-    for line in _following(path, file) if follow else ():
-        show(line.rstrip("\n"))
+    with file:
+        last = deque(file, limit)
+        for line in last:
+            show(line.rstrip("\n"))
+        if not (last or as_json):
+            note("nothing is logged yet; to hear more: observer config set log_level debug")
+        for line in _following(path, file) if follow else ():
+            show(line.rstrip("\n"))
 
 
 def _opened(path: Path) -> TextIO:

@@ -9,7 +9,7 @@ from typing import Any, get_args
 import click
 
 from observer import client
-from observer.api.asking import scope_line
+from observer.api.asking import nothing, scope_line
 from observer.cli.commands import Group
 from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.draft import draft_command
@@ -80,7 +80,11 @@ def note_command(
             emit([note_api.row(item, name) for item in found])
         else:
             say(scope_line(here.name if here else ""))
-            say("\n".join(note_api.listed(item, name) for item in found) or "no notes")
+            like = waiting or wanted != SearchOptions(kinds=("note",))
+            more = "leave out an option" if like else "keep one with: observer remember TEXT"
+            why = f"no notes {'like that' if like else 'yet'}"
+            empty = nothing(why, more, everywhere=here is None)
+            say("\n".join(note_api.listed(item, name) for item in found) or empty)
 
 
 @note_command.command("history", epilog="Example: observer note history 142")
@@ -147,7 +151,7 @@ def deleted_command(*, of: str, undo: bool, as_json: bool) -> None:
             whose = f" of {one.item.owner}" if one.item.owner else ""
             say(f"#{one.item.id}{whose}: {one.item.title} (until {moment.minute(one.final_ms)})")
         if not found:
-            say("nothing that was deleted for good can be brought back")
+            say("no agent's deletion waits; what you forgot comes back with: observer undo ID")
     for one in found if undo else ():
         _change(str(one.item.id), "undo", as_json=as_json)
 
@@ -186,7 +190,10 @@ def _list_links(handle: str, *, as_json: bool) -> None:
             }
         )
     else:
-        say("\n".join(note_api.connections(found.out, found.back)) or "no links")
+        say(
+            "\n".join(note_api.connections(found.out, found.back))
+            or f"no links: observer note link {handle} OTHER makes one"
+        )
 
 
 @note_command.command("review", epilog="Example: observer note review --project shop")
@@ -273,7 +280,10 @@ def _change(handle: str, action: str, *, as_json: bool, **asked: object) -> None
         emit(after)
         return
     marks = ", ".join(filter(None, (after["approval"], after["suspicion"])))
-    say(f"#{after['id']} {after['title']}" + (f" ({marks})" if marks else ""))
+    done = {"edit": "changed ", "undo": "back to "}.get(action, "")
+    say(f"{done}#{after['id']} {after['title']}" + (f" ({marks})" if marks else ""))
+    if action == "edit":
+        note(f"take it back with: observer undo {after['id']}")
 
 
 note_command.add_command(draft_command)

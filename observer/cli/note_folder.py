@@ -13,8 +13,10 @@ from observer.cli.options import named_project
 from observer.cli.output import emit, json_option, limit_option, note, say, table
 from observer.cli.session import open_memory
 from observer.core.errors import BadInput
+from observer.core.model import iso
 from observer.core.paths import home, working_folder
 from observer.daemon.status import current
+from observer.note_files.versions import NoteChange
 from observer.views.moment import minute
 
 FIRST_WITHIN_S = 10.0
@@ -130,7 +132,7 @@ def history_command(*, name: str | None, limit: int, as_json: bool) -> None:
         path = memory.files.folder(name).path if name else ""
         found = [each for each in memory.files.versions.all() if path in {"", each.folder}][:limit]
     if as_json:
-        emit([msgspec.to_builtins(each) for each in found])
+        emit([_change_row(each) for each in found])
     elif found:
         rows = [
             (each.number, minute(each.at_ms), each.act, f"{each.folder}/{each.path}")
@@ -139,6 +141,12 @@ def history_command(*, name: str | None, limit: int, as_json: bool) -> None:
         table(("number", "when", "what", "path"), rows)
     else:
         say("no changes; what is older than 30 days is not kept")
+
+
+def _change_row(change: NoteChange) -> dict[str, object]:
+    fields: dict[str, object] = msgspec.to_builtins(change)
+    del fields["at_ms"]
+    return {**fields, "created_at": iso(change.at_ms)}
 
 
 @folder_command.command("undo", epilog="Example: observer note folder undo 12")
@@ -150,6 +158,6 @@ def undo_command(*, number: int | None, as_json: bool) -> None:
     with open_memory() as memory:
         done = memory.files.versions.undo(number)
     if as_json:
-        emit(msgspec.to_builtins(done))
+        emit(_change_row(done))
         return
     say(f"{done.folder}/{done.path} is as it was before it was {done.act}")

@@ -18,7 +18,7 @@ from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.exclusive import alone_and_drained, open_here
 from observer.cli.options import named_project
 from observer.cli.output import breakdown, emit, json_option, note, progress, say
-from observer.cli.redact import redact
+from observer.cli.redact import redact, say_of_files
 from observer.cli.session import open_memory
 from observer.core import config
 from observer.core.clock import now_ms
@@ -206,10 +206,10 @@ def _show(shown: PurgePreview) -> None:
         stays = f"{counted(shown.on_branch, 'event')} happened on the branch of that name"
         say(f"{stays}, and stay; nothing else of them holds it")
     if not (shown.events or shown.files or shown.note_files):
-        say("nothing is stored of it")
+        say("nothing is stored of it; look what is: observer search --all")
         return
     say(f"{counted(shown.events, 'event')}{breakdown(shown.kinds)}")
-    say(f"why{breakdown(shown.why)}")
+    say(f"why: {', '.join(f'{why} ({count:,})' for why, count in shown.why.items())}")
     say(f"{counted(shown.items, 'item')}{breakdown(shown.types)}")
     for title in shown.titles:
         say(f"  {title}")
@@ -230,10 +230,7 @@ def _show_kept(note_files: Sequence[str]) -> None:
 
 def _report(receipt: PurgeReceipt, kept: Sequence[str]) -> None:
     say(f"purged {counted(receipt.events, 'event')}; {counted(receipt.tombstones, 'tombstone')}")
-    for where, count in receipt.files.items():
-        say(f"{where}: {counted(count, 'file')} deleted")
-    for name, became in receipt.backups.items():
-        say(f"backups/{name}: {became}")
+    say_of_files(receipt, "deleted")
     for name in receipt.left:
         note(f"still held by {name}, which is left as it is")
     _show_kept(kept)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import subprocess
+from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
 import click
 
+from observer.api.asking import NO_START, nothing, scope_line
 from observer.cli.ask import ask, rows_of, show
+from observer.cli.commands import did_you_mean
 from observer.cli.options import filter_options, named_project, scope_options
 from observer.cli.output import emit, json_option, limit_option, note, say, table
 from observer.cli.session import open_memory
 from observer.config_files.context import shipped
+from observer.core.errors import NotFound
 from observer.core.paths import home, working_folder
 from observer.core.text import one_line
 from observer.views.limits import MOST_AROUND, MOST_RESULTS
@@ -48,6 +52,8 @@ def search_command(*, query: tuple[str, ...], as_json: bool, **options: Any) -> 
 @json_option
 def context_command(*, project: str | None, client: str, explain: bool, as_json: bool) -> None:
     """Print what an agent is given when a session starts."""
+    if client:
+        _known_client(client)
     if explain:
         ask("context explained", as_json=as_json, project=project, client=client)
         return
@@ -57,7 +63,17 @@ def context_command(*, project: str | None, client: str, explain: bool, as_json:
     elif printed:
         show(printed.rstrip("\n"), as_json=False, is_exact=True)
     else:
-        note("nothing: the daemon has written no context for this folder; see: observer status")
+        note(NO_START)
+
+
+def _known_client(name: str) -> None:
+    from observer.clients.registry import clients  # noqa: PLC0415 - 40 ms, with the option only
+
+    if name not in clients():
+        near = get_close_matches(name, clients(), n=1)
+        raise NotFound(
+            f"no client {name!r}", hint=did_you_mean(near, "observer install --list", "")
+        )
 
 
 def _printed(project: str | None, client: str) -> str:
@@ -81,7 +97,7 @@ def _printed(project: str | None, client: str) -> str:
 
 
 @click.command("timeline", epilog="Example: observer timeline 142 --before 3 --after 3")
-@click.argument("anchor")
+@click.argument("anchor", metavar="ID")
 @depth("--before", "-b", help="How many items before it.")
 @depth("--after", "-a", help="How many items after it.")
 @json_option
@@ -122,7 +138,10 @@ def sessions_command(*, as_json: bool, **options: Any) -> None:  # noqa: ANN401 
         return
     say(reply.scope)
     if not rows:
-        note("no session yet; connect a client with: observer install")
+        why = "no session goes on" if options["active"] else "no session yet"
+        more = "leave out --active" if options["active"] else "connect a client: observer install"
+        say(nothing(why, more, everywhere=reply.scope == scope_line("")))
+        return
     columns = ("id", "client", "project", "status", "last active", "events", "what for")
     table(columns, map(_session, rows), spare=("events", "status", "project", "client"))
 

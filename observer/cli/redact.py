@@ -96,11 +96,16 @@ def _show(shown: RedactPreview) -> None:
 
 def _report(receipt: PurgeReceipt) -> None:
     say(f"redacted {counted(receipt.redacted_events, 'event')}{breakdown(receipt.redacted)}")
+    say_of_files(receipt, "redacted")
+    _warn_of(receipt.left)
+
+
+def say_of_files(receipt: PurgeReceipt, done: str) -> None:
+    """Say what became of files outside of the log."""
     for where, count in receipt.files.items():
-        say(f"{where}: {counted(count, 'file')} redacted")
+        say(f"{where}: {counted(count, 'file')} {done}")
     for name, became in receipt.backups.items():
         say(f"backups/{name}: {became}")
-    _warn_of(receipt.left)
 
 
 def _warn_of(left: tuple[str, ...]) -> None:

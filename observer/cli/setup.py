@@ -23,17 +23,18 @@ from observer.config_files.context import InstallContext
 from observer.config_files.file_edits import FileEdit, diff
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, ConfigInvalid, ObserverError
+from observer.core.model import iso
 from observer.core.text import counted
 from observer.core.value import Value
 from observer.doctor.diagnosis import Diagnosis
-from observer.views.moment import minute
+from observer.views.moment import minute_of
 
 
 class Listed(Value):
     """One client as `--list` shows it.
 
     `found` is the path that shows that it is on the machine; `offers` what an installation makes
-    of it, `installed` what is there of that; `last_ms` when it last reported something.
+    of it, `installed` what is there of that; `last_at` when it last reported something.
     """
 
     client: str
@@ -41,7 +42,7 @@ class Listed(Value):
     offers: tuple[str, ...]
     installed: tuple[str, ...]
     tried: str
-    last_ms: int | None
+    last_at: str | None
 
 
 def install_found(context: InstallContext, *, yes: bool, dry_run: bool, as_json: bool) -> int:
@@ -178,7 +179,7 @@ def show_list(context: InstallContext, *, as_json: bool) -> None:
                 " + ".join(row.offers),
                 " + ".join(row.installed) or "-",
                 row.tried or "unverified",
-                minute(row.last_ms) if row.last_ms else "-",
+                minute_of(row.last_at) if row.last_at else "-",
             )
             for row in rows
         ],
@@ -189,11 +190,12 @@ def show_list(context: InstallContext, *, as_json: bool) -> None:
 def _listed(client: Client, context: InstallContext, last: Mapping[str, int]) -> Listed:
     has_hooks = client.sample or client.context_file or not client.is_agent
     offers = (*(("hooks",) if has_hooks else ()), *(("MCP",) if client.is_agent else ()))
+    heard_ms = last_report(client, last)
     return Listed(
         client=client.name,
         found=evidence(client, context),
         offers=offers,
         installed=installed_parts(client.name, context),
         tried=client.tried,
-        last_ms=last_report(client, last),
+        last_at=iso(heard_ms) if heard_ms else None,
     )

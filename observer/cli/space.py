@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from typing import Any
+
+import msgspec
 
 from observer.cli.output import emit, say, table
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.config import Settings
+from observer.core.model import iso
 from observer.core.paths import Home
 from observer.core.text import counted, size_text
 from observer.core.value import Value
@@ -42,7 +46,7 @@ def show_space(here: Home, *, as_json: bool) -> None:
     """Show what takes the space, by part, project and type, and what retention would free."""
     found = _measured(here)
     if as_json:
-        emit(found)
+        emit(_with_times(msgspec.to_builtins(found)))
         return
     rows = [(name, size_text(size)) for name, size in found.files.items() if size]
     rows += [
@@ -57,7 +61,20 @@ def show_space(here: Home, *, as_json: bool) -> None:
         say("")
         _volumes(name, parts)
     gone = f"{counted(found.expired.events, 'event')} of {size_text(found.expired.bytes)}"
-    say(f"\nretention takes out next: {gone}")
+    none = "nothing; to keep less: observer config set retention_days DAYS"
+    say(f"\nretention takes out next: {gone if found.expired.events else none}")
+
+
+def _with_times(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """Return JSON with the times of amounts as tools give them: `oldest_at`, `newest_at`."""
+    if not isinstance(value, dict):
+        return value
+    rest = {key: _with_times(each) for key, each in value.items() if key not in _TIMES}
+    times = {_TIMES[key]: each and iso(each) for key, each in value.items() if key in _TIMES}
+    return rest | times
+
+
+_TIMES = {"oldest_ms": "oldest_at", "newest_ms": "newest_at"}
 
 
 def show_going(here: Home, settings: Settings) -> bool:

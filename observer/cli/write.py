@@ -122,8 +122,11 @@ def _became(receipts: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _from_stdin() -> list[Any]:
+    given = sys.stdin.buffer.read()
+    if not given.strip():
+        raise BadInput("nothing came on stdin", hint="give a kind and fields, or JSON on stdin")
     try:
-        payload = orjson.loads(sys.stdin.buffer.read())
+        payload = orjson.loads(given)
     except orjson.JSONDecodeError as error:
         raise BadInput(
             f"stdin is not JSON: {error}", hint="give a kind and fields, or JSON on stdin"

@@ -397,8 +397,12 @@ def check(values: Mapping[str, Any], *, source: str) -> Settings:
     except msgspec.ValidationError as error:
         what, _, name = str(error).rstrip("`").partition(" - at `$.")
         name = name.partition("[")[0]
+        wanted = what.partition(", got ")[0].partition(" matching regex")[0]
+        for python, words in _IN_WORDS.items():
+            wanted = wanted.replace(f"`{python}`", words)
         raise ConfigInvalid(
-            f"setting {name!r} refused in {source}: {what}", hint=_meaning(name)
+            f"setting {name!r} cannot be {values[name]!r}, in {source}: {wanted.lower()}",
+            hint=_meaning(name),
         ) from error
     for folder in settings.exclude:
         if not folder.startswith(("/", "~")):
@@ -415,6 +419,15 @@ def describe() -> list[tuple[str, object, str]]:
         (field.name, field.default, field.type.__metadata__[0].description)
         for field in msgspec.structs.fields(Settings)
     ]
+
+
+_IN_WORDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "str": "text of another form",
+}
+"""What the types of settings are called to people."""
 
 
 def _meaning(name: str) -> str:

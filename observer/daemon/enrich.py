@@ -17,7 +17,7 @@ from observer.core.clock import now_ms
 from observer.core.errors import BadInput, ObserverError
 from observer.core.events import Enriched, Event
 from observer.core.filters import Filters
-from observer.core.model import UNASSIGNED, Item, seq_of
+from observer.core.model import UNASSIGNED, Item, iso, seq_of
 from observer.daemon.home_guard import HomeLost
 from observer.daemon.status import LlmStatus, day_of
 from observer.daemon.worker import Services, Worker
@@ -102,7 +102,7 @@ class EnrichWorker(Worker):
         self._failures = 0
         self._problem: str | None = None
         self._is_spent = False
-        self._waits_until_ms: int | None = None
+        self._next_ms: int | None = None
 
     def status(self, status: LlmStatus) -> LlmStatus:
         """Return the status with the last problem and the time of the next request."""
@@ -110,7 +110,7 @@ class EnrichWorker(Worker):
             status,
             is_spent=self._is_spent,
             problem=self._problem,
-            waits_until_ms=self._waits_until_ms,
+            next_at=iso(self._next_ms) if self._next_ms else None,
         )
 
     async def run(self, client: LlmClient) -> None:
@@ -125,7 +125,7 @@ class EnrichWorker(Worker):
 
     async def _round(self, client: LlmClient) -> float | None:
         """Ask about one item; return the pause after it, None for until woken."""
-        self._waits_until_ms, self._is_spent = None, False
+        self._next_ms, self._is_spent = None, False
         try:
             return await self._enrich_one(client)
         except HomeLost:
@@ -219,7 +219,7 @@ class EnrichWorker(Worker):
         return min(until_s, LOOK_AGAIN_S)
 
     def _wait(self, wait_s: float) -> None:
-        self._waits_until_ms = now_ms() + int(wait_s * 1000)
+        self._next_ms = now_ms() + int(wait_s * 1000)
 
 
 def _items_of_session(reader: StoreReader, summary: Item) -> list[Item]:

@@ -32,7 +32,7 @@ from observer.spool.spool import Spool
 from observer.store.interface import Store, Totals
 from observer.store.sqlite.connection import outline
 from observer.store.sqlite.database import SqliteStore
-from observer.views.moment import minute
+from observer.views.moment import minute_of
 
 _OUTDATED_ITEMS = (
     "items: an older observer made them, without all that this one finds in the log, such as"
@@ -47,7 +47,7 @@ class LlmStatus(msgspec.Struct, frozen=True, kw_only=True):
     """The state of the language model.
 
     `is_spent` is true if the day's tokens do not suffice for another request; `problem` is why the
-    last one failed. Either way the next one is sent at `waits_until_ms`.
+    last one failed. Either way the next one is sent at `next_at`.
     """
 
     url: str
@@ -57,7 +57,7 @@ class LlmStatus(msgspec.Struct, frozen=True, kw_only=True):
     requests_today: int = 0
     is_spent: bool = False
     problem: str | None = None
-    waits_until_ms: int | None = None
+    next_at: str | None = None
 
 
 class Watched(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,11 +121,11 @@ class HttpConnections(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Paused(msgspec.Struct, frozen=True, kw_only=True):
-    """Where recording is paused; `until_ms` is null for a pause without end."""
+    """Where recording is paused; `ends_at` is null for a pause without end."""
 
     where: str
-    from_ms: int
-    until_ms: int | None = None
+    started_at: str
+    ends_at: str | None = None
 
 
 class Importing(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,11 +163,11 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     sessions: int = 0
     active_sessions: int = 0
     spool_depth: int = 0
-    oldest_spooled_ms: int | None = None
+    oldest_spooled_at: str | None = None
     bad_events: int = 0
     unknown_clients: dict[str, int] = {}
     refused_events: int = 0
-    last_stored_ms: int | None = None
+    last_stored_at: str | None = None
     degraded: str | None = None
     model: str = ""
     vectors: int = 0
@@ -247,7 +247,7 @@ def without_store(status: Status, home: Home, error: StoreUnavailable) -> Status
         events=held.events,
         items=held.items,
         projects=held.projects,
-        last_stored_ms=held.last_stored_ms,
+        last_stored_at=_iso(held.last_stored_ms),
         db_bytes=home.database.stat().st_size,
     )
 
@@ -274,7 +274,7 @@ def with_store(status: Status, store: Store, restricted: Iterable[str] = ()) -> 
         projects=totals.projects,
         sessions=totals.sessions,
         active_sessions=totals.active_sessions,
-        last_stored_ms=totals.last_stored_ms,
+        last_stored_at=_iso(totals.last_stored_ms),
         db_bytes=totals.size_bytes,
         policies=_problems(roots.union(restricted)),
     )
@@ -334,7 +334,7 @@ def with_spool(status: Status, home: Home) -> Status:
             paused=tuple(map(paused, spool.pauses.now(now_ms()))),
             unconfirmed=_unconfirmed(home),
             spool_depth=spool.depth(),
-            oldest_spooled_ms=spool.oldest_ms(),
+            oldest_spooled_at=_iso(spool.oldest_ms()),
             bad_events=spool.bad(),
             unknown_clients=dict(Counter(filter(None, map(unknown_client, spool.bad_reasons())))),
             spool_bytes=sum(map(_size_bytes, (home.spool / "tmp", home.spool / "shell"))),
@@ -350,18 +350,22 @@ def _unconfirmed(home: Home) -> tuple[str, ...]:
     return ()
 
 
+def _iso(at_ms: int | None) -> str | None:
+    return None if at_ms is None else iso(at_ms)
+
+
 def paused(pause: Pause) -> Paused:
     """Return a pause as a row of the status."""
     where = "everywhere" if pause.scope == EVERYWHERE else pause.scope
     if pause.scope.startswith(OF_SESSION):
         where = f"for session {pause.scope.removeprefix(OF_SESSION)}"
-    until_ms = None if pause.is_unending else pause.until_ms
-    return Paused(where=where, from_ms=pause.from_ms, until_ms=until_ms)
+    ends_at = None if pause.is_unending else iso(pause.until_ms)
+    return Paused(where=where, started_at=iso(pause.from_ms), ends_at=ends_at)
 
 
 def paused_text(found: Paused) -> str:
     """Return as text where recording is paused, and until when."""
-    until = "resumed" if found.until_ms is None else minute(found.until_ms)
+    until = minute_of(found.ends_at) if found.ends_at else "resumed"
     return f"{'in ' if found.where.startswith('/') else ''}{found.where} until {until}"
 
 

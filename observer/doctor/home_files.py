@@ -8,9 +8,10 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from observer.core.clock import now_ms
+from observer.core.clock import iso_ms, now_ms
 from observer.core.errors import ObserverError
 from observer.core.paths import Home, open_plain
+from observer.core.text import size_text
 from observer.daemon.status import Status
 from observer.doctor.diagnosis import Diagnosis, checked
 from observer.projects.fs_probe import MOUNT, MOUNTS, file_system_of, mounts
@@ -129,7 +130,7 @@ def clock(status: Status, *, at_ms: int) -> str:
     Raises:
         ObserverError: the clock was set back, or had been ahead.
     """
-    last = status.last_stored_ms or 0
+    last = iso_ms(status.last_stored_at or "") or 0
     if last > at_ms + AHEAD_MS:
         hours = (last - at_ms) / 3_600_000
         raise ObserverError(
@@ -165,7 +166,7 @@ def _home(here: Home) -> Diagnosis:
 def _disk(here: Home) -> Diagnosis:
     folder = next(path for path in (here.root, *here.root.parents) if path.exists())
     free_bytes, inodes = shutil.disk_usage(folder).free, os.statvfs(folder)
-    found = f"{free_bytes >> 20} MiB free"
+    found = f"{size_text(free_bytes)} free"
     is_well = free_bytes >= LOW_DISK_BYTES
     if inodes.f_files and inodes.f_favail < FEW_FILES:  # some file systems count none
         is_well, found = False, f"{found}, room for {inodes.f_favail} files"

@@ -150,7 +150,11 @@ def _in_tree(file: Path) -> tuple[str, str]:
     try:
         real = file.resolve(strict=True)
     except (OSError, RuntimeError) as error:
-        raise NotFound(f"no file {file}", hint="name one that is there now") from error
+        before, _, symbol = file.name.rpartition(":")
+        there = f"{before}::{symbol} names code in it"
+        is_file = before and file.with_name(before).is_file()
+        hint = there if is_file else "name one that is there now"
+        raise NotFound(f"no file {file}", hint=hint) from error
     place = detect_place(str(real.parent))
     if not place.git:
         _check_owner(str(real.parent))

@@ -56,7 +56,7 @@ def test_a_failure_has_the_documented_code_and_prints_nothing(
         (("stop",), "did you mean down? see: observer --help"),
         (("frobnicate",), "see: observer --help"),
         (("note", "histry"), "did you mean history? see: observer note --help"),
-        (("import", "svn"), f"name one first: {', '.join(('git', *SOURCES))}"),
+        (("import", "svn"), f"name a source first: {', '.join(('git', *SOURCES))}"),
         (("search", "x", "--limt", "4"), "did you mean --limit? see: observer search --help"),
         (("export", "--vault"), "see: observer export --help"),
         (
@@ -75,7 +75,7 @@ def test_a_name_that_does_not_exist_brings_the_nearest_ones(
 
 def test_choices_are_listed_on_one_line(run: Run) -> None:
     said, _, hint = run("uninstall", "emacs").err.partition("\n")
-    assert said.startswith("error: Invalid value for '[CLIENT]...': 'emacs' is not one of 'git', ")
+    assert said.startswith("error: 'emacs' is not one of 'git', ")
     assert hint == "hint: see: observer uninstall --help\n"
 
 
@@ -192,7 +192,7 @@ def test_a_folder_of_no_project_has_an_empty_context(
     monkeypatch.chdir(tmp_path)
     ran = run("context")
     assert (ran.code, ran.out) == (0, "")
-    assert "the daemon has written no context for this folder" in ran.err
+    assert "an agent is given nothing yet" in ran.err
     assert run("context", "-p", ".").code == 3
 
 

@@ -22,7 +22,7 @@ Fill = Callable[..., None]
 
 def rows(run: Run) -> dict[str, str]:
     lines = re.sub(r"\d+ s ago", "now", run("status").out).splitlines()
-    return {line[:13].strip(): line[14:] for line in lines}
+    return dict(re.split(" {2,}", line, maxsplit=1) for line in lines)
 
 
 @pytest.fixture
@@ -46,11 +46,12 @@ def test_it_says_what_is_recorded_of_whom_and_what_the_last_agent_got(
 ) -> None:
     shown = rows(run)
     file = hook_output.mirror(home, str(worked)) / "CONTEXT.claude-code.md"
+    see = "see: observer context --client claude-code"
     assert shown["here"] == f"{worked}: recorded"
     assert shown["heard here"] == "claude-code now"
-    assert shown["given"] == f"claude-code got now, before it changed, {file}"
+    assert shown["given"] == f"to claude-code now, changed since; {see}"
     os.utime(file, (1, 1))
-    assert rows(run)["given"] == f"claude-code got now {file}"
+    assert rows(run)["given"] == f"to claude-code now; {see}"
     there = run("status", "--json").json["here"]
     assert (there["root"], list(there["heard"]), there["given_to"]) == (
         str(worked), ["claude-code"], "claude-code"

@@ -24,6 +24,7 @@ from tests.cli.conftest import Run
 from tests.importers.played import BEGUN_MS, fixed_bug, fixed_later
 
 DAY_MS = 86_400_000
+NOTHING = "nothing was found: if it lies elsewhere, name where: observer import SOURCE PATH\n"
 EVENTS = 10
 """What one session becomes."""
 
@@ -63,7 +64,7 @@ def fixes(home: Home) -> list[str]:
 
 
 def test_nothing_is_found_on_a_new_machine(run: Run) -> None:
-    assert run("import", "--yes").out == "nothing was found\n"
+    assert run("import", "--yes").out == NOTHING
 
 
 def test_it_shows_what_it_found_and_asks(run: Run, sessions: Callable[[int], Path]) -> None:
@@ -294,7 +295,7 @@ def test_a_command_follows_until_it_is_interrupted(run: Run, home: Home) -> None
     words = [sys.executable, "-m", "observer", "import", "--yes", "--follow"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
-        assert process.stdout.readline() == "nothing was found\n"
+        assert process.stdout.readline() == NOTHING
         played = fixed_bug(shop, begun_ms=now_ms() - 170_000)
         played.write(Path(os.environ["HOME"]) / ".claude/projects/-home-shop")
         assert " of 1 session stored" in process.stdout.readline()
@@ -320,4 +321,4 @@ def test_sessions_of_another_time_are_no_error(
     sessions(1)
     folder = str(Path(os.environ["HOME"]) / ".claude/projects")
     ran = run("import", "claude-code", folder, "--since", "2h")
-    assert (ran.code, ran.out) == (0, "nothing was found\n")
+    assert (ran.code, ran.out) == (0, "nothing was found: leave out an option\n")

@@ -38,7 +38,7 @@ def test_the_life_of_a_note(run: Run, daemon: Home, monkeypatch: pytest.MonkeyPa
     assert first.code == 0, first.err
     assert "no note is called so yet: CI" in first.err
     item = first.out.split("#")[1].split()[0]
-    assert run("note", "edit", item, "Tests need Redis 7").out == f"#{item} Redis\n"
+    assert run("note", "edit", item, "Tests need Redis 7").out == f"changed #{item} Redis\n"
     assert "Tests need Redis 7" in run("show", item).out
     assert run("note", "edit", item).code == 2
     assert run("undo", item).code == 0
@@ -50,7 +50,10 @@ def test_the_life_of_a_note(run: Run, daemon: Home, monkeypatch: pytest.MonkeyPa
     ]
     scope = "in shop (--all: in all projects)\n"
     assert run("note", "--tag", "ci").out.startswith(f"{scope}#{item} fact · Redis")
-    assert run("note", "--layer", "rule").out == f"{scope}no notes\n"
+    assert (
+        run("note", "--layer", "rule").out
+        == f"{scope}no notes like that: leave out an option, or ask in all projects: --all\n"
+    )
     assert run("note", "link", item).out == "-> wiki (nothing yet) CI\n"
     assert run("forget", item).err.endswith("error: nothing was forgotten\nhint: add --yes\n")
     forgotten = run("forget", f"#{item}", "--yes")
@@ -61,7 +64,10 @@ def test_the_life_of_a_note(run: Run, daemon: Home, monkeypatch: pytest.MonkeyPa
     second = run("remember", "Tests need Redis 8", "--json", "--supersedes", item).json["id"]
     assert f"<- supersedes #{second}" in run("note", "link", item).out
     assert run("note", "link", str(second), item, "--kind", "supersedes", "--remove").code == 0
-    assert run("note", "link", str(second)).out == "no links\n"
+    assert (
+        run("note", "link", str(second)).out
+        == f"no links: observer note link {second} OTHER makes one\n"
+    )
     assert run("note", "link", str(second), item).code == 0
     assert run("note", "link", str(second), "x", "--remove").code == 3
     links = run("note", "link", str(second), "--json").json
@@ -74,7 +80,10 @@ def test_the_life_of_a_note(run: Run, daemon: Home, monkeypatch: pytest.MonkeyPa
     assert f"#{number}" in run("note", "--waiting").out
     monkeypatch.delenv("CLAUDECODE")
     assert "(approved)" in run("note", "approve", number).out
-    assert run("note", "--waiting").out == f"{scope}no notes\n"
+    assert (
+        run("note", "--waiting").out
+        == f"{scope}no notes like that: leave out an option, or ask in all projects: --all\n"
+    )
     assert [v["action"] for v in run("note", "history", number, "--json").json] == [
         "remember",
         "approve",

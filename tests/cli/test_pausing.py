@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from observer.core.clock import iso_ms
 from observer.core.paths import Home
 from observer.spool.spool import Spool
 
@@ -35,7 +36,7 @@ def test_recording_is_paused_until_somebody_resumes(run: Run, home: Home) -> Non
         "paused everywhere until resumed\nrecord again with: observer pause --end\n",
     )
     assert "paused       everywhere until resumed\n" in run("status").out
-    assert run("status", "--json").json["paused"][0]["until_ms"] is None
+    assert run("status", "--json").json["paused"][0]["ends_at"] is None
     assert run("pause", "--end").out == "resumed everywhere\n"
     assert run("pause", "--end").out == "nothing was paused\n"
     assert run("status", "--json").json["paused"] == []
@@ -43,7 +44,7 @@ def test_recording_is_paused_until_somebody_resumes(run: Run, home: Home) -> Non
 
 def test_a_pause_ends_by_itself(run: Run, home: Home) -> None:
     (shown,) = run("pause", "--for", "1h", "--json").json["paused"]
-    assert shown["until_ms"] - shown["from_ms"] == 3_600_000
+    assert (iso_ms(shown["ends_at"]) or 0) - (iso_ms(shown["started_at"]) or 0) == 3_600_000
     assert shown["where"] == "everywhere"
 
 

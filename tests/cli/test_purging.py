@@ -24,7 +24,7 @@ def test_a_dry_run_shows_what_goes_and_changes_nothing(run: Run, filled: Home, h
 
 def test_each_match_says_why_it_goes(run: Run, filled: Home) -> None:
     ran = run("purge", "--text", "login", "--dry-run")
-    assert "why: 1 holds it in text, 1 holds it in path\n" in ran.out
+    assert "why: holds it in text (1), holds it in path (1)\n" in ran.out
     assert "make the login page faster (holds it in text)" in ran.out
 
 
@@ -41,7 +41,10 @@ def test_a_text_may_come_on_stdin_so_that_no_history_has_it(run: Run, filled: Ho
 
 
 def test_what_is_not_there_is_not_purged(run: Run, filled: Home) -> None:
-    assert run("purge", "--text", "zebra", "--yes").out == "nothing is stored of it\n"
+    assert (
+        run("purge", "--text", "zebra", "--yes").out
+        == "nothing is stored of it; look what is: observer search --all\n"
+    )
 
 
 def test_an_agent_purges_nothing(run: Run, filled: Home, monkeypatch: pytest.MonkeyPatch) -> None:

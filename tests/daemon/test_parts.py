@@ -120,7 +120,7 @@ def test_the_status_counts_what_an_older_observer_stored(home: Home) -> None:
     home.database.write_bytes(lzma.decompress(packed.read_bytes()))
     status = from_disk(home)
     assert (status.events, status.items, status.projects) == (5, 5, 0)
-    assert status.last_stored_ms
+    assert status.last_stored_at
     assert "was written by an older observer" in str(status.degraded)
 
 

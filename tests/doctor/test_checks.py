@@ -15,6 +15,7 @@ from observer.clients.quiet import find_quiet
 from observer.clients.registry import clients
 from observer.config_files.context import InstallContext
 from observer.core.errors import ObserverError
+from observer.core.model import iso
 from observer.core.paths import Home, make_private
 from observer.daemon.status import Status, Watched
 from observer.doctor.clients import client_checks
@@ -80,10 +81,10 @@ def test_inotify_watches_that_run_out_are_found(tmp_path: Path) -> None:
 
 
 def test_a_clock_that_was_set_back_is_found() -> None:
-    assert clock(status(last_stored_ms=NOW_MS), at_ms=NOW_MS)
+    assert clock(status(last_stored_at=iso(NOW_MS)), at_ms=NOW_MS)
     assert clock(status(), at_ms=NOW_MS)
     with pytest.raises(ObserverError, match=r"2\.0 h in the future"):
-        clock(status(last_stored_ms=NOW_MS + 7_200_000), at_ms=NOW_MS)
+        clock(status(last_stored_at=iso(NOW_MS + 7_200_000)), at_ms=NOW_MS)
 
 
 def test_what_others_can_read_is_found_and_closed(context: InstallContext) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from observer.core.clock import now_ms
+from observer.core.clock import iso_ms, now_ms
 from observer.core.config import Settings
 from observer.core.events import AnyBody, Command, Event, Prompt, Reply, SessionEnd
 from observer.core.filters import Filters
@@ -203,7 +203,7 @@ def test_a_failure_leaves_everything_and_is_tried_again(
 
 def test_refusals_cost_nothing(desk: Desk, run: Run, model: Any, answered: Any) -> None:
     model.script(answered(b"", status=500))
-    run(lambda made: made.status(status_of(desk, made)).waits_until_ms)
+    run(lambda made: made.status(status_of(desk, made)).next_at)
     assert desk.tokens() == 0
 
 
@@ -253,7 +253,8 @@ def test_no_request_is_sent_that_could_pass_the_ceiling(desk: Desk, run: Run, mo
     part = run(lambda made: made.status(status_of(desk, made)).is_spent, 1000)
     assert model.asked == []
     status = status_of(desk, part, 1000)
-    assert status.waits_until_ms % 86_400_000 == 0 or status.waits_until_ms > now_ms()
+    until_ms = iso_ms(status.next_at or "") or 0
+    assert until_ms % 86_400_000 == 0 or until_ms > now_ms()
     assert desk.health.text() is None
 
 
