@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from observer.core.filters import Filters
 from observer.core.model import Item
 from observer.core.value import Value
-from observer.observations.turns import TURN
 from observer.search.candidates import BY_WORDS, LEGS, NO_MEANING, Leg, Sources, searched
 from observer.search.dedupe import Deduplicator
 from observer.search.eligible import Nearness, outranked, together
@@ -48,7 +47,8 @@ questions and prompts of one repository; docs/benchmarks.md has those of another
 MANY = 10
 """Items that hold all words of a query by chance from which on its words choose nothing: the newest
 work comes first."""
-_WORK = (TURN, "commit")
+_TURN = "turn"
+_WORK = (_TURN, "commit")
 _RECENT, _SHOWN = 40, 3
 """Turns and commits, the newest, that are looked at, and those of them that count."""
 _SPARE = 2
@@ -170,7 +170,7 @@ def _folded(hits: Sequence[Hit]) -> list[Hit]:
     for hit in hits:
         is_said = hit.item.kind == "summary" and hit.item.session_id in turns
         (behind if is_said else first).append(hit)
-        if hit.item.type == TURN:
+        if hit.item.type == _TURN:
             turns.add(hit.item.session_id)
     return first + behind
 
