@@ -141,15 +141,17 @@ def _repeated(text: str, found: Iterable[Span]) -> Iterator[Span]:
 
 
 def _found(text: str, low: str, runs: str) -> list[Span]:
-    found = [
-        *token_secrets(text, runs),
+    issued, named = [*token_secrets(text, runs)], [*key_value_secrets(text, low)]
+    # What else is found, by where it stands alone, may be no secret elsewhere.
+    SEEN.learn(part for each in (*issued, *named) for part in text[each.start : each.end].split())
+    return [
+        *issued,
         *key_file_secrets(text, low, runs),
         *context_secrets(text, low),
-        *key_value_secrets(text, low),
+        *named,
         *typed_secrets(text),
+        *SEEN.within(text),
     ]
-    SEEN.learn(part for each in found for part in text[each.start : each.end].split())
-    return [*found, *SEEN.within(text)]
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:

@@ -81,7 +81,7 @@ def is_random(value: str, *, at_least: int = 12) -> bool:
     if changes * 4 < len(kinds):
         is_long = len(kinds) >= 16
         return is_long and (is_unspoken(value[:64]) or len(_INNER.findall(value[:64])) > 2)
-    return not _is_name(value[:64]) or is_unspoken(value[:64])
+    return not is_name(value[:64]) or is_unspoken(value[:64])
 
 
 _LONG_HEX = 20
@@ -110,7 +110,7 @@ def is_drawn_letters(value: str) -> bool:
         and letters.isalpha()
         and letters.isascii()
         and (
-            (_swings(letters) and not _is_name(letters))
+            (_swings(letters) and not is_name(letters))
             or (len(letters) >= 14 and not letters.islower() and is_unspoken(letters))
         )
     )
@@ -143,7 +143,7 @@ def is_generated_whole(value: str) -> bool:
     if is_random(value, at_least=16) or UUID.fullmatch(value):
         return True
     value = value[:256]
-    if len(value) < 20 or not value.isalnum() or not value.isascii() or _is_name(value[:64]):
+    if len(value) < 20 or not value.isalnum() or not value.isascii() or is_name(value[:64]):
         return False
     inner = value.rstrip("0123456789")
     digits = sum(map(str.isdigit, inner))
@@ -161,13 +161,13 @@ _WORD_LENGTH = 4
 """Mean length of the words in names; in random strings of both cases they have about 2 letters."""
 
 
-def _is_name(value: str) -> bool:
+def is_name(value: str, *, mean: int = _WORD_LENGTH) -> bool:
     """Return True for words joined as in names: `testEd25519PrivateKey`."""
     if value.islower() or value.isupper():
         return False
     humps = _HUMP.findall(value)
     letters = sum(map(len, humps))
-    return letters * 2 >= len(value) and letters >= _WORD_LENGTH * len(humps)
+    return letters * 2 >= len(value) and letters >= mean * len(humps)
 
 
 _CODE_VARIABLE = re.compile(r"[@$]{1,2}[A-Za-z_]{3,64}(?:[.\[(].{0,256})?\Z", re.DOTALL)
