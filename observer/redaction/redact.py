@@ -18,8 +18,7 @@ import msgspec
 
 from observer.redaction.contexts import context_secrets
 from observer.redaction.key_files import key_file_secrets
-from observer.redaction.key_values import key_value_secrets
-from observer.redaction.near import typed_secrets
+from observer.redaction.named import named_secrets, typed_secrets
 from observer.redaction.plain import plain_reading
 from observer.redaction.secrets import Span, is_random
 from observer.redaction.seen import SEEN
@@ -141,7 +140,7 @@ def _repeated(text: str, found: Iterable[Span]) -> Iterator[Span]:
 
 
 def _found(text: str, low: str, runs: str) -> list[Span]:
-    issued, named = [*token_secrets(text, runs)], [*key_value_secrets(text, low)]
+    issued, named = [*token_secrets(text, runs)], [*named_secrets(text, low)]
     # What else is found, by where it stands alone, may be no secret elsewhere.
     SEEN.learn(part for each in (*issued, *named) for part in text[each.start : each.end].split())
     return [

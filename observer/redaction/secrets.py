@@ -1,8 +1,7 @@
 """Judging values by their form: placeholders, random-looking strings, expressions.
 
-Part of step 4 (redaction). Formats with an issuer's prefix are in `tokens`, secrets that
-are recognized by context are in `context_patterns`, by the kind of file in `key_files`, by the
-name of the key in `key_values`.
+Part of step 4 (redaction). Formats with an issuer's prefix are in `tokens`, secrets that are
+recognized by context are in `contexts`, by their lines in `key_files`, by a name in `named`.
 
 The value of a key in source code or program output may be a name, an expression, a type or the
 result of a test: `last_token = @last_token[0]`, `token: this.type}`, `--- PASS: TestA`. It is
@@ -173,12 +172,6 @@ def is_name(value: str, *, mean: int = _WORD_LENGTH) -> bool:
 _CODE_VARIABLE = re.compile(r"[@$]{1,2}[A-Za-z_]{3,64}(?:[.\[(].{0,256})?\Z", re.DOTALL)
 _EXPRESSION = re.compile(r"[(){}\[\]?!;]|=(?!=*\Z)|\w\+\d|->")
 _BASE_64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
-_ERROR_NAME = re.compile(
-    r"(?:err(?:or)?|invalid|missing|bad)(?=[A-Z_])|(?:ERR|ERROR|Err(?:or)?)_?[A-Z]"
-)
-_PUBLIC = re.compile(r"public[_-]?key", re.IGNORECASE)
-
-
 _SIGN = re.compile(r"\w[!#$%&*?@^~]")
 
 
@@ -189,16 +182,6 @@ def mixes(value: str) -> bool:
 
 
 _BRACKETS = re.compile(r"[(){}\[\]\s]|->")
-
-
-def is_result(name: str, assign: str) -> bool:
-    """Return True for the name of a test's result: `--- PASS: TestTotal`."""
-    return name == "PASS" and ":" in assign
-
-
-def is_about(name: str) -> bool:
-    """Return True for a name that only describes a secret, or that names something public."""
-    return _ERROR_NAME.match(name) is not None or _PUBLIC.search(name) is not None
 
 
 def is_variable(value: str) -> bool:
