@@ -133,8 +133,6 @@ def is_encoded(value: str) -> bool:
 
 
 UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
-LOWER_UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-"""The same in lower case, as a part of patterns."""
 
 
 def is_generated_whole(value: str) -> bool:
@@ -171,7 +169,6 @@ def is_name(value: str, *, mean: int = _WORD_LENGTH) -> bool:
 
 _CODE_VARIABLE = re.compile(r"[@$]{1,2}[A-Za-z_]{3,64}(?:[.\[(].{0,256})?\Z", re.DOTALL)
 _EXPRESSION = re.compile(r"[(){}\[\]?!;]|=(?!=*\Z)|\w\+\d|->")
-_BASE_64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
 _SIGN = re.compile(r"\w[!#$%&*?@^~]")
 
 
@@ -191,6 +188,4 @@ def is_variable(value: str) -> bool:
 
 def is_expression(value: str) -> bool:
     """Return True for text that no token or key is made of: blanks, brackets and operators."""
-    if _BASE_64.fullmatch(value) and is_random(value):
-        return False
     return " " in value or value.endswith(":") or _EXPRESSION.search(value) is not None
