@@ -140,17 +140,15 @@ def _repeated(text: str, found: Iterable[Span]) -> Iterator[Span]:
 
 
 def _found(text: str, low: str, runs: str) -> list[Span]:
-    issued, named = [*token_secrets(text, runs)], [*named_secrets(text, low)]
-    # What else is found, by where it stands alone, may be no secret elsewhere.
-    SEEN.learn(part for each in (*issued, *named) for part in text[each.start : each.end].split())
-    return [
-        *issued,
+    found = [
+        *token_secrets(text, runs),
         *key_file_secrets(text, low, runs),
         *context_secrets(text, low),
-        *named,
-        *typed_secrets(text),
-        *SEEN.within(text),
+        *named_secrets(text, low),
     ]
+    # What is found where nothing names it may be no secret elsewhere.
+    SEEN.learn(part for each in found for part in text[each.start : each.end].split())
+    return [*found, *typed_secrets(text), *SEEN.within(text)]
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:
