@@ -234,6 +234,9 @@ def _is_set(head: re.Match[str], before: str) -> bool:
 def _set_bounds(text: str, key: _Key) -> tuple[int, int] | None:
     """Return where what a key is set to starts and ends, None if nothing is set."""
     head = key.head
+    is_next = head["listed"] and (not key.takes_next or text.startswith("-", head.end()))
+    if is_next or (head["option"] and not (key.is_option or key.is_variable)):
+        return None
     if _CALL.match(text, head.end()) and not (key.is_quoted or key.is_environment):
         return None
     if head["element"]:
@@ -246,9 +249,7 @@ def _set_bounds(text: str, key: _Key) -> tuple[int, int] | None:
         end = inside.end() if inside else start
     else:
         start, end = _bounds(text, start)
-    is_next = head["listed"] and (not key.takes_next or text.startswith("-", start))
-    is_argument = head["option"] and not (key.is_option or key.is_variable)
-    return None if is_next or is_argument or text.startswith("...", end) else (start, end)
+    return None if text.startswith("...", end) else (start, end)
 
 
 # --- whether it is a secret ----------------------------------------------------------------------
@@ -429,7 +430,7 @@ _TOKEN = lazy(
     rf"(?<!{_INNER})(?={_INNER}{{0,64}}?(?:[\d!#$%^*?@]|-\w+-\w+-|[a-z][A-Z]))"
     rf"{_INNER}{{8,256}}+"
 )
-_BARE = lazy(r"(?:[^\s\"'`]|(?<=\w)'(?=\w)){1,512}+")
+_BARE = lazy(r"[^\s\"'`]{1,512}+(?:(?<=\w)'\w[^\s\"'`]{0,256}+){0,4}+")
 _ENCLOSED = {sign: lazy(rf"[^{sign}\r\n]{{4,256}}?(?=\\{{0,7}}{sign})") for sign in "\"'`"}
 _CUT = lazy(
     r"</|&&|<[A-Z]\w*>|\[redacted:|\\+[nrt\"'`]|&(?=[\w.-]{1,64}=)|%26(?=[\w.-]{1,64}%3D)|[),;\]}>|]+(?=[),;\]}>|.:]*(?:\s|\Z|[\"'`]))"
@@ -450,7 +451,8 @@ def _close(text: str, found: re.Match[str], word: SecretName) -> Span | None:
         value = text[start:end]
         is_inserted = gap[0] == ", " and text.startswith(",", end)
         is_joined = gap[0].strip() != "" and (is_inserted or "," not in gap[0])
-        if is_drawn(value) or is_made_up(value, word, is_joined=is_joined):
+        is_id = word.is_weak and is_hex(value) and (gap[0] != "=" or "-" in value)
+        if not is_id and (is_drawn(value) or is_made_up(value, word, is_joined=is_joined)):
             return Span(start, end, word.name)
     if word.gate in ACCOUNTS:
         return _behind(text, tail.end(), word)
@@ -496,7 +498,8 @@ def _apart(text: str, place: int, between: str, word: SecretName) -> Span | None
     is_close = is_close or "<<" in between  # a here-document
     start, end = _bounds(text, place)
     value = text[start:end]
-    if words > 7 or lines > 2 or (lines and not is_close and is_hex(value)):
+    is_below = lines == 1 and text[start - 1] == "\n" and text[end : end + 1] in {"", "\n"}
+    if words > 7 or lines > 2 or (lines and not is_close and (is_hex(value) or not is_below)):
         return None
     if ";" in between or ("[redacted:" in between and between.endswith("]")):
         return None
