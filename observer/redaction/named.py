@@ -300,7 +300,8 @@ def _is_secret(key: _Key, value: str) -> bool:
     if is_placeholder(value):
         return False
     if key.word.is_weak:
-        return is_generated_whole(value.partition(".")[0])
+        is_known = _KNOWN_TAIL.fullmatch(key.tail) is not None
+        return is_known and is_generated_whole(value.partition(".")[0])
     if key.is_variable and not (key.is_weak and len(value) < 8):
         closes = key.is_quoted and (key.ends_string or _STRING_ENDED.match(value))
         return not closes and _is_literal_value(key.text, value)
