@@ -477,6 +477,7 @@ def _behind(text: str, at: int, word: SecretName) -> Span | None:
     return None
 
 
+_NEXT_KEY = lazy(r"[\"'],\s*[\"'][\w.-]*")
 _UP_TO_NAME = lazy(r"(?:[\s\"'`)|,<].*)?\s[\"'`]?[A-Za-z_.-]*")
 
 
@@ -484,7 +485,8 @@ def _before(text: str, at: int, word: SecretName) -> Span | None:
     line = text.rfind("\n", max(0, at - _FAR), at) + 1
     for token in _TOKEN.finditer(text, max(line, at - _FAR), at):
         between = text[token.end() : at]
-        if UUID.fullmatch(token[0]) or not _UP_TO_NAME.fullmatch(between):
+        is_next = _NEXT_KEY.fullmatch(between)  # of an object of JSON
+        if is_next or UUID.fullmatch(token[0]) or not _UP_TO_NAME.fullmatch(between):
             continue  # what has an id of its own is named before it
         if span := _apart(text, token.start(), between, word):
             return span
