@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 
 from observer.redaction.lazy_pattern import lazy
-from observer.redaction.near import looks_secret
 from observer.redaction.secret_names import SecretName
 from observer.redaction.secrets import Span
+from observer.redaction.values import looks_secret
 
 _FRAME = " \"'`*\r"
 _CELL = r"[\"'`* ]{0,4}[\w. -]{1,40}[\"'`* ]{0,4}"

@@ -18,8 +18,7 @@ import msgspec
 
 from observer.redaction.contexts import context_secrets
 from observer.redaction.key_files import key_file_secrets
-from observer.redaction.key_values import key_value_secrets
-from observer.redaction.near import typed_secrets
+from observer.redaction.named import named_secrets, typed_secrets
 from observer.redaction.plain import plain_reading
 from observer.redaction.secrets import Span, is_random
 from observer.redaction.seen import SEEN
@@ -145,11 +144,11 @@ def _found(text: str, low: str, runs: str) -> list[Span]:
         *token_secrets(text, runs),
         *key_file_secrets(text, low, runs),
         *context_secrets(text, low),
-        *key_value_secrets(text, low),
-        *typed_secrets(text),
+        *named_secrets(text, low),
     ]
+    # What is found where nothing names it may be no secret elsewhere.
     SEEN.learn(part for each in found for part in text[each.start : each.end].split())
-    return [*found, *SEEN.within(text)]
+    return [*found, *typed_secrets(text), *SEEN.within(text)]
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:

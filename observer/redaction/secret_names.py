@@ -1,6 +1,6 @@
 """Words that name secrets (`PASSWORD`, `api_key`, `token`), and secrets joined to such a word.
 
-Part of step 4 (redaction). `key_values` judges the value that is given to such a name. Names of
+Part of step 4 (redaction). `named` judges the value that is given to such a name. Names of
 branches and files may join a secret to its word as they join words (`fix/api-token-Zk9K…`,
 `backup_password_hC8p….txt`), so the value must look random, or contain a long piece that does.
 """
@@ -11,7 +11,6 @@ import re
 from itertools import groupby
 from typing import NamedTuple
 
-from observer.redaction.env_vars import ABOUT, MEASURES
 from observer.redaction.lazy_pattern import lazy
 from observer.redaction.secrets import UUID, WORDS, Span, is_placeholder, is_random
 
@@ -33,6 +32,7 @@ def _after(word: str, *owners: str) -> str:
     return "|".join(f"(?<=(?:{each}){word})|(?<=(?:{each})[._ -]{word})" for each in alike)
 
 
+ABOUT, MEASURES = frozenset(WORDS["about"]), frozenset(WORDS["measures"])
 _OWNED = _after("key", *WORDS["owners_of_keys"])
 _OF_DATA = _after("key", *WORDS["keys_of_data"])
 # Each pattern begins with its gate, a literal that the engine finds before it tries anything.

@@ -1,8 +1,7 @@
 """Judging values by their form: placeholders, random-looking strings, expressions.
 
-Part of step 4 (redaction). Formats with an issuer's prefix are in `tokens`, secrets that
-are recognized by context are in `context_patterns`, by the kind of file in `key_files`, by the
-name of the key in `key_values`.
+Part of step 4 (redaction). Formats with an issuer's prefix are in `tokens`, secrets that are
+recognized by context are in `contexts`, by their lines in `key_files`, by a name in `named`.
 
 The value of a key in source code or program output may be a name, an expression, a type or the
 result of a test: `last_token = @last_token[0]`, `token: this.type}`, `--- PASS: TestA`. It is
@@ -81,7 +80,7 @@ def is_random(value: str, *, at_least: int = 12) -> bool:
     if changes * 4 < len(kinds):
         is_long = len(kinds) >= 16
         return is_long and (is_unspoken(value[:64]) or len(_INNER.findall(value[:64])) > 2)
-    return not _is_name(value[:64]) or is_unspoken(value[:64])
+    return not is_name(value[:64]) or is_unspoken(value[:64])
 
 
 _LONG_HEX = 20
@@ -110,7 +109,7 @@ def is_drawn_letters(value: str) -> bool:
         and letters.isalpha()
         and letters.isascii()
         and (
-            (_swings(letters) and not _is_name(letters))
+            (_swings(letters) and not is_name(letters))
             or (len(letters) >= 14 and not letters.islower() and is_unspoken(letters))
         )
     )
@@ -134,8 +133,6 @@ def is_encoded(value: str) -> bool:
 
 
 UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
-LOWER_UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-"""The same in lower case, as a part of patterns."""
 
 
 def is_generated_whole(value: str) -> bool:
@@ -143,7 +140,7 @@ def is_generated_whole(value: str) -> bool:
     if is_random(value, at_least=16) or UUID.fullmatch(value):
         return True
     value = value[:256]
-    if len(value) < 20 or not value.isalnum() or not value.isascii() or _is_name(value[:64]):
+    if len(value) < 20 or not value.isalnum() or not value.isascii() or is_name(value[:64]):
         return False
     inner = value.rstrip("0123456789")
     digits = sum(map(str.isdigit, inner))
@@ -161,24 +158,17 @@ _WORD_LENGTH = 4
 """Mean length of the words in names; in random strings of both cases they have about 2 letters."""
 
 
-def _is_name(value: str) -> bool:
+def is_name(value: str, *, mean: int = _WORD_LENGTH) -> bool:
     """Return True for words joined as in names: `testEd25519PrivateKey`."""
     if value.islower() or value.isupper():
         return False
     humps = _HUMP.findall(value)
     letters = sum(map(len, humps))
-    return letters * 2 >= len(value) and letters >= _WORD_LENGTH * len(humps)
+    return letters * 2 >= len(value) and letters >= mean * len(humps)
 
 
 _CODE_VARIABLE = re.compile(r"[@$]{1,2}[A-Za-z_]{3,64}(?:[.\[(].{0,256})?\Z", re.DOTALL)
 _EXPRESSION = re.compile(r"[(){}\[\]?!;]|=(?!=*\Z)|\w\+\d|->")
-_BASE_64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
-_ERROR_NAME = re.compile(
-    r"(?:err(?:or)?|invalid|missing|bad)(?=[A-Z_])|(?:ERR|ERROR|Err(?:or)?)_?[A-Z]"
-)
-_PUBLIC = re.compile(r"public[_-]?key", re.IGNORECASE)
-
-
 _SIGN = re.compile(r"\w[!#$%&*?@^~]")
 
 
@@ -191,16 +181,6 @@ def mixes(value: str) -> bool:
 _BRACKETS = re.compile(r"[(){}\[\]\s]|->")
 
 
-def is_result(name: str, assign: str) -> bool:
-    """Return True for the name of a test's result: `--- PASS: TestTotal`."""
-    return name == "PASS" and ":" in assign
-
-
-def is_about(name: str) -> bool:
-    """Return True for a name that only describes a secret, or that names something public."""
-    return _ERROR_NAME.match(name) is not None or _PUBLIC.search(name) is not None
-
-
 def is_variable(value: str) -> bool:
     """Return True for a variable of Ruby, Perl or PHP, and what is called on it."""
     return _CODE_VARIABLE.match(value) is not None
@@ -208,6 +188,4 @@ def is_variable(value: str) -> bool:
 
 def is_expression(value: str) -> bool:
     """Return True for text that no token or key is made of: blanks, brackets and operators."""
-    if _BASE_64.fullmatch(value) and is_random(value):
-        return False
     return " " in value or value.endswith(":") or _EXPRESSION.search(value) is not None

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from observer.redaction.lazy_pattern import lazy
-from observer.redaction.secrets import UUID, Span, is_placeholder, is_random
+from observer.redaction.secrets import UUID, Span, is_name, is_placeholder, is_random
 
 KNOWN = "known-secret"
 """The class of a value that is known by nothing but its having been recognised before."""
@@ -27,6 +27,8 @@ _PREFIX = 2
 """Bytes before the hash: how many letters and digits there are, and how many before a sign."""
 _SHORTEST, _LONGEST = 10, 128
 """Letters and digits of a value."""
+_MOST_RUNS = 8
+"""Parts between signs that a value has: else most of minified code would have to be looked up."""
 _LEAST = 4
 """Characters of a part of a value that a line holds."""
 _MOST_CLEAR = 20_000
@@ -45,6 +47,8 @@ _HUMP = lazy(r"[A-Z]?[a-z]{2,}")
 _CHANGE = lazy(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[a-z0-9])|(?<=[0-9])(?=[A-Za-z])")
 _LEAST_CHANGES = 3
 """Between kinds of signs inside the words of a value: names and versions have fewer."""
+_SHORT_WORDS = 3
+"""Mean length of the words of a name that may be the key of a message: `mustBeAtLeast6Chars`."""
 _NO_VALUE = lazy(r"[\s(){}\[\]<>|,;\"'`\\]")
 _BREAKS = b" \t\n\r\v\f\"'`<>|,;(){}[]\\"
 _SHAPES = bytes(
@@ -157,7 +161,9 @@ class Seen:
             if not lengths:
                 continue
             length = 0
-            for first, last in runs[place:]:
+            for first, last in runs[
+                place : place + _MOST_RUNS if place and not is_folded else None
+            ]:
                 length += last - first
                 if length > _LONGEST:
                     break
@@ -265,7 +271,9 @@ def _stands_out(value: str, normal: str) -> bool:
         return False
     changes = sum(len(_CHANGE.findall(run)) for run in _RUN.findall(_HUMP.sub("a", value)))
     is_drawn = changes >= _LEAST_CHANGES and is_random(value, at_least=_SHORTEST)
-    return is_drawn or _MIXED.fullmatch(value) is not None
+    return (is_drawn and not is_name(value, mean=_SHORT_WORDS)) or _MIXED.fullmatch(
+        value
+    ) is not None
 
 
 def _folded_from(text: str, shape: bytes, start: int) -> int:

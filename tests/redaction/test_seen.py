@@ -54,6 +54,7 @@ def test_a_value_with_signs_goes_where_they_are_encoded() -> None:
         "correct-horse-battery",
         "BSD-3-Clause-Attribution",
         "passwordMustBeAtLeast8Chars",
+        "PassWordMustBeAtLeast6Chars",
         "296a3360-1b2c-40af-be78-9341e95bf743",
         "1234567890123",
         "jinja2.runtime.Context",
@@ -65,6 +66,17 @@ def test_a_value_with_signs_goes_where_they_are_encoded() -> None:
 def test_what_others_may_be_called_is_not_remembered(value: str) -> None:
     SEEN.learn([value])
     assert len(SEEN) == 0
+
+
+def test_what_is_known_by_its_place_alone_is_not_remembered() -> None:
+    assert VALUE not in redact_text(f"printf {VALUE} > out")
+    assert len(SEEN) == 0
+
+
+def test_a_value_of_many_parts_goes_as_a_word() -> None:
+    value = "a1B+c2D/e3F+g4H/i5J+k6L"
+    SEEN.learn([value])
+    assert redact_text(f"x {value}") == "x [redacted:known-secret]"
 
 
 def test_what_mixes_signs_as_passwords_do_is_remembered() -> None:
