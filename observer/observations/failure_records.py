@@ -12,7 +12,6 @@ import msgspec
 
 from observer.core.value import Value
 from observer.observations.drafts import ItemOrigin
-from observer.outcomes.same_check import CheckCommand
 from observer.shell.check import CheckIdentity
 from observer.shell.command_forms import InvocationForm
 
@@ -69,14 +68,14 @@ class TrackedFailure(Value):
 
     `tests` are the failing tests if all of them are known, else empty; `place` is the file of the
     error if there was only one. `items` are the observations of its failures, oldest first.
-    `checks` are the checks that failed in it, where known; a pass of any of them resolves it.
+    `checks` is what was run, then the checks that failed in it; a pass of any resolves it.
     `runs` counts the failing runs of exactly this check; `files` are named in its output.
     Edits up to the sequence number `tried` did not change the failure. `unstarted` is the reason if
     the command could not do its work, which says nothing about the code. `form` is the command as
     typed, `origin` the event that failed first.
     """
 
-    invocation: CheckCommand
+    checks: tuple[CheckIdentity, ...]
     head: str
     worktree: WorktreeBranch
     seq: int
@@ -91,12 +90,16 @@ class TrackedFailure(Value):
     signature: str = ""
     tests: tuple[str, ...] = ()
     place: str = ""
-    checks: tuple[CheckIdentity, ...] = ()
     files: tuple[str, ...] = ()
     tried: int = 0
     unstarted: str = ""
     form: InvocationForm | None = None
     origin: ItemOrigin | None = None
+
+    @property
+    def check(self) -> CheckIdentity:
+        """What was run."""
+        return self.checks[0]
 
 
 class Alternative(Value):

@@ -42,7 +42,7 @@ from observer.observations.drafts import (
     where_of,
 )
 from observer.observations.session_state import CommandState, OpenGroup, SessionState
-from observer.outcomes import check_runs, same_check
+from observer.outcomes import check_runs, check_tasks
 from observer.outcomes.result import CommandResult
 from observer.shell import command_line
 from observer.shell.command_line import CommandLine
@@ -96,7 +96,7 @@ def command(before: SessionState, recorded: Recorded, body: Command, result: Com
     if result.ok is not False and line.is_routine:
         return before, ()
     draft = command_text.run(body, line, result, where=where_of(recorded))
-    name = same_check.located_head(body.command, root=recorded.root, cwd=recorded.event.cwd)
+    name = check_tasks.located_head(body.command, root=recorded.root, cwd=recorded.event.cwd)
     if _is_alone(recorded, body, draft, result):
         after, items = _equal_run(before, recorded, body, draft, result)
     else:

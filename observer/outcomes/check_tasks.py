@@ -13,7 +13,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-from observer.core.text import relative, uncoloured, word_set
+from observer.core.text import one_line, relative, uncoloured, word_set
 from observer.outcomes.result import CommandResult
 from observer.shell import command_line
 from observer.shell.check import CheckIdentity, check_of
@@ -26,6 +26,7 @@ from observer.shell.check_tables import (
     Kind,
 )
 from observer.shell.command_line import SimpleCommand
+from observer.shell.fixers import rewrites
 from observer.shell.runners import program_name
 from observer.shell.words import unquoted
 
@@ -45,6 +46,9 @@ _HOOKED = word_set("commit push")
 _UNHOOKED = word_set("--no-verify -n --dry-run --abort")
 _UNKNOWN = "/"
 """An unknown folder: outside of every project."""
+BELOW = " (in "
+_ASIDE = word_set("git gh cd export source . set unset")
+_EXPANDED = frozenset("$~`")
 _SAID = re.compile(r"(?:^|; )([\w-]+): ")
 
 
@@ -96,6 +100,52 @@ def checks_in(parts: Sequence[SimpleCommand], root: str, cwd: str) -> Iterator[T
 def checks_of(command: str, root: str, cwd: str) -> tuple[TaskCheck, ...]:
     """Return the checks of a command line as `checks_in` yields them; several readers ask."""
     return tuple(checks_in(command_line.simple_commands(command), root, cwd))
+
+
+def check_ran(command: str, tool: str, *, root: str, cwd: str) -> CheckIdentity | None:
+    """Return what a command line checks, as the part of it that its result, of `tool`, is about.
+
+    Of programs that are not known as checkers, only the same words are the same check. None if it
+    only looks, or is about git's own affairs.
+    """
+    parts = command_line.simple_commands(command)
+    able = [
+        part
+        for part in parts
+        if part.sign != "|" and not part.looks and program_name(part.words[0]) not in _ASIDE
+    ]
+    if not able:
+        return None
+    part = ([one for one in able if program_name(one.words[0]) == tool] or able)[-1]
+    program, folder = program_name(part.words[0]), folder_of(parts, root, cwd)
+    return check_of(part, folder, root) or CheckIdentity(
+        kind="",
+        base=one_line(" ".join([program, *part.words[1:]]), 300),
+        tool=program,
+        folder=folder,
+        paths=(folder,),
+        is_fixer=rewrites(part),
+    )
+
+
+def folder_of(parts: Sequence[SimpleCommand], root: str, cwd: str) -> str:
+    """Return where a command line ends up, relative to the project, empty for its root."""
+    folder = _folder(root, cwd)
+    for part in parts:
+        if part.words[0] == "cd":
+            folder = _entered(folder, part.words[1:], root)
+    return folder
+
+
+def located_head(command: str, *, root: str, cwd: str) -> str:
+    """Return the head of a command line and, if that is below the root, where it runs.
+
+    `pytest` of one package passing says nothing about `pytest` of another.
+    """
+    head = command_line.parse_command_line(command).head
+    folder = folder_of(command_line.simple_commands(command), root, cwd)
+    is_below = bool(folder) and not folder.startswith("/") and _EXPANDED.isdisjoint(folder)
+    return f"{head}{BELOW}{folder})" if root and is_below else head
 
 
 def reported_checkers(result: CommandResult) -> dict[str, Kind]:

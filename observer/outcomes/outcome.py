@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from observer.core.events import Command
 from observer.core.text import one_line
-from observer.outcomes import not_started, readings, same_check, visible_output
+from observer.outcomes import not_started, readings, visible_output
 from observer.outcomes.exit_codes import (
     ENDINGS,
     EXIT_LINE,
@@ -34,8 +34,9 @@ from observer.outcomes.result import (
 )
 from observer.outcomes.signature import signature
 from observer.outcomes.visible_output import SAID_NOTHING, VisibleOutput, plain_output
-from observer.shell.command_line import CommandLine
+from observer.shell.command_line import CommandLine, leading_commands, simple_commands
 from observer.shell.exit_status import only_answers
+from observer.shell.runners import program_name
 
 _LAST_CHARS = 2000
 _NOT_THERE = "No such file or directory"
@@ -71,7 +72,7 @@ def _read(command: Command, line: CommandLine) -> CommandResult:
         return _looked(command, line, text)
     if not_started.is_interrupted(command):
         return _plain_words(text, ok=None)
-    *before, text = _runs(text, same_check.repetitions(command.command))
+    *before, text = _runs(text, _repetitions(command.command))
     seen = visible_output.visible_output_of(command.command)
     result = _of_run(text, line, stopped_by(command), seen, ok=ok)
     earlier = _of_run(before[-1], line, None, seen, ok=None) if before else result
@@ -89,6 +90,22 @@ def _looked(command: Command, line: CommandLine, text: str) -> CommandResult:
     if ok is False and _last_words(text):
         return _plain_words(text, ok=False)
     return CommandResult(ok=True, said="nothing found") if ok is False else CommandResult(ok=ok)
+
+
+def _repetitions(command: str) -> int:
+    """Return how often a line begins with the same check, the last time of no less than before.
+
+    `pytest; pytest --lf` is 2, `pytest a; pytest b` and `DB=a pytest; DB=b pytest` are 1.
+    """
+    parts = simple_commands(command)
+    able = [part for part in leading_commands(parts) if not part.looks]
+    same = [part for part in able if program_name(part.words[0]) == program_name(able[0].words[0])]
+    if not same or len({part.wrapping for part in same}) > 1:
+        return 1
+    if any(part.words[0] == "cd" for part in parts[parts.index(same[0]) :]):
+        return 1
+    *before, end = [{word for word in part.words if word[0] != "-"} for part in same]
+    return len(same) if all(end <= one for one in before) else 1
 
 
 def _runs(text: str, times: int) -> list[str]:
