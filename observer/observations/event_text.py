@@ -243,15 +243,14 @@ def _files_text(commit: Commit) -> str:
     added += sum(file.added or 0 for file in files)
     removed += sum(file.removed or 0 for file in files)
     lines = f"{counted(added, 'line')} added, {removed:,} removed"
-    names = [_file_text(file) for file in files[:_FILES_SHOWN]]
+    names = [
+        f"{file.path} ({listed(file.symbols, 3)})" if file.symbols else file.path
+        for file in files[:_FILES_SHOWN]
+    ]
     more = len(files) - len(names) + unlisted
     said = f"{', '.join(names)} and {more:,} more" if more else listed(names, _FILES_SHOWN)
     number = counted(len(files) + unlisted, "file")
     return one_line(f"{number} changed, {lines}: {said}.", NARRATIVE)
-
-
-def _file_text(file: FileChange) -> str:
-    return f"{file.path} ({listed(file.symbols, 3)})" if file.symbols else file.path
 
 
 def _file_fact(file: FileChange) -> str:

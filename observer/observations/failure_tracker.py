@@ -25,20 +25,21 @@ from observer.core.model import UNASSIGNED, Item, Recorded
 from observer.core.text import distinct, one_line, relative, word_set
 from observer.observations import fix_text, project_state
 from observer.observations.drafts import order_of, origin_of
-from observer.observations.failure_records import (
+from observer.observations.fix_text import ResolvedFailures
+from observer.observations.open_failures import EndedCommand, all_failing, place_in
+from observer.observations.project_state import (
     ALTERNATIVES,
     EXPIRES_MS,
     FAILURES,
     REPAIRS,
     Alternative,
+    ProjectState,
     Repair,
+    Step,
     TrackedEdit,
     TrackedFailure,
     WorktreeBranch,
 )
-from observer.observations.fix_text import ResolvedFailures
-from observer.observations.open_failures import EndedCommand, all_failing, place_in
-from observer.observations.project_state import ProjectState, Step
 from observer.observations.relatedness import causes_of
 from observer.outcomes import check_tasks
 from observer.outcomes.result import CommandResult

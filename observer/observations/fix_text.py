@@ -26,7 +26,7 @@ from observer.observations.drafts import (
     ObservationDraft,
     item,
 )
-from observer.observations.failure_records import (
+from observer.observations.project_state import (
     Alternative,
     Rejection,
     Repair,

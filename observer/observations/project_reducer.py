@@ -45,10 +45,15 @@ from observer.observations import (
 from observer.observations.analysis import analysis_of, with_silence
 from observer.observations.conversation import CHOSEN
 from observer.observations.drafts import FAILED, order_of, where_of
-from observer.observations.failure_records import TrackedEdit
 from observer.observations.fix_text import ALTERNATIVE
 from observer.observations.inverse_edits import Reversal
-from observer.observations.project_state import Items, ProjectState, Step, TrackedCommit
+from observer.observations.project_state import (
+    Items,
+    ProjectState,
+    Step,
+    TrackedCommit,
+    TrackedEdit,
+)
 from observer.shell import command_line
 from observer.shell.check_tools import checker_of
 

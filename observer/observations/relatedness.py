@@ -16,8 +16,7 @@ import re
 from observer.code.languages import PROSE, language_of
 from observer.core.model import Recorded
 from observer.core.text import base_name, relative
-from observer.observations.failure_records import TrackedEdit, TrackedFailure
-from observer.observations.project_state import ProjectState
+from observer.observations.project_state import ProjectState, TrackedEdit, TrackedFailure
 from observer.outcomes.check_tasks import BELOW
 from observer.shell.check_tools import checker_of
 from observer.shell.command_line import simple_commands
@@ -88,7 +87,7 @@ def strength(edit: TrackedEdit, failure: TrackedFailure) -> int:
     if edit.kind == "command":
         return _of_command(edit, failure)
     path = relative(edit.path, failure.worktree.root) if edit.path else ""
-    if is_named(edit, failure) or (path and _concerns_file(path, failure)):
+    if is_named(edit, failure) or (path and any(_is_at(name, path) for name in failure.files)):
         return LIKELY
     if edit.kind == "undo":
         return POSSIBLE
@@ -116,23 +115,15 @@ def _of_command(edit: TrackedEdit, failure: TrackedFailure) -> int:
     return LIKELY if is_about and edit.remedy == "files" else POSSIBLE
 
 
-def _errors(failure: TrackedFailure) -> tuple[str, ...]:
-    return (failure.error, failure.last_error)
-
-
 def is_named(edit: TrackedEdit, failure: TrackedFailure) -> bool:
     """Return True if the failure or its command names the file of an edit."""
     name = base_name(edit.path)
-    said = (failure.head, *_errors(failure), *failure.tests)
+    said = (failure.head, failure.error, failure.last_error, *failure.tests)
     return bool(name) and any(name in text for text in said)
 
 
-def _concerns_file(path: str, failure: TrackedFailure) -> bool:
-    """Return True if a failing file is this one, or lies in this folder."""
-    return any(_is_at(name, path) for name in failure.files)
-
-
 def _is_at(name: str, path: str) -> bool:
+    """Return True if a failing file is this one, or lies in this folder."""
     return name == path or name.startswith(f"{path}/") or path.endswith(f"/{name}")
 
 

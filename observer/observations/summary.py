@@ -64,7 +64,7 @@ def summarize(session: Session) -> Item | None:
     fields = SummaryFields(
         request=clean(session_digest.request_of(session, known)),
         investigated=_investigated(known),
-        learned=_learned(known),
+        learned=_field([*known.remembered[-6:], *known.decided[-4:]]),
         completed=_completed(known),
         next_steps=next_steps(session, known),
         notes=_notes(session, known),
@@ -153,11 +153,6 @@ def _narrative(fields: SummaryFields) -> str:
 def _investigated(known: SessionState) -> str:
     only_read = [path for path, file in known.files.items() if not file.writes]
     return _field([f"Read {listed(only_read[::-1], 8)}"] if only_read else [])
-
-
-def _learned(known: SessionState) -> str:
-    """Return notes, and what the person decided in words of their own."""
-    return _field([*known.remembered[-6:], *known.decided[-4:]])
 
 
 def _completed(known: SessionState) -> str:

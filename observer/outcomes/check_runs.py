@@ -140,17 +140,14 @@ def sets_work_aside(parts: Sequence[SimpleCommand]) -> bool:
 
 
 def _passed(line: _Line) -> Iterator[CheckIdentity]:
+    output = line.body.output
+    is_through = len(output) < _SHORT_CHARS or _DONE_BY_GIT.search(output) is not None
     for one in line.ran:
-        if is_hook(one.check) and not _got_through(line.body.output):
-            continue
+        if is_hook(one.check) and not is_through:
+            continue  # git neither says that it has committed or pushed, nor next to nothing
         is_seen = line.result == SILENT or _signed(one, line)
         if is_seen or _is_proven(one, line) or _led_on(one, line):
             yield from _all_of(one, line)
-
-
-def _got_through(output: str) -> bool:
-    """Return True if git says that it has committed or pushed, or says next to nothing."""
-    return len(output) < _SHORT_CHARS or _DONE_BY_GIT.search(output) is not None
 
 
 def _all_of(one: TaskCheck, line: _Line) -> Iterator[CheckIdentity]:
@@ -270,7 +267,7 @@ def _unsigned(line: _Line) -> CheckResults:
     able = [
         place
         for place, part in enumerate(line.parts)
-        if part.sign != "|" and not part.looks and not _is_aside(part)
+        if part.sign != "|" and not part.looks and program_name(part.words[0]) not in _ASIDE
     ]
     # The exit code is that of what was run last: what stands before a `;` has no part in it.
     starts = [place for place, part in enumerate(line.parts) if part.sign in {";", "&"}]
@@ -292,7 +289,3 @@ def _head(ran: Sequence[TaskCheck], line: _Line) -> str:
     shown = " && ".join(line.parts[one.place].shown for one in ran)
     folder = ran[0].check.folder
     return f"{one_line(shown, _HEAD_CHARS)}{f' (in {folder})' if folder else ''}"
-
-
-def _is_aside(part: SimpleCommand) -> bool:
-    return program_name(part.words[0]) in _ASIDE

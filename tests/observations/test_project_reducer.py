@@ -29,8 +29,8 @@ from observer.core.events import (
 from observer.core.model import UNASSIGNED, Item, Link, Recorded, item_id
 from observer.observations import project_state, session_lifecycle
 from observer.observations.drafts import TITLE
-from observer.observations.failure_records import EDITS, EXPIRES_MS
 from observer.observations.project_reducer import ProjectReducer
+from observer.observations.project_state import EDITS, EXPIRES_MS
 from observer.observations.session_reducer import SessionReducer
 from observer.observations.summary import summarize
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from observer.observations.failure_records import TrackedEdit, TrackedFailure, WorktreeBranch
+from observer.observations.project_state import TrackedEdit, TrackedFailure, WorktreeBranch
 from observer.observations.relatedness import (
     LIKELY,
     POSSIBLE,
