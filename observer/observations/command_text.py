@@ -21,8 +21,7 @@ from observer.observations.drafts import (
     ObservationDraft,
     Where,
 )
-from observer.outcomes.exit_codes import own_exit_code
-from observer.outcomes.not_started import is_interrupted
+from observer.outcomes.not_started import is_interrupted, own_exit_code
 from observer.outcomes.result import CommandResult
 from observer.outcomes.signature import bare_name
 from observer.shell.command_line import CommandLine, InlineScript, inline_script

@@ -24,8 +24,7 @@ from observer.core.value import Value
 from observer.outcomes import check_tasks
 from observer.outcomes.check_runs import check_results_of
 from observer.outcomes.check_tasks import CheckResults, Tasks
-from observer.outcomes.exit_codes import exit_code_of
-from observer.outcomes.not_started import NotStarted, start_failure
+from observer.outcomes.not_started import NotStarted, exit_code_of, start_failure
 from observer.outcomes.result import CommandResult
 from observer.outcomes.visible_output import visible_output_of
 from observer.shell import check, command_forms

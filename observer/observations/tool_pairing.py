@@ -20,7 +20,7 @@ from observer.observations.drafts import (
 )
 from observer.observations.event_record import EventRecord, record_of
 from observer.observations.session_state import PendingTool, SessionState
-from observer.outcomes.exit_codes import exit_code_of
+from observer.outcomes.not_started import exit_code_of
 
 ToolCall = Command | FileWrite | FileRead | Search | ToolUse
 _COMMAND_CHARS = 2000

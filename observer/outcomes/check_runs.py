@@ -22,14 +22,19 @@ from observer.outcomes.check_tasks import (
     is_hook,
     task_key,
 )
-from observer.outcomes.exit_codes import ended, exit_code_of, reported
-from observer.outcomes.not_started import is_interrupted, start_failure
+from observer.outcomes.not_started import (
+    ended,
+    exit_code_of,
+    is_interrupted,
+    reported,
+    start_failure,
+)
 from observer.outcomes.result import CommandResult
 from observer.outcomes.visible_output import commands_printed, visible_output_of
 from observer.shell import command_line
 from observer.shell.check import CheckIdentity
 from observer.shell.check_tables import LIFECYCLE, OUTPUT_NAMES, Kind
-from observer.shell.check_targets import base_task_name
+from observer.shell.check_tools import base_task_name
 from observer.shell.command_line import SimpleCommand
 from observer.shell.runners import program_name
 

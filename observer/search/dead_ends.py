@@ -14,8 +14,13 @@ from observer.core.events import FileWrite
 from observer.core.model import item_id
 from observer.core.text import relative
 from observer.observations.drafts import Where
-from observer.observations.project_state import DROPPED, STASHED, Alternative, TrackedEdit
-from observer.observations.project_state import ProjectState
+from observer.observations.project_state import (
+    DROPPED,
+    STASHED,
+    Alternative,
+    ProjectState,
+    TrackedEdit,
+)
 from observer.outcomes import check_tasks, not_started
 from observer.shell import command_forms, command_line
 from observer.shell.command_forms import InvocationForm

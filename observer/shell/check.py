@@ -27,8 +27,7 @@ from observer.shell.check_tables import (
     WIDER,
     Kind,
 )
-from observer.shell.check_targets import Checker
-from observer.shell.check_tools import checker_of
+from observer.shell.check_tools import Checker, checker_of
 from observer.shell.command_line import SimpleCommand
 from observer.shell.fixers import rewrites
 from observer.shell.runners import XARGS, chosen_package
