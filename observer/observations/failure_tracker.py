@@ -41,7 +41,7 @@ from observer.observations.project_state import (
     WorktreeBranch,
 )
 from observer.observations.relatedness import causes_of
-from observer.outcomes import check_tasks
+from observer.outcomes import check_runs
 from observer.outcomes.result import CommandResult
 from observer.outcomes.visible_output import plain_output
 from observer.shell import command_forms, command_line
@@ -139,7 +139,7 @@ def check_of(ran: EndedCommand) -> CheckIdentity | None:
     if len(able) > 1 and ran.runs.failed:
         return ran.runs.failed[0]
     recorded = ran.recorded
-    return check_tasks.check_ran(
+    return check_runs.check_ran(
         command, ran.result.tool, root=recorded.root, cwd=recorded.event.cwd
     )
 

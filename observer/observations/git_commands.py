@@ -17,7 +17,7 @@ from observer.core.events import Command
 from observer.core.model import Recorded
 from observer.core.text import one_line, relative, word_set
 from observer.core.value import Value
-from observer.outcomes.check_tasks import folder_of
+from observer.outcomes.check_runs import folder_of
 from observer.shell.command_line import SimpleCommand, git_words, simple_commands
 from observer.shell.runners import program_name
 

@@ -21,9 +21,8 @@ from observer.core.model import Recorded
 from observer.core.patterns import lazy_pattern
 from observer.core.text import distinct, is_within
 from observer.core.value import Value
-from observer.outcomes import check_tasks
-from observer.outcomes.check_runs import check_results_of
-from observer.outcomes.check_tasks import CheckResults, Tasks
+from observer.outcomes import check_runs
+from observer.outcomes.check_runs import CheckResults, Tasks, check_results_of
 from observer.outcomes.not_started import NotStarted, exit_code_of, start_failure
 from observer.outcomes.result import CommandResult
 from observer.outcomes.visible_output import visible_output_of
@@ -103,14 +102,14 @@ class EndedCommand(NamedTuple):
     @property
     def head(self) -> str:
         """The command that failed, else the line's head, and where it ran below the root."""
-        return self.runs.head or check_tasks.located_head(
+        return self.runs.head or check_runs.located_head(
             self.body.command, root=self.recorded.root, cwd=self.recorded.event.cwd
         )
 
     @property
     def forms(self) -> tuple[InvocationForm, ...]:
         """The simple commands of the line that do something."""
-        folder = check_tasks.folder_of(
+        folder = check_runs.folder_of(
             simple_commands(self.body.command), self.recorded.root, self.recorded.event.cwd
         )
         return command_forms.forms_of(self.body.command, folder=folder)

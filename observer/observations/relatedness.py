@@ -17,7 +17,7 @@ from observer.code.languages import PROSE, language_of
 from observer.core.model import Recorded
 from observer.core.text import base_name, relative
 from observer.observations.project_state import ProjectState, TrackedEdit, TrackedFailure
-from observer.outcomes.check_tasks import BELOW
+from observer.outcomes.check_runs import BELOW
 from observer.shell.check_tools import checker_of
 from observer.shell.command_line import simple_commands
 

@@ -42,10 +42,8 @@ from observer.core.model import Item, Recorded, Session
 from observer.core.routes import is_imported
 from observer.core.text import first_line, relative, word_set
 from observer.observations import (
-    command_text,
     conversation,
     event_text,
-    file_text,
     grouping,
     prompts,
     quoting,
@@ -261,7 +259,7 @@ def _sort_of(call: AnyBody) -> str:
 
 def _write(before: SessionState, recorded: Recorded, body: FileWrite) -> Step:
     after, change = _superseded(before, body), analysis_of(recorded).change
-    return _written(after, recorded, body, change, file_text.chars_of(body))
+    return _written(after, recorded, body, change, event_text.chars_of(body))
 
 
 def _written(
@@ -277,7 +275,7 @@ def _written(
 
 
 def _read(before: SessionState, recorded: Recorded, body: FileRead) -> Step:
-    paths = file_text.shown_paths(body, where_of(recorded))
+    paths = event_text.shown_paths(body, where_of(recorded))
     return session_state.with_reads(_superseded(before, body), paths), ()
 
 
@@ -427,9 +425,9 @@ def _unfinished(recorded: Recorded, pending: PendingTool) -> Items:
     if is_memory_use(asked):
         return ()
     if isinstance(asked, Command):
-        draft = command_text.started(asked, command_line.parse_command_line(asked.command), where)
+        draft = event_text.begun(asked, command_line.parse_command_line(asked.command), where)
     elif isinstance(asked, FileWrite):
-        draft = file_text.started(asked, pending.change, where)
+        draft = event_text.started(asked, pending.change, where)
     else:
         return ()
     made = item(draft, recorded, origin=pending.origin, chars=max(pending.chars, draft.chars))

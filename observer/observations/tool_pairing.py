@@ -12,7 +12,7 @@ from observer.code.edits import summarize_write
 from observer.core.events import Command, FileRead, FileWrite, Intent, Outcome, Search, ToolUse
 from observer.core.model import Recorded
 from observer.core.text import block, one_line
-from observer.observations import file_text
+from observer.observations import event_text
 from observer.observations.analysis import analyze, analyzed
 from observer.observations.drafts import (
     origin_of,
@@ -38,7 +38,7 @@ def pending(recorded: Recorded, intent: Intent) -> PendingTool:
             waiting,
             change=summarize_write(asked),
             marks=edits.fingerprints_of(asked),
-            chars=file_text.chars_of(asked),
+            chars=event_text.chars_of(asked),
         )
     return waiting
 

@@ -21,7 +21,7 @@ from observer.observations.project_state import (
     ProjectState,
     TrackedEdit,
 )
-from observer.outcomes import check_tasks, not_started
+from observer.outcomes import check_runs, not_started
 from observer.shell import command_forms, command_line
 from observer.shell.command_forms import InvocationForm
 
@@ -65,7 +65,7 @@ def find_form(known: ProjectState, command: str, *, root: str, cwd: str) -> Alte
     able = [one for one in known.alternatives if _is_certain(one)]
     if not able:
         return None
-    folder = check_tasks.folder_of(command_line.simple_commands(command), root, cwd)
+    folder = check_runs.folder_of(command_line.simple_commands(command), root, cwd)
     typed = command_forms.forms_of(command, folder=folder)
     found = [one for one in able if any(_is_of(form, one) for form in typed)]
     return max(found, key=lambda one: one.times, default=None)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from observer.outcomes import check_tasks
+from observer.outcomes import check_runs
 from observer.shell.check import CheckIdentity, answers, is_same_check
 
 
 def read(command: str, cwd: str = "/p") -> CheckIdentity | None:
-    return check_tasks.check_ran(command, "", root="/p", cwd=cwd)
+    return check_runs.check_ran(command, "", root="/p", cwd=cwd)
 
 
 def known(command: str) -> CheckIdentity:
@@ -64,7 +64,7 @@ def test_what_checks_nothing_is_none(command: str) -> None:
 
 
 def test_the_part_that_spoke_is_read() -> None:
-    spoken = check_tasks.check_ran("mypy . ; pytest", "mypy", root="", cwd="")
+    spoken = check_runs.check_ran("mypy . ; pytest", "mypy", root="", cwd="")
     assert spoken is not None
     assert spoken.base == "mypy"
 
