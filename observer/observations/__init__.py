@@ -7,6 +7,7 @@ and rejected attempts. `summary` describes a session, `note_reducer` a note.
 
 - text of observations: `drafts`, `event_text`, `concepts`, `analysis`
 - a session: `session_state`, `grouping`, `tool_pairing`, `todos`, `session_commits`
-- failures and fixes: `project_state`, `open_failures`, `failure_tracker`, `relatedness`, `inverse_edits`
-- a conversation: `turns`, `prompts`, `quoting`, `decisions`, `conversation`
+- failures and fixes: `project_state`, `open_failures`, `failure_tracker`, `relatedness`,
+  `inverse_edits`
+- a conversation: `turns`, `prompts`, `quoting`, `conversation`
 """
