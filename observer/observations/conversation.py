@@ -20,14 +20,7 @@ from observer.core.patterns import lazy_pattern
 from observer.core.text import block, first_line, one_line, word_set
 from observer.core.value import Value
 from observer.observations import todos
-from observer.observations.drafts import (
-    DECISION,
-    FACT,
-    TITLE,
-    ObservationDraft,
-    content_hash,
-    item,
-)
+from observer.observations.drafts import DECISION, FACT, TITLE, ObservationDraft, content_hash, item
 from observer.observations.prompt_injection import suspicion
 from observer.observations.prompts import heading_of, names_its_subject
 from observer.observations.quoting import quoted

@@ -26,10 +26,9 @@ from observer.core.text import distinct, one_line, relative, word_set
 from observer.observations import fix_text, project_state
 from observer.observations.drafts import order_of, origin_of
 from observer.observations.fix_text import ResolvedFailures
-from observer.observations.open_failures import EndedCommand, all_failing, place_in
+from observer.observations.open_failures import FORGOTTEN_MS, EndedCommand, all_failing, place_in
 from observer.observations.project_state import (
     ALTERNATIVES,
-    EXPIRES_MS,
     FAILURES,
     REPAIRS,
     Alternative,
@@ -188,7 +187,7 @@ def _failed(known: ProjectState, ran: EndedCommand, check: CheckIdentity) -> Pro
     ]
     if all(_is_replaced(one, ran) for one in again):
         tracked.append(_new_failure(ran, check, here))
-    fresh = [one for one in tracked if ran.at_ms - one.last_ms <= EXPIRES_MS]
+    fresh = [one for one in tracked if ran.at_ms - one.last_ms <= FORGOTTEN_MS]
     return replace(known, tracked=tuple(fresh[-FAILURES:]))
 
 

@@ -19,26 +19,12 @@ import re
 
 from msgspec.structs import replace
 
-from observer.code.change_summary import (
-    ChangeSummary,
-    merge_changes,
-)
+from observer.code.change_summary import ChangeSummary, merge_changes
 from observer.core.events import Command, Delegation, FileWrite, ToolUse
 from observer.core.model import Item, Recorded
 from observer.core.text import block, listed, one_line, relative
-from observer.observations import (
-    event_text,
-    git_commands,
-    session_commits,
-    session_state,
-)
-from observer.observations.drafts import (
-    TITLE,
-    ObservationDraft,
-    item,
-    origin_of,
-    where_of,
-)
+from observer.observations import event_text, git_commands, session_commits, session_state
+from observer.observations.drafts import TITLE, ObservationDraft, item, origin_of, where_of
 from observer.observations.session_state import CommandState, OpenGroup, SessionState
 from observer.outcomes import check_runs
 from observer.outcomes.result import CommandResult

@@ -16,10 +16,7 @@ from observer.core.model import Item, Link, Recorded
 from observer.core.text import distinct, is_within, one_line
 from observer.core.value import Value
 from observer.observations import fix_text, project_state
-from observer.observations.drafts import (
-    order_of,
-    origin_of,
-)
+from observer.observations.drafts import order_of, origin_of
 from observer.observations.git_commands import GitOperation, operations_of
 from observer.observations.project_state import (
     DROPPED,

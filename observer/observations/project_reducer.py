@@ -22,14 +22,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from observer.core.events import (
-    AnyBody,
-    Checkout,
-    Command,
-    Commit,
-    FileWrite,
-    Rewrite,
-)
+from observer.core.events import AnyBody, Checkout, Command, Commit, FileWrite, Rewrite
 from observer.core.model import Item, Link, Recorded, item_id
 from observer.core.order import Order
 from observer.core.text import distinct, named, one_line, relative

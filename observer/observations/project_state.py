@@ -25,8 +25,6 @@ EDITS = 120
 FAILURES = 24
 ALTERNATIVES = 40
 REPAIRS = 20
-EXPIRES_MS = 7 * 24 * 3_600_000
-"""A failure that was not seen for so long is dropped."""
 
 STASHED = "stashed"
 DROPPED = "dropped"
@@ -87,7 +85,6 @@ class TrackedFailure(Value):
     typed, `origin` the event that failed first.
     """
 
-    checks: tuple[CheckIdentity, ...]
     head: str
     worktree: WorktreeBranch
     seq: int
@@ -95,6 +92,7 @@ class TrackedFailure(Value):
     last_ms: int
     items: tuple[int, ...]
     sessions: tuple[int | None, ...]
+    checks: tuple[CheckIdentity, ...] = ()
     runs: int = 1
     said: str = ""
     error: str = ""
@@ -229,7 +227,9 @@ def decode(data: bytes) -> ProjectState:
     Raises:
         StoreUnavailable: the bytes are not a state of this version; a rebuild recreates it.
     """
-    return decode_state(_DECODER, data, of="project") if data else ProjectState()
+    state = decode_state(_DECODER, data, of="project") if data else ProjectState()
+    # An older observer named some checks in another way.
+    return replace(state, tracked=tuple(one for one in state.tracked if one.checks))
 
 
 def with_edit(state: ProjectState, edit: TrackedEdit) -> ProjectState:

@@ -54,10 +54,7 @@ from observer.observations import (
     tool_pairing,
     turns,
 )
-from observer.observations.analysis import (
-    analysis_of,
-    analyzed,
-)
+from observer.observations.analysis import analysis_of, analyzed
 from observer.observations.drafts import item, where_of
 from observer.observations.event_record import EventRecord
 from observer.observations.git_commands import GitOperation

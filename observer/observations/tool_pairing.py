@@ -14,10 +14,7 @@ from observer.core.model import Recorded
 from observer.core.text import block, one_line
 from observer.observations import event_text
 from observer.observations.analysis import analyze, analyzed
-from observer.observations.drafts import (
-    origin_of,
-    where_of,
-)
+from observer.observations.drafts import origin_of, where_of
 from observer.observations.event_record import EventRecord, record_of
 from observer.observations.session_state import PendingTool, SessionState
 from observer.outcomes.not_started import exit_code_of
