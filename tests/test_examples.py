@@ -27,7 +27,7 @@ from observer.core.events import Command, Event
 from observer.core.paths import Home
 from observer.ingest.decode import decode
 from observer.memory.opening import open_memory
-from observer.outcomes import outcome, readings
+from observer.outcomes import outcome
 from observer.shell import command_line
 
 ROOT = Path(__file__).parents[1]
@@ -150,8 +150,8 @@ def test_the_client_is_installed_once_and_taken_out_again(
 def test_the_reader_reads_its_tool(monkeypatch: pytest.MonkeyPatch) -> None:
     readers = example("reader.py").READERS
     marks = tuple((mark, reader) for reader in readers for mark in reader.marks)
-    monkeypatch.setattr(readings, "_BY_TOOL", {"lintel": readers})
-    monkeypatch.setattr(readings, "_BY_MARK", marks)
+    monkeypatch.setattr(outcome, "_BY_TOOL", {"lintel": readers})
+    monkeypatch.setattr(outcome, "_BY_MARK", marks)
     output = "src/cart.py:7: E12 unused name total\nlintel: 1 findings in 14 files\n"
     command = Command(command="lintel src", output=output, exit_code=1, failed=True)
     verdict = outcome.command_result(command, command_line.parse_command_line(command.command))

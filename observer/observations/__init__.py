@@ -5,8 +5,9 @@ whatever batches they arrive. Two reducers do the work: `session_reducer` groups
 session to observations, and `project_reducer` links those of all sessions of a project to fixes
 and rejected attempts. `summary` describes a session, `note_reducer` a note.
 
-- text of observations: `drafts`, `event_text`, `file_text`, `command_text`, `concepts`, `analysis`
-- a session: `session_state`, `grouping`, `tool_pairing`, `planning`, `todos`, `session_commits`
-- failures and fixes: `project_state`, `failure_tracker`, `relatedness`, `inverse_edits`
-- a conversation: `turns`, `prompts`, `quoting`, `decisions`, `conversation`
+- text of observations: `drafts`, `event_text`, `concepts`, `analysis`
+- a session: `session_state`, `grouping`, `tool_pairing`, `todos`, `session_commits`
+- failures and fixes: `project_state`, `open_failures`, `failure_tracker`, `relatedness`,
+  `inverse_edits`
+- a conversation: `turns`, `prompts`, `quoting`, `conversation`
 """

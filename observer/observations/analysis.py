@@ -34,8 +34,7 @@ from observer.observations.drafts import ObservationDraft, Where, where_of
 from observer.observations.event_record import EventAnalysis, EventRecord, record_of
 from observer.observations.open_failures import OpenFailure, is_run_by
 from observer.outcomes import outcome
-from observer.outcomes.check_runs import SILENT, is_silent
-from observer.outcomes.check_tasks import checks_of
+from observer.outcomes.check_runs import SILENT, checks_of, is_silent
 from observer.outcomes.visible_output import visible_output_of
 from observer.shell import command_line
 

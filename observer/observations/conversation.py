@@ -1,27 +1,26 @@
 """What a person decided: answers to questions, approved plans, and words on refusing a call.
 
 Each gives a `decision`: what was said then. Only a note holds until somebody says otherwise.
+Clients ask with tools of different shapes: `AskUserQuestion` (Claude Code), `ask_user` (Copilot),
+`request_user_input` (Codex), `AskQuestion` (Cursor) and others.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 from msgspec.structs import replace
 
 from observer.core.events import AnyBody, Command, FileWrite, ToolUse
+from observer.core.json_text import object_in
 from observer.core.model import Item, Link, Recorded, Slot, item_id, item_uuid
-from observer.core.text import first_line, one_line
-from observer.observations import decisions, todos
-from observer.observations.decisions import AnsweredQuestion
-from observer.observations.drafts import (
-    DECISION,
-    FACT,
-    TITLE,
-    ObservationDraft,
-    content_hash,
-    item,
-)
+from observer.core.patterns import lazy_pattern
+from observer.core.text import block, first_line, one_line, word_set
+from observer.core.value import Value
+from observer.observations import todos
+from observer.observations.drafts import DECISION, FACT, TITLE, ObservationDraft, content_hash, item
 from observer.observations.prompt_injection import suspicion
 from observer.observations.prompts import heading_of, names_its_subject
 from observer.observations.quoting import quoted
@@ -67,7 +66,7 @@ def _error_of(body: AnyBody) -> str:
 
 def answered_questions(before: SessionState, recorded: Recorded, body: ToolUse) -> tuple[Item, ...]:
     """Return a decision for each answer of a person to an agent's questions; none for others."""
-    answers = decisions.answered_questions(body)
+    answers = answers_in(body)
     decided = [each for each in answers if not suspicion(_chosen(each))]
     # The summary has the last slot of the event that a session begins with.
     slots = _SLOTS if recorded.seq == recorded.session_id else (*_SLOTS, "summary")
@@ -151,3 +150,129 @@ def _in_slot(made: Item, recorded: Recorded, slot: Slot) -> Item:
     event = recorded.event
     uuid = item_uuid(one_line(event.id, 200), event.at_ms, slot)
     return replace(made, id=item_id(recorded.seq, slot), uuid=uuid)
+
+
+_TOOLS = word_set(
+    """
+    askuserquestion ask_user_question askquestion ask_question ask_user askuser request_user_input
+    question user_input ask_followup_question ask_human ask_questions vscode_askquestions
+    """
+)
+QUESTIONS = 4
+OPTIONS = 8
+_TEXT = 300
+_QUOTED_ANSWER = lazy_pattern(r'"((?:[^"\\]|\\.){3,600})"\s*=\s*"((?:[^"\\]|\\.)*)"')
+_ANSWERED = lazy_pattern(
+    r"\A\s*(?:the )?user(?: has)? (?:responded|answered|selected|chose|said)[^:]{0,60}:\s*",
+    re.IGNORECASE,
+)
+
+
+class AnsweredQuestion(Value):
+    """A question and its answer; `options` are pairs of label and description."""
+
+    question: str
+    chosen: tuple[str, ...] = ()
+    options: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def rejected(self) -> tuple[tuple[str, str], ...]:
+        """The options that were not chosen."""
+        return tuple(option for option in self.options if option[0] not in self.chosen)
+
+
+def answers_in(use: ToolUse) -> tuple[AnsweredQuestion, ...]:
+    """Return the questions of a tool call that were answered; none for other tools."""
+    if use.tool.rpartition("__")[2].lower() not in _TOOLS or use.failed:
+        return ()
+    given, output = object_in(use.input), object_in(use.output)
+    asked = [*_questions(given)][:QUESTIONS]
+    return tuple(
+        answer
+        for each in asked
+        if (answer := _answer(each, output, use.output, is_only=len(asked) == 1)).chosen
+    )
+
+
+def _questions(given: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    listed = given.get("questions")
+    for each in listed if isinstance(listed, list) else [given]:
+        if isinstance(each, dict) and _text(each, "question", "prompt", "text", "message"):
+            yield each
+
+
+def _answer(
+    asked: dict[str, Any], output: dict[str, Any], text: str, *, is_only: bool
+) -> AnsweredQuestion:
+    question = _text(asked, "question", "prompt", "text", "message")
+    names = (question, *(_text(asked, name) for name in ("id", "header", "name")))
+    found = _given(output.get("answers", output), names) or _quoted(text, question)
+    if not found and is_only and not output and text.strip()[:1] not in ("{", "["):
+        found = [_ANSWERED.sub("", text)]
+    notes = _given(output.get("annotations", {}), names)
+    chosen = dict.fromkeys(one_line(each, _TEXT) for each in (*found, *notes))
+    return AnsweredQuestion(
+        question=one_line(question, _TEXT),
+        chosen=_distinct(tuple(each for each in chosen if each)),
+        options=tuple(_options(asked))[:OPTIONS],
+    )
+
+
+def _distinct(chosen: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the answers without those that repeat the first."""
+    first = chosen[:1]
+    return (*first, *(each for each in chosen[1:] if each.strip() not in "".join(first)))
+
+
+def _given(answers: object, names: tuple[str, ...]) -> list[str]:
+    """Return the answers under one of a question's names, from any of the known shapes."""
+    if isinstance(answers, list):
+        named = [each for each in answers if isinstance(each, dict)]
+        keys = ("id", "question", "questionId", "header")
+        return [
+            said
+            for each in named
+            if any(each.get(key) in names for key in keys if each.get(key))
+            for said in _texts(each)
+        ]
+    if not isinstance(answers, dict):
+        return []
+    return next((_texts(answers[name]) for name in names if name and name in answers), [])
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list):
+        return [text for each in value for text in _texts(each)]
+    if isinstance(value, dict):
+        names = ("answers", "answer", "selected", "selectedOptions", "label", "notes", "freeText")
+        return [text for name in names for text in _texts(value.get(name))]
+    return []
+
+
+def _quoted(text: str, question: str) -> list[str]:
+    """Return the answer from a result in prose: `"question"="answer"`."""
+    return [
+        answer.replace('\\"', '"')
+        for asked, answer in _QUOTED_ANSWER.findall(block(text, 20_000))
+        if asked.replace('\\"', '"') == question
+    ]
+
+
+def _options(asked: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    listed = asked.get("options") or asked.get("choices") or ()
+    rows = [
+        {"label": each} if isinstance(each, str) else each
+        for each in (listed if isinstance(listed, list) else ())
+    ]
+    yield from (
+        (one_line(label, _TEXT), one_line(_text(each, "description"), _TEXT))
+        for each in rows
+        if isinstance(each, dict) and (label := _text(each, "label", "title", "value", "id"))
+    )
+
+
+def _text(row: dict[str, Any], *names: str) -> str:
+    texts = (row.get(name) for name in names)
+    return next((text for text in texts if isinstance(text, str) and text.strip()), "")

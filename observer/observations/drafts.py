@@ -1,6 +1,6 @@
 """The text of an observation, the lengths that its fields may have, and the item made of it.
 
-`file_text`, `command_text` and `event_text` return an `ObservationDraft`; `item` turns it into an
+`event_text` returns an `ObservationDraft`; `item` turns it into an
 `Item`. What a language model wrote about an item is cut to the same lengths. Lengths are in
 characters. The words by which others recognize an observation stand here too, so that whoever
 reads items needs nothing of how they are derived.

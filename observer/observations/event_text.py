@@ -1,26 +1,33 @@
-"""The text of every event but file writes and commands: prompts, research, commits, and the rest.
+"""The text of every event: file writes, commands, prompts, research, commits, and the rest.
 
-Pure functions from an event to an `ObservationDraft`, or None if there is nothing to record.
+Pure functions from an event, or from several equal ones, to an `ObservationDraft`, or None if there
+is nothing to record.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+from observer.code.change_summary import ChangeSummary
 from observer.core import json_text
 from observer.core.events import (
     Checkout,
+    Command,
     Commit,
     Compaction,
     Custom,
     Delegation,
     FileChange,
+    FileRead,
+    FileWrite,
     Outcome,
     Rewrite,
     Search,
     ToolUse,
 )
 from observer.core.text import (
+    base_name,
     block,
     counted,
     distinct,
@@ -43,7 +50,11 @@ from observer.observations.drafts import (
     Where,
 )
 from observer.observations.note_syntax import mentions
+from observer.outcomes.not_started import is_interrupted, own_exit_code
+from observer.outcomes.result import CommandResult
+from observer.outcomes.signature import bare_name
 from observer.outcomes.visible_output import first_lines
+from observer.shell.command_line import CommandLine, InlineScript, inline_script
 
 PROMPT_CHARS = 4000
 MESSAGE_CHARS = 2000
@@ -243,15 +254,14 @@ def _files_text(commit: Commit) -> str:
     added += sum(file.added or 0 for file in files)
     removed += sum(file.removed or 0 for file in files)
     lines = f"{counted(added, 'line')} added, {removed:,} removed"
-    names = [_file_text(file) for file in files[:_FILES_SHOWN]]
+    names = [
+        f"{file.path} ({listed(file.symbols, 3)})" if file.symbols else file.path
+        for file in files[:_FILES_SHOWN]
+    ]
     more = len(files) - len(names) + unlisted
     said = f"{', '.join(names)} and {more:,} more" if more else listed(names, _FILES_SHOWN)
     number = counted(len(files) + unlisted, "file")
     return one_line(f"{number} changed, {lines}: {said}.", NARRATIVE)
-
-
-def _file_text(file: FileChange) -> str:
-    return f"{file.path} ({listed(file.symbols, 3)})" if file.symbols else file.path
 
 
 def _file_fact(file: FileChange) -> str:
@@ -263,3 +273,191 @@ def _file_fact(file: FileChange) -> str:
     names = f"; brings {listed(new, 8)}" if new else ""
     sign = _SIGNS.get(file.status, "?")
     return one_line(f"{sign} {moved}{file.path}{counts}{symbols}{names}", FACT)
+
+
+_VERBS = {
+    "create": "Created",
+    "edit": "Modified",
+    "append": "Appended to",
+    "delete": "Deleted",
+    "write": "Wrote",
+}
+
+
+def write(
+    write: FileWrite, change: ChangeSummary, where: Where, *, times: int = 1
+) -> ObservationDraft:
+    """Return the draft of one or several writes of a file.
+
+    `write` is the first of them, `change` the sum of all, `times` their number.
+    """
+    path = relative(write.path, where.root, where.cwd)
+    verb = _VERBS[write.operation]
+    if write.error:
+        return _failed(write, path)
+    repeated = f", {times:,} edits" if times > 1 else ""
+    return ObservationDraft(
+        type="file-write",
+        title=one_line(_titled(f"{verb} {base_name(path)}", change), TITLE),
+        subtitle=one_line(f"{write.operation} {path}{repeated}", SUBTITLE),
+        facts=_facts(path, change),
+        files_modified=(path,),
+        chars=chars_of(write),
+    )
+
+
+def started(write: FileWrite, change: ChangeSummary, where: Where) -> ObservationDraft:
+    """Return the draft of a write whose result was never reported."""
+    path = relative(write.path, where.root, where.cwd)
+    return ObservationDraft(
+        type="file-write",
+        title=one_line(f"Began to {write.operation} {base_name(path)}", TITLE),
+        subtitle="started, no result",
+        facts=_facts(path, change),
+        files_modified=(path,),
+    )
+
+
+def chars_of(write: FileWrite) -> int:
+    """Return the number of characters of text in a write."""
+    return len(write.content or "") + sum([len(edit.old) + len(edit.new) for edit in write.edits])
+
+
+def shown_paths(read: FileRead, where: Where) -> tuple[str, ...]:
+    """Return the paths of a read as they are shown, without duplicates."""
+    return distinct([relative(path, where.root, where.cwd) for path in read.paths], PATHS)
+
+
+def read(read: FileRead, where: Where) -> ObservationDraft:
+    """Return the draft of a read of files."""
+    paths = shown_paths(read, where)
+    names = listed([base_name(path) for path in paths], 3)
+    lines = f", lines {read.lines}" if read.lines else ""
+    return ObservationDraft(
+        type="file-read",
+        title=one_line(f"Read {names}", TITLE),
+        subtitle=one_line(f"read {listed(paths, 3)}", SUBTITLE),
+        narrative=one_line(f"Read {listed(paths, FACTS)}{lines}.", NARRATIVE),
+        facts=tuple(one_line(path, FACT) for path in read.paths[:FACTS]),
+        files_read=paths,
+    )
+
+
+def _failed(write: FileWrite, path: str) -> ObservationDraft:
+    why = one_line(write.error, FACT)
+    return ObservationDraft(
+        type="file-write",
+        title=one_line(f"Failed to {write.operation} {base_name(path)}", TITLE),
+        subtitle=one_line(f"{write.operation} {path}, failed", SUBTITLE),
+        facts=(one_line(f"error: {why}", FACT),),
+        chars=chars_of(write),
+    )
+
+
+def _fates(change: ChangeSummary) -> tuple[tuple[str, Sequence[str]], ...]:
+    """Return what happened to symbols, as (verb, the symbols)."""
+    renamed = [f"{old} to {new}" for old, new in change.renamed]
+    return (
+        ("added", change.new),
+        ("changed the signature of", change.resigned),
+        ("renamed", renamed),
+        ("changed", change.changed),
+        ("removed", change.gone),
+        ("moved", change.moved),
+        ("changed the comments of", change.commented),
+    )
+
+
+def _titled(opening: str, change: ChangeSummary) -> str:
+    done = [f"{past} {listed(names, 3)}" for past, names in _fates(change) if names]
+    if not done and change.only:
+        done = [f"only {change.only}"]
+    return f"{opening}: {', '.join(done)}" if done else opening
+
+
+def _facts(path: str, change: ChangeSummary) -> tuple[str, ...]:
+    facts = [path]
+    for past, names in _fates(change):
+        facts += [one_line(f"{past} {name}", FACT) for name in names]
+    if change.added or change.removed:
+        facts.append(f"+{change.added} -{change.removed} lines")
+    return tuple(facts[:FACTS])
+
+
+def run(
+    command: Command, line: CommandLine, result: CommandResult, *, where: Where
+) -> ObservationDraft:
+    """Return the draft of a command that ended with this result; of several runs the last."""
+    script = inline_script(command.command)
+    code = own_exit_code(command)
+    if code == 0 and result.ok is False:
+        code = None  # the output contradicts it, and is right more often
+    facts = [f"$ {one_line(command.command, FACT - 2)}", *_outcome_facts(code, result)]
+    if is_interrupted(command):
+        facts.insert(1, "interrupted")
+    folder = relative(where.cwd, where.root) if where.cwd and where.cwd != where.root else ""
+    return ObservationDraft(
+        type="command",
+        title=_title(command, line, result, script),
+        subtitle=one_line(
+            (result.failing and result.first_error)
+            or command.description
+            or (f"in {folder}" if folder else ""),
+            SUBTITLE,
+        ),
+        facts=tuple(facts[:FACTS]),
+        files_modified=distinct(
+            (relative(path, where.root, where.cwd) for path in (script.writes if script else ())),
+            PATHS,
+        ),
+        signature=result.signature if result.ok is False else "",
+        category=FAILED if result.ok is False else "",
+        chars=len(command.command) + len(command.output),
+    )
+
+
+def begun(command: Command, line: CommandLine, where: Where) -> ObservationDraft:
+    """Return the draft of a command whose result was never reported."""
+    draft = run(command, line, CommandResult(), where=where)
+    return ObservationDraft(
+        type="command",
+        title=draft.title,
+        subtitle="started, no result",
+        facts=draft.facts,
+        chars=draft.chars,
+    )
+
+
+def _title(
+    command: Command, line: CommandLine, result: CommandResult, script: InlineScript | None
+) -> str:
+    """Return the command, with what failed in it, or that it did not run."""
+    if script and result.ok is not False:
+        written = f"Wrote {listed([*map(base_name, script.writes)], 3)}" if script.writes else ""
+        said = first_line(command.description, TITLE) or written or result.said or "Ran"
+        return one_line(f"{said} ({script.program} script)", TITLE)
+    if not result.was_run:
+        return one_line(f"{one_line(line.head, TITLE // 2)}: {result.said}", TITLE)
+    if result.ok is not False or not result.first_error:
+        return one_line(line.head, TITLE)
+    failed = _failing_text(result) if result.failing else result.first_error
+    return one_line(f"{one_line(line.head, TITLE // 2)}: {failed}", TITLE)
+
+
+def _failing_text(result: CommandResult) -> str:
+    names = distinct(map(bare_name, result.failing), 3)
+    more = max(result.failed or 0, len(result.failing)) - len(names)
+    if len(names) < 3 or not more:
+        return f"{listed(names, 3)} failed"
+    return f"{names[0]}, {names[1]} and {more + 1:,} more failed"
+
+
+def _outcome_facts(code: int | None, result: CommandResult) -> list[str]:
+    facts = [f"exit code {code}"] if code is not None else []
+    if result.tool and result.said:
+        names = "" if f"{result.tool}: " in result.said else f"{result.tool}: "
+        facts.append(one_line(f"{names}{result.said}", FACT))
+    facts += (one_line(f"failing: {name}", FACT) for name in result.failing)
+    if result.first_error:
+        facts.append(one_line(f"error: {result.first_error}", FACT))
+    return facts

@@ -26,7 +26,7 @@ from observer.observations.drafts import (
     ObservationDraft,
     item,
 )
-from observer.observations.failure_records import (
+from observer.observations.project_state import (
     Alternative,
     Rejection,
     Repair,
@@ -262,7 +262,7 @@ def _facts(
 def _concepts(failure: TrackedFailure, edits: Sequence[TrackedEdit]) -> tuple[str, ...]:
     symbols = distinct((name for edit in edits for name in edit.symbols), 6)
     of_files = concepts.of_files(_paths(edits)[:3], symbols)
-    return distinct((failure.invocation.tool, *of_files), concepts.AT_MOST)
+    return distinct((failure.check.tool, *of_files), concepts.AT_MOST)
 
 
 def _paths(edits: Iterable[TrackedEdit]) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from observer.core.events import Command
 from observer.core.model import Recorded
 from observer.core.text import one_line, relative, word_set
 from observer.core.value import Value
-from observer.outcomes.same_check import folder_of
+from observer.outcomes.check_runs import folder_of
 from observer.shell.command_line import SimpleCommand, git_words, simple_commands
 from observer.shell.runners import program_name
 
@@ -80,7 +80,8 @@ def operations_of(
     """
     if not has_operations(body.command):
         return []
-    folder, parts = _folder(recorded, body), completed_parts(body, is_ok=is_ok)
+    folder = folder_of(simple_commands(body.command), recorded.root, recorded.event.cwd)
+    parts = completed_parts(body, is_ok=is_ok)
     return [
         (_placed(operation, folder), one_line(" ".join(part.words), 100))
         for part in parts
@@ -96,17 +97,8 @@ def completed_parts(body: Command, *, is_ok: bool) -> Sequence[SimpleCommand]:
     """
     parts = simple_commands(body.command)
     has_ended_well = body.exit_code == 0 or body.failed is False
-    is_last_done = has_ended_well or (parts and _is_unstashed(parts[-1], body.output))
-    return parts if is_ok or is_last_done else parts[:-1]
-
-
-def _is_unstashed(part: SimpleCommand, output: str) -> bool:
-    return words_of(part)[:1] == ["stash"] and _UNSTASHED.search(output) is not None
-
-
-def _folder(recorded: Recorded, body: Command) -> str:
-    """Return the folder in which a command line ends."""
-    return folder_of(simple_commands(body.command), recorded.root, recorded.event.cwd)
+    is_unstashed = parts and words_of(parts[-1])[:1] == ["stash"] and _UNSTASHED.search(body.output)
+    return parts if is_ok or has_ended_well or is_unstashed else parts[:-1]
 
 
 def _placed(operation: GitOperation, folder: str) -> GitOperation:

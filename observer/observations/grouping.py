@@ -19,30 +19,14 @@ import re
 
 from msgspec.structs import replace
 
-from observer.code.change_summary import (
-    ChangeSummary,
-    merge_changes,
-)
+from observer.code.change_summary import ChangeSummary, merge_changes
 from observer.core.events import Command, Delegation, FileWrite, ToolUse
 from observer.core.model import Item, Recorded
 from observer.core.text import block, listed, one_line, relative
-from observer.observations import (
-    command_text,
-    event_text,
-    file_text,
-    git_commands,
-    session_commits,
-    session_state,
-)
-from observer.observations.drafts import (
-    TITLE,
-    ObservationDraft,
-    item,
-    origin_of,
-    where_of,
-)
+from observer.observations import event_text, git_commands, session_commits, session_state
+from observer.observations.drafts import TITLE, ObservationDraft, item, origin_of, where_of
 from observer.observations.session_state import CommandState, OpenGroup, SessionState
-from observer.outcomes import check_runs, same_check
+from observer.outcomes import check_runs
 from observer.outcomes.result import CommandResult
 from observer.shell import command_line
 from observer.shell.command_line import CommandLine
@@ -71,7 +55,7 @@ def write(
     if body.error:
         if _REFUSED.search(body.error[:_ERROR_CHARS]):
             return before, ()
-        return before, (item(file_text.write(body, change, where), recorded, chars=chars),)
+        return before, (item(event_text.write(body, change, where), recorded, chars=chars),)
     path = relative(body.path, where.root, where.cwd)
     key = session_state.key_of("write", _agent(recorded), path)
     group = _continued(before, key, recorded, chars)
@@ -83,7 +67,7 @@ def write(
         change=change if group.times == 1 else merge_changes(group.change, change),
     )
     first = replace(body, operation=group.operation)
-    draft = file_text.write(first, group.change, where, times=group.times)
+    draft = event_text.write(first, group.change, where, times=group.times)
     after = session_state.with_write(
         session_state.with_group(before, group), path, change, body.operation
     )
@@ -95,8 +79,8 @@ def command(before: SessionState, recorded: Recorded, body: Command, result: Com
     line = command_line.parse_command_line(body.command)
     if result.ok is not False and line.is_routine:
         return before, ()
-    draft = command_text.run(body, line, result, where=where_of(recorded))
-    name = same_check.located_head(body.command, root=recorded.root, cwd=recorded.event.cwd)
+    draft = event_text.run(body, line, result, where=where_of(recorded))
+    name = check_runs.located_head(body.command, root=recorded.root, cwd=recorded.event.cwd)
     if _is_alone(recorded, body, draft, result):
         after, items = _equal_run(before, recorded, body, draft, result)
     else:

@@ -16,22 +16,21 @@ from observer.core.model import Item, Link, Recorded
 from observer.core.text import distinct, is_within, one_line
 from observer.core.value import Value
 from observer.observations import fix_text, project_state
-from observer.observations.drafts import (
-    order_of,
-    origin_of,
-)
-from observer.observations.failure_records import (
+from observer.observations.drafts import order_of, origin_of
+from observer.observations.git_commands import GitOperation, operations_of
+from observer.observations.project_state import (
     DROPPED,
     EDITS,
     STASHED,
+    Items,
+    ProjectState,
     Rejection,
+    Step,
     TrackedEdit,
-    TrackedFailure,
 )
-from observer.observations.git_commands import GitOperation, operations_of
-from observer.observations.project_state import Items, ProjectState, Step
 from observer.observations.relatedness import is_related
 
+_UNDONE = 20
 _THERE = ("", STASHED)
 """Values of `TrackedEdit.reverted_by` of what is there, or may come back."""
 
@@ -107,7 +106,13 @@ def _rejected(
     """Return the rejected attempt if these edits were one, joined with what it held before."""
     here = project_state.worktree_of(known, recorded.root)
     for failure in known.tracked:
-        tried = tuple(edit for edit in taken if _is_tried(edit, failure))
+        tried = tuple(
+            edit
+            for edit in taken
+            if edit.kind == "edit"
+            and failure.seq < edit.seq < failure.last_seq
+            and is_related(edit, failure)
+        )
         if failure.worktree != here or not tried:
             continue
         before = known.rejection
@@ -116,23 +121,10 @@ def _rejected(
         rejection = replace(
             before,
             edits=(*before.edits, *tried)[-EDITS:],
-            undone_by=_distinct_ids((*before.undone_by, made.id)),
+            undone_by=tuple(dict.fromkeys((*before.undone_by, made.id)))[:_UNDONE],
         )
         return rejection, fix_text.rejection_item(rejection, failure, recorded, how)
     return None
-
-
-def _distinct_ids(ids: Iterable[int]) -> tuple[int, ...]:
-    """Return each id once, the first few."""
-    return tuple(dict.fromkeys(ids))[:20]
-
-
-def _is_tried(edit: TrackedEdit, failure: TrackedFailure) -> bool:
-    return (
-        edit.kind == "edit"
-        and failure.seq < edit.seq < failure.last_seq
-        and is_related(edit, failure)
-    )
 
 
 def undone_by_write(

@@ -119,7 +119,10 @@ def forgotten(item: Item, at_ms: int) -> Item:
 def note_type(name: str) -> str:
     """Return a type as it is stored: lower case with hyphens; `general` is `fact`."""
     spelled = _composed(name[:200]).lower()
-    words = "".join(sign if _is_letter(sign) else " " for sign in spelled).split()
+    words = "".join(
+        sign if sign.isalnum() or unicodedata.category(sign) in {"Mn", "Mc"} else " "
+        for sign in spelled
+    ).split()
     slug = "-".join(words)[:40]
     return _SYNONYMS.get(slug, slug)
 
@@ -167,6 +170,7 @@ def references_of(item: Item) -> tuple[Reference, ...]:
 def _merged_note(made: Item, existing: Item, body: Remember) -> Item:
     """Return a note whose text was remembered again: fields that are not given stay."""
     is_typed = made.type != note_type("")
+    is_to_come = (existing.expires_ms or 0) > made.updated_ms
     again = replace(
         existing,
         type=made.type if is_typed else existing.type,
@@ -175,7 +179,7 @@ def _merged_note(made: Item, existing: Item, body: Remember) -> Item:
         confidence=existing.confidence if made.confidence is None else made.confidence,
         tags=distinct((*existing.tags, *made.tags), TAGS),
         links=_explicit((*references_of(existing), *references_of(made)), existing.id),
-        expires_ms=made.expires_ms or _to_come(existing.expires_ms, made.updated_ms),
+        expires_ms=made.expires_ms or (existing.expires_ms if is_to_come else None),
         metadata=_merged(existing.metadata, made.metadata),
         updated_ms=made.updated_ms,
         deleted_ms=None,
@@ -198,19 +202,9 @@ def _composed(name: str) -> str:
     return unicodedata.normalize("NFC", name)
 
 
-def _is_letter(sign: str) -> bool:
-    """Return True if a character is part of a word: a letter, a digit, or a mark on one."""
-    return sign.isalnum() or unicodedata.category(sign) in {"Mn", "Mc"}
-
-
 def _headed(content: str) -> str:
     """Return the title of a note that has none of its own."""
     return title_of(first_line(content, TITLE))
-
-
-def _to_come(expires_ms: int | None, now_ms: int) -> int | None:
-    """Return a time of expiry if it is in the future, else None."""
-    return expires_ms if expires_ms and expires_ms > now_ms else None
 
 
 def _revised(item: Item, recorded: Recorded, body: Revise) -> Item:

@@ -16,13 +16,20 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from observer.code.languages import PROSE, language_of
+from observer.core.events import Command
+from observer.core.model import Recorded
 from observer.core.patterns import lazy_pattern
 from observer.core.text import distinct, is_within
 from observer.core.value import Value
-from observer.outcomes.check_tasks import CheckResults
+from observer.outcomes import check_runs
+from observer.outcomes.check_runs import CheckResults, Tasks, check_results_of
+from observer.outcomes.not_started import NotStarted, exit_code_of, start_failure
 from observer.outcomes.result import CommandResult
-from observer.shell import check
+from observer.outcomes.visible_output import visible_output_of
+from observer.shell import check, command_forms
 from observer.shell.check import CheckIdentity
+from observer.shell.command_forms import InvocationForm
+from observer.shell.command_line import simple_commands
 
 MOST = 24
 CHANGED = 24
@@ -73,28 +80,71 @@ class OpenFailure(Value):
     is_rewritten: bool = False
 
 
-class CommandOutcome(NamedTuple):
-    """How a command ended, where and when; `item` is its observation.
+class EndedCommand(NamedTuple):
+    """A command line that ended, in a work tree with a branch; `item` is its observation.
 
-    `chosen` are the words by which a search chose what was shown of its output.
+    `runs` are the checks that it proves green or red, `unstarted` is why it did no work.
     """
 
-    runs: CheckResults
+    recorded: Recorded
+    body: Command
     result: CommandResult
-    output: str
-    root: str
-    branch: str
-    at_ms: int
+    runs: CheckResults
     item: int
-    session: int | None
-    client: str
-    chosen: tuple[str, ...] = ()
+    unstarted: NotStarted = NotStarted()
+    branch: str = ""
+
+    @property
+    def at_ms(self) -> int:
+        """When it ended."""
+        return self.recorded.event.at_ms
+
+    @property
+    def head(self) -> str:
+        """The command that failed, else the line's head, and where it ran below the root."""
+        return self.runs.head or check_runs.located_head(
+            self.body.command, root=self.recorded.root, cwd=self.recorded.event.cwd
+        )
+
+    @property
+    def forms(self) -> tuple[InvocationForm, ...]:
+        """The simple commands of the line that do something."""
+        folder = check_runs.folder_of(
+            simple_commands(self.body.command), self.recorded.root, self.recorded.event.cwd
+        )
+        return command_forms.forms_of(self.body.command, folder=folder)
+
+    @property
+    def has_run(self) -> bool:
+        """Whether the program did its work, whatever it found."""
+        result = self.result
+        is_judged = result.is_check and (result.passed is not None or result.failed is not None)
+        return not self.unstarted.reason and (result.ok is not False or is_judged)
+
+
+def ended_command(
+    known: Tasks, recorded: Recorded, body: Command, result: CommandResult, item: int
+) -> EndedCommand:
+    """Return a command that ended, with what it proves where these tasks are known."""
+    root = recorded.root
+    runs = check_results_of(body, result, root=root, cwd=recorded.event.cwd, tasks=known)
+    return EndedCommand(recorded, body, result, runs, item, _why_unstarted(body, result))
+
+
+def _why_unstarted(body: Command, result: CommandResult) -> NotStarted:
+    """Return why a command could not do its work; an empty reason if it did, or reported tests."""
+    if result.is_cut_off:
+        return NotStarted(reason="stopped", said=result.first_error)
+    is_judged = result.ok is True or result.passed is not None or bool(result.failing)
+    if is_judged or body.interrupted:
+        return NotStarted()
+    return start_failure(body.output, code=exit_code_of(body))
 
 
 OpenFailures = tuple[OpenFailure, ...]
 
 
-def after_run(known: OpenFailures, ended: CommandOutcome) -> OpenFailures:
+def after_run(known: OpenFailures, ended: EndedCommand) -> OpenFailures:
     """Return the open failures after a command has ended."""
     left = [kept for one in known if (kept := _after_passes(one, ended)) is not None]
     if ended.runs.failed:
@@ -185,7 +235,7 @@ def _overlap(one: OpenFailure, other: OpenFailure) -> bool:
     return any(check.covers(a, b) or check.covers(b, a) for a, b in pairs)
 
 
-def _after_passes(one: OpenFailure, ended: CommandOutcome) -> OpenFailure | None:
+def _after_passes(one: OpenFailure, ended: EndedCommand) -> OpenFailure | None:
     """Return a failure without the tests that passed; None if it is cleared."""
     if one.branch != ended.branch or not ended.runs.passed:
         return _without_named(one, ended)
@@ -203,7 +253,7 @@ def _after_passes(one: OpenFailure, ended: CommandOutcome) -> OpenFailure | None
 
 
 def _clears(
-    green: CheckIdentity, red: CheckIdentity, one: OpenFailure, ended: CommandOutcome
+    green: CheckIdentity, red: CheckIdentity, one: OpenFailure, ended: EndedCommand
 ) -> bool:
     """Return True if a green run covers a red one; if a scope is unknown, test counts decide."""
     passed = ended.result.passed
@@ -229,7 +279,7 @@ def _is_rewritten(one: OpenFailure, green: CheckIdentity) -> bool:
 
 
 def _without_covered(
-    one: OpenFailure, green: CheckIdentity, ended: CommandOutcome
+    one: OpenFailure, green: CheckIdentity, ended: EndedCommand
 ) -> OpenFailure | None:
     """Return a failure without the tests that a narrower green run covers; None if none is left."""
     is_known = not (green.is_guess or green.is_task)
@@ -244,11 +294,11 @@ def _without_covered(
     return replace(one, tests=left) if left else None
 
 
-def _without_named(one: OpenFailure, ended: CommandOutcome) -> OpenFailure | None:
+def _without_named(one: OpenFailure, ended: EndedCommand) -> OpenFailure | None:
     """Return a failure without the tests that an output names as passed."""
     if not one.tests or one.branch != ended.branch or ended.result.passed is None:
         return one
-    left = tuple(name for name in one.tests if not _is_named_as_passed(name, ended.output))
+    left = tuple(name for name in one.tests if not _is_named_as_passed(name, ended.body.output))
     return replace(one, tests=left) if left else None
 
 
@@ -262,7 +312,7 @@ def _is_named_as_passed(name: str, output: str) -> bool:
     return _PASS.search(line) is not None and all(part in line for part in _LEAF.split(name)[-2:])
 
 
-def _with_failure(known: Sequence[OpenFailure], ended: CommandOutcome) -> list[OpenFailure]:
+def _with_failure(known: Sequence[OpenFailure], ended: EndedCommand) -> list[OpenFailure]:
     """Return the failures with a new one, which replaces those that its run covers."""
     new = _new_failure(ended)
     left = []
@@ -293,18 +343,18 @@ def _continued(new: OpenFailure, one: OpenFailure) -> OpenFailure:
     )
 
 
-def _new_failure(ended: CommandOutcome) -> OpenFailure:
+def _new_failure(ended: EndedCommand) -> OpenFailure:
     result = ended.result
     return OpenFailure(
         checks=ended.runs.failed,
         head=ended.runs.head,
-        root=ended.root,
+        root=ended.recorded.root,
         branch=ended.branch,
         since_ms=ended.at_ms,
         last_ms=ended.at_ms,
         item=ended.item,
-        sessions=(ended.session,),
-        client=ended.client,
+        sessions=(ended.recorded.session_id,),
+        client=ended.recorded.event.client,
         said=result.said,
         error=result.first_error,
         signature=result.signature,
@@ -312,7 +362,7 @@ def _new_failure(ended: CommandOutcome) -> OpenFailure:
         failing=result.failing,
         total=(result.passed or 0) + (result.failed or 0) if result.passed is not None else 0,
         place=place_in(result.first_error) if result.failed == 1 else "",
-        chosen=ended.chosen,
+        chosen=visible_output_of(ended.body.command).patterns or (),
     )
 
 

@@ -3,7 +3,7 @@
 A left fold over the events of all sessions of a project, which links the observations that the
 sessions' own reducers made. The rules:
 
-- A fix is a failure, then changes, then a pass of the same check (`same_check.answers`) on the same
+- A fix is a failure, then changes, then a pass of the same check (`check.answers`) on the same
   branch. A pass without a change since the last failure is not a fix. The changes that count are
   those related to the failure (`relatedness.causes_of`), which may revert what broke the check.
 - A command that could not run, and works in another form, is a fix by itself.
@@ -22,14 +22,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from observer.core.events import (
-    AnyBody,
-    Checkout,
-    Command,
-    Commit,
-    FileWrite,
-    Rewrite,
-)
+from observer.core.events import AnyBody, Checkout, Command, Commit, FileWrite, Rewrite
 from observer.core.model import Item, Link, Recorded, item_id
 from observer.core.order import Order
 from observer.core.text import distinct, named, one_line, relative
@@ -45,13 +38,15 @@ from observer.observations import (
 from observer.observations.analysis import analysis_of, with_silence
 from observer.observations.conversation import CHOSEN
 from observer.observations.drafts import FAILED, order_of, where_of
-from observer.observations.failure_records import TrackedEdit
 from observer.observations.fix_text import ALTERNATIVE
 from observer.observations.inverse_edits import Reversal
-from observer.observations.open_failures import CommandOutcome
-from observer.observations.project_state import Items, ProjectState, Step, TrackedCommit
-from observer.outcomes.check_runs import check_results_of
-from observer.outcomes.visible_output import visible_output_of
+from observer.observations.project_state import (
+    Items,
+    ProjectState,
+    Step,
+    TrackedCommit,
+    TrackedEdit,
+)
 from observer.shell import command_line
 from observer.shell.check_tools import checker_of
 
@@ -63,12 +58,12 @@ _STYLE = frozenset({"lint", "format"})
 _HOOKS = ("|git commit",)
 
 
-def _with_failures(known: ProjectState, recorded: Recorded, made: Item) -> ProjectState:
-    """Return the state with its open failures updated by an event."""
+def _with_failures(known: ProjectState, recorded: Recorded) -> ProjectState:
+    """Return the state with its open failures updated by an event, apart from its checks."""
     known = _with_shown_branch(known, recorded)
     body = recorded.event.body
     if isinstance(body, Command):
-        return _with_command(known, recorded, body, made)
+        return _after_git(known, recorded, body)
     if isinstance(body, FileWrite) and not body.error:
         path = relative(body.path, recorded.root, recorded.event.cwd)
         return _after_change(known, recorded, [path], is_gone=body.operation == "delete")
@@ -98,34 +93,6 @@ def _with_shown_branch(known: ProjectState, recorded: Recorded) -> ProjectState:
     if before is None or not (isinstance(body, Checkout) and body.old and body.old == body.new):
         return known
     return replace(known, failures=open_failures.after_switch(known.failures, root, before, branch))
-
-
-def _with_command(
-    known: ProjectState, recorded: Recorded, body: Command, made: Item
-) -> ProjectState:
-    known = _after_git(known, recorded, body)
-    result, root = analysis_of(recorded).result, recorded.root
-    if project_state.is_stashed(known, root, recorded.event.at_ms):
-        return known
-    runs = check_results_of(body, result, root=root, cwd=recorded.event.cwd, tasks=known.tasks)
-    if not any(runs):
-        return known
-    ended = CommandOutcome(
-        runs=runs,
-        result=result,
-        output=body.output,
-        root=root,
-        branch=known.shown_branches.get(root, ""),
-        at_ms=recorded.event.at_ms,
-        item=made.id,
-        session=recorded.session_id,
-        client=recorded.event.client,
-        chosen=visible_output_of(body.command).patterns or (),
-    )
-    tasks = {**known.tasks, **runs.learned}
-    return replace(
-        known, failures=open_failures.after_run(known.failures, ended), tasks=newest(tasks, TASKS)
-    )
 
 
 def _after_git(known: ProjectState, recorded: Recorded, body: Command) -> ProjectState:
@@ -210,7 +177,7 @@ class ProjectReducer:
             return ()
         known = _with_first_branch(self._state, recorded)
         recorded = with_silence(recorded, known.failures, known.shown_branches)
-        known = _with_failures(known, recorded, made[0])
+        known = _with_failures(known, recorded)
         after, items = step(known, recorded, body, made[0])
         self._state, items = _keep_links(after, made[0], items)
         return items
@@ -365,7 +332,13 @@ def _command(known: ProjectState, recorded: Recorded, body: Command, made: Item)
         return after, undone
     if made.category != FAILED and made.folded > 1:  # links name the run, not its record
         made = replace(made, id=item_id(recorded.seq))
-    after, items = failure_tracker.with_command(after, recorded, body, result, made)
+    ran = open_failures.ended_command(after.tasks, recorded, body, result, made.id)
+    if any(ran.runs):
+        here = ran._replace(branch=after.shown_branches.get(recorded.root, ""))
+        tasks = newest({**after.tasks, **ran.runs.learned}, TASKS)
+        failures = open_failures.after_run(after.failures, here)
+        after = replace(after, failures=failures, tasks=tasks)
+    after, items = failure_tracker.with_command(after, ran)
     return after, (*undone, *map(_unless_of_style, items))
 
 

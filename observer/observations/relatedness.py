@@ -16,9 +16,8 @@ import re
 from observer.code.languages import PROSE, language_of
 from observer.core.model import Recorded
 from observer.core.text import base_name, relative
-from observer.observations.failure_records import TrackedEdit, TrackedFailure
-from observer.observations.project_state import ProjectState
-from observer.outcomes.same_check import BELOW, FAMILIES
+from observer.observations.project_state import ProjectState, TrackedEdit, TrackedFailure
+from observer.outcomes.check_runs import BELOW
 from observer.shell.check_tools import checker_of
 from observer.shell.command_line import simple_commands
 
@@ -46,6 +45,23 @@ _LANGUAGES = {
     "php": "php",
 }
 """Language of a file -> the family of programs that check it."""
+_JS = "jest vitest mocha ava tap tsc eslint prettier biome npm yarn pnpm bun deno node"
+_FAMILIES = {
+    tool: family
+    for family, tools in {
+        "python": "pytest py.test unittest mypy ruff flake8 pylint black pyright tox nox python "
+        "python3 isort",
+        "javascript": _JS,
+        "go": "go golangci-lint staticcheck gofmt",
+        "rust": "cargo rustc",
+        "java": "mvn mvnw gradle gradlew javac",
+        "csharp": "dotnet",
+        "ruby": "rspec rubocop rake ruby",
+        "php": "phpunit phpstan composer php",
+    }.items()
+    for tool in tools.split()
+}
+"""Program -> the family of languages that it checks."""
 _STARTING = (frozenset({"install", "files"}), frozenset({"service"}))
 """Remedies that let a command start, where a program is missing and where a service is."""
 _STYLE = ("lint", "format")
@@ -71,7 +87,7 @@ def strength(edit: TrackedEdit, failure: TrackedFailure) -> int:
     if edit.kind == "command":
         return _of_command(edit, failure)
     path = relative(edit.path, failure.worktree.root) if edit.path else ""
-    if is_named(edit, failure) or (path and _concerns_file(path, failure)):
+    if is_named(edit, failure) or (path and any(_is_at(name, path) for name in failure.files)):
         return LIKELY
     if edit.kind == "undo":
         return POSSIBLE
@@ -84,11 +100,11 @@ def _is_checked(path: str, failure: TrackedFailure) -> bool:
     if path.startswith(("/", "~")) or language in PROSE or _PROSE_FILE.search(path):
         return False
     family = _LANGUAGES.get(language, "")
-    return not family or not failure.invocation.family or family == failure.invocation.family
+    return not family or _FAMILIES.get(failure.check.tool, family) == family
 
 
 def _of_command(edit: TrackedEdit, failure: TrackedFailure) -> int:
-    family, other = failure.invocation.family, FAMILIES.get(edit.said.split(" ", 1)[0], "")
+    family, other = map(_FAMILIES.get, (failure.check.tool, edit.said.partition(" ")[0]))
     if family and other and family != other:
         return UNRELATED
     if edit.remedy == "fixer":
@@ -99,23 +115,15 @@ def _of_command(edit: TrackedEdit, failure: TrackedFailure) -> int:
     return LIKELY if is_about and edit.remedy == "files" else POSSIBLE
 
 
-def _errors(failure: TrackedFailure) -> tuple[str, ...]:
-    return (failure.error, failure.last_error)
-
-
 def is_named(edit: TrackedEdit, failure: TrackedFailure) -> bool:
     """Return True if the failure or its command names the file of an edit."""
     name = base_name(edit.path)
-    said = (failure.head, *_errors(failure), *failure.tests)
+    said = (failure.head, failure.error, failure.last_error, *failure.tests)
     return bool(name) and any(name in text for text in said)
 
 
-def _concerns_file(path: str, failure: TrackedFailure) -> bool:
-    """Return True if a failing file is this one, or lies in this folder."""
-    return any(_is_at(name, path) for name in failure.files)
-
-
 def _is_at(name: str, path: str) -> bool:
+    """Return True if a failing file is this one, or lies in this folder."""
     return name == path or name.startswith(f"{path}/") or path.endswith(f"/{name}")
 
 
@@ -157,7 +165,7 @@ def _can_count(edit: TrackedEdit, failure: TrackedFailure) -> bool:
         and not (edit.has_failed and edit.remedy != "fixer")
         and not _is_retry(edit, failure)
         and edit.worktree == failure.worktree
-        and failure.invocation.program not in edit.fixed
+        and failure.check.base not in edit.fixed
         and (edit.kind != "undo" or edit.since < failure.seq)
     )
 
@@ -165,5 +173,5 @@ def _can_count(edit: TrackedEdit, failure: TrackedFailure) -> bool:
 def _is_retry(edit: TrackedEdit, failure: TrackedFailure) -> bool:
     """Return True if a command is the failed one run again, unless that is itself a fixer."""
     if edit.remedy == "fixer":
-        return failure.invocation.is_fixer and failure.head.endswith(edit.said)
+        return failure.check.is_fixer and failure.head.endswith(edit.said)
     return edit.kind == "command" and edit.said == failure.head

@@ -88,7 +88,11 @@ def after_rewrite(state: SessionState, became: Mapping[str, str]) -> SessionStat
 
 def without_work(state: SessionState, paths: Collection[str]) -> SessionState:
     """Return the state after all that the session did to some files was taken back."""
-    gone = {path: _undone_file(state.files[path]) for path in paths if path in state.files}
+    gone = {
+        path: FileState(is_undone=True, reads=file.reads, writes=file.writes)
+        for path in paths
+        if (file := state.files.get(path))
+    }
     turn = state.turn and turns.without(state.turn, files=gone)
     return replace(state, files=state.files | gone, turn=turn)
 
@@ -207,14 +211,11 @@ def with_operation(state: SessionState, operation: GitOperation) -> SessionState
 
 def _with_taken_back(state: SessionState, changed: Mapping[str, FileState]) -> SessionState:
     """Return the state after changes of files that no commit had were taken back."""
-    gone = [path for path, file in changed.items() if file.is_undone or not _has_commits(state)]
+    # Where the turn committed, what is taken back in it may not be all of a file.
+    is_all = not (state.turn and state.turn.commits)
+    gone = [path for path, file in changed.items() if is_all or file.is_undone]
     turn = state.turn and turns.without(state.turn, files=gone)
     return replace(state, files={**state.files, **changed}, turn=turn)
-
-
-def _has_commits(state: SessionState) -> bool:
-    """Return True if the turn committed: what is taken back in it may not be all of a file."""
-    return state.turn is not None and bool(state.turn.commits)
 
 
 def _with_stash(state: SessionState, operation: GitOperation) -> SessionState:
@@ -275,10 +276,6 @@ def _is_new(touched: FileState) -> bool:
 def _reverted_file(touched: FileState) -> FileState:
     before = touched.committed or FileState(is_undone=True)
     return replace(before, reads=touched.reads, writes=touched.writes, committed=touched.committed)
-
-
-def _undone_file(touched: FileState) -> FileState:
-    return FileState(is_undone=True, reads=touched.reads, writes=touched.writes)
 
 
 def hash_of(saying: str) -> str:

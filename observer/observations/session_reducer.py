@@ -1,17 +1,20 @@
 """Reduce a session's events, in order, to observations and the session's new state.
 
 Use: `SessionReducer(session)`, `add` each event, then `session()`. The items do not depend on how
-the events of a session are divided among reducers.
+the events of a session are divided among reducers. What the memory was asked, or given to remember,
+needs no observation: searches would find the question instead of its answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import reduce
 from typing import Any
 
 from msgspec.structs import replace
 
+from observer.clients.own_tools import is_own_tool
 from observer.code.change_summary import ChangeSummary
 from observer.core.events import (
     AnyBody,
@@ -37,35 +40,84 @@ from observer.core.events import (
 )
 from observer.core.model import Item, Recorded, Session
 from observer.core.routes import is_imported
-from observer.core.text import first_line, relative
+from observer.core.text import first_line, relative, word_set
 from observer.observations import (
-    command_text,
     conversation,
     event_text,
-    file_text,
     grouping,
-    planning,
     prompts,
     quoting,
     session_commits,
     session_lifecycle,
     session_state,
+    todos,
     tool_pairing,
     turns,
 )
-from observer.observations.analysis import (
-    analysis_of,
-    analyzed,
-)
+from observer.observations.analysis import analysis_of, analyzed
 from observer.observations.drafts import item, where_of
 from observer.observations.event_record import EventRecord
 from observer.observations.git_commands import GitOperation
-from observer.observations.memory_use import is_memory_use
 from observer.observations.open_failures import OpenFailure
 from observer.observations.session_state import PendingTool, SessionState
 from observer.observations.turns import Turn
 from observer.shell import command_line
+from observer.shell.command_line import SimpleCommand, simple_commands
 from observer.shell.runners import program_name
+
+_PROGRAM = re.compile(r"(?:\w+=)?[\"'$(`]{0,4}observer(?:-memory)?(?:@[\w.]+|\.__main__)?\Z")
+_VERBS = word_set(
+    """
+    up down status doctor search timeline show why context recall remember forget note post
+    today week session sessions projects import install uninstall snippets tools mcp config model
+    llm rebuild export
+    """
+)
+_BESIDE = word_set("cd export set source . echo printf unset pushd popd sleep true")
+"""Programs that prepare a call of observer, or separate its outputs."""
+
+
+def is_memory_use(body: AnyBody) -> bool:
+    """Return True if an event only searches the memory or writes to it."""
+    match body:
+        case Search():
+            return body.where == "memory"
+        case ToolUse() | Outcome():
+            return is_own_tool(body.tool)
+        case Command():
+            return "observer" in body.command and _is_own_line(simple_commands(body.command))
+        case _:
+            return False
+
+
+def _is_own_line(parts: Iterable[SimpleCommand]) -> bool:
+    """Return True if each pipeline of a line runs observer or prepares that."""
+    pipelines = [*_pipelines(parts)]
+    own = [any(map(_is_own_part, pipeline)) for pipeline in pipelines]
+    return any(own) and all(
+        is_own_tool or all(program_name(part.words[0]) in _BESIDE for part in pipeline)
+        for is_own_tool, pipeline in zip(own, pipelines, strict=True)
+    )
+
+
+def _pipelines(parts: Iterable[SimpleCommand]) -> Iterator[list[SimpleCommand]]:
+    pipeline: list[SimpleCommand] = []
+    for part in parts:
+        if pipeline and part.sign != "|":
+            yield pipeline
+            pipeline = []
+        pipeline.append(part)
+    yield pipeline
+
+
+def _is_own_part(part: SimpleCommand) -> bool:
+    """Return True if a simple command runs observer, directly or by a launcher."""
+    words = [word for word in part.words if not word.startswith("-")]
+    names = [_PROGRAM.match(program_name(word)) is not None for word in words[:2]]
+    verbs = [word.strip("\"'") for word in words[1:3]]
+    is_run = any(is_name and verb in _VERBS for is_name, verb in zip(names, verbs, strict=False))
+    return is_run and (names[0] or part.words[0] in {"uvx", "pipx", "npx"})
+
 
 Items = tuple[Item, ...]
 _GIT = frozenset({"git", "gh"})
@@ -146,7 +198,7 @@ class SessionReducer:
 
     def begin_plan(self) -> None:
         """Note that another session has begun this session's plan."""
-        self._state = planning.begun(self._state)
+        self._state = todos.begun(self._state)
 
     def state(self) -> SessionState:
         """Return the session's state after the events added so far."""
@@ -204,13 +256,13 @@ def _sort_of(call: AnyBody) -> str:
 
 def _write(before: SessionState, recorded: Recorded, body: FileWrite) -> Step:
     after, change = _superseded(before, body), analysis_of(recorded).change
-    return _written(after, recorded, body, change, file_text.chars_of(body))
+    return _written(after, recorded, body, change, event_text.chars_of(body))
 
 
 def _written(
     before: SessionState, recorded: Recorded, body: FileWrite, change: ChangeSummary, chars: int
 ) -> Step:
-    after = planning.written(before, recorded, body)
+    after = todos.written(before, recorded, body)
     after, items = grouping.write(after, recorded, body, change, chars)
     where = where_of(recorded)
     path = relative(body.path, where.root, where.cwd)
@@ -220,7 +272,7 @@ def _written(
 
 
 def _read(before: SessionState, recorded: Recorded, body: FileRead) -> Step:
-    paths = file_text.shown_paths(body, where_of(recorded))
+    paths = event_text.shown_paths(body, where_of(recorded))
     return session_state.with_reads(_superseded(before, body), paths), ()
 
 
@@ -250,12 +302,12 @@ def _search(before: SessionState, recorded: Recorded, body: Search) -> Step:
 
 def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
     after = _superseded(before, body)
-    if listed := planning.listed(after, recorded, body):
+    if listed := todos.listed(after, recorded, body):
         return listed, ()
     if items := conversation.answered_questions(after, recorded, body):
         return _with_answers(after, items), items
     if plan := conversation.approved_plan(after, recorded, body):
-        return planning.planned(after, body), plan
+        return todos.planned(after, body), plan
     after = session_commits.with_pull(after, recorded.branch, body.input, body.output)
     return grouping.tool_use(after, recorded, body)
 
@@ -370,9 +422,9 @@ def _unfinished(recorded: Recorded, pending: PendingTool) -> Items:
     if is_memory_use(asked):
         return ()
     if isinstance(asked, Command):
-        draft = command_text.started(asked, command_line.parse_command_line(asked.command), where)
+        draft = event_text.begun(asked, command_line.parse_command_line(asked.command), where)
     elif isinstance(asked, FileWrite):
-        draft = file_text.started(asked, pending.change, where)
+        draft = event_text.started(asked, pending.change, where)
     else:
         return ()
     made = item(draft, recorded, origin=pending.origin, chars=max(pending.chars, draft.chars))

@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from typing import Literal, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
-from observer.code.change_summary import (
-    ChangeSummary,
-    EditFingerprints,
-)
+from observer.code.change_summary import ChangeSummary, EditFingerprints
 from observer.core.events import Command, FileRead, FileWrite, Search, ToolUse
 from observer.core.text import distinct, one_line
 from observer.core.value import Value, decode_state, encode_state, newest
 from observer.observations import turns
 from observer.observations.drafts import ItemOrigin
 from observer.observations.open_failures import OpenFailure
-from observer.observations.todos import Point
 from observer.observations.turns import Turn
 
 GROUPS = 12
@@ -96,6 +93,17 @@ class CommandState(Value):
     said: str = ""
     is_check: bool = False
     runs: int = 1
+
+
+Status: TypeAlias = Literal["open", "active", "done"]
+
+
+class Point(Value):
+    """One point of a to-do list; `id` is the tool's own id, if it has one."""
+
+    text: str
+    status: Status = "open"
+    id: str = ""
 
 
 class TodoList(Value):

@@ -12,15 +12,12 @@ from observer.code.edits import summarize_write
 from observer.core.events import Command, FileRead, FileWrite, Intent, Outcome, Search, ToolUse
 from observer.core.model import Recorded
 from observer.core.text import block, one_line
-from observer.observations import file_text
+from observer.observations import event_text
 from observer.observations.analysis import analyze, analyzed
-from observer.observations.drafts import (
-    origin_of,
-    where_of,
-)
+from observer.observations.drafts import origin_of, where_of
 from observer.observations.event_record import EventRecord, record_of
 from observer.observations.session_state import PendingTool, SessionState
-from observer.outcomes.exit_codes import exit_code_of
+from observer.outcomes.not_started import exit_code_of
 
 ToolCall = Command | FileWrite | FileRead | Search | ToolUse
 _COMMAND_CHARS = 2000
@@ -38,7 +35,7 @@ def pending(recorded: Recorded, intent: Intent) -> PendingTool:
             waiting,
             change=summarize_write(asked),
             marks=edits.fingerprints_of(asked),
-            chars=file_text.chars_of(asked),
+            chars=event_text.chars_of(asked),
         )
     return waiting
 

@@ -1,8 +1,9 @@
-"""Commands that did no work: never run, interrupted, timed out, not found or misused.
+"""How a command ended: its exit code, and whether it did its work at all.
 
-Part of interpretation (step 6). `pytest: command not found` says nothing about the tests; what
-helps is to install it, or to run it in other words: `python -m pytest`. A call that the client
-refused, blocked or cancelled neither failed nor passed.
+Part of interpretation (step 6). The code stands in the event, or in a line of the output; behind a
+pipe or a `;` it is that of something else. `pytest: command not found` says nothing about the
+tests; what helps is to install it, or to run it in other words: `python -m pytest`. A call that the
+client refused, blocked or cancelled neither failed nor passed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,70 @@ from observer.core.events import Command
 from observer.core.patterns import lazy_pattern
 from observer.core.text import one_line, uncoloured
 from observer.outcomes.result import CommandResult
+from observer.shell import exit_status
+
+EXIT_LINE = re.compile(r"^(?:Exit [Cc]ode:? ?|exit status )(-?\d+)\s*$", re.MULTILINE)
+BY_TIMEOUT = 124
+ENDINGS = {
+    BY_TIMEOUT: "timed out",
+    134: "aborted (SIGABRT)",
+    137: "killed (SIGKILL)",
+    139: "crashed (SIGSEGV)",
+    143: "terminated (SIGTERM)",
+}
+"""What an exit code says by itself: `timeout`'s own, and those of signals."""
+
+
+def ended(command: Command) -> bool | None:
+    """Return how the command that matters ended; None where nothing but its output says so."""
+    status = exit_status.exit_status_of(command.command)
+    if (shown := status.shown_code(command.output)) is not None:
+        return shown == 0
+    if (said := status.printed(command.output)) is not None:
+        return said
+    ok = reported(command)
+    if ok is False and stopped_by(command) is not None:
+        return False
+    return None if ok is None or not (status.success if ok else status.failure) else ok
+
+
+def reported(command: Command) -> bool | None:
+    """Return how the whole line ended, as the client reported."""
+    code = exit_code_of(command)
+    if command.failed is not None:
+        return not command.failed
+    return None if code is None else code == 0
+
+
+def stopped_by(command: Command) -> int | None:
+    """Return the exit code that shows what stopped a command; 124 where a client timed out."""
+    code = own_exit_code(command)
+    if code in ENDINGS:
+        return code
+    return BY_TIMEOUT if is_timed_out(command) else None
+
+
+def own_exit_code(command: Command) -> int | None:
+    """Return the exit code of the command that matters; None where only another's is known."""
+    shown = exit_status.exit_status_of(command.command).shown_code(command.output)
+    if shown is not None:
+        return shown
+    code = exit_code_of(command)
+    if code is None or code in ENDINGS:
+        return code
+    status = exit_status.exit_status_of(command.command)
+    return code if (status.failure if code else status.success) else None
+
+
+def exit_code_of(command: Command) -> int | None:
+    """Return the exit code the client reported, or the one that the output names in a line."""
+    if command.exit_code is not None or not command.output:
+        return command.exit_code
+    for part in (command.output[:80], command.output[-80:]):
+        if "xit" in part and (match := EXIT_LINE.search(part)):
+            return int(match.group(1)[:9])
+    return None
+
 
 _END_CHARS = 2000
 _INTRODUCED = lazy_pattern(r"\A(?:Exit code \d+\s+|Error: )+")

@@ -72,6 +72,7 @@ _BLANK = 2
 """Most blank lines at the end of an output: clients leave them out."""
 _NUMBER = re.compile(r"-{1,2}(?:n|lines=?)?(\d{1,7})\Z")
 _LOST = re.compile(r"(?:\d|&)?>{1,2}\s*(?!&)(?!/dev/(?:stdout|stderr))\S")
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _PLAIN_WORDS = re.compile(r"\W*([\w ./:-]*)\W*\Z")
 _ALTERNATIVES = re.compile(r"\\?\|")
 
@@ -128,16 +129,12 @@ def visible_output_of(command: str) -> VisibleOutput:
     if not heads:
         return VisibleOutput()
     start = next(at for at, part in enumerate(parts) if part is heads[0])
-    is_lost = _LOST.search(_unquoted(command)) is not None or is_in_background(command)
+    is_lost = _LOST.search(_QUOTED.sub("", command)) is not None or is_in_background(command)
     found = VisibleOutput(is_lost=is_lost)
     for part in parts[start + 1 :]:
         if not any(part is head for head in heads):
             found = _through(part, found)
     return found
-
-
-def _unquoted(command: str) -> str:
-    return re.sub(r"'[^']*'|\"[^\"]*\"", "", command)
 
 
 def _through(part: SimpleCommand, seen: VisibleOutput) -> VisibleOutput:

@@ -14,9 +14,14 @@ from observer.core.events import FileWrite
 from observer.core.model import item_id
 from observer.core.text import relative
 from observer.observations.drafts import Where
-from observer.observations.failure_records import DROPPED, STASHED, Alternative, TrackedEdit
-from observer.observations.project_state import ProjectState
-from observer.outcomes import not_started, same_check
+from observer.observations.project_state import (
+    DROPPED,
+    STASHED,
+    Alternative,
+    ProjectState,
+    TrackedEdit,
+)
+from observer.outcomes import check_runs, not_started
 from observer.shell import command_forms, command_line
 from observer.shell.command_forms import InvocationForm
 
@@ -60,7 +65,7 @@ def find_form(known: ProjectState, command: str, *, root: str, cwd: str) -> Alte
     able = [one for one in known.alternatives if _is_certain(one)]
     if not able:
         return None
-    folder = same_check.folder_of(command_line.simple_commands(command), root, cwd)
+    folder = check_runs.folder_of(command_line.simple_commands(command), root, cwd)
     typed = command_forms.forms_of(command, folder=folder)
     found = [one for one in able if any(_is_of(form, one) for form in typed)]
     return max(found, key=lambda one: one.times, default=None)

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from observer.core.filters import Filters
 from observer.core.model import KNOWLEDGE_TYPES, Item, ItemKind
 from observer.index import Mask, View
-from observer.observations.session_digest import is_trivial
+from observer.observations.summary import is_trivial
 from observer.search.candidates import Candidates, Sources
 from observer.search.dedupe import without_duplicates
 from observer.search.eligible import outranked

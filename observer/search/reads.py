@@ -13,7 +13,7 @@ from observer.core.events import FileRead
 from observer.core.filters import Filters
 from observer.core.model import Item, Recorded, seq_of
 from observer.observations.drafts import item, where_of
-from observer.observations.file_text import read
+from observer.observations.event_text import read
 from observer.observations.prompt_injection import with_suspicion
 from observer.search.timeline import TimelineEntry
 from observer.store.interface import StoreReader

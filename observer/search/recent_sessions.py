@@ -12,12 +12,12 @@ from typing import NamedTuple
 from observer.core.filters import Filters
 from observer.core.model import Item, Session, item_id
 from observer.observations import (
-    planning,
     project_state,
     prompts,
     session_commits,
-    session_digest,
     session_state,
+    summary,
+    todos,
     turns,
 )
 from observer.observations.drafts import QUESTION
@@ -98,7 +98,7 @@ class RecentSessions:
         One that was only a question or a greeting is it only where there is no other.
         """
         alone = [past for past in self.all if not past.session.parent]
-        worked = [past for past in alone if not session_digest.did_nothing(past.state)]
+        worked = [past for past in alone if not summary.did_nothing(past.state)]
         groups = (
             [past for past in among if chosen(past.session.client)]
             for among in (worked, alone)
@@ -192,7 +192,7 @@ class RecentSessions:
         later = self.all[: self.all.index(last)]
         points = (point for past in later for each in past.state.lists for point in each.points)
         done = {point.text for point in points if point.status == "done"}
-        yield from (step for step in planning.steps_of(last.state) if step not in done)
+        yield from (step for step in todos.steps_of(last.state) if step not in done)
 
     def pull(self, last: PastSession) -> tuple[PastSession, str] | None:
         """Return the pull request of the branch, and the session that named it; None if none is."""

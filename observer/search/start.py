@@ -22,7 +22,7 @@ from observer.core.value import Value
 from observer.observations import session_state, turns
 from observer.observations.quoting import opening
 from observer.observations.session_commits import HASH_CHARS
-from observer.outcomes.same_check import BELOW
+from observer.outcomes.check_runs import BELOW
 from observer.search.eligible import (
     ENDS,
     WITHHELD,

@@ -27,8 +27,7 @@ from observer.shell.check_tables import (
     WIDER,
     Kind,
 )
-from observer.shell.check_targets import Checker
-from observer.shell.check_tools import checker_of
+from observer.shell.check_tools import Checker, checker_of
 from observer.shell.command_line import SimpleCommand
 from observer.shell.fixers import rewrites
 from observer.shell.runners import XARGS, chosen_package
@@ -174,6 +173,29 @@ def clears(green: CheckIdentity, red: CheckIdentity) -> bool:
     return covers(green, red) and (red.is_fixer or not green.is_fixer) and not is_variant
 
 
+def answers(green: CheckIdentity, red: CheckIdentity, tests: Iterable[str], place: str) -> bool:
+    """Return True if a pass answers a failure.
+
+    Args:
+        green: what passed; of a run of what failed last, the rest had passed before.
+        red: what had failed.
+        tests: all the tests that had failed; empty if they are not all known.
+        place: where the one error was; empty if there were more, or it is unknown.
+    """
+    left = tuple(one for one in green.filters if one not in _LAST_FAILED)
+    green = msgspec.structs.replace(green, filters=left)
+    if green.is_fixer and not red.is_fixer:
+        return False
+    names = [*tests] or ([place] if place else [])
+    is_chosen = bool(names) and all(selects_test(green, name) for name in names)
+    return clears(green, red) or (is_chosen and is_comparable(green, red))
+
+
+def is_same_check(one: CheckIdentity, other: CheckIdentity) -> bool:
+    """Return True if both check the same, whether or not they fix what they find."""
+    return covers(one, other) and covers(other, one)
+
+
 def _stem(task: str) -> str:
     return _NAME_END.split(task)[0]
 
@@ -207,7 +229,8 @@ def selects_test(check: CheckIdentity, name: str, place: str = "") -> bool:
     is_bare = filters and "/" not in name and "::" not in name
     if is_bare or check.paths == ("",):
         return True
-    return any(_inside(one, path) for one in (name, place) if one for path in check.paths)
+    below = f"{check.folder}/{name}" if check.folder else name
+    return any(_inside(one, path) for one in (name, below, place) if one for path in check.paths)
 
 
 def _is_chosen(name: str, chosen: str) -> bool:

@@ -53,7 +53,7 @@ def forms_of(command: str, *, folder: str = "") -> tuple[InvocationForm, ...]:
 
     Args:
         command: the command line.
-        folder: where it ends up, relative to the project, as `invocation.folder_of` says.
+        folder: where it ends up, relative to the project, as `check_runs.folder_of` says.
     """
     parts = command_line.simple_commands(command)
     before = [part.shown for part in parts if part.words[0] in _SETTING]

@@ -21,7 +21,7 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.observations.drafts import QUESTION
-from observer.observations.memory_use import is_memory_use
+from observer.observations.session_reducer import is_memory_use
 from observer.observations.summary import summarize
 
 Feed = Callable[..., Any]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,8 +30,9 @@ from observer.core.events import (
 from observer.core.model import UNASSIGNED, Item, Link, Recorded, item_id
 from observer.observations import project_state, session_lifecycle
 from observer.observations.drafts import TITLE
-from observer.observations.failure_records import EDITS, EXPIRES_MS
+from observer.observations.open_failures import FORGOTTEN_MS
 from observer.observations.project_reducer import ProjectReducer
+from observer.observations.project_state import EDITS
 from observer.observations.session_reducer import SessionReducer
 from observer.observations.summary import summarize
 
@@ -270,7 +272,7 @@ def test_in_no_project_a_session_answers_only_itself(place: Place) -> None:
 
 
 def test_a_failure_of_long_ago_is_forgotten(play: Play, place: Place) -> None:
-    late = EXPIRES_MS / 1000 + 60
+    late = FORGOTTEN_MS / 1000 + 60
     other = place(Command(command="mypy .", exit_code=1), 2, at_s=late)
     played = play(RED, other, place(A, 3, at_s=late), place(GREEN, 4, at_s=late))
     assert played.of("fix") == []
@@ -455,6 +457,12 @@ def test_a_commit_replaces_those_that_a_reset_dissolved(play: Play) -> None:
         commit(4, "cart.py"),
     )
     assert links_of(played, 5) == {("replaces", 0, hash_of(2))}
+
+
+def test_a_failure_of_an_older_observer_is_dropped() -> None:
+    old = {"head": "pytest", "worktree": {}, "seq": 1, "last_seq": 1, "last_ms": 1, "items": [4]}
+    data = orjson.dumps({"tracked": [old | {"sessions": [1], "invocation": {"program": "pytest"}}]})
+    assert project_state.decode(data).tracked == ()
 
 
 def test_an_import_only_links(play: Play) -> None:

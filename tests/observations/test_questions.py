@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from observer.core.events import ToolUse
-from observer.observations.decisions import AnsweredQuestion, answered_questions
+from observer.observations.conversation import AnsweredQuestion, answers_in
 
 OPTIONS = [
     {"label": "Redis", "description": "Fast, one more service"},
@@ -21,7 +21,7 @@ ASKED = {
 
 def answers(given: Any, output: Any, tool: str = "AskUserQuestion") -> tuple[AnsweredQuestion, ...]:
     text = output if isinstance(output, str) else json.dumps(output)
-    return answered_questions(ToolUse(tool=tool, input=json.dumps(given), output=text))
+    return answers_in(ToolUse(tool=tool, input=json.dumps(given), output=text))
 
 
 @pytest.mark.parametrize(
@@ -74,4 +74,4 @@ def test_what_was_noted_beside_the_choice_is_kept() -> None:
     ],
 )
 def test_nothing_is_read_where_nothing_was_answered(use: ToolUse) -> None:
-    assert answered_questions(use) == ()
+    assert answers_in(use) == ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from observer.observations.failure_records import TrackedEdit, TrackedFailure, WorktreeBranch
+from observer.observations.project_state import TrackedEdit, TrackedFailure, WorktreeBranch
 from observer.observations.relatedness import (
     LIKELY,
     POSSIBLE,
@@ -13,14 +13,14 @@ from observer.observations.relatedness import (
     is_test,
     strength,
 )
-from observer.outcomes.same_check import CheckCommand
+from observer.shell.check import CheckIdentity
 
 WORKTREE = WorktreeBranch(root="/home/ana/shop", branch="main")
 
 
 def failure(program: str = "pytest", tool: str = "pytest", **fields: object) -> TrackedFailure:
     fixed: dict[str, object] = {
-        "invocation": CheckCommand(program=program, tool=tool),
+        "checks": (CheckIdentity(kind="", base=program, tool=tool),),
         "head": program,
         "worktree": WORKTREE,
         "seq": 1,

@@ -19,7 +19,7 @@ from observer.core.events import (
     SessionEnd,
     ToolUse,
 )
-from observer.observations import planning, session_commits
+from observer.observations import session_commits, todos
 from observer.observations.session_state import decode
 
 Feed = Callable[..., Any]
@@ -53,7 +53,7 @@ def test_an_interrupted_session_leaves_all_that_is_needed_to_go_on(feed: Feed) -
         ).session.state
     )
     assert session_commits.open_files(left) == ("cart.py",)
-    assert planning.steps_of(left) == ("round the total",)
+    assert todos.steps_of(left) == ("round the total",)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_an_interrupted_session_leaves_all_that_is_needed_to_go_on(feed: Feed) -
 )
 def test_work_that_is_done_leaves_nothing_open(feed: Feed, bodies: tuple[AnyBody, ...]) -> None:
     left = decode(feed(*bodies).session.state)
-    assert session_commits.open_files(left) == planning.steps_of(left) == ()
+    assert session_commits.open_files(left) == todos.steps_of(left) == ()
 
 
 @pytest.mark.parametrize(

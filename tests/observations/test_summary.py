@@ -28,7 +28,7 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.core.model import Item, SummaryFields, item_id
-from observer.observations import planning, session_commits, session_state
+from observer.observations import session_commits, session_state, todos
 from observer.observations.summary import summarize
 
 Feed = Callable[..., Any]
@@ -374,7 +374,7 @@ def test_the_subtitle_says_whether_it_is_final(
 def test_a_plan_that_was_begun_elsewhere_still_names_its_session(feed: Feed) -> None:
     plan = ToolUse(tool="ExitPlanMode", input='{"plan": "# Open carts anew\\n\\nx"}')
     session = feed(Prompt(text="open carts"), plan).session
-    begun = planning.begun(session_state.decode(session.state))
+    begun = todos.begun(session_state.decode(session.state))
     item = summarize(replace(session, state=session_state.encode(begun)))
     assert item
     assert item.title == "Plan: Open carts anew"

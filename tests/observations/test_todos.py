@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.events import Edit, FileWrite, Prompt, SessionEnd, SessionStart, ToolUse
-from observer.observations import planning, todos
-from observer.observations.session_state import decode
+from observer.observations import todos
+from observer.observations.session_state import Point, decode
 from observer.observations.summary import summarize
-from observer.observations.todos import Point
 
 Feed = Callable[..., Any]
 
@@ -41,7 +40,7 @@ def test_tasks_that_are_made_one_by_one_are_one_list(feed: Feed) -> None:
         update(2, "in_progress"),
     )
     assert [item.type for item in fed.items.values()] == ["turn"]
-    assert planning.steps_of(decode(fed.session.state)) == ("Test it", "Tell Ana")
+    assert todos.steps_of(decode(fed.session.state)) == ("Test it", "Tell Ana")
 
 
 def test_a_list_goes_on_when_its_session_is_resumed(feed: Feed) -> None:
@@ -52,17 +51,17 @@ def test_a_list_goes_on_when_its_session_is_resumed(feed: Feed) -> None:
         SessionStart(source="resume"),
         update(1, "completed"),
     )
-    assert planning.steps_of(decode(fed.session.state)) == ("Test it",)
+    assert todos.steps_of(decode(fed.session.state)) == ("Test it",)
 
 
 def test_what_follows_a_list_that_is_done_is_another(feed: Feed) -> None:
     fed = feed(create(1, "Round it"), update(1, "completed"), create(2, "Test it"))
-    assert planning.steps_of(decode(fed.session.state)) == ("Test it",)
+    assert todos.steps_of(decode(fed.session.state)) == ("Test it",)
 
 
 def test_a_sub_agents_list_is_its_own(feed: Feed, place: Callable[..., Any]) -> None:
     fed = feed(create(1, "Round it"), place(create(1, "Search it"), 2, agent="Explore/a"))
-    assert planning.steps_of(decode(fed.session.state)) == ("Round it",)
+    assert todos.steps_of(decode(fed.session.state)) == ("Round it",)
 
 
 A, B = Point(text="A", id="1"), Point(text="B", id="2", status="done")
@@ -213,7 +212,7 @@ def write(**fields: Any) -> FileWrite:
 def test_check_boxes_of_a_plan_file_are_a_list(
     feed: Feed, writes: tuple[FileWrite, ...], left: tuple[str, ...]
 ) -> None:
-    assert planning.steps_of(decode(feed(*writes).session.state)) == left
+    assert todos.steps_of(decode(feed(*writes).session.state)) == left
 
 
 PLAN = '{"plan": "# Plan: Round totals\\n\\nHalf even."}'
@@ -248,7 +247,7 @@ def test_a_plan_that_is_not_begun_is_next(
     feed: Feed, bodies: tuple[Any, ...], left: tuple[str, ...]
 ) -> None:
     session = feed(Prompt(text="plan the rounded totals"), *bodies).session
-    assert planning.steps_of(decode(session.state)) == left
+    assert todos.steps_of(decode(session.state)) == left
     summary = summarize(session)
     assert summary
     assert summary.summary
@@ -268,7 +267,7 @@ def test_a_list_that_is_written_whole_anew_replaces_the_one_before(feed: Feed) -
         use("TodoWrite", '{"todos": [{"content": "A"}]}'),
         use("TodoWrite", '{"todos": [{"content": "B"}]}'),
     )
-    assert planning.steps_of(decode(fed.session.state)) == ("B",)
+    assert todos.steps_of(decode(fed.session.state)) == ("B",)
 
 
 @given(st.text(st.sampled_from('{}[]":,todstak#1 -x\n'), max_size=120))

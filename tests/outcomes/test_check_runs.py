@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from observer.core.events import Command
-from observer.outcomes.check_runs import check_results_of
-from observer.outcomes.check_tasks import CheckResults
+from observer.outcomes.check_runs import CheckResults, check_results_of
 from observer.outcomes.outcome import command_result
 from observer.shell.command_line import parse_command_line
 

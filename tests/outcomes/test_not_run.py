@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from observer.core.events import Command
-from observer.observations import command_text
+from observer.observations import event_text
 from observer.observations.drafts import Where
 from observer.outcomes import not_started, outcome
 from observer.shell import command_line
@@ -47,7 +47,7 @@ def test_a_call_that_never_ran_neither_failed_nor_passed(output: str, said: str)
     command = Command(command="make test", output=output, failed=True)
     line = command_line.parse_command_line(command.command)
     verdict = outcome.command_result(command, line)
-    shown = command_text.run(command, line, verdict, where=Where())
+    shown = event_text.run(command, line, verdict, where=Where())
     assert (verdict.ok, verdict.was_run, verdict.first_error) == (None, False, "")
     assert shown.title == f"make test: not run: {said}"
 
@@ -128,6 +128,6 @@ def test_a_run_that_somebody_broke_off_neither_failed_nor_passed(
     command = Command(command="pytest", output=output, exit_code=exit_code, failed=True)
     line = command_line.parse_command_line(command.command)
     verdict = outcome.command_result(command, line)
-    shown = command_text.run(command, line, verdict, where=Where())
+    shown = event_text.run(command, line, verdict, where=Where())
     assert verdict.ok is None
     assert "interrupted" in shown.facts

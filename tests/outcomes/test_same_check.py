@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from observer.outcomes import same_check
-from observer.outcomes.result import CommandResult
-from observer.outcomes.same_check import CheckCommand
+from observer.outcomes import check_runs
+from observer.shell.check import CheckIdentity, answers, is_same_check
 
 
-def read(command: str, cwd: str = "/p") -> CheckCommand | None:
-    return same_check.check_command_of(command, CommandResult(), root="/p", cwd=cwd)
+def read(command: str, cwd: str = "/p") -> CheckIdentity | None:
+    return check_runs.check_ran(command, "", root="/p", cwd=cwd)
 
 
-def known(command: str) -> CheckCommand:
+def known(command: str) -> CheckIdentity:
     found = read(command)
     assert found is not None
     return found
@@ -25,7 +24,6 @@ def known(command: str) -> CheckCommand:
         ("pytest -x -q tests", "python -m pytest tests -vv --tb=short"),
         ("pytest -n 4 --maxfail 1 a.py b.py", "pytest b.py a.py"),
         ("pytest -k total", "pytest -k 'total' 2>&1 | tail -5"),
-        ("go test ./...", "go test ."),
         ("npm run test", "npm test"),
         ("cd api && pytest", "pushd x; cd api; pytest"),
         ("npm ci && npm test", "npm test"),
@@ -36,7 +34,7 @@ def known(command: str) -> CheckCommand:
     ],
 )
 def test_these_are_the_same(one: str, other: str) -> None:
-    assert same_check.is_same_check(known(one), known(other))
+    assert is_same_check(known(one), known(other))
 
 
 @pytest.mark.parametrize(
@@ -49,6 +47,7 @@ def test_these_are_the_same(one: str, other: str) -> None:
         ("python app.py --port 1", "python app.py"),
         ("cd api && pytest", "cd web && pytest"),
         ("cargo test", "cargo build"),
+        ("go test ./...", "go test ."),
     ],
 )
 def test_these_are_not(one: str, other: str) -> None:
@@ -65,11 +64,9 @@ def test_what_checks_nothing_is_none(command: str) -> None:
 
 
 def test_the_part_that_spoke_is_read() -> None:
-    spoken = same_check.check_command_of(
-        "mypy . ; pytest", CommandResult(tool="mypy"), root="", cwd=""
-    )
+    spoken = check_runs.check_ran("mypy . ; pytest", "mypy", root="", cwd="")
     assert spoken is not None
-    assert (spoken.tool, spoken.family) == ("mypy", "python")
+    assert spoken.base == "mypy"
 
 
 @pytest.mark.parametrize(
@@ -93,7 +90,7 @@ def test_the_part_that_spoke_is_read() -> None:
     ],
 )
 def test_a_pass_answers(passed: str, failed: str, tests: list[str], place: str) -> None:
-    assert same_check.resolves(known(passed), known(failed), tests, place)
+    assert answers(known(passed), known(failed), tests, place)
 
 
 @pytest.mark.parametrize(
@@ -109,4 +106,4 @@ def test_a_pass_answers(passed: str, failed: str, tests: list[str], place: str) 
     ],
 )
 def test_a_pass_does_not_answer(passed: str, failed: str, tests: list[str]) -> None:
-    assert not same_check.resolves(known(passed), known(failed), tests, "")
+    assert not answers(known(passed), known(failed), tests, "")

@@ -7,8 +7,13 @@ import pytest
 from observer.code import edits
 from observer.core.events import Edit, FileWrite
 from observer.observations.drafts import Where
-from observer.observations.failure_records import DROPPED, STASHED, TrackedEdit, WorktreeBranch
-from observer.observations.project_state import ProjectState
+from observer.observations.project_state import (
+    DROPPED,
+    STASHED,
+    ProjectState,
+    TrackedEdit,
+    WorktreeBranch,
+)
 from observer.search import dead_ends
 
 HERE = Where(root="/app", cwd="/app")
