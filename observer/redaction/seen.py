@@ -27,7 +27,7 @@ _PREFIX = 2
 """Bytes before the hash: how many letters and digits there are, and how many before a sign."""
 _SHORTEST, _LONGEST = 10, 128
 """Letters and digits of a value."""
-_MOST_RUNS = 8
+_MOST_RUNS = 4
 """Parts between signs that a value has: else most of minified code would have to be looked up."""
 _LEAST = 4
 """Characters of a part of a value that a line holds."""
