@@ -400,8 +400,10 @@ def check(values: Mapping[str, Any], *, source: str) -> Settings:
         wanted = what.partition(", got ")[0].partition(" matching regex")[0]
         for python, words in _IN_WORDS.items():
             wanted = wanted.replace(f"`{python}`", words)
+        given = values[name]
+        typed = " ".join(map(str, given)) if isinstance(given, list | tuple) else given
         raise ConfigInvalid(
-            f"setting {name!r} cannot be {values[name]!r}, in {source}: {wanted.lower()}",
+            f"setting {name!r} cannot be {typed!r}, in {source}: {wanted.lower()}",
             hint=_meaning(name),
         ) from error
     for folder in settings.exclude:

@@ -27,7 +27,7 @@ WRONG = [
     ),
     pytest.param(
         "config set retention_by_type foo=3",
-        "cannot be ('foo=3',), in the command line: expected text of another form",
+        "cannot be 'foo=3', in the command line: expected text of another form",
         "such as `command=90`",
         id="form",
     ),

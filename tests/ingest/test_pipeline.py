@@ -158,7 +158,7 @@ def test_names_of_folders_branches_and_remotes_are_stored_without_secrets(
         (project,) = reader.projects()[1:]
         shown = str((reader.projects(), list(reader.all_items()), reader.log(after_seq=0)))
     assert secret not in shown
-    assert (project.name, project.id) == ("[redacted:github-token]-app", receipt.project_id)
+    assert (project.name, project.id) == ("[redacted:github-token]", receipt.project_id)
     assert items(store)[0].branch == "fix/[redacted:github-token]"
     assert known_project_at(str(folder), [project]) == project
 
