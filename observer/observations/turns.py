@@ -93,7 +93,7 @@ def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
 def with_reply(turn: Turn, body: Reply) -> Turn:
     """Return a turn with what was said last in it."""
     chars = turn.chars + len(body.text)
-    return replace(turn, reply=quoted(body.text, REPLY_CHARS), chars=chars)
+    return replace(turn, reply=block(quoted(body.text, REPLY_CHARS), 2 * REPLY_CHARS), chars=chars)
 
 
 def with_write(turn: Turn, path: str, symbols: Iterable[str]) -> Turn:
