@@ -59,7 +59,10 @@ def in_todays_words(words: Sequence[str]) -> tuple[list[str], str]:
     for count in (3, 2, 1):
         old = " ".join(words[:count])
         if old in RENAMED and len(words) >= count:
-            return [*RENAMED[old].split(), *words[count:]], old
+            others = list(words[count:])
+            if old == "session" and others and others[0].isdecimal():
+                others[0] = f"s{others[0]}"
+            return [*RENAMED[old].split(), *others], old
     return list(words), ""
 
 

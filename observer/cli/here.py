@@ -20,9 +20,7 @@ from observer.core.model import iso
 from observer.core.paths import Home, working_folder
 from observer.core.text import age_text
 from observer.core.value import Value
-from observer.daemon.status import paused, paused_text
 from observer.search.handles import around
-from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 from observer.views.hook_output import ANYONES, SESSIONS, mirror
 
@@ -49,10 +47,7 @@ def here(home: Home) -> Here | None:
     rule = decision(working_folder())
     if not rule.root:
         return None
-    at_ms = now_ms()
-    pauses = [one for one in Spool(home.spool).pauses.now(at_ms) if one.covers(at_ms, [rule.root])]
-    why = rule.why or (f"paused {paused_text(paused(pauses[0]))}" if pauses else "")
-    found = Here(root=rule.root, why=why, never=rule.never, exclude=rule.exclude)
+    found = Here(root=rule.root, why=rule.why, never=rule.never, exclude=rule.exclude)
     with suppress(ObserverError, OSError):  # what is wrong with the store stands above
         return msgspec.structs.replace(found, **_heard(home, rule.root))
     return found

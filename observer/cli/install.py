@@ -101,12 +101,10 @@ def install_command(
 @click.command("uninstall", epilog="Example: observer uninstall cursor")
 @targets_argument(required=False)
 @click.option("--all", "is_all", is_flag=True, help="Take out everything, and record nothing.")
-@click.option(
-    "--memory", is_flag=True, help="With --all, the memory too, once you agree to all of it."
-)
+@click.option("--memory", is_flag=True, help="With --all, the memory too; nothing brings it back.")
 @project_option
 @dry_run_option
-@click.option("--yes", "-y", is_flag=True, help="With --all, do not ask; the memory is kept.")
+@click.option("--yes", "-y", is_flag=True, help="With --all, do not ask.")
 @json_option
 def uninstall_command(
     *,
@@ -168,8 +166,11 @@ def _leave(
     here = context.home
     if not as_json:
         _list_installed(found, dry_run=False, as_json=False)
+    events = current(here).events
+    held = f"{here.root} with {counted(events, 'event')}"
     if not yes:
-        asked = "Take all of this out, and record nothing from now on?"
+        also = f"delete the memory, {held}, for good" if memory else "record nothing from now on"
+        asked = f"Take all of this out, and {also}?"
         confirm_once(asked, refusal="nothing was taken out", as_json=as_json, hint="add --yes")
     outcomes = [_one(one.client, uninstall, one.context, dry_run=False) for one in found]
     # A hook that nobody knows of, in a repository, does nothing without these scripts; the pause
@@ -177,21 +178,21 @@ def _leave(
     shutil.rmtree(here.hooks, ignore_errors=True)
     at_ms = now_ms()
     Spool(here.spool).pauses.begin([EVERYWHERE], from_ms=at_ms, until_ms=UNENDING_MS)
-    events = current(here).events
     client.stop(here)
     home_guard.end(here)
     if not as_json:
         for outcome in outcomes:
             say(_described(outcome, dry_run=False))
     if not (memory or yes):
-        held = f"{here.root} with {counted(events, 'event')}"
         memory = click.confirm(f"Delete the memory too, {held}? Nothing brings it back.")
     left = [str(one) for one in (home_guard.delete(here) if memory else [here.root])]
     if as_json:
         emit({"taken_out": outcomes, "left": left})
         return
     say(f"nothing is recorded any more; left: {listed(left) or 'nothing'}")
-    if not memory:
+    if memory:
+        say(f"deleted the memory, {held}")
+    else:
         note("record again: observer install, observer pause --end")
         note("delete the memory: observer uninstall --all --memory --yes")
 

@@ -10,11 +10,14 @@ import msgspec
 
 from observer.cli.output import emit, fields, json_option, say
 from observer.core import config
+from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.paths import home, working_folder
+from observer.daemon.status import paused, paused_text
 from observer.policy import FILE, Policies, Policy
 from observer.policy.apply import Exclusion
 from observer.projects import detect_place, work_tree_of
+from observer.spool.spool import Spool
 
 
 class PolicyDecision(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +60,10 @@ def decision(path: Path) -> PolicyDecision:
     folder = str(path) if is_folder else work_tree_of(str(path), "/") or str(path.parent)
     place = detect_place(folder)
     policy = Policies().of(place)
+    at_ms, here = now_ms(), [place.root or folder]
+    pauses = [one for one in Spool(home().spool).pauses.now(at_ms) if one.covers(at_ms, here)]
     why = _why(path, policy, config.load(home()), root=place.root, is_folder=is_folder)
+    why = why or (f"paused {paused_text(paused(pauses[0]))}" if pauses else "")
     bare = PolicyDecision(path=str(path), root=place.root, is_recorded=not why, why=why)
     if not policy.root:
         return bare

@@ -412,6 +412,11 @@ def check(values: Mapping[str, Any], *, source: str) -> Settings:
                 f"{folder!r}, to exclude, is not a full path in {source}",
                 hint="begin each folder with / or ~; nothing else would ever be excluded by it",
             )
+        if ",/" in folder or ",~" in folder:
+            raise ConfigInvalid(
+                f"{folder!r}, to exclude, is no folder in {source}",
+                hint="give several apart: observer config set exclude ~/private ~/mail",
+            )
     return settings
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -103,9 +104,9 @@ class Projection:
 
     def _demote(self, answer: Item) -> None:
         """Make records of an answer and the one before, if they belong to a procedure."""
-        for item_id in self._history.of_procedure(answer):
-            if found := self._items.get(item_id) or self._writer.item(item_id):
-                self._items[item_id] = replace(found, kind="record")
+        of = self._history.of_procedure(answer)
+        found = (self._items.get(item_id) or self._writer.item(item_id) for item_id in of)
+        self._items |= {one.id: replace(one, kind="record") for one in found if one}
 
     def session(self, session_id: int) -> Session | None:
         """Return a session as it stands after the events added so far."""
@@ -187,10 +188,10 @@ class Projection:
             for item in self._items.values()
             if item.session_id == session_id and item.type == turns.TURN
         }
-        for item in known.values() if files or commits else ():
-            left = turns.item_without(item, files=files, commits=commits)
-            if left is not item:
-                self._items[item.id] = left
+        without = partial(turns.item_without, files=files, commits=commits)
+        self._items |= {
+            item.id: left for item in known.values() if (left := without(item)) is not item
+        }
 
     def _fold_of(self, session_id: int) -> SessionReducer:
         """Return the fold of a session that is known."""

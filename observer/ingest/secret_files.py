@@ -67,6 +67,8 @@ _NAMED = ("{", "[", "apiVersion:", "---")
 """How files begin in which a name says what a value is: they hold many that are no secrets."""
 _PART = re.compile(r"[^\s\"',;{}<>|()]{10,512}")
 _KEY = re.compile(r"\s{0,9}-----BEGIN [A-Z ]{0,40}PRIVATE KEY")
+_IDS = re.compile(r"(?i:.*(?:id|path|cwd))\Z")
+"""Names of what a client reports of itself: its ids and folders look as drawn as a secret."""
 _MOST_KEPT = 1_000
 _Act: TypeAlias = AnyBody
 
@@ -99,7 +101,8 @@ class SecretFiles:
             if any(map(_KEY.match, _texts(act))):
                 _keep(self._keys, *((event.session, _base(name)) for name in names))
             return event
-        _make_known([*_texts(act), *_strings(entry[entry.find(PAYLOAD) + len(PAYLOAD) :])])
+        reported = _strings(entry[entry.find(PAYLOAD) + len(PAYLOAD) :], but=_IDS)
+        _make_known([*_texts(act), *reported])
         if isinstance(body, Intent):
             _keep(self._calls, (event.session, body.tool))
             return replace(event, body=replace(body, of=_bare(act)))
@@ -130,10 +133,9 @@ def _files(act: object, *, any_may_be: bool) -> Iterator[str]:
         case Command() if any_may_be or _MENTION.search(act.command) or _KEY.match(act.output):
             for part in simple_commands(act.command):
                 if _prints(part):
-                    yield from (
-                        unquoted(word).rpartition(":")[2].lstrip("<@") for word in part.words
-                    )
-                yield part.into.lstrip("> ")
+                    words = (word for word in part.words[1:] if not word.startswith("-"))
+                    yield from (unquoted(word).rpartition(":")[2].lstrip("<@") for word in words)
+                yield from filter(None, [part.into.lstrip("> ")])
         case _:
             pass
 
@@ -186,8 +188,8 @@ def _make_known(texts: Iterable[str]) -> None:
             SEEN.learn(part.partition("=")[2] for part in parts)
 
 
-def _strings(data: bytes) -> Iterator[str]:
-    """Yield the texts in JSON, none of what is no JSON."""
+def _strings(data: bytes, but: re.Pattern[str] | None = None) -> Iterator[str]:
+    """Yield the texts in JSON, none of what is no JSON, nor of fields that are called so."""
     waiting = []
     with suppress(ValueError, RecursionError):
         waiting.append(json_text.load(data))
@@ -196,7 +198,7 @@ def _strings(data: bytes) -> Iterator[str]:
         if isinstance(value, str):
             yield value
         elif isinstance(value, dict):
-            waiting += value.values()
+            waiting += [one for name, one in value.items() if not (but and but.match(name))]
         elif isinstance(value, list):
             waiting += value
 

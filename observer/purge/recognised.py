@@ -7,6 +7,7 @@ good by the next look.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator
 
 from observer.purge.reach import reached_projects
@@ -14,6 +15,7 @@ from observer.purge.redact import BATCH, redacted_text, renamed
 from observer.redaction.seen import SEEN
 from observer.store.maintenance import OwnedStore, PurgeReader, PurgeWriter, StoredText
 
+_ESCAPE = re.compile(rb"\\(?:[nrt]|(.))", re.DOTALL)
 SEARCHED = "searched for seen"
 """Name of the fact how much was known when all that is stored was searched for it."""
 UNDERIVED_PROJECTS = "redacted projects"
@@ -71,4 +73,6 @@ def _holds(stored: StoredText) -> bool:
 
 
 def _is_known(data: bytes) -> bool:
-    return next(SEEN.within(data.decode("utf-8", "replace")), None) is not None
+    """Return True if text, or JSON with its escapes, holds a known value."""
+    text = _ESCAPE.sub(lambda found: found[1] or b"\n", data)
+    return next(SEEN.within(text.decode("utf-8", "replace")), None) is not None

@@ -75,10 +75,10 @@ class Seen:
     @property
     def state(self) -> str:
         """How much is known: another text whenever something was learned."""
-        return str(self._size)
+        return f"{self._size}{self._marks[-1].hex() if self._marks else ''}"
 
     def use(self, file: Path) -> None:
-        """Know what a home has learned: of a file with a key and a mark of each value behind it.
+        """Take up what a home has learned: a file with a key and a mark of each value behind it.
 
         Whatever the state of the file, this is done; what cannot be written is known for a while.
         """
@@ -92,7 +92,7 @@ class Seen:
             self._read(file)
 
     def close(self) -> None:
-        """Know nothing, until the next `use`."""
+        """Forget all, until the next `use`."""
         self._file = None
         self._begin(b"")
 
@@ -120,7 +120,7 @@ class Seen:
         self._add({each: len(each) for each in doubtful.difference(of_git)})
 
     def forget(self, texts: Iterable[str]) -> None:
-        """Know values no more that are texts, or words of them.
+        """Forget values that are texts, or words of them.
 
         Raises:
             OSError: the home cannot be written.
@@ -219,6 +219,10 @@ class Seen:
         held = b""
         with suppress(OSError):
             held = file.read_bytes()
+        if held and len(held) < _KEY_BYTES:  # a disk that was full, or lost power
+            held = b""
+            with suppress(OSError):
+                file.unlink()
         self._begin(held[:_KEY_BYTES])
         self._size = len(held)
         marks = held[_KEY_BYTES : len(held) - len(held) % _MARK_BYTES][-_MARK_BYTES * MOST :]

@@ -18,7 +18,7 @@ from observer.core.model import Item
 from observer.core.value import Value
 from observer.search.candidates import BY_WORDS, LEGS, NO_MEANING, Leg, Sources, searched
 from observer.search.dedupe import Deduplicator
-from observer.search.eligible import Nearness, outranked, together
+from observer.search.eligible import Nearness, brought, outranked, together
 from observer.search.lookup import HitLoader, look_up, with_newer
 from observer.search.query import NO_WORD
 from observer.search.rank import (
@@ -44,9 +44,9 @@ NEWEST, PLACE = 0.6, 3
 A prompt goes on with what was done last or names its subject, and no word says which. Source:
 questions and prompts of one repository; docs/benchmarks.md has those of another one.
 """
-MANY = 10
-"""Items that hold all words of a query by chance from which on its words choose nothing: the newest
-work comes first."""
+MANY, SHARE = 10, 0.05
+"""Items, and share of them, that hold all words of a query by chance from which on its words choose
+nothing: the newest work comes first."""
 _TURN = "turn"
 _WORK = (_TURN, "commit")
 _RECENT, _SHOWN = 40, 3
@@ -138,9 +138,10 @@ def search(
         ordered = together(ordered, others, _nearness(sources.reader, others))
     ordered = ordered[: len(hits)]
     # What an expression asks for must hold, and where a hit holds all words, nothing is left open.
-    is_whole = any(len(hit.signals.terms) >= len(wanted.words) for hit in ordered)
-    weight = PLACE if found.by_chance > MANY else 0 if is_whole else NEWEST
-    if ordered and weight and not wanted.expression:
+    held = max((len(hit.signals.terms) for hit in ordered), default=0)
+    is_open = found.by_chance > max(MANY, SHARE * sources.view.size)
+    weight = PLACE if is_open else NEWEST if held < len(wanted.words) else 0
+    if held and weight and not wanted.expression:
         fused = _fused(ordered, _newest(sources.reader, filters), weight, now_ms=now_ms)
         ordered = fused[: max(limit, len(ordered))]
     ordered = _grouped(ordered)
@@ -196,7 +197,8 @@ def _newest(reader: StoreReader, filters: Filters) -> list[Item]:
         return []
     work = replace(filters, types=_WORK, kinds=("observation",))
     done = [item for item in reader.recent(work, limit=_RECENT) if filters.admits(item)]
-    done = [item for item in done if item.files_modified]
+    theirs = brought(reader, [item.id for item in done])
+    done = [item for item in done if item.files_modified and item.id not in theirs]
     running = next((item.session_id for item in done if item.session_id), 0)
     own = [item.id for item in done if item.session_id == running]
     return [item for item in done if item.id not in own[1:]][:_SHOWN]

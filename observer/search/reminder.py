@@ -65,7 +65,7 @@ def reminders(
     if found := dropped(reader, event, here):
         yield Reminder(sort="dropped", item=found[0], instead=found[1])
     known = harmless((before if is_coming else after)(reader, event, here))
-    yield known if not brought(reader, [known.item]) else NOTHING
+    yield NOTHING if known is NOTHING or brought(reader, [known.item]) else known
 
 
 def before(reader: StoreReader, event: Event, here: Filters) -> Reminder:

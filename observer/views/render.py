@@ -36,7 +36,7 @@ NEWEST = "newest work"
 """Mark of a hit that is shown because it is the newest work, whatever fits the query."""
 
 NEAR_IN_MEANING = "near in meaning"
-WITH_WORDS = "with words of the query"
+WITH_WORDS = "with words of the query, and the newest work"
 """Headings of the hits that hold no word of the query, and of the others beside them."""
 
 LONGEST_CONTENT = 1_600

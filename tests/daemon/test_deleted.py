@@ -81,7 +81,7 @@ def test_an_imported_memory_is_its_users_alone(
 ) -> None:
     observer("up")
     assert observer("import", "mem0", str(export)).returncode == 0
-    assert f"Keeps a {CANARY}" in call("search_memories", query="bird seeds", user_id="bob")
+    assert f"Keeps a {CANARY}" in call("search_memories", query=f"{CANARY} kept", user_id="bob")
     assert f"bob keeps {CANARY}" in call("get_all_memories", user_id="bob")
     assert "Found 1 memories for agent" in call("get_all_memories", agent_id=CANARY)
     assert CANARY not in call("search_memories", query=f"{CANARY} seeds", user_id="eve")
@@ -122,7 +122,7 @@ def test_within_the_grace_the_owner_of_the_machine_brings_all_back(
     listed = observer("note", "deleted", "--of", "bob", "--undo").stdout
     assert f"of bob: Keeps a {CANARY} (until " in listed
     assert "Found 3 memories" in call("get_all_memories", user_id="bob")
-    assert "nothing that was deleted" in observer("note", "deleted").stdout
+    assert "no agent's deletion waits" in observer("note", "deleted").stdout
 
 
 def test_an_agent_brings_nothing_of_others_back(

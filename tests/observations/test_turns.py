@@ -23,6 +23,7 @@ from observer.core.events import (
 from observer.core.model import Item, item_id
 from observer.observations.conversation import ANSWERED, CHOSEN
 from observer.observations.project_reducer import ProjectReducer
+from observer.observations.turns import item_without
 
 Feed = Callable[..., Any]
 
@@ -142,3 +143,8 @@ def test_a_question_with_the_same_options_is_asked_again() -> None:
     project = ProjectReducer(b"")
     project.of_procedure(replace(asked, title="More on carts?", facts=facts))
     assert project.of_procedure(replace(asked, id=8, title="Prices?", facts=facts)) == (8, 4)
+
+
+def test_a_turn_that_did_nothing_of_what_is_taken_back_stays_as_it_is(feed: Feed) -> None:
+    (turn,) = turns(feed(ASKED, WRITE))
+    assert item_without(turn, files=["other.py"], commits=["Other"]) is turn

@@ -86,7 +86,9 @@ def sessions(store: SqliteStore) -> SqliteStore:
     return store
 
 
-@pytest.mark.parametrize(("handle", "session"), [("", None), ("abc", 8), ("8", 12), ("12", 12)])
+@pytest.mark.parametrize(
+    ("handle", "session"), [("", None), ("abc", 8), ("8", 12), ("12", 12), ("s12", 12)]
+)
 def test_a_session_is_named_by_its_client_first(
     sessions: SqliteStore, handle: str, session: int | None
 ) -> None:
@@ -98,6 +100,17 @@ def test_a_session_is_named_by_its_client_first(
 def test_a_session_that_nobody_knows_is_refused(sessions: SqliteStore, handle: str) -> None:
     with sessions.read() as reader, pytest.raises(NotFound, match="no session"):
         session_id(reader, handle)
+
+
+def test_the_session_of_an_item_is_meant_where_the_handle_is_an_items(
+    sessions: SqliteStore, an_item: Callable[..., Item]
+) -> None:
+    with sessions.write() as writer:
+        writer.put_items([an_item(5, session_id=12)])
+    with sessions.read() as reader:
+        assert session_id(reader, "#20") == 12
+        with pytest.raises(NotFound, match="no session 20"):
+            session_id(reader, "20")
 
 
 def test_an_item_is_meant_by_its_id_or_the_beginning_of_its_uuid(

@@ -703,5 +703,5 @@ def test_what_is_near_in_meaning_stands_apart(filled: Filled) -> None:
     assert [line for line in shown if line.startswith("(") or line.endswith(":")] == [
         f"({SOME_NEAR})",
         "near in meaning:",
-        "with words of the query:",
+        "with words of the query, and the newest work:",
     ]

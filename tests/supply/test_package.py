@@ -184,6 +184,12 @@ def test_the_installed_wheel_remembers_and_finds(installed: Run, home: Home, unt
         )
     until(lambda: json.loads(installed("observer", "status", "--json"))["events"] == 2)
     assert prompt in installed("observer", "search", "cart total")
+
+    def is_embedded() -> bool:
+        status = json.loads(installed("observer", "status", "--json"))
+        return bool(status["vectors"] == status["to_embed"] > 0)
+
+    until(is_embedded)
     found = json.loads(installed("observer", "search", "shopping basket sum is wrong", "--json"))
     assert any(each["meaning_rank"] for each in found["why"]), "nothing is found by its meaning"
     installed("observer", "down")

@@ -20,6 +20,8 @@ from observer.toolsets.basic_memory.rows import Format, as_answer
 from observer.toolsets.basic_memory.vault import FIRST_WITHIN_S, Vaults, constraint
 from observer.views.tool import Tool, ToolResult
 
+MOST_CHANGES = 40
+"""Changes that `release_notes` names."""
 CLOUD = """\
 # Cloud: none
 - Connection: none; notes are Markdown files in folders of this machine
@@ -145,9 +147,11 @@ class ProjectTools:
             raise NotFound("the changes are not installed here", hint="see the project's pages")
         newest = log.read_text(encoding="utf-8").partition("\n### ")[2].partition("\n### ")[0]
         date, _, text = newest.partition("\n")
-        changes = [line.removeprefix("- ") for line in text.splitlines() if line.startswith("- ")]
+        lines = [line for line in text.splitlines() if line.startswith("- ")][:MOST_CHANGES]
+        changes = [line.removeprefix("- ") for line in lines]
         result = rows.ReleaseNotes(version=__version__, date=date, changes=changes)
-        return ToolResult(f"# observer {__version__}, {date}\n{text}", result)
+        said = "\n".join((f"# observer {__version__}, {date}", "", *lines))
+        return ToolResult(said, result)
 
 
 def _about(done: str, folder: NoteFolder) -> str:
