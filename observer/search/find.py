@@ -137,11 +137,10 @@ def search(
         others = [hit for ids in lists for hit in loader.hits(ids[: max(step, _LOOKED_AT)])]
         ordered = together(ordered, others, _nearness(sources.reader, others))
     ordered = ordered[: len(hits)]
-    # What an expression asks for must hold, and where a hit holds all words, nothing is left open.
-    held = max((len(hit.signals.terms) for hit in ordered), default=0)
-    is_open = found.by_chance > max(MANY, SHARE * sources.view.size)
-    weight = PLACE if is_open else NEWEST if held < len(wanted.words) else 0
-    if held and weight and not wanted.expression:
+    # What an expression asks for must hold, and what no item holds is no question of what is new.
+    if any(hit.signals.terms for hit in ordered) and not wanted.expression:
+        is_open = found.by_chance > max(MANY, SHARE * sources.view.size)
+        weight = PLACE if is_open else NEWEST
         fused = _fused(ordered, _newest(sources.reader, filters), weight, now_ms=now_ms)
         ordered = fused[: max(limit, len(ordered))]
     ordered = _grouped(ordered)
