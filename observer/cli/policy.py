@@ -13,7 +13,6 @@ from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.paths import home, working_folder
-from observer.daemon.status import paused, paused_text
 from observer.policy import FILE, Policies, Policy
 from observer.policy.apply import Exclusion
 from observer.projects import detect_place, work_tree_of
@@ -63,7 +62,10 @@ def decision(path: Path) -> PolicyDecision:
     at_ms, here = now_ms(), [place.root or folder]
     pauses = [one for one in Spool(home().spool).pauses.now(at_ms) if one.covers(at_ms, here)]
     why = _why(path, policy, config.load(home()), root=place.root, is_folder=is_folder)
-    why = why or (f"paused {paused_text(paused(pauses[0]))}" if pauses else "")
+    if pauses and not why:
+        from observer.daemon.status import paused, paused_text  # noqa: PLC0415 - of pauses only
+
+        why = f"paused {paused_text(paused(pauses[0]))}"
     bare = PolicyDecision(path=str(path), root=place.root, is_recorded=not why, why=why)
     if not policy.root:
         return bare

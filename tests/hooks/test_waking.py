@@ -91,6 +91,7 @@ def test_a_daemon_that_cannot_start_is_not_started_by_every_hook(
     run_out(killed.waking)
     report(killed)
     until(lambda: current(killed).events == 9)
+    client.stop(killed)
 
 
 def test_a_python_that_is_gone_is_not_run(killed: Home) -> None:
