@@ -130,10 +130,12 @@ def test_a_dry_run_counts_by_kind_and_changes_nothing(leaky: Home, observer: Obs
     assert leaky.database.read_bytes() == before
 
 
-def test_what_was_begun_is_finished_at_the_next_start(leaky: Home, observer: Observer) -> None:
+def test_what_was_begun_is_finished_at_the_next_start(
+    leaky: Home, observer: Observer, until: Callable[..., None]
+) -> None:
     begin(leaky, PurgeOrder(seqs=(), redacts=True))
     observer("up")
-    assert "badger" in observer("search", "badger", "--all").stdout
+    until(lambda: "badger" in observer("search", "badger", "--all").stdout)
     observer("down")
     assert found(leaky) == []
 
