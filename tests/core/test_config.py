@@ -9,7 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from observer.core.config import Settings, confirm, describe, load, owner, unconfirmed, written
+from observer.core.config import (
+    Settings,
+    check,
+    confirm,
+    describe,
+    load,
+    owner,
+    unconfirmed,
+    written,
+)
 from observer.core.errors import ConfigInvalid
 from observer.core.paths import Home
 
@@ -146,3 +155,8 @@ def test_a_limit_that_is_taken_back_waits_where_another_deletes(home: Home) -> N
 def test_what_was_confirmed_and_cannot_be_read_confirms_nothing(home: Home) -> None:
     home.confirmed.write_text("{")
     assert unconfirmed(home, Settings(max_home_mb=5)) == ("max_home_mb 5",)
+
+
+def test_folders_in_one_word_are_refused() -> None:
+    with pytest.raises(ConfigInvalid, match="is no folder"):
+        check({"exclude": ["~/private,~/mail"]}, source="the command line")

@@ -189,3 +189,11 @@ def test_without_a_home_nothing_is_remembered() -> None:
     SEEN.close()
     redact_text(NAMED)
     assert redact_text(f"x {VALUE}") == f"x {VALUE}"
+
+
+def test_a_file_without_a_whole_key_is_made_anew(tmp_path: Path) -> None:
+    file = tmp_path / "seen"
+    file.write_bytes(b"torn")
+    SEEN.use(file)
+    redact_text(NAMED)
+    assert file.stat().st_size > 32
