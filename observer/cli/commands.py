@@ -45,7 +45,7 @@ RENAMED = {
     "llm try": "config llm --try", "note list": "note", "note show": "show", "note undo": "undo",
     "note links": "note link", "note folder list": "note folder",
 }  # fmt: skip
-"""The names that commands had until 0.2, which are answered until then, and what they are now."""
+"""Former names of commands, answered until 0.2, and what they are now."""
 
 OTHER_NAMES = {
     "add": "remember", "blame": "why", "delete": "forget", "find": "search", "get": "show",

@@ -49,8 +49,8 @@ MANY, SHARE = 10, 0.05
 nothing: the newest work comes first."""
 _TURN = "turn"
 _WORK = (_TURN, "commit")
-_RECENT, _SHOWN = 40, 3
-"""Turns and commits, the newest, that are looked at, and those of them that count."""
+_RECENT, _AT_ONCE, _SHOWN = 40, 8, 3
+"""Turns and commits, the newest, that are looked at, so many at once, and those that count."""
 _SPARE = 2
 """Items fetched beside those asked for, in case some say the same."""
 
@@ -194,13 +194,25 @@ def _newest(reader: StoreReader, filters: Filters) -> list[Item]:
     """
     if filters.types or filters.kinds:
         return []
+    newest: list[Item] = []
+    running: int | None = None
+    for item in _latest(reader, filters):
+        if item.session_id is None or item.session_id != running:
+            newest.append(item)
+            running = running or item.session_id
+        if len(newest) == _SHOWN:
+            break
+    return newest
+
+
+def _latest(reader: StoreReader, filters: Filters) -> Iterator[Item]:
+    """Yield turns and commits of this machine that changed files, the newest first."""
     work = replace(filters, types=_WORK, kinds=("observation",))
-    done = [item for item in reader.recent(work, limit=_RECENT) if filters.admits(item)]
-    theirs = brought(reader, [item.id for item in done])
-    done = [item for item in done if item.files_modified and item.id not in theirs]
-    running = next((item.session_id for item in done if item.session_id), 0)
-    own = [item.id for item in done if item.session_id == running]
-    return [item for item in done if item.id not in own[1:]][:_SHOWN]
+    ids = reader.ids(work, limit=_RECENT)
+    for start in range(0, len(ids), _AT_ONCE):
+        read = [item for item in reader.items(ids[start:][:_AT_ONCE]) if filters.admits(item)]
+        theirs = brought(reader, [item.id for item in read])
+        yield from (item for item in read if item.files_modified and item.id not in theirs)
 
 
 def _fused(ordered: list[Hit], newest: list[Item], weight: float, *, now_ms: int) -> list[Hit]:

@@ -11,6 +11,8 @@ import pytest
 from observer import __version__
 from observer.cli.app import observer
 from observer.cli.commands import COMMANDS, PURPOSES, RENAMED
+from observer.core.events import Command
+from observer.observations.session_reducer import is_memory_use
 
 Run = Callable[..., Any]
 
@@ -108,3 +110,8 @@ def test_the_list_of_commands_goes_by_purpose(run: Run) -> None:
 
 def test_the_version_is_printed(run: Run) -> None:
     assert run("--version").out == f"observer {__version__}\n"
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"daemon"}))
+def test_what_an_agent_asks_observer_counts_as_use_of_its_memory(name: str) -> None:
+    assert is_memory_use(Command(command=f"observer {name}"))
