@@ -29,9 +29,10 @@ from observer.spool import refusals
 from observer.spool.pauses import EVERYWHERE, OF_SESSION, Pause
 from observer.spool.refusals import Refusals
 from observer.spool.spool import Spool
-from observer.store.interface import Store, Totals
-from observer.store.sqlite.connection import outline
-from observer.store.sqlite.database import SqliteStore
+from observer.store.connection import outline
+from observer.store.database import SqliteStore
+from observer.store.interface import Store
+from observer.store.reader import Totals
 from observer.views.moment import minute_of
 
 _OUTDATED_ITEMS = (

@@ -28,8 +28,8 @@ from observer.purge import expire, size_cap
 from observer.purge.carry_out import PurgeOrder, carry_out, complete
 from observer.purge.shred import discard
 from observer.spool.spool import Spool
+from observer.store.database import SqliteStore
 from observer.store.migrations import Migration, migrations
-from observer.store.sqlite.database import SqliteStore
 from observer.store.tombstones import Tombstones
 from observer.views import hook_output
 

@@ -34,7 +34,7 @@ from observer.projects import PlaceCache
 from observer.purge.carry_out import complete
 from observer.purge.expire import Rederivation, expire_bad, expired, finish_backups
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
 from tests.ingest.test_rebuild import STEPS, _may_come, everything
 

@@ -28,7 +28,7 @@ from observer.purge.expire import Rederivation, expired, is_unfinished
 from observer.purge.shred import clear_derived
 from observer.purge.size_cap import total_bytes
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
 
 NOW_MS = 1_790_000_000_000
