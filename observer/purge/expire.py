@@ -18,7 +18,7 @@ import msgspec
 from observer.core.config import Settings
 from observer.core.paths import Home, make_private
 from observer.ingest.projection import derive_after, rebuild
-from observer.policy.policies import DAY_MS, FOR_EVER, Policies, Retention
+from observer.policy.policies import DAY_MS, FOR_EVER, Retention
 from observer.purge import recognised, size_cap
 from observer.purge.choose import with_dependents
 from observer.purge.databases import (
@@ -77,7 +77,7 @@ def going(reader: StoreReader, home: Home, settings: Settings, *, now_ms: int) -
         used_bytes = cap.used_bytes - sum(map(size_cap.file_bytes, files))
         cap = msgspec.structs.replace(cap, used_bytes=used_bytes)
         cap = size_cap.chosen(reader, home, cap) if cap.is_above else cap
-    retention = Retention(settings, Policies(), cap.dropped)
+    retention = Retention(settings, cap.dropped)
     return Deletions(expired(reader, retention, now_ms=now_ms), files)
 
 
