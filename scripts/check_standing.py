@@ -31,8 +31,8 @@ from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.staleness.sync import sync_worktree
 from observer.store.anchors import Anchor, AnchorSet
-from observer.store.interface import Writer
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
+from observer.store.writer import Writer
 
 BATCH = 500
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

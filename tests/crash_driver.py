@@ -19,7 +19,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.spool.files import SpoolEntry
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 
 def die() -> None:

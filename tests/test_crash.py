@@ -20,7 +20,7 @@ from observer import client
 from observer.core.paths import Home
 from observer.spool.files import envelope
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 ROOT = Path(__file__).parents[1]
 DRIVER = Path(__file__).with_name("crash_driver.py")

@@ -24,7 +24,7 @@ from observer.core.text import counted, size_text
 from observer.memory.opening import refuse_unsettled
 from observer.purge.carry_out import complete
 from observer.repair.bundle import pack, restore
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 
 @click.command("backup", epilog="Example: observer backup --to ~/observer-home.tar.gz")

@@ -24,7 +24,7 @@ from observer.repair.remake import open_owned
 from observer.repair.request import request_repair
 from observer.repair.restore import has_damage, repair_if_damaged
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
 
 open_here = partial(open_owned, progress=progress)

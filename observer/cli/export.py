@@ -23,8 +23,8 @@ from observer.git.log import commits_between
 from observer.memory.attribution import commit_shares
 from observer.memory.opening import refuse_unsettled
 from observer.projects import detect_place
+from observer.store.database import SqliteStore
 from observer.store.log import LogEnd
-from observer.store.sqlite.database import SqliteStore
 from observer.views.attribution import agent_trace, git_ai_note
 from observer.views.vault import vault as files_of
 

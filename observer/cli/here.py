@@ -21,7 +21,7 @@ from observer.core.paths import Home, working_folder
 from observer.core.text import age_text
 from observer.core.value import Value
 from observer.search.handles import around
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 from observer.views.hook_output import ANYONES, SESSIONS, mirror
 
 

@@ -21,7 +21,7 @@ from observer.daemon.status import LlmStatus, current, llm_status, spent_text
 from observer.llm.endpoint import Endpoint, endpoint
 from observer.llm.prompt import of_session
 from observer.llm.reply import enriched
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 from observer.views.moment import minute_of
 
 if TYPE_CHECKING:

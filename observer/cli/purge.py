@@ -34,8 +34,8 @@ from observer.purge.carry_out import PurgeOrder, PurgeReceipt, carry_out
 from observer.purge.choose import DEPENDS, Criteria, chosen, kept_files, on_branch, reasons
 from observer.purge.shred import left
 from observer.purge.text_match import finder
-from observer.store.maintenance import DerivedItem
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
+from observer.store.purging import DerivedItem
 from observer.views.moment import moment_ms
 
 SHOWN = 10

@@ -19,7 +19,7 @@ from observer.purge import carry_out as order
 from observer.purge.carry_out import PurgeOrder, PurgeReceipt, carry_out
 from observer.purge.redact import files_with_secrets, secrets_in, with_secrets
 from observer.redaction.seen import SEEN
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 
 class RedactPreview(Value):

@@ -32,7 +32,7 @@ def open_memory() -> Iterator[Memory]:
     """
     # Half a second, which a command that asks the daemon does without.
     from observer.memory.opening import reading, refuse_unsettled  # noqa: PLC0415
-    from observer.store.sqlite.database import SqliteStore  # noqa: PLC0415
+    from observer.store.database import SqliteStore  # noqa: PLC0415
 
     here = home()
     settings = config.load(here)

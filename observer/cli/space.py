@@ -19,7 +19,7 @@ from observer.core.value import Value
 from observer.purge import size_cap
 from observer.purge.expire import going
 from observer.purge.size_cap import NOTHING, EventVolume, amounts, plus
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 from observer.views.moment import minute
 
 

@@ -13,7 +13,7 @@ from observer.clients.client import Client
 from observer.config_files.context import InstallContext
 from observer.core.paths import Home
 from observer.core.text import age_text
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 QUIET_MS = 86_400_000
 """Longest time between an event and a later change of a client's own files that is no sign."""

@@ -34,7 +34,13 @@ RETAINED = (
 """Types that have a retention of their own. What else is captured (commits, the begin and end of
 sessions) settles what these began, and stays as long as the longest of them."""
 RETENTION_PATTERN = rf"^({'|'.join(RETAINED)})=([0-9]|[1-9][0-9]{{1,4}})$"
-LISTS = {"exclude": os.pathsep, "follow": ",", "retention_by_type": ","}
+FOLDER_PATTERN = "^/.*=([0-9]|[1-9][0-9]{1,4})$"
+LISTS = {
+    "exclude": os.pathsep,
+    "follow": ",",
+    "retention_by_type": ",",
+    "retention_by_folder": os.pathsep,
+}
 """Settings that are lists, and what parts their values in a variable."""
 
 
@@ -238,7 +244,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             le=36_500,
             description=(
                 "Days after which what was captured goes for good; 0 keeps it for ever. Notes never"
-                " go by age. A repository's policy can only shorten it."
+                " go by age."
             ),
         ),
     ] = 0
@@ -249,6 +255,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
                 "Other days for some types, such as `command=90`; 0 for ever. Types: "
                 + ", ".join(RETAINED)
                 + "."
+            )
+        ),
+    ] = ()
+    retention_by_folder: Annotated[
+        tuple[Annotated[str, Meta(pattern=FOLDER_PATTERN)], ...],
+        Meta(
+            description=(
+                "Fewer days for what was captured in some repositories, by folder, such as"
+                " `/home/ana/acme=90`: what a repository's policy asks for holds once it stands"
+                " here."
             )
         ),
     ] = ()
@@ -285,6 +301,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     retention_days: int = 0
     retention_by_type: tuple[str, ...] = ()
+    retention_by_folder: tuple[str, ...] = ()
     max_home_mb: int = 0
 
 

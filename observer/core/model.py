@@ -59,7 +59,7 @@ UNASSIGNED = 1
 class Recorded(Value):
     """An event in its place in the log. `seq` grows by one an event and is never reused.
 
-    `root` was the project's folder. Items are derived by `order`, if `LogReader.by_time` set one.
+    `root` was the project's folder. Items are derived by `order`, if `StoreReader.by_time` set one.
     """
 
     seq: int
@@ -289,8 +289,12 @@ def spaced(text: str) -> str:
     return text if text.isascii() else _UNSPACED.sub(r" \g<0> ", text)
 
 
+COLUMNS = ("title", "subtitle", "narrative", "facts", "concepts", "files")
+"""What of an item is searched, as a query names it (`title:auth*`); files are read and modified."""
+
+
 def columns_of(item: Item) -> tuple[str, ...]:
-    """Return what of an item is searched: title, subtitle, narrative, facts, concepts, files.
+    """Return what of an item is searched, in the order of `COLUMNS`.
 
     What a model wrote is searched with the narrative and the concepts.
     """

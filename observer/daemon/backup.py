@@ -21,7 +21,7 @@ from observer.core.clock import now_ms
 from observer.core.paths import Home, make_private
 from observer.daemon.health import Health
 from observer.daemon.worker import Worker
-from observer.store.maintenance import OwnedStore
+from observer.store.interface import OwnedStore
 
 log = logging.getLogger(__name__)
 

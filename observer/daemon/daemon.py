@@ -340,7 +340,9 @@ class Daemon:
             home=str(self._home.root),
         )
         try:
-            status = with_store(status, RequestStore(self._store), self._writer.restricted())
+            status = with_store(
+                status, self._home, RequestStore(self._store), self._writer.restricted()
+            )
             folders = self._notes.shown()
             status = msgspec.structs.replace(status, llm=self._llm.status(), note_folders=folders)
         except StoreUnavailable as error:

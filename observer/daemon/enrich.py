@@ -28,7 +28,8 @@ from observer.llm.prompt import ANSWER_TOKENS, LlmPrompt
 from observer.llm.reply import AskFailed, LlmReply
 from observer.memory.values import Extracted
 from observer.policy import Policies
-from observer.store.interface import Store, StoreReader
+from observer.store.interface import Store
+from observer.store.reader import StoreReader
 
 log = logging.getLogger(__name__)
 

@@ -22,7 +22,7 @@ from observer.daemon.writer import WriterThread
 from observer.repair.losses import losses
 from observer.repair.request import request_repair
 from observer.spool.spool import Spool
-from observer.store.sqlite.salvage import PAGE_BYTES, damaged_pages
+from observer.store.pages import PAGE_BYTES, damaged_pages
 
 LOOK_EVERY_S = 5.0
 SLICE_PAGES = 512

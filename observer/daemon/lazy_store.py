@@ -20,12 +20,14 @@ from observer.daemon.home_guard import HomeGuard
 from observer.purge.carry_out import complete
 from observer.repair.remake import Progress, open_owned, unshown
 from observer.repair.restore import repair_if_damaged
-from observer.store.maintenance import OwnedStore, PurgeReader, PurgeWriter
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
+from observer.store.interface import OwnedStore
+from observer.store.reader import StoreReader
+from observer.store.writer import Writer
 
 
 class LazyStore:
-    """Implements `store.maintenance.OwnedStore` over a store that may not be open yet.
+    """Implements `store.interface.OwnedStore` over a store that may not be open yet.
 
     Args:
         open_store: returns the real store, or raises `StoreUnavailable`.
@@ -42,13 +44,13 @@ class LazyStore:
         self.doing = ""
 
     @contextmanager
-    def read(self) -> Iterator[PurgeReader]:
+    def read(self) -> Iterator[StoreReader]:
         """See `Store.read`."""
         with self._recording_damage(), self._opened().read() as reader:
             yield reader
 
     @contextmanager
-    def write(self) -> Iterator[PurgeWriter]:
+    def write(self) -> Iterator[Writer]:
         """See `Store.write`."""
         with self._recording_damage(), self._opened().write() as writer:
             yield writer
@@ -69,7 +71,7 @@ class LazyStore:
             self._opened().checkpoint()
 
     def compact(self) -> None:
-        """See `PurgeableStore.compact`."""
+        """See `OwnedStore.compact`."""
         with self._recording_damage():
             self._opened().compact()
 
@@ -135,11 +137,11 @@ class RequestStore:
     def __init__(self, store: LazyStore) -> None:
         self._store = store
 
-    def read(self) -> AbstractContextManager[PurgeReader]:
+    def read(self) -> AbstractContextManager[StoreReader]:
         """See `Store.read`."""
         return self._opened().read()
 
-    def write(self) -> AbstractContextManager[PurgeWriter]:
+    def write(self) -> AbstractContextManager[Writer]:
         """See `Store.write`."""
         return self._opened().write()
 

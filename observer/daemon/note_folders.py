@@ -35,7 +35,8 @@ from observer.note_files.note_files import SyncReport
 from observer.note_files.places import IGNORE
 from observer.note_files.sync import FolderSync
 from observer.note_files.tree import is_note
-from observer.store.interface import Store, Writer
+from observer.store.interface import Store
+from observer.store.writer import Writer
 
 log = logging.getLogger(__name__)
 

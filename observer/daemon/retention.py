@@ -20,7 +20,6 @@ from observer.daemon.lazy_store import LazyStore
 from observer.daemon.worker import OnChange, Worker, heard
 from observer.daemon.writer import WriterThread
 from observer.ingest.derived import out_of_order
-from observer.policy import Policies
 from observer.policy.policies import Retention
 from observer.purge import deleted, expire, recognised, size_cap
 from observer.purge.databases import APPLIED
@@ -78,7 +77,6 @@ class RetentionWorker(Worker):
         self._settings = settings
         self._tombstones = tombstones
         self._on_change = on_change
-        self._policies = Policies()
         self._derived = 0
         self._look_at_s = self._order_at_s = 0.0
         self._ordered_seq = -1
@@ -185,7 +183,7 @@ class RetentionWorker(Worker):
 
     async def _keep_within_age(self, at_ms: int) -> int:
         cap = size_cap.read(self._home)
-        retention = Retention(self._settings, self._policies, cap.dropped if cap else None)
+        retention = Retention(self._settings, cap.dropped if cap else None)
         gone = await asyncio.to_thread(self._expired, retention, at_ms)
         removed = await self._take_out(gone) if gone else 0
         if await asyncio.to_thread(self._is_unfinished):

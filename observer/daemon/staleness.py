@@ -20,7 +20,8 @@ from observer.daemon.worker import Worker, heard
 from observer.daemon.writer import WriterThread
 from observer.projects import PlaceCache
 from observer.staleness.sync import sync_worktree
-from observer.store.interface import Store, Writer
+from observer.store.interface import Store
+from observer.store.writer import Writer
 
 log = logging.getLogger(__name__)
 

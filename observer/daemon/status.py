@@ -23,15 +23,17 @@ from observer.importers.queued import queued
 from observer.ingest.decode import unknown_client
 from observer.policy import Policies
 from observer.policy.parse import PolicyProblem
+from observer.policy.policies import asked_for
 from observer.purge import size_cap
 from observer.repair.losses import recent
 from observer.spool import refusals
 from observer.spool.pauses import EVERYWHERE, OF_SESSION, Pause
 from observer.spool.refusals import Refusals
 from observer.spool.spool import Spool
-from observer.store.interface import Store, Totals
-from observer.store.sqlite.connection import outline
-from observer.store.sqlite.database import SqliteStore
+from observer.store.connection import outline
+from observer.store.database import SqliteStore
+from observer.store.interface import Store
+from observer.store.reader import Totals
 from observer.views.moment import minute_of
 
 _OUTDATED_ITEMS = (
@@ -225,7 +227,7 @@ def _of_disk(home: Home) -> Status:
     try:
         store = SqliteStore(home.database, read_only=True)
         try:
-            status = with_store(status, store)
+            status = with_store(status, home, store)
         finally:
             store.close()
     except StoreUnavailable as error:
@@ -252,11 +254,12 @@ def without_store(status: Status, home: Home, error: StoreUnavailable) -> Status
     )
 
 
-def with_store(status: Status, store: Store, restricted: Iterable[str] = ()) -> Status:
-    """Return the status with the store's counts and with the policies that cannot be used.
+def with_store(status: Status, home: Home, store: Store, restricted: Iterable[str] = ()) -> Status:
+    """Return the status with the store's counts, and with what its policies cannot do or ask for.
 
     Args:
         status: the status so far.
+        home: whose settings count.
         store: read for its counts and the folders of its projects.
         restricted: further folders that may have a policy.
 
@@ -266,6 +269,11 @@ def with_store(status: Status, store: Store, restricted: Iterable[str] = ()) -> 
     with store.read() as reader:
         totals: Totals = reader.totals()
         roots = {root for project in reader.projects() for root in project.roots}
+    policies, roots = Policies(), roots.union(restricted)
+    problems = (policies.at(root).problem for root in sorted(roots))
+    asked = ""
+    with suppress(ConfigInvalid):  # as the daemon and the doctor say themselves
+        asked = asked_for(policies, roots, config.written(home))
     return msgspec.structs.replace(
         status,
         degraded=status.degraded or (_OUTDATED_ITEMS if totals.is_behind else None),
@@ -276,14 +284,9 @@ def with_store(status: Status, store: Store, restricted: Iterable[str] = ()) -> 
         active_sessions=totals.active_sessions,
         last_stored_at=_iso(totals.last_stored_ms),
         db_bytes=totals.size_bytes,
-        policies=_problems(roots.union(restricted)),
+        policies=tuple(filter(None, problems)),
+        unconfirmed=(*status.unconfirmed, *filter(None, (asked,))),
     )
-
-
-def _problems(roots: Iterable[str]) -> tuple[PolicyProblem, ...]:
-    policies = Policies()
-    found = (policies.at(root).problem for root in sorted(roots))
-    return tuple(problem for problem in found if problem)
 
 
 def llm_status(settings: Settings, store: Store | None = None) -> LlmStatus:
@@ -332,7 +335,7 @@ def with_spool(status: Status, home: Home) -> Status:
         return msgspec.structs.replace(
             status,
             paused=tuple(map(paused, spool.pauses.now(now_ms()))),
-            unconfirmed=_unconfirmed(home),
+            unconfirmed=(*status.unconfirmed, *_unconfirmed(home)),
             spool_depth=spool.depth(),
             oldest_spooled_at=_iso(spool.oldest_ms()),
             bad_events=spool.bad(),

@@ -17,7 +17,7 @@ from observer.core.errors import ObserverError
 from observer.core.paths import Home
 from observer.core.text import age_text
 from observer.doctor.diagnosis import Diagnosis, checked, well, wrong
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 
 def client_checks(context: InstallContext) -> Iterator[Diagnosis]:

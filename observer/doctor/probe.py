@@ -26,7 +26,7 @@ from observer.doctor.diagnosis import Diagnosis, well, wrong
 from observer.doctor.terminal import type_lines
 from observer.git.launch import launch
 from observer.ingest.probe import ANSWER
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 from observer.views.hook_output import ANYONES, mirror
 
 WAIT_S = 10.0

@@ -13,9 +13,9 @@ from observer.daemon.status import LlmStatus, Status, spent_text
 from observer.doctor.diagnosis import Diagnosis, checked
 from observer.index.files import Files
 from observer.repair.losses import recent
-from observer.store.sqlite.connection import DAMAGED
-from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.salvage import damaged_pages, has_checksums
+from observer.store.connection import DAMAGED
+from observer.store.database import SqliteStore
+from observer.store.pages import damaged_pages, has_checksums
 from observer.store.tombstones import Tombstones
 
 

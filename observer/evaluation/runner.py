@@ -25,7 +25,7 @@ from observer.memory.opening import index_for
 from observer.projects import PlaceCache
 from observer.search.candidates import Sources
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 Advance = Callable[[int], object]
 """Called with how many more queries or documents are done."""

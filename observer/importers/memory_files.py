@@ -28,7 +28,7 @@ from observer.policy import Policies
 from observer.policy.apply import Exclusion
 from observer.projects import detect_place, work_tree_of
 from observer.spool.files import UnexpectedFile, open_plain
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 NAME = "memory-files"
 TYPE = "memory-file"

@@ -12,7 +12,7 @@ from observer.importers.finished import FinishedImports
 from observer.importers.jsonl import Problems
 from observer.importers.source import FoundSession, SessionSource
 from observer.importers.work_trees import known_roots, placed, work_trees
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 
 class Choice(NamedTuple):

@@ -16,7 +16,7 @@ from observer.git.process import git_output
 from observer.importers.source import FoundSession
 from observer.projects import detect_place
 from observer.projects.gone import printed_commits
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 MOST_COMMITS = 3
 """Of a session in a missing folder, so many are looked for in each known repository."""

@@ -52,7 +52,7 @@ _log = logging.getLogger(__name__)
 
 
 class Feed(Protocol):
-    """What the index is made of: see `observer.store.interface.StoreReader`."""
+    """What the index is made of: see `observer.store.reader.StoreReader`."""
 
     def epoch(self) -> str:
         """Return the name of the numbering of changes; another one begins anew."""

@@ -36,8 +36,8 @@ from observer.observations.session_lifecycle import continues
 from observer.projects import match_project, missing_roots, new_project, update_project
 from observer.projects.gone import gone_root, is_same_or_inside, local_spelling
 from observer.projects.identity import place_name
-from observer.store.interface import Writer
 from observer.store.tombstones import Tombstones, places_of
+from observer.store.writer import Writer
 
 JUST_NOW_MS = 120_000
 """The end of a session gets what git says now if it is no older than this."""

@@ -19,7 +19,7 @@ from observer.core.model import Place, Project, Recorded, Session
 from observer.core.text import is_within
 from observer.git.process import git_output
 from observer.projects.gone import printed_commits
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 WORKING_MS = 60 * 60_000
 """As long after its last event a session may still be at work on one command."""

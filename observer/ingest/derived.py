@@ -35,7 +35,8 @@ from observer.observations.open_failures import OpenFailure
 from observer.observations.project_reducer import ProjectReducer
 from observer.observations.session_reducer import SessionReducer
 from observer.observations.session_state import SessionState
-from observer.store.interface import StoreReader, Writer
+from observer.store.reader import StoreReader
+from observer.store.writer import Writer
 
 _OF_COMMITS = frozenset({"reverts", "replaces", "makes"})
 

@@ -30,8 +30,9 @@ from observer.projects import PlaceCache
 from observer.redaction.redact import redact_bytes, redact_text
 from observer.spool.files import SpoolEntry
 from observer.spool.spool import Spool
-from observer.store.interface import Store, Writer
+from observer.store.interface import Store
 from observer.store.tombstones import Tombstones
+from observer.store.writer import Writer
 
 BATCH = 500
 """Entries of one commit: enough to share its fsync, few enough to be searchable soon."""

@@ -37,9 +37,10 @@ from observer.ingest.truncate import truncate
 from observer.observations.event_record import NOWHERE, EventRecord
 from observer.policy import Policies, Policy, apply_policy, is_captured, unexcluded_files
 from observer.policy.apply import Exclusion
-from observer.policy.policies import FOR_EVER, Retention
+from observer.policy.policies import Retention
 from observer.projects import PlaceCache, event_folder, work_tree_of
 from observer.projects.gone import from_windows
+from observer.projects.identity import main_folder
 from observer.redaction.redact import redact
 from observer.redaction.seen import SEEN
 from observer.spool.files import SpoolEntry
@@ -84,7 +85,7 @@ class EventPreparer:
         self._cap_bytes = settings.event_cap_bytes
         self._exclusion = Exclusion(settings.exclude)
         self._policies = Policies()
-        self._retention = Retention(settings, self._policies)
+        self._retention = Retention(settings)
         self._places = places
         self._now_ms = now_ms
         self._pauses = spool.pauses
@@ -172,17 +173,17 @@ class EventPreparer:
             place=kept,
             project_id=project_id or 0,
             data=data,
-            is_expired=self._is_expired(event, policy),
+            is_expired=self._is_expired(event, place),
         )
         return prepared, place
 
-    def _is_expired(self, event: Event, policy: Policy) -> bool:
+    def _is_expired(self, event: Event, place: Place) -> bool:
         body = event.body.of if isinstance(event.body, Intent) else event.body
         return self._retention.is_expired(
             kind_of(body),
             event.at_ms,
             now_ms=self._now_ms(),
-            at_most=policy.retention_days or FOR_EVER,
+            at_most=self._retention.of_folders(place.root, main_folder(place.common_dir)),
         )
 
     def _with_arrivals(self, event: Event) -> Iterator[EventRecord]:

@@ -21,7 +21,8 @@ from observer.core.value import Value
 from observer.ingest.append import EventAppender
 from observer.observations.event_record import EventRecord
 from observer.spool.files import replace
-from observer.store.interface import Store, Writer
+from observer.store.interface import Store
+from observer.store.writer import Writer
 
 ANSWER = "stored-"
 """What the names of the files begin with that hold what the store gave back: a `Probed` each."""

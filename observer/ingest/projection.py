@@ -21,8 +21,7 @@ from observer.observations.session_reducer import Items, SessionReducer
 from observer.observations.session_state import PendingTool
 from observer.observations.summary import summarize
 from observer.observations.tool_pairing import result_of
-from observer.store.interface import Writer
-from observer.store.maintenance import PurgeWriter
+from observer.store.writer import Writer
 
 TURNS = 100
 """Newest turns of a session that are looked at for what was taken back."""
@@ -265,7 +264,7 @@ def rebuild(
     """Derive all items and sessions from the log; returns the count of events that could be read.
 
     What was imported is taken where it happened, in whatever order it came: see
-    `LogReader.by_time`. `advance` is called with the number of further events.
+    `StoreReader.by_time`. `advance` is called with the number of further events.
     """
     writer.clear_projection()
     return _derive_by_time(writer, embedder, None, advance)
@@ -279,7 +278,7 @@ def derive_after(writer: Writer, seen: int) -> None:
 
 
 def derive_projects(
-    writer: PurgeWriter, projects: Collection[int], *, advance: Callable[[int], object]
+    writer: Writer, projects: Collection[int], *, advance: Callable[[int], object]
 ) -> int:
     """Derive the items of some projects, which were cleared, from their events; as `rebuild`.
 

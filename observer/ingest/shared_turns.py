@@ -20,7 +20,7 @@ from observer.core.paths import is_inside
 from observer.core.routes import COPIED, first_id
 from observer.observations.session_lifecycle import SYNTHETIC
 from observer.shell.command_line import parse_command_line
-from observer.store.log import LogReader
+from observer.store.reader import StoreReader
 
 Runs = Mapping[int, Session]
 """What one session of a client is in each project where it left an event, by the project's id."""
@@ -47,7 +47,7 @@ def copy_of(event: Event, project: Project, root: str) -> Event:
     )
 
 
-def said_before(event: Event, place: tuple[int, str], runs: Runs, log: LogReader) -> list[Event]:
+def said_before(event: Event, place: tuple[int, str], runs: Runs, log: StoreReader) -> list[Event]:
     """Return what was said in the turn of an event that is work, and is not in its project.
 
     Args:
@@ -62,7 +62,7 @@ def said_before(event: Event, place: tuple[int, str], runs: Runs, log: LogReader
     return _missing(_turn(event.at_ms, runs, log), project_id)
 
 
-def said_for(event: Event, runs: Runs, log: LogReader) -> Iterator[tuple[int, str, Event]]:
+def said_for(event: Event, runs: Runs, log: StoreReader) -> Iterator[tuple[int, str, Event]]:
     """Yield what was said in the turn of a prompt or a reply for each project that it worked in.
 
     With the project and its root, if it is not there.
@@ -84,7 +84,7 @@ def said_for(event: Event, runs: Runs, log: LogReader) -> Iterator[tuple[int, st
             yield from ((project_id, root, one) for one in _missing(turn, project_id))
 
 
-def ended_in(project_id: int, runs: Runs, log: LogReader) -> Iterator[tuple[int, str]]:
+def ended_in(project_id: int, runs: Runs, log: StoreReader) -> Iterator[tuple[int, str]]:
     """Yield the other projects in which a session goes on that has ended, each with its root."""
     for other, session in runs.items():
         if other != project_id and session.ended_ms is None:
@@ -106,7 +106,7 @@ def _is_above(runs: Runs, project_id: int, root: str) -> bool:
     return bool(root) and any(is_inside(root, os.path.realpath(folder)) for folder in folders)
 
 
-def _turn(at_ms: int, runs: Runs, log: LogReader) -> Sequence[Recorded]:
+def _turn(at_ms: int, runs: Runs, log: StoreReader) -> Sequence[Recorded]:
     """Return the prompt that stood at a time, and its replies, with all copies."""
     until_ms = _next_prompt_ms(at_ms, runs, log) - 1
     asked = [
@@ -123,7 +123,7 @@ def _turn(at_ms: int, runs: Runs, log: LogReader) -> Sequence[Recorded]:
     return [*(one for one in asked if one.event.at_ms == since_ms), *answered]
 
 
-def _next_prompt_ms(at_ms: int, runs: Runs, log: LogReader) -> int:
+def _next_prompt_ms(at_ms: int, runs: Runs, log: StoreReader) -> int:
     later = (
         one.event.at_ms
         for session in runs.values()

@@ -32,7 +32,9 @@ from observer.search.timeline import (
     as_of_now,
     course,
 )
-from observer.store.interface import Store, StoreReader, Writer
+from observer.store.interface import Store
+from observer.store.reader import StoreReader
+from observer.store.writer import Writer
 
 
 class Accounts:

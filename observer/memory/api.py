@@ -50,7 +50,8 @@ from observer.search.reminder import Reminder, reminders
 from observer.search.start import Exists, Start, StartRequest, start
 from observer.search.timeline import Timeline, timeline
 from observer.search.token_budget import CardFact, Pack, PackRequest, TokenCosts
-from observer.store.interface import Store, StoreReader, Totals
+from observer.store.interface import Store
+from observer.store.reader import StoreReader, Totals
 
 if TYPE_CHECKING:
     from observer.purge.deleted import Deleted

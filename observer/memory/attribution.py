@@ -21,7 +21,7 @@ from observer.git.earlier_forms import with_earlier_forms
 from observer.projects import known_project_at
 from observer.search.change_sessions import SECOND_MS
 from observer.search.code_history import CodeTarget, line_writers
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 
 class SessionShare(Value):

@@ -24,7 +24,7 @@ from observer.git.repository import ForeignRepository
 from observer.projects import detect_place, known_project_at
 from observer.search.code_history import CodeChange, CodeTarget, code_changes
 from observer.search.language import quoted
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 COMMITS = 5
 """Most commits behind a target, the newest."""

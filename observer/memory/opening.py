@@ -16,8 +16,8 @@ from observer.embed.registry import chosen
 from observer.index import Index
 from observer.memory.api import Memory
 from observer.note_files import NoteFiles
-from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.stemmer import stemmer
+from observer.store.database import SqliteStore
+from observer.store.stemmer import stemmer
 
 
 @contextmanager

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from observer.core.errors import ConfigInvalid
 from observer.core.model import Item, Project, Recorded
 from observer.core.value import Value
-from observer.store.interface import StoreReader
 from observer.store.log import LogEnd
+from observer.store.reader import StoreReader
 
 
 class Fetched(Value):

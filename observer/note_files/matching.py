@@ -19,7 +19,7 @@ from observer.ingest.projection import Embedder, put_embedded
 from observer.note_files.grammar import permalink_of
 from observer.note_files.items import ParsedNote, note_item
 from observer.note_files.tree import FileStat
-from observer.store.interface import Writer
+from observer.store.writer import Writer
 
 RACY_NS = 100_000_000
 """A file that is younger when it is read may change again without another time."""

@@ -24,7 +24,8 @@ from observer.note_files.frontmatter import Fields, fields_of, parts_of
 from observer.note_files.places import FolderPlace
 from observer.note_files.versions import Act, NoteVersions
 from observer.redaction.redact import redact_text
-from observer.store.interface import Store, StoreReader
+from observer.store.interface import Store
+from observer.store.reader import StoreReader
 
 NEW = writing.NEW
 

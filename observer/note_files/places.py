@@ -16,7 +16,7 @@ from observer.policy import Policies
 from observer.policy.apply import Exclusion
 from observer.policy.parse import PathPattern
 from observer.projects import PlaceCache, match_project, missing_roots, new_project
-from observer.store.interface import Writer
+from observer.store.writer import Writer
 
 IGNORE = ".gitignore"
 IGNORE_BYTES = 65_536

@@ -26,7 +26,8 @@ from observer.note_files.places import FolderPlace
 from observer.note_files.writing import is_draft, remove_drafts
 from observer.redaction.redact import redact_text
 from observer.staleness.changed_items import names_files
-from observer.store.interface import Store, Writer
+from observer.store.interface import Store
+from observer.store.writer import Writer
 
 OLD_DRAFT_S = 3_600
 """No writer takes that long over a file."""

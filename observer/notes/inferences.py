@@ -20,7 +20,8 @@ from observer.notes.signal_detectors import MOST
 from observer.notes.signals import Signals
 from observer.notes.validation import check, metadata_text
 from observer.notes.values import EventWriter, Note
-from observer.store.interface import Store, StoreReader
+from observer.store.interface import Store
+from observer.store.reader import StoreReader
 
 EVIDENCE = "evidence"
 EXCERPT_CHARS = 280

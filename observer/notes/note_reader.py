@@ -22,7 +22,9 @@ from observer.observations import note_reducer, note_syntax
 from observer.search.candidates import Sources
 from observer.search.find import search
 from observer.search.handles import LARGEST_ID, SearchOptions, filters_of
-from observer.store.interface import Grouping, Store, StoreReader
+from observer.store.interface import Store
+from observer.store.items import Grouping
+from observer.store.reader import StoreReader
 
 CANDIDATES = 5
 """Notes named to whoever was vague about which one to change."""

@@ -41,7 +41,7 @@ from observer.observations.note_reducer import (
 )
 from observer.redaction.redact import redact_text
 from observer.search.handles import named
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 
 class Notes(Reversible):

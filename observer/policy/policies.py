@@ -1,6 +1,7 @@
 """The policy in force at a root, cached until its file changes, and how long events are kept.
 
-Retention goes by type, by repository, and by what had to make room. Notes and what was done to them
+Retention goes by type, by repository, and by what had to make room. A policy only asks for it: the
+user's settings decide. Notes and what was done to them
 never expire. What settles other events (commits, the begin and end of sessions) stays as long as
 the longest of them: without a commit its edits would count as not committed.
 """
@@ -8,6 +9,7 @@ the longest of them: without a commit its edits would count as not committed.
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
@@ -137,21 +139,15 @@ class Retention:
     """What is too old to be kept, by whole days (UTC): nothing expires between two midnights.
 
     Args:
-        settings: days by type, for all repositories.
-        policies: those of repositories, which can only shorten.
+        settings: days by type, and by repositories, which can only shorten.
         dropped: by type the time before which everything had to make room.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        policies: Policies,
-        dropped: Mapping[str, int] | None = None,
-    ) -> None:
+    def __init__(self, settings: Settings, dropped: Mapping[str, int] | None = None) -> None:
         pairs = (one.split("=") for one in settings.retention_by_type)
         self._own = {name: int(days) for name, days in pairs}
         self._days = settings.retention_days
-        self._policies = policies
+        self._by_folder = days_by_folder(settings)
         self._dropped = dropped or {}
 
     def is_expired(self, kind: str, at_ms: int, *, now_ms: int, at_most: int) -> bool:
@@ -180,10 +176,30 @@ class Retention:
         return max(_midnight(now_ms) - shortest * DAY_MS, *self._dropped.values(), 0)
 
     def of_project(self, project: Project) -> int:
-        """Return the most days that the policies of a project's work trees allow, the fewest."""
-        roots = {*project.roots, *map(main_folder, project.common_dirs)}
-        found = (self._policies.at(root).retention_days for root in roots)
-        return min((days for days in found if days), default=FOR_EVER)
+        """Return for how many days what was captured in a project's work trees is kept, at most."""
+        return self.of_folders(*project.roots, *map(main_folder, project.common_dirs))
+
+    def of_folders(self, *roots: str) -> int:
+        """Return for how many days what was captured in any of some roots is kept, at most."""
+        return min((self._by_folder.get(root) or FOR_EVER for root in roots), default=FOR_EVER)
+
+
+def days_by_folder(settings: Settings) -> dict[str, int]:
+    """Return for how many days at most what was captured is kept, by the root of a repository."""
+    pairs = (one.rpartition("=") for one in settings.retention_by_folder)
+    return {root.rstrip("/"): int(days) for root, _, days in pairs}
+
+
+def asked_for(policies: Policies, roots: Iterable[str], settings: Settings) -> str:
+    """Return what policies ask to delete and the user has not agreed to; empty for nothing.
+
+    It is a limit as `observer config set` takes it, together with what was agreed before.
+    """
+    agreed = days_by_folder(settings)
+    asked = ((root, policies.at(root).retention_days) for root in sorted(roots))
+    more = {root: days for root, days in asked if days and agreed.get(root, FOR_EVER) > days}
+    wanted = (f"{root}={days}" for root, days in (agreed | more).items())
+    return shlex.join(("retention_by_folder", *wanted)) if more else ""
 
 
 def _midnight(now_ms: int) -> int:

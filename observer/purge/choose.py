@@ -38,7 +38,8 @@ from observer.observations.session_lifecycle import begin
 from observer.observations.session_reducer import SessionReducer
 from observer.purge.text_match import finder, places
 from observer.search.query import plan
-from observer.store.maintenance import ALL_MS, PurgeReader, StoredEvent
+from observer.store.purging import ALL_MS, StoredEvent
+from observer.store.reader import StoreReader
 
 _OTHER_WORK = frozenset({"reverts", "replaces", "makes"})
 """Links to items of their own; by the others an observation quotes what it was made of."""
@@ -47,7 +48,7 @@ _QUOTED = (Prompt, Reply, Delegation)
 """Events whose words stand in the item of their turn."""
 
 
-def origins(reader: PurgeReader, item_ids: Collection[int]) -> set[int]:
+def origins(reader: StoreReader, item_ids: Collection[int]) -> set[int]:
     """Return the events of which items were made; of unknown ids there are none.
 
     Of a summary these are all events of its session, of a note all that made and changed it, of a
@@ -68,12 +69,12 @@ def origins(reader: PurgeReader, item_ids: Collection[int]) -> set[int]:
     return seqs
 
 
-def events_of(reader: PurgeReader, session_id: int) -> list[Recorded]:
+def events_of(reader: StoreReader, session_id: int) -> list[Recorded]:
     """Return all events of a session, by `seq`."""
     return reader.recorded_near(session_id, from_ms=-ALL_MS, to_ms=ALL_MS)
 
 
-def _with_sources(reader: PurgeReader, item_ids: Collection[int]) -> Iterator[tuple[int, Item]]:
+def _with_sources(reader: StoreReader, item_ids: Collection[int]) -> Iterator[tuple[int, Item]]:
     """Yield items, and those observations that they quote."""
     waiting, seen = list(item_ids), set(item_ids)
     while waiting:
@@ -127,7 +128,7 @@ class Criteria(Value):
     owner: str = ""
 
 
-def chosen(reader: PurgeReader, asked: Criteria) -> frozenset[int]:
+def chosen(reader: StoreReader, asked: Criteria) -> frozenset[int]:
     """Return the `seq` of each event that goes; see `reasons`."""
     return frozenset(reasons(reader, asked))
 
@@ -135,7 +136,7 @@ def chosen(reader: PurgeReader, asked: Criteria) -> frozenset[int]:
 DEPENDS = "about what goes"
 
 
-def reasons(reader: PurgeReader, asked: Criteria) -> dict[int, str]:
+def reasons(reader: StoreReader, asked: Criteria) -> dict[int, str]:
     """Return the `seq` of each event that goes, and why, by `seq`.
 
     Notes that are kept as files come from no event: see `kept_files`.
@@ -157,7 +158,7 @@ def reasons(reader: PurgeReader, asked: Criteria) -> dict[int, str]:
     return {seq: found.get(seq, DEPENDS) for seq in sorted(going)}
 
 
-def on_branch(reader: PurgeReader, asked: Criteria) -> int:
+def on_branch(reader: StoreReader, asked: Criteria) -> int:
     """Return how many events hold a text only as the name of their branch; they stay."""
     text = finder([asked.text] if asked.text else [])
     return sum(
@@ -167,7 +168,7 @@ def on_branch(reader: PurgeReader, asked: Criteria) -> int:
 
 
 def with_dependents(
-    reader: PurgeReader, going: Collection[int], sessions: Mapping[int, int | None]
+    reader: StoreReader, going: Collection[int], sessions: Mapping[int, int | None]
 ) -> frozenset[int]:
     """Return events that go, and those that say nothing without them.
 
@@ -183,7 +184,7 @@ def with_dependents(
     return frozenset(found & sessions.keys())
 
 
-def kept_files(reader: PurgeReader, asked: Criteria) -> list[str]:
+def kept_files(reader: StoreReader, asked: Criteria) -> list[str]:
     """Return the files of note folders that a query finds, or that are named: a purge leaves them.
 
     Of a text `note_files.holding` knows the lines.
@@ -201,7 +202,7 @@ def kept_files(reader: PurgeReader, asked: Criteria) -> list[str]:
 class _Fitting:
     """Matches the events that were asked for."""
 
-    def __init__(self, reader: PurgeReader, asked: Criteria) -> None:
+    def __init__(self, reader: StoreReader, asked: Criteria) -> None:
         self._asked = asked
         self._text = finder([asked.text] if asked.text else [])
         self._seqs = _of_items(reader, asked)
@@ -236,7 +237,7 @@ class _Fitting:
         return "; ".join(filter(None, whys))
 
 
-def _of_items(reader: PurgeReader, asked: Criteria) -> set[int] | None:
+def _of_items(reader: StoreReader, asked: Criteria) -> set[int] | None:
     """Return the events of the items that were named or found; None if none were asked for."""
     if not asked.ids and not asked.query:
         return None
@@ -257,7 +258,7 @@ def _of_items(reader: PurgeReader, asked: Criteria) -> set[int] | None:
     return seqs
 
 
-def _found(reader: PurgeReader, asked: Criteria) -> list[int]:
+def _found(reader: StoreReader, asked: Criteria) -> list[int]:
     wanted = plan(asked.query)
     words = (f'"{word}"' for word in wanted.words)
     if not (expression := wanted.expression or " AND ".join(words)):
@@ -265,7 +266,7 @@ def _found(reader: PurgeReader, asked: Criteria) -> list[int]:
     return reader.match(expression, Filters(owner=asked.owner), limit=ALL)
 
 
-def _sessions(reader: PurgeReader, named: str) -> Collection[int] | None:
+def _sessions(reader: StoreReader, named: str) -> Collection[int] | None:
     if not named:
         return None
     if not (found := reader.sessions_named(named)):
@@ -273,7 +274,7 @@ def _sessions(reader: PurgeReader, named: str) -> Collection[int] | None:
     return found
 
 
-def _of_file(reader: PurgeReader, asked: Criteria) -> frozenset[int]:
+def _of_file(reader: StoreReader, asked: Criteria) -> frozenset[int]:
     """Return the events whose items name a file: also commands that were not given its name."""
     wanted = Filters(files=(asked.file,), owner=asked.owner)
     items = reader.items(reader.ids(wanted, limit=ALL))
@@ -307,7 +308,7 @@ def paths_of(body: AnyBody) -> Iterator[str]:
 
 
 def _about(
-    reader: PurgeReader, going: Collection[int], sessions: Mapping[int, int | None]
+    reader: StoreReader, going: Collection[int], sessions: Mapping[int, int | None]
 ) -> set[int]:
     """Return the events about items that are gone with others."""
     made = reader.items_from(going)
@@ -338,12 +339,12 @@ def _is_of(body: AnyBody, gone: Collection[int], rederived: Collection[int]) -> 
     return isinstance(body, OnNote) and body.item in gone
 
 
-def _judging(reader: PurgeReader) -> Iterator[Recorded]:
+def _judging(reader: StoreReader) -> Iterator[Recorded]:
     for kind in ("enriched", "triage", "revise", "approve", "forget", "undo"):
         yield from reader.log_of_kind(kind, after_seq=0, until_seq=reader.newest_seq())
 
 
-def _undoing(reader: PurgeReader, going: Collection[int]) -> set[int]:
+def _undoing(reader: StoreReader, going: Collection[int]) -> set[int]:
     """Return what took back a change of a note that goes: it would take back another one."""
     seqs: set[int] = set()
     revised = reader.log_of_kind("revise", after_seq=0, until_seq=reader.newest_seq())

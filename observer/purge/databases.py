@@ -20,9 +20,11 @@ from observer.purge.redact import Redacted, redact_log
 from observer.purge.shred import discard, holds, shred, supersede
 from observer.purge.text_match import places
 from observer.spool.files import is_unreadable
-from observer.store.maintenance import PurgeableStore, PurgeReader, PurgeWriter
-from observer.store.sqlite.connection import is_passing
+from observer.store.connection import is_passing
+from observer.store.interface import OwnedStore
+from observer.store.reader import StoreReader
 from observer.store.tombstones import Marked, Tombstones, places_of
+from observer.store.writer import Writer
 
 _CHUNK_BYTES = 1 << 20
 _KEPT = "kept"
@@ -31,7 +33,7 @@ APPLIED = "tombstones"
 
 Text = re.Pattern[bytes] | None
 Advance = Callable[[int], object]
-Open = Callable[[Path, Path], PurgeableStore]
+Open = Callable[[Path, Path], OwnedStore]
 """Opens a database; the other folder takes the copies that its migrations make."""
 
 
@@ -43,17 +45,17 @@ class Cleaned(NamedTuple):
     notes: int = 0
 
 
-def is_clean(reader: PurgeReader, tombstones: Tombstones) -> bool:
+def is_clean(reader: StoreReader, tombstones: Tombstones) -> bool:
     """Return True unless a database is older than what was purged."""
     return reader.meta(APPLIED) == (str(len(tombstones)) if tombstones else "")
 
 
-def record_tombstones(reader: PurgeReader, seqs: Collection[int], tombstones: Tombstones) -> None:
+def record_tombstones(reader: StoreReader, seqs: Collection[int], tombstones: Tombstones) -> None:
     """Make tombstones of events; those that are gone have theirs."""
     tombstones.add(marks_of(reader, seqs))
 
 
-def marks_of(reader: PurgeReader, seqs: Collection[int]) -> Iterator[Marked]:
+def marks_of(reader: StoreReader, seqs: Collection[int]) -> Iterator[Marked]:
     """Yield by what tombstones know events; the log is read once."""
     places, going = _places(reader), set(seqs)
     for stored in reader.stored_events():
@@ -62,7 +64,7 @@ def marks_of(reader: PurgeReader, seqs: Collection[int]) -> Iterator[Marked]:
 
 
 def clean(
-    store: PurgeableStore,
+    store: OwnedStore,
     tombstones: Tombstones,
     text: Text,
     *,
@@ -103,7 +105,7 @@ def clean(
     return Cleaned(len(seqs), redacted, len(notes))
 
 
-def named(reader: PurgeReader, tombstones: Tombstones, text: Text) -> Iterator[int]:
+def named(reader: StoreReader, tombstones: Tombstones, text: Text) -> Iterator[int]:
     """Yield the events that were purged, or hold a text."""
     roots = _places(reader)
     for stored in reader.stored_events():
@@ -117,14 +119,14 @@ def clean_backups(
 ) -> dict[str, str]:
     """Clean the copies that hold what was purged; return what became of each, by name."""
 
-    def cleaning(store: PurgeableStore) -> Cleaned:
+    def cleaning(store: OwnedStore) -> Cleaned:
         return clean(store, tombstones, text, redacts=redacts)
 
     return change_backups(home, open_store, cleaning, text)
 
 
 def change_backups(
-    home: Home, open_store: Open, cleaning: Callable[[PurgeableStore], Cleaned], text: Text = None
+    home: Home, open_store: Open, cleaning: Callable[[OwnedStore], Cleaned], text: Text = None
 ) -> dict[str, str]:
     """Rewrite the copies in which something is cleaned; return what became of each, by name.
 
@@ -143,7 +145,7 @@ def change_backups(
 
 
 def _copy_cleaned(
-    path: Path, open_store: Open, cleaning: Callable[[PurgeableStore], Cleaned], text: Text
+    path: Path, open_store: Open, cleaning: Callable[[OwnedStore], Cleaned], text: Text
 ) -> str:
     if not _is_readable(path):
         if text is None:
@@ -205,11 +207,11 @@ def _delete(path: Path) -> None:
         path.unlink()  # what cannot be overwritten cannot be read either
 
 
-def _places(reader: PurgeReader) -> dict[int, tuple[str, ...]]:
+def _places(reader: StoreReader) -> dict[int, tuple[str, ...]]:
     return {project.id: places_of(project) for project in reader.projects()}
 
 
-def _rename(writer: PurgeWriter, text: re.Pattern[bytes]) -> None:
+def _rename(writer: Writer, text: re.Pattern[bytes]) -> None:
     """Take a text out of what is known of projects that live on."""
 
     def without(values: tuple[str, ...]) -> tuple[str, ...]:

@@ -15,8 +15,9 @@ from observer.ingest.projection import put_triages
 from observer.purge.choose import origins
 from observer.purge.databases import APPLIED, marks_of
 from observer.purge.expire import UNFINISHED, all_about
-from observer.store.interface import StoreReader
-from observer.store.maintenance import ALL_MS, OwnedStore, PurgeReader
+from observer.store.interface import OwnedStore
+from observer.store.purging import ALL_MS
+from observer.store.reader import StoreReader
 from observer.store.tombstones import Marked, Tombstones
 
 
@@ -51,7 +52,7 @@ def deleted(reader: StoreReader) -> Iterator[Deleted]:
             yield Deleted(item, final_ms)
 
 
-def going(reader: PurgeReader, *, now_ms: int) -> Going | None:
+def going(reader: StoreReader, *, now_ms: int) -> Going | None:
     """Return what is due at a time; None for nothing."""
     items = _due(reader, now_ms)
     if not items:

@@ -18,7 +18,7 @@ import msgspec
 from observer.core.config import Settings
 from observer.core.paths import Home, make_private
 from observer.ingest.projection import derive_after, rebuild
-from observer.policy.policies import DAY_MS, FOR_EVER, Policies, Retention
+from observer.policy.policies import DAY_MS, FOR_EVER, Retention
 from observer.purge import recognised, size_cap
 from observer.purge.choose import with_dependents
 from observer.purge.databases import (
@@ -32,15 +32,11 @@ from observer.purge.databases import (
 from observer.purge.reach import reached_projects
 from observer.purge.redact import Redacted
 from observer.purge.shred import discard, shred
-from observer.store.maintenance import (
-    ALL_MS,
-    AgedEvent,
-    OwnedStore,
-    PurgeableStore,
-    PurgeReader,
-    PurgeWriter,
-)
+from observer.store.interface import OwnedStore
+from observer.store.purging import ALL_MS, AgedEvent
+from observer.store.reader import StoreReader
 from observer.store.tombstones import Tombstones
+from observer.store.writer import Writer
 
 UNDERIVED = "underived"
 """Name of the fact that a copy holds events only, and has to be derived when it is used."""
@@ -50,7 +46,7 @@ WIPED = "wiped"
 """Name of the fact that no free page holds what was deleted before pages were overwritten."""
 
 
-def expired(reader: PurgeReader, retention: Retention, *, now_ms: int) -> frozenset[int]:
+def expired(reader: StoreReader, retention: Retention, *, now_ms: int) -> frozenset[int]:
     """Return the `seq` of each event that is older than is kept, and of those about them."""
     most = {project.id: retention.of_project(project) for project in reader.projects()}
     before_ms = retention.before_ms(now_ms, at_most=most.values())
@@ -71,7 +67,7 @@ class Deletions(NamedTuple):
     files: list[Path]
 
 
-def going(reader: PurgeReader, home: Home, settings: Settings, *, now_ms: int) -> Deletions:
+def going(reader: StoreReader, home: Home, settings: Settings, *, now_ms: int) -> Deletions:
     """Return what a daemon with these settings deletes by age and by size; nothing is touched."""
     before = size_cap.read(home)
     cap = size_cap.measured(home, before, settings.max_home_mb, at_ms=now_ms)
@@ -81,11 +77,11 @@ def going(reader: PurgeReader, home: Home, settings: Settings, *, now_ms: int) -
         used_bytes = cap.used_bytes - sum(map(size_cap.file_bytes, files))
         cap = msgspec.structs.replace(cap, used_bytes=used_bytes)
         cap = size_cap.chosen(reader, home, cap) if cap.is_above else cap
-    retention = Retention(settings, Policies(), cap.dropped)
+    retention = Retention(settings, cap.dropped)
     return Deletions(expired(reader, retention, now_ms=now_ms), files)
 
 
-def all_about(reader: PurgeReader, going: Collection[int]) -> frozenset[int]:
+def all_about(reader: StoreReader, going: Collection[int]) -> frozenset[int]:
     """Return events that go, and those that say nothing without them."""
     sessions = {one.seq: one.session_id for one in reader.aged_events(before_ms=ALL_MS)}
     return with_dependents(reader, going, sessions)
@@ -161,15 +157,15 @@ class Rederivation:
         finally:
             discard(self._folder)
 
-    def _restore(self, reader: PurgeReader, writer: PurgeWriter, *, after_seq: int = 0) -> None:
+    def _restore(self, reader: StoreReader, writer: Writer, *, after_seq: int = 0) -> None:
         rows = reader.remaining_rows(self._projects, but=self._gone, after_seq=after_seq)
         writer.restore_rows(rows, newer=True)
 
-    def _opened(self) -> PurgeableStore:
+    def _opened(self) -> OwnedStore:
         return self._open(self._path, self._folder / "backups")
 
 
-def is_unfinished(reader: PurgeReader) -> bool:
+def is_unfinished(reader: StoreReader) -> bool:
     """Return True if `finish` has to be called, also of what a killed daemon began."""
     return bool(reader.meta(UNFINISHED))
 
@@ -183,7 +179,7 @@ def finish_backups(
     when it is used.
     """
 
-    def cleaning(store: PurgeableStore) -> Cleaned:
+    def cleaning(store: OwnedStore) -> Cleaned:
         with store.read() as reader:
             gone = expired(reader, retention, now_ms=now_ms)
             if not is_clean(reader, tombstones):
@@ -216,7 +212,7 @@ def expire_bad(home: Home, retention: Retention, *, now_ms: int) -> int:
     return len(old)
 
 
-def derive_if_needed(store: PurgeableStore) -> None:
+def derive_if_needed(store: OwnedStore) -> None:
     """Derive a copy that was put in place, and holds events alone."""
     with store.read() as reader:
         if not reader.meta(UNDERIVED):

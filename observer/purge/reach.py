@@ -12,14 +12,15 @@ from collections.abc import Collection, Iterator, Mapping
 from observer.core.events import Enriched, Remember
 from observer.core.model import seq_of
 from observer.observations.note_reducer import OnNote
-from observer.store.maintenance import ALL_MS, PurgeReader
+from observer.store.purging import ALL_MS
+from observer.store.reader import StoreReader
 
 _ON_ITEMS = ("remember", "enriched", "revise", "approve", "forget", "undo")
 _NOWHERE = -1
 """Stands for the notes that belong to no project."""
 
 
-def reached_projects(reader: PurgeReader, going: Collection[int]) -> frozenset[int]:
+def reached_projects(reader: StoreReader, going: Collection[int]) -> frozenset[int]:
     """Return the projects in which anything may be derived otherwise without some events.
 
     Together they have all events of their sessions.
@@ -47,7 +48,7 @@ def _join(near: defaultdict[int, set[int]], one: int, other: int) -> None:
     near[other].add(one)
 
 
-def _joined(reader: PurgeReader, homes: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+def _joined(reader: StoreReader, homes: Mapping[int, int]) -> Iterator[tuple[int, int]]:
     """Yield the projects of events that are about an item, each with the project of that."""
     for kind in _ON_ITEMS:
         for recorded in reader.log_of_kind(kind, after_seq=0, until_seq=reader.newest_seq()):

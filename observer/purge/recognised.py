@@ -13,7 +13,10 @@ from collections.abc import Callable, Collection, Iterator
 from observer.purge.reach import reached_projects
 from observer.purge.redact import BATCH, redacted_text, renamed
 from observer.redaction.seen import SEEN
-from observer.store.maintenance import OwnedStore, PurgeReader, PurgeWriter, StoredText
+from observer.store.interface import OwnedStore
+from observer.store.purging import StoredText
+from observer.store.reader import StoreReader
+from observer.store.writer import Writer
 
 _ESCAPE = re.compile(rb"\\(?:[nrt]|(.))", re.DOTALL)
 SEARCHED = "searched for seen"
@@ -22,12 +25,12 @@ UNDERIVED_PROJECTS = "redacted projects"
 """Name of the fact which projects are still derived from what is redacted now."""
 
 
-def is_behind(reader: PurgeReader) -> bool:
+def is_behind(reader: StoreReader) -> bool:
     """Return True if values became known since what is stored was searched."""
     return len(SEEN) > 0 and reader.meta(SEARCHED) != SEEN.state
 
 
-def found(reader: PurgeReader, advance: Callable[[int], object] = lambda _: None) -> list[int]:
+def found(reader: StoreReader, advance: Callable[[int], object] = lambda _: None) -> list[int]:
     """Return the `seq` of each event that holds a known value; takes .1 s for a megabyte."""
     seqs = []
     for stored in _texts(reader):
@@ -37,7 +40,7 @@ def found(reader: PurgeReader, advance: Callable[[int], object] = lambda _: None
     return seqs
 
 
-def redact(writer: PurgeWriter, seqs: Collection[int]) -> None:
+def redact(writer: Writer, seqs: Collection[int]) -> None:
     """Redact events; what they are derived into is left to the caller."""
     for seq in seqs:
         for stored in writer.stored_texts(after_seq=seq - 1, limit=1):
@@ -55,12 +58,12 @@ def redact_found(store: OwnedStore, seqs: Collection[int]) -> None:
         writer.put_meta(UNDERIVED_PROJECTS, " ".join(map(str, sorted(waiting))))
 
 
-def underived(reader: PurgeReader) -> frozenset[int]:
+def underived(reader: StoreReader) -> frozenset[int]:
     """Return the projects that have to be derived anew."""
     return frozenset(map(int, reader.meta(UNDERIVED_PROJECTS).split()))
 
 
-def _texts(reader: PurgeReader) -> Iterator[StoredText]:
+def _texts(reader: StoreReader) -> Iterator[StoredText]:
     seen = 0
     while batch := reader.stored_texts(after_seq=seen, limit=BATCH):
         yield from batch

@@ -20,7 +20,9 @@ from observer.core.paths import Home
 from observer.purge.shred import is_abandoned, supersede
 from observer.redaction.redact import redact, redact_bytes, redact_text
 from observer.spool.files import create
-from observer.store.maintenance import PurgeReader, PurgeWriter, StoredText
+from observer.store.purging import StoredText
+from observer.store.reader import StoreReader
+from observer.store.writer import Writer
 
 BATCH = 500
 """Events in memory at a time."""
@@ -46,18 +48,18 @@ class Redacted(NamedTuple):
         return bool(self.events or self.kinds)
 
 
-def secrets_in(reader: PurgeReader) -> Redacted:
+def secrets_in(reader: StoreReader) -> Redacted:
     """Return what `redact_log` would do; changes nothing."""
     return _redacted_of(reader, _leave, _leave)
 
 
-def redact_log(writer: PurgeWriter) -> Redacted:
+def redact_log(writer: Writer) -> Redacted:
     """Redact every event, and what is known of projects; what is derived is left to the caller."""
     return _redacted_of(writer, writer.put_texts, writer.put_project)
 
 
 def _redacted_of(
-    reader: PurgeReader,
+    reader: StoreReader,
     put_texts: Callable[[StoredText], object],
     put_project: Callable[[Project], object],
 ) -> Redacted:
@@ -114,7 +116,7 @@ def with_secrets(home: Home) -> list[str]:
     return [str(path.relative_to(home.root)) for path in files if _has_secret(path)]
 
 
-def _changes(reader: PurgeReader) -> Iterator[tuple[StoredText, StoredText]]:
+def _changes(reader: StoreReader) -> Iterator[tuple[StoredText, StoredText]]:
     """Yield the texts of events that hold a secret, as they are and as they should be."""
     seen = 0
     while batch := reader.stored_texts(after_seq=seen, limit=BATCH):
@@ -142,7 +144,7 @@ def redacted_text(stored: StoredText) -> StoredText:
     return stored._replace(dedup=cleaned.dedup, client=cleaned.client, data=_json(cleaned))
 
 
-def renamed(reader: PurgeReader) -> Iterator[tuple[Project, Project]]:
+def renamed(reader: StoreReader) -> Iterator[tuple[Project, Project]]:
     """Yield projects whose names hold a secret, as they are and as they should be."""
     for project in reader.projects():
         cleaned = msgspec.structs.replace(

@@ -18,7 +18,8 @@ from observer.core.text import counted
 from observer.core.value import Value, decode_json
 from observer.purge.shred import shred
 from observer.spool.files import replace
-from observer.store.maintenance import ALL_MS, PurgeReader
+from observer.store.purging import ALL_MS
+from observer.store.reader import StoreReader
 
 LEAST_WORTH = (
     "file-read", "search", "tool-use", "command", "delegation", "custom", "reply", "file-write",
@@ -107,7 +108,7 @@ def drop_copies(home: Home, cap: Cap) -> Cap:
     )
 
 
-def chosen(reader: PurgeReader, home: Home, cap: Cap) -> Cap:
+def chosen(reader: StoreReader, home: Home, cap: Cap) -> Cap:
     """Return it with the times before which events of each type go, so that there is room."""
     rows = list(reader.aged_events(before_ms=ALL_MS))
     stored = sum(one.bytes for one in rows) or 1
@@ -191,7 +192,7 @@ def size_bytes(folder: Path) -> int:
 
 
 def amounts(
-    reader: PurgeReader, among: Collection[int] | None = None
+    reader: StoreReader, among: Collection[int] | None = None
 ) -> dict[tuple[int, str], EventVolume]:
     """Return how much of the log is of each project and type; of some events, where named."""
     found: dict[tuple[int, str], EventVolume] = {}

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from observer.core.errors import BadInput
-from observer.store.maintenance import StoredEvent
+from observer.store.purging import StoredEvent
 
 SHORTEST = 3
 """Characters of the shortest text that may be looked for: fewer stand everywhere."""

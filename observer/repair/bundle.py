@@ -27,9 +27,9 @@ from observer.core.value import Value, decode_json
 from observer.ingest.projection import rebuild
 from observer.repair.remake import open_owned
 from observer.spool.files import settle
+from observer.store.connection import check_copy
+from observer.store.database import SqliteStore
 from observer.store.log import LogEnd
-from observer.store.sqlite.connection import check_copy
-from observer.store.sqlite.database import SqliteStore
 
 MANIFEST = "manifest.json"
 _DATABASE = "observer.db"

@@ -19,10 +19,9 @@ from observer.core.errors import SchemaDiffers
 from observer.core.paths import make_private
 from observer.ingest.projection import rebuild
 from observer.spool.files import settle
-from observer.store.sqlite.connection import explained, outline, settled_copy
-from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.restoring import facts, stored_rows
-from observer.store.sqlite.wal import WriteAheadLog
+from observer.store.connection import explained, outline, settled_copy
+from observer.store.database import SqliteStore, WriteAheadLog
+from observer.store.purging import facts, stored_rows
 
 log = logging.getLogger(__name__)
 

@@ -19,12 +19,10 @@ from observer.ingest.projection import rebuild
 from observer.repair import losses
 from observer.repair.losses import Loss
 from observer.repair.remake import Progress, discard, open_owned, unshown
+from observer.store.database import SqliteStore, WriteAheadLog
 from observer.store.migrations import migrations
-from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.pages import is_whole
-from observer.store.sqlite.salvage import PAGE_BYTES, damaged_pages, has_checksums, salvaged
-from observer.store.sqlite.wal import WriteAheadLog
-from observer.store.sqlite.writer import SqliteWriter
+from observer.store.pages import PAGE_BYTES, damaged_pages, has_checksums, is_whole, salvaged
+from observer.store.writer import Writer
 
 log = logging.getLogger(__name__)
 
@@ -141,7 +139,7 @@ def _set_aside(home: Home) -> list[Path]:
     return sorted(home.backups.glob(f"{home.database.stem}{DAMAGED_COPY}*.db"), reverse=True)
 
 
-def _from_backups(home: Home, writer: SqliteWriter) -> int:
+def _from_backups(home: Home, writer: Writer) -> int:
     """Add what only copies hold, the newest first; return how many events that were."""
     copies = [path for path in home.backups.glob("*.db") if DAMAGED_COPY not in path.name]
     copies.sort(key=lambda path: path.stat().st_mtime, reverse=True)

@@ -31,7 +31,7 @@ from observer.search.signals import (
     doubt_of,
     no_columns,
 )
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 Leg = Literal["words", "meaning"]
 LEGS: tuple[Leg, ...] = ("words", "meaning")

@@ -16,7 +16,7 @@ from observer.core.model import Item, Session
 from observer.git.blame import BlamedCommit, has_words
 from observer.observations import git_commands
 from observer.shell.command_line import simple_commands
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 SECOND_MS = 1000
 """git counts seconds: a commit may be that much later than it says."""

@@ -27,7 +27,7 @@ from observer.search.change_sessions import (
     prompt,
 )
 from observer.search.standing_checks import standing_checks
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 EDITS = 200
 """Newest edits between two commits of a file that are looked at."""

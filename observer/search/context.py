@@ -43,7 +43,7 @@ from observer.search.token_budget import (
     TokenCosts,
 )
 from observer.search.unasked import ranked
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 ANSWER_SUMMARY_SHARE = 0.5
 """Of the budget, for summaries, while entries that fit the query may still come."""

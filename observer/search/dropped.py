@@ -18,7 +18,7 @@ from observer.core.text import one_line
 from observer.observations import project_state
 from observer.observations.open_failures import OpenFailure
 from observer.search.eligible import is_harmless, is_stale
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 MOST_CHARS = 1_000
 """About 270 tokens; what does not fit is left out, the last first."""

@@ -17,7 +17,7 @@ from observer.core.model import Item, Reason, Recorded, Validity, seq_of
 from observer.core.routes import is_from_repository
 from observer.observations.prompt_injection import suspicion
 from observer.search.rank import Hit
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 Nearness = Callable[[int, int], float]
 

@@ -29,7 +29,7 @@ from observer.search.rank import (
     order,
     recency,
 )
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 FLOOR = 0.4
 """Share of the best hit's fit from which on a hit is worth its tokens.

@@ -15,7 +15,7 @@ from observer.core.filters import Filters
 from observer.core.model import Item, Recorded, seq_of
 from observer.core.text import relative
 from observer.observations.turns import TURN
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 _TYPES: dict[type[AnyBody], str] = {
     FileWrite: "file-write",

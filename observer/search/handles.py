@@ -15,7 +15,7 @@ from observer.core.text import relative
 from observer.core.value import Value
 from observer.observations.drafts import FAILED
 from observer.observations.note_reducer import label_of, note_type, tags_of
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 LARGEST_ID = 2**63 - 1
 HINTED = 5

@@ -15,9 +15,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from observer.core.errors import BadInput
-from observer.core.model import spaced
+from observer.core.model import COLUMNS, spaced
 from observer.core.value import Value
-from observer.store.interface import COLUMNS
 
 MAX_TERMS = 64
 """Operands of one expression; FTS5 itself stops at an expression depth of 256."""

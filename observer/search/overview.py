@@ -29,7 +29,7 @@ from observer.search.rank import (
     order,
 )
 from observer.search.token_budget import FinishedSession, PackRequest
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 TOKENS_PER_CANDIDATE = 80
 FEWEST_CANDIDATES = 20

@@ -16,7 +16,7 @@ from observer.observations.drafts import item, where_of
 from observer.observations.event_text import read
 from observer.observations.prompt_injection import with_suspicion
 from observer.search.timeline import TimelineEntry
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 KIND = "file-read"
 LEAST_LETTERS = 3

@@ -24,7 +24,7 @@ from observer.observations.drafts import QUESTION
 from observer.observations.open_failures import OpenFailure, worth_showing
 from observer.observations.session_state import SessionState
 from observer.search.eligible import brought
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 SESSIONS = 40
 """Sessions that are looked at, the last active ones: the share of older ones is under 2 %."""

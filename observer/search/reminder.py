@@ -22,7 +22,7 @@ from observer.outcomes import not_started
 from observer.search import dead_ends
 from observer.search.dropped import dropped
 from observer.search.eligible import brought, is_harmless
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 
 class Reminder(Value):

@@ -22,7 +22,7 @@ from observer.index import LENGTH_SHARE, ListRequest, TopK, View
 from observer.observations.drafts import QUESTION
 from observer.search.query import QueryPlan
 from observer.search.rank import ASKING, COMPARED
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 Column = NDArray[Any]
 Vector = NDArray[np.float32]

@@ -51,7 +51,7 @@ from observer.search.working_set import (
     working_checks,
     working_forms,
 )
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 MOST_RED, MOST_STEPS, MOST_NOTES_SHOWN, MOST_FORMS, MOST_TURNS, MOST_OTHERS = 3, 4, 8, 3, 6, 3
 """Lines of each sort that are offered to the budget."""

@@ -20,7 +20,7 @@ from observer.observations.drafts import FAILED
 from observer.search.eligible import taken_back
 from observer.search.handles import session_id
 from observer.search.nesting import Nested, nested
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 MAX_DEPTH = 50
 """Most entries on one side of the anchor."""

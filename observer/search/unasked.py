@@ -23,7 +23,7 @@ from observer.search.rank import (
     recency,
 )
 from observer.search.token_budget import PackRequest
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 
 def ranked(reader: StoreReader, request: PackRequest, ids: Sequence[int]) -> list[Hit]:

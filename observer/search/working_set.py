@@ -23,7 +23,7 @@ from observer.search.recent_sessions import PastSession
 from observer.shell import command_line
 from observer.shell.check_tools import checker_of
 from observer.shell.fixers import rewrites
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 LATEST = 300
 """Turns and commits that are looked at."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from observer.core.model import Item
 from observer.core.value import Value
 from observer.store.anchors import WorktreeView
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 MOST_FILES = 16
 MOST_SYMBOLS = 24

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from observer.core.model import Item
 from observer.staleness.changed_items import NewItem
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 
 _EDIT = "file-write"
 

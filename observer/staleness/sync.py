@@ -11,7 +11,8 @@ from observer.core.model import Project
 from observer.staleness.repository import RepositoryView
 from observer.staleness.worktree_sync import WorktreeSync, Write
 from observer.store.anchors import WorktreeView
-from observer.store.interface import Store, Writer
+from observer.store.interface import Store
+from observer.store.writer import Writer
 
 
 def sync_worktree(

@@ -21,7 +21,8 @@ from observer.staleness.discarded import discards, with_discards
 from observer.staleness.history_walk import FILE, NO_COMMIT, OUTSIDE, HistoryWalk, reverts
 from observer.staleness.repository import RepositoryView
 from observer.store.anchors import Anchor, AnchorSet, WorktreeView
-from observer.store.interface import Store, Writer
+from observer.store.interface import Store
+from observer.store.writer import Writer
 
 NAMED = 3
 """Most symbols or files that one `Validity.subject` names."""

@@ -1,13 +1,21 @@
-"""The contract of a store, continued: reads of the log of events."""
+"""Reads of the log of events; where nothing else is said, in the order of the log."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from typing import Protocol
+from itertools import islice
+from operator import itemgetter
+
+from msgspec.structs import replace
 
 from observer.core.errors import StoreUnavailable
 from observer.core.model import Recorded
+from observer.core.order import SAID, Order
+from observer.core.routes import COPIED, first_id
 from observer.core.value import Value
+from observer.store.connection import Reads
+from observer.store.rows import AMONG, RECORDED_COLUMNS, among, readable, to_recorded
 
 
 class LogEnd(Value):
@@ -16,8 +24,21 @@ class LogEnd(Value):
     last_seq: int
 
 
-class LogReader(Protocol):
-    """Reads of events; where nothing else is said, in the order of the log."""
+NEWEST = 3_000
+"""Events among which those of a time are looked for: no index leads from a time to them."""
+
+_BATCH = 1000
+_BETWEEN = f"SELECT {RECORDED_COLUMNS} FROM event WHERE seq > ? AND seq <= ?"
+# What was imported has an id of the import's making.
+_TIMES = """
+SELECT seq, project_id, at_ms, kind, client, session_id IS NOT NULL,
+    id GLOB 'import-*' AND client <> 'git'
+FROM event ORDER BY seq
+"""
+
+
+class LogReads(Reads):
+    """Reads of events."""
 
     def recorded_near(
         self, session_id: int, *, from_ms: int, to_ms: int, kind: str = "", newest: int = -1
@@ -26,45 +47,131 @@ class LogReader(Protocol):
 
         The newest are those that happened last.
         """
+        rows = self._rows(
+            f"SELECT {RECORDED_COLUMNS} FROM event"
+            " WHERE session_id = ? AND at_ms BETWEEN ? AND ? AND ? IN ('', kind)"
+            " ORDER BY at_ms DESC, seq DESC LIMIT ?",
+            (session_id, from_ms, to_ms, kind, newest),
+        )
+        return readable(sorted(rows, key=itemgetter(1)))
 
     def copies(self, seq: int) -> list[int]:
         """Return the `seq` of an event, of what it is a copy of, and of all other copies of that.
 
         None where there is no such event.
         """
+        row = self._row("SELECT id FROM event WHERE seq = ?", (seq,))
+        first = first_id(row[0]) if row else ""
+        rows = self._rows(
+            # What begins with the separator, as a range, so that the index of ids serves.
+            "SELECT seq FROM event WHERE id = ?1 OR id BETWEEN ?2 AND ?3 ORDER BY seq",
+            (first, f"{first}{COPIED}", f"{first}{COPIED}\x7f"),
+        )
+        return [each for (each,) in rows]
 
     def has_imported(self, session_id: int, *, from_ms: int, to_ms: int) -> bool:
         """Return True if an import brought an event of a session of that time."""
+        return bool(
+            self._rows(
+                "SELECT 1 FROM event WHERE session_id = ? AND at_ms BETWEEN ? AND ?"
+                " AND id GLOB 'import-*' LIMIT 1",
+                (session_id, from_ms, to_ms),
+            )
+        )
 
     def written_near(self, *, from_ms: int, to_ms: int) -> list[Recorded]:
         """Return writes of files, and intents, of that time among the newest events, by `seq`."""
+        rows = self._rows(
+            f"SELECT {RECORDED_COLUMNS} FROM event"
+            " WHERE seq > (SELECT coalesce(max(seq), 0) FROM event) - ?"
+            " AND kind IN ('file-write', 'intent') AND at_ms BETWEEN ? AND ? ORDER BY seq",
+            (NEWEST, from_ms, to_ms),
+        )
+        return readable(rows)
 
     def log(self, *, after_seq: int = 0, limit: int = 1000) -> list[Recorded]:
         """Return events after `after_seq` in log order, without damaged ones."""
+        rows = self._rows(
+            f"SELECT {RECORDED_COLUMNS} FROM event WHERE seq > ? ORDER BY seq LIMIT ?",
+            (after_seq, limit),
+        )
+        found = readable(rows)
+        # None would say that the log is at its end.
+        return found if found or not rows else self.log(after_seq=rows[-1][1], limit=limit)
 
     def by_time(self, projects: Collection[int] | None = None) -> Iterator[list[Recorded]]:
         """Yield all events, or those of projects, as items are derived from them, in batches.
 
         That is the order of `core.order`. Each carries its `order`; damaged ones are left out.
         """
+        placed = self._placed()
+        order = (
+            (seq, place)
+            for place, (_, seq, project) in zip(
+                sorted(one[1] for one in placed), placed, strict=True
+            )
+            if projects is None or project in projects
+        )
+        while batch := dict(islice(order, _BATCH)):
+            found = self.logged(batch)
+            yield sorted(
+                (replace(one, order=batch[one.seq]) for one in found), key=lambda one: one.order
+            )
+
+    def _placed(self) -> list[tuple[int, int, int]]:
+        """Return the time by which each event is ordered, its `seq` and its project, in order."""
+        projects: defaultdict[int, Order] = defaultdict(Order)
+        placed, newest_ms = [], 0
+        for seq, project, at_ms, kind, client, in_session, is_imported in self._rows(_TIMES):
+            where = {"in_session": in_session, "is_imported": is_imported}
+            place_ms, _ = projects[project].place(at_ms, kind, client, **where)
+            if kind in SAID:  # of whatever project
+                place_ms = max(place_ms, newest_ms)
+            if not is_imported:
+                newest_ms = max(place_ms, newest_ms)
+            placed.append((place_ms, seq, project))
+        return sorted(placed)
 
     def damaged(self) -> list[StoreUnavailable]:
         """Return what is wrong with each event that cannot be read; reads the whole log."""
+        found = []
+        for row in self._connection.execute(f"SELECT {RECORDED_COLUMNS} FROM event ORDER BY seq"):
+            try:
+                to_recorded(row)
+            except StoreUnavailable as error:
+                found.append(error)
+        return found
 
     def newest_seq(self) -> int:
         """Return the `seq` of the newest event; 0 without any."""
+        row = self._row("SELECT max(seq) FROM event")
+        return (row and row[0]) or 0
 
     def next_seq(self) -> int:
         """Return the `seq` that the next appended event must carry; used ones never come again."""
+        row = self._row("SELECT seq FROM sqlite_sequence WHERE name = 'event'")
+        return 1 + (row[0] if row else 0)
 
     def logged(self, seqs: Collection[int]) -> list[Recorded]:
         """Return the events of some `seq`, in log order, without unknown ones."""
+        chosen = f"SELECT {RECORDED_COLUMNS} FROM event WHERE seq {AMONG} ORDER BY seq"
+        return readable(self._rows(chosen, (among(seqs),)))
 
     def log_of_kind(self, kind: str, *, after_seq: int, until_seq: int) -> list[Recorded]:
         """Return the events of a kind with `after_seq < seq <= until_seq`, in log order."""
+        rows = self._rows(f"{_BETWEEN} AND kind = ? ORDER BY seq", (after_seq, until_seq, kind))
+        return readable(rows)
 
     def log_naming(self, kind: str, words: Sequence[str], *, newest: int) -> list[Recorded]:
         """Return events of a kind whose text has one of some lower-case words, newest first.
 
         Only the `newest` events of the log are looked at.
         """
+        rows = self._rows(
+            f"SELECT {RECORDED_COLUMNS} FROM event"
+            " WHERE seq > (SELECT coalesce(max(seq), 0) FROM event) - ? AND kind = ?"
+            " AND EXISTS (SELECT 1 FROM json_each(?) WHERE instr(lower(data), value))"
+            " ORDER BY seq DESC",
+            (newest, kind, among(words)),
+        )
+        return readable(rows)

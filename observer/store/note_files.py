@@ -1,15 +1,21 @@
-"""The contract of a store, continued: notes that are kept as files.
+"""Notes that are kept as files.
 
 The files are the truth: what stands here beside ids and permalinks is found by reading them anew.
+Files that are gone are left out where nothing else is said. Titles and aliases are compared by
+`model.title_key`.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
 
-from observer.core.model import title_key
+import msgspec
+
+from observer.core.model import spelling_key, title_key
 from observer.core.note_file import Claim, NoteFile, NoteFileContent, Relation
+from observer.store.connection import Reads
+from observer.store.rows import AMONG, among, json_text, put, to_strings
 
 
 def target_key(target: str) -> str:
@@ -21,20 +27,63 @@ def target_key(target: str) -> str:
     return title_key(target.partition("|")[0].partition("#")[0].strip().removesuffix(".md"))
 
 
-class NoteFileReader(Protocol):
-    """Reads of note files. Files that are gone are left out where nothing else is said."""
+_FIELDS = NoteFile.__struct_fields__
+_COLUMNS = ", ".join(_FIELDS)
+_PUT = put("note_file", f"{_COLUMNS}, title_key")
+_PUT_CLAIM = put("note_claim", "item, place, category, text, tags, context")
+_PUT_RELATION = put("note_relation", "item, place, kind, target, context, target_key")
+_PUT_ALIAS = put("note_alias", "item, place, name, title_key")
+_STORED = "item INDEXED BY item_frontmatter WHERE file <> '' AND deleted_ms IS NULL"
+"""The notes of files, by an index that holds no texts: a row of `item` is a page or two."""
+_SELECT = _COLUMNS.replace(
+    "checksum",
+    f"CASE WHEN EXISTS (SELECT 1 FROM {_STORED} AND id = item) THEN checksum ELSE '' END"
+    " AS checksum",
+)
+_CALLED = f"""
+SELECT {_SELECT},
+    CASE WHEN permalink = ?1 THEN 0 WHEN path IN (?1, ?1 || '.md') THEN 1
+        WHEN title_key = ?2 THEN 2 ELSE 3 END AS rank
+FROM note_file
+WHERE gone_ms IS NULL AND (?3 IS NULL OR folder = ?3)
+    AND (permalink = ?1 OR path IN (?1, ?1 || '.md') OR title_key = ?2
+        OR item IN (SELECT item FROM note_alias WHERE title_key = ?2))
+ORDER BY rank, folder, path
+"""
+_NAMES = """
+SELECT item, title_key FROM note_file
+WHERE folder = ?1 AND gone_ms IS NULL AND instr(title_key, ?2)
+UNION ALL SELECT item, note_alias.title_key FROM note_alias JOIN note_file USING (item)
+WHERE instr(note_alias.title_key, ?2) AND folder = ?1 AND gone_ms IS NULL
+"""
+_LIKE = " UNION ".join(
+    f"SELECT item FROM note_file WHERE folder = ?1 AND {column} {AMONG.replace('?', f'?{number}')}"
+    for number, column in enumerate(("path", "checksum", "permalink"), start=2)
+)
+"""Each part by an index of its own: joined by OR, all files of the folder are read."""
+
+
+class NoteFileReads(Reads):
+    """Reads of note files."""
 
     def noted_folders(self) -> Mapping[str, int]:
         """Return how many notes each note folder has; those without any are left out."""
+        counts = "SELECT folder, count(*) FROM note_file WHERE gone_ms IS NULL GROUP BY folder"
+        return dict(self._rows(counts))
 
     def note_files(self, folder: str) -> list[NoteFile]:
         """Return the files of a note folder, by path."""
+        return self._note_files("folder = ? AND gone_ms IS NULL", (folder,))
 
     def note_files_of(self, items: Iterable[int]) -> Mapping[int, NoteFile]:
         """Return the files of notes by id; other items, and files that are gone, are left out."""
+        found = self._note_files(f"item {AMONG} AND gone_ms IS NULL", (among(items),))
+        return {file.item: file for file in found}
 
     def note_file_at(self, folder: str, path: str) -> NoteFile | None:
         """Return the file at a path of a note folder."""
+        found = self._note_files("folder = ? AND path = ? AND gone_ms IS NULL", (folder, path))
+        return next(iter(found), None)
 
     def note_files_called(self, name: str, *, folder: str | None = None) -> list[NoteFile]:
         """Return files by permalink, path (with or without `.md`) or name, without fuzziness.
@@ -42,21 +91,19 @@ class NoteFileReader(Protocol):
         In one folder or in all, those that match by permalink first, then by path, by title, by
         alias; equals by path. Titles and aliases are compared by `model.title_key`.
         """
+        rows = self._rows(_CALLED, (name, title_key(name), folder))
+        return [_file(row[:-1]) for row in rows]
 
     def note_files_spelled(self, name: str, *, folder: str) -> list[NoteFile]:
         """Return files of a folder whose title or alias is spelled alike, by path.
 
         Compared by `model.spelling_key`.
         """
-
-    def frontmatter_of(self, items: Iterable[int]) -> Mapping[int, tuple[tuple[str, ...], str]]:
-        """Return the tags of notes by id, and their other fields as JSON, empty without any.
-
-        Items that are not in a file, or not there any more, are left out.
-        """
-
-    def aliases_of(self, items: Iterable[int]) -> Mapping[int, Sequence[str]]:
-        """Return the other names of notes by id, in their order; without any: left out."""
+        key = spelling_key(name)
+        longest = max(key.split("-"), key=len)
+        rows = self._rows(_NAMES, (folder, longest))
+        named = [item for item, each in rows if spelling_key(each) == key]
+        return self._note_files(f"item {AMONG}", (among(named),))
 
     def note_files_like(
         self,
@@ -67,31 +114,127 @@ class NoteFileReader(Protocol):
         permalinks: Iterable[str],
     ) -> list[NoteFile]:
         """Return the files of a folder, gone ones too, of which one of these is known."""
+        known = (among(paths), among(checksums), among(permalinks))
+        return self._note_files(f"item IN ({_LIKE})", (folder, *known))
+
+    def frontmatter_of(self, items: Iterable[int]) -> Mapping[int, tuple[tuple[str, ...], str]]:
+        """Return the tags of notes by id, and their other fields as JSON, empty without any.
+
+        Items that are not in a file, or not there any more, are left out.
+        """
+        sql = f"SELECT id, tags, metadata FROM {_STORED} AND id {AMONG}"
+        return {row[0]: (to_strings(row[1]), row[2]) for row in self._rows(sql, (among(items),))}
+
+    def aliases_of(self, items: Iterable[int]) -> Mapping[int, Sequence[str]]:
+        """Return the other names of notes by id, in their order; without any: left out."""
+        found: defaultdict[int, list[str]] = defaultdict(list)
+        for item, name in self._rows(
+            f"SELECT item, name FROM note_alias WHERE item {AMONG} ORDER BY item, place",
+            (among(items),),
+        ):
+            found[item].append(name)
+        return found
 
     def claims_of(self, items: Iterable[int]) -> Mapping[int, Sequence[Claim]]:
         """Return the claims of notes by id, in their order; notes without any are left out."""
+        found: defaultdict[int, list[Claim]] = defaultdict(list)
+        for item, category, text, tags, context in self._rows(
+            "SELECT item, category, text, tags, context FROM note_claim"
+            f" WHERE item {AMONG} ORDER BY item, place",
+            (among(items),),
+        ):
+            claim = Claim(category=category, text=text, tags=to_strings(tags), context=context)
+            found[item].append(claim)
+        return found
 
     def relations_of(self, items: Iterable[int]) -> Mapping[int, Sequence[Relation]]:
         """Return the relations of notes by id, in their order; notes without any are left out."""
+        found: defaultdict[int, list[Relation]] = defaultdict(list)
+        for item, kind, target, context in self._rows(
+            "SELECT item, kind, target, context FROM note_relation"
+            f" WHERE item {AMONG} ORDER BY item, place",
+            (among(items),),
+        ):
+            found[item].append(Relation(kind=kind, target=target, context=context))
+        return found
 
     def relations_to(self, note: NoteFile) -> list[tuple[int, Relation]]:
         """Return the relations of notes of its folder that name a note, with the ids of those.
 
         A target names a note by title, alias, path or permalink, compared by `target_key`.
         """
+        aliases = self.aliases_of([note.item]).get(note.item, ())
+        names = {note.title, note.permalink, note.path, note.path.rpartition("/")[2], *aliases}
+        rows = self._rows(
+            "SELECT item, kind, target, context FROM note_relation JOIN note_file USING (item)"
+            f" WHERE target_key {AMONG} AND folder = ? AND gone_ms IS NULL ORDER BY item, place",
+            (among(sorted(map(target_key, names))), note.folder),
+        )
+        return [(row[0], Relation(kind=row[1], target=row[2], context=row[3])) for row in rows]
+
+    def _note_files(self, where: str, values: Sequence[object]) -> list[NoteFile]:
+        sql = f"SELECT {_SELECT} FROM note_file WHERE {where} ORDER BY path"
+        return list(map(_file, self._rows(sql, values)))
 
 
-class NoteFileWriter(Protocol):
+class NoteFileWrites(NoteFileReads):
     """Changes of note files."""
 
     def reserve_seqs(self, count: int) -> int:
         """Return the first of so many `seq` that no event will have: ids for notes from files."""
+        row = self._row("SELECT seq FROM sqlite_sequence WHERE name = 'event'")
+        if row is None:
+            self._connection.execute("INSERT INTO sqlite_sequence VALUES ('event', 0)")
+        newest = row[0] if row else 0
+        self._connection.execute(
+            "UPDATE sqlite_sequence SET seq = ? WHERE name = 'event'", (newest + count,)
+        )
+        return newest + 1
 
     def put_note_files(self, files: Sequence[tuple[NoteFile, NoteFileContent]]) -> None:
         """Insert or replace files by their items, each with what its lines state.
 
         They may take over each other's paths and permalinks.
         """
+        ids = among([file.item for file, _ in files])
+        # So that two files may change names with each other.
+        self._connection.execute(f"UPDATE note_file SET gone_ms = 0 WHERE item {AMONG}", (ids,))
+        for table in ("note_claim", "note_relation", "note_alias"):
+            self._connection.execute(f"DELETE FROM {table} WHERE item {AMONG}", (ids,))
+        many = self._connection.executemany
+        many(_PUT, ((*msgspec.structs.astuple(file), title_key(file.title)) for file, _ in files))
+        many(
+            _PUT_CLAIM,
+            (
+                (file.item, place, one.category, one.text, json_text(one.tags), one.context)
+                for file, content in files
+                for place, one in enumerate(content.claims)
+            ),
+        )
+        many(
+            _PUT_RELATION,
+            (
+                (file.item, place, one.kind, one.target, one.context, target_key(one.target))
+                for file, content in files
+                for place, one in enumerate(content.relations)
+            ),
+        )
+        many(
+            _PUT_ALIAS,
+            (
+                (file.item, place, name, title_key(name))
+                for file, content in files
+                for place, name in enumerate(content.aliases)
+            ),
+        )
 
     def restamp_note_files(self, files: Iterable[NoteFile]) -> None:
         """Replace the size and the times of files."""
+        self._connection.executemany(
+            "UPDATE note_file SET size_bytes = ?, mtime_ns = ?, ctime_ns = ? WHERE item = ?",
+            ((each.size_bytes, each.mtime_ns, each.ctime_ns, each.item) for each in files),
+        )
+
+
+def _file(row: tuple[object, ...]) -> NoteFile:
+    return NoteFile(**dict(zip(_FIELDS, row, strict=True)))  # type: ignore[arg-type]  # typed by the schema

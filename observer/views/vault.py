@@ -14,7 +14,7 @@ from observer.core.filters import RECORDED_KINDS, is_visible
 from observer.core.model import FORMERLY, Item, Session, SummaryFields, iso
 from observer.core.text import one_line
 from observer.note_files.frontmatter import Field, with_fields
-from observer.store.interface import StoreReader
+from observer.store.reader import StoreReader
 from observer.views.moment import day, minute
 
 _UNUSABLE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|#^\[\]]+')

@@ -31,7 +31,7 @@ from observer.evaluation.bench.wire import Wire, rss_mib, wire
 from observer.evaluation.bench.work import EndlessWork, HookReport, sources
 from observer.spool.files import envelope
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 SECONDS = 600
 CLIENTS, EACH_S = 50, 20

@@ -24,7 +24,7 @@ from observer.evaluation.bench.figure import Figure
 from observer.evaluation.bench.found import kiro_memory, kiro_row, kiro_text
 from observer.evaluation.bench.lab import Options, lab, launchers, until
 from observer.evaluation.bench.wire import Wire, is_quiet, processor_s, wire
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 Asks = Mapping[str, list[Callable[[], bool]]]
 """By name, the calls to make; each returns whether anything was found."""

@@ -22,7 +22,7 @@ from observer.embed.lazy_model import packed
 from observer.embed.model import Joined, Model
 from observer.embed.registry import find, load
 from observer.evaluation.bench.lab import ROOT
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 NOW_MS = 1_800_000_000_000
 SPAN_MS = 2 * 365 * 86_400_000

@@ -27,7 +27,7 @@ from faults.ways import COPY, PURGED, Way
 from observer.core.errors import ObserverError
 from observer.core.paths import Home
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 Choose = Callable[[int], Iterable[int]]
 """Returns which of so many steps, numbered from 1."""
@@ -259,7 +259,9 @@ def forked(work: Callable[[], object], *, quiet: bool = False) -> int:
 
 def _closing(error: apsw.Error) -> bool:
     frames = traceback.extract_tb(error.__traceback__)
-    return any(frame.name == "close" and "/store/sqlite/" in frame.filename for frame in frames)
+    return any(
+        frame.name == "close" and frame.filename.endswith("/store/database.py") for frame in frames
+    )
 
 
 def _ended(work: Callable[[], object], *, quiet: bool) -> int:

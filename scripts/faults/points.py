@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol
 
 import apsw
 
-from observer.store.sqlite import pages
+from observer.store import pages
 
 
 class Kind(StrEnum):

@@ -40,7 +40,7 @@ from observer.search import dates, query
 from observer.shell import command_line, exit_status, words
 from observer.spool.files import envelope
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 from observer.views.fence import fenced
 
 SAMPLES = Path(__file__).parents[2] / "tests/data"

@@ -20,7 +20,6 @@ from observer.ingest.pipeline import Pipeline
 from observer.ingest.projection import rebuild
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
-from observer.policy import Policies
 from observer.policy.policies import DAY_MS, Retention
 from observer.projects import PlaceCache
 from observer.purge import carry_out as order
@@ -28,8 +27,8 @@ from observer.purge import expire, size_cap
 from observer.purge.carry_out import PurgeOrder, carry_out, complete
 from observer.purge.shred import discard
 from observer.spool.spool import Spool
+from observer.store.database import SqliteStore
 from observer.store.migrations import Migration, migrations
-from observer.store.sqlite.database import SqliteStore
 from observer.store.tombstones import Tombstones
 from observer.views import hook_output
 
@@ -196,7 +195,7 @@ def _purge_again(home: Home) -> None:
 
 
 def _expire(home: Home) -> None:
-    _take_out(home, Retention(Settings(retention_days=30), Policies()))
+    _take_out(home, Retention(Settings(retention_days=30)))
 
 
 def _make_room(home: Home) -> None:
@@ -204,7 +203,7 @@ def _make_room(home: Home) -> None:
     before = dict.fromkeys(size_cap.LEAST_WORTH, NOW_MS - 30 * DAY_MS)
     cap = size_cap.Cap(limit_bytes=1 << 40, used_bytes=1, dropped=before)
     size_cap.note(home, cap)
-    _take_out(home, Retention(Settings(), Policies(), cap.dropped))
+    _take_out(home, Retention(Settings(), cap.dropped))
 
 
 def _take_out(home: Home, retention: Retention) -> None:

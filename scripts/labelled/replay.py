@@ -22,7 +22,7 @@ from observer.git.launch import absolute_entries
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 _HOOKS = ("post-commit", "post-merge", "post-checkout", "post-rewrite")
 _NAMED = {"GIT_AUTHOR_NAME": "Ana", "GIT_AUTHOR_EMAIL": "ana@example.org"}

@@ -35,8 +35,8 @@ from observer.purge import recognised
 from observer.search.rank import Hit
 from observer.spool.spool import Spool
 from observer.staleness.sync import sync_worktree
-from observer.store.interface import Writer
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
+from observer.store.writer import Writer
 from observer.views import hook_output
 from observer.views.render import excerpts, heading
 

@@ -19,7 +19,7 @@ from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 
 class Ran(NamedTuple):

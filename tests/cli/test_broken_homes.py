@@ -17,7 +17,7 @@ from observer import client
 from observer.core.paths import Home
 from observer.daemon.home_guard import hold
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
 
 Run = Callable[..., Any]

@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from observer.core.paths import Home
-from observer.store.sqlite.pages import VFS
+from observer.store.pages import VFS
 
 Run = Callable[..., Any]
 

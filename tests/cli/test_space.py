@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from observer.core import config
 from observer.core.paths import Home
+from observer.store.database import SqliteStore
 
 Run = Callable[..., Any]
 Fill = Callable[..., None]
@@ -125,3 +128,14 @@ def test_an_agent_sets_no_limit(run: Run, spacious: Home, monkeypatch: pytest.Mo
     ran = run("config", "set", "retention_days", "30", "--yes")
     assert "an agent sets no limit" in ran.err
     assert not spacious.config.exists()
+
+
+def test_a_policy_waits_and_the_status_names_the_command(run: Run, spacious: Home) -> None:
+    with closing(SqliteStore(spacious.database, read_only=True)) as store, store.read() as reader:
+        (root,) = next(one.roots for one in reader.projects() if one.roots)
+    Path(root, ".observer.toml").write_text("retention_days = 90\n")
+    asked = f"retention_by_folder {root}=90"
+    assert run("status", "--json").json["unconfirmed"] == [asked]
+    assert run("config", "set", *asked.split(), "--yes").code == 0
+    assert run("status", "--json").json["unconfirmed"] == []
+    assert config.load(spacious).retention_by_folder == (f"{root}=90",)

@@ -15,7 +15,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.note_files.frontmatter import fields_of, parts_of
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 from tests.cli.conftest import Run
 
 

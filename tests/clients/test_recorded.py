@@ -23,7 +23,7 @@ from observer.core.value import TokenUsage
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 DATA = Path(__file__).parents[1] / "data"
 RECORDED = {

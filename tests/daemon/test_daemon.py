@@ -23,7 +23,7 @@ from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home
 from observer.daemon.status import current
 from observer.spool.spool import Spool
-from observer.store.sqlite.pages import VFS
+from observer.store.pages import VFS
 
 pytestmark = pytest.mark.slow
 

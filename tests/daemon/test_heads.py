@@ -18,7 +18,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.ingest.unreported import unreported_commits
 from observer.projects import PlaceCache, detect_place
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 Git = Callable[..., str]
 POST = Path(__file__).parents[2] / "hooks" / "post"

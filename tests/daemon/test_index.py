@@ -28,9 +28,9 @@ from observer.index import Index
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
+from observer.store.database import SqliteStore
 from observer.store.interface import Store
-from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.stemmer import stemmer
+from observer.store.stemmer import stemmer
 
 Until = Callable[..., None]
 

@@ -28,7 +28,7 @@ from observer.projects import PlaceCache
 from observer.repair.losses import Loss, losses, note
 from observer.repair.request import request_repair
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 PAGE = 4096
 

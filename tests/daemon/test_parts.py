@@ -30,8 +30,8 @@ from observer.daemon.spool_watch import watch
 from observer.daemon.status import REMEMBERED_MS, current, from_disk
 from observer.daemon.watching.watcher import WatchWorker
 from observer.spool.spool import Spool
+from observer.store.database import SqliteStore
 from observer.store.migrations import migrations
-from observer.store.sqlite.database import SqliteStore
 
 
 def test_health_names_every_part_that_is_ill() -> None:

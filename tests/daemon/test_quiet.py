@@ -22,7 +22,7 @@ from observer.memory.api import Memory
 from observer.memory.opening import open_memory
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 DAY_MS = 86_400_000
 SAID = "claude-code sent nothing for 3 d; its own files say you used it"

@@ -21,7 +21,7 @@ from observer.daemon.writer import WriterThread
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 Until = Callable[..., None]

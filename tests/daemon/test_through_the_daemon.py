@@ -19,7 +19,7 @@ from observer.core.config import Settings
 from observer.core.paths import Home
 from observer.embed.registry import find
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 pytestmark = pytest.mark.slow
 

@@ -16,7 +16,7 @@ from observer.daemon.writer import NICE, WriterThread
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from observer.doctor.fixes import apply_fix
 from observer.doctor.home_files import clock, file_system, open_to_others, private, watches
 from observer.doctor.stored import store_checks
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 NOW_MS = 1_795_000_000_000
 DAY_S = 86_400

@@ -23,7 +23,7 @@ from observer.doctor.probes import fake_key, probe_checks
 from observer.redaction.redact import redact_text
 from observer.spool.pauses import EVERYWHERE
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 pytestmark = pytest.mark.slow
 

@@ -29,9 +29,9 @@ from observer.memory.api import Memory
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.staleness.sync import sync_worktree
-from observer.store.interface import Writer
-from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.stemmer import stemmer
+from observer.store.database import SqliteStore
+from observer.store.stemmer import stemmer
+from observer.store.writer import Writer
 from observer.views import hook_output
 
 NOW_MS = 1_790_000_000_000

@@ -14,7 +14,7 @@ from faults.medium import Medium
 from faults.ways import PURGE, WAYS, Way
 
 from observer.core.paths import Home
-from observer.store.sqlite.salvage import damaged_pages
+from observer.store.pages import damaged_pages
 
 
 @pytest.fixture(scope="module")

@@ -33,9 +33,9 @@ from observer.repair.losses import losses
 from observer.repair.request import request_repair
 from observer.repair.restore import has_damage, repair_if_damaged
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.salvage import damaged_pages
-from observer.store.sqlite.stemmer import stemmer
+from observer.store.database import SqliteStore
+from observer.store.pages import damaged_pages
+from observer.store.stemmer import stemmer
 from observer.store.tombstones import Tombstones
 from observer.views import hook_output
 

@@ -21,7 +21,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.purge.expire import Rederivation
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 
 class Filled(NamedTuple):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from observer.core.model import Item
 from observer.index.tokens import COLUMNS, SEPARATOR, WORD_CHARS, Codes, code, pieces, words_of
-from observer.store.sqlite.stemmer import stemmer
+from observer.store.stemmer import stemmer
 
 Make = Callable[..., Item]
 STEM = stemmer()

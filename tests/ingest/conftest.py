@@ -14,8 +14,8 @@ from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
+from observer.store.database import SqliteStore
 from observer.store.interface import Store
-from observer.store.sqlite.database import SqliteStore
 
 NOW_MS = 1_790_000_000_000
 

@@ -21,7 +21,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.search.start import StartRequest, start
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 NOW_MS = 1_790_000_000_000
 FILES = ("cart.py", "price.py")

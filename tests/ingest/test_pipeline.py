@@ -36,7 +36,7 @@ from observer.ingest.pipeline import FIRST_BATCH, Drained, Pipeline
 from observer.projects import PlaceCache, known_project_at
 from observer.spool.spool import Spool
 from observer.store.interface import Store
-from observer.store.sqlite.stemmer import stemmer
+from observer.store.stemmer import stemmer
 
 Post = Callable[..., str]
 Run = Callable[..., dict[str, Any]]

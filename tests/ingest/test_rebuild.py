@@ -32,7 +32,7 @@ from observer.core.events import (
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 PATHS = st.sampled_from(["/r/a.py", "/r/b.py"])
 BODIES: st.SearchStrategy[AnyBody] = st.one_of(

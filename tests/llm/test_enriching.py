@@ -26,7 +26,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.llm.client import LlmClient
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 PAUSES_S = (0.01,)
 SUMMARY = item_id(1, "summary")

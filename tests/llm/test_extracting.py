@@ -27,7 +27,7 @@ from observer.llm.reply import AskFailed
 from observer.memory.values import Extracted
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 SAID = ["user: I moved to Oslo", "assistant: Nice!"]
 FACTS = {"facts": ["The user lives in Oslo."]}

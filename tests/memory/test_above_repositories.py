@@ -41,8 +41,8 @@ from observer.purge.choose import Criteria, chosen
 from observer.search.handles import SearchOptions
 from observer.search.token_budget import TokenCosts
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.stemmer import stemmer
+from observer.store.database import SqliteStore
+from observer.store.stemmer import stemmer
 
 START_MS = 1_790_000_000_000
 RED = "FAILED test_tapir.py::test_legs - assert 3 == 4\n1 failed in 0.1s"

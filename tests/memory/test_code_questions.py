@@ -30,8 +30,8 @@ from observer.memory.code_questions import CodeAnswer
 from observer.projects import PlaceCache
 from observer.search.code_history import CodeChange
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.stemmer import stemmer
+from observer.store.database import SqliteStore
+from observer.store.stemmer import stemmer
 from observer.toolsets.registry import tools_of
 from observer.views import code_history
 

@@ -20,8 +20,8 @@ from observer.memory.api import Memory
 from observer.projects import PlaceCache
 from observer.search.dropped import MOST_CHARS
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.stemmer import stemmer
+from observer.store.database import SqliteStore
+from observer.store.stemmer import stemmer
 from observer.views import hook_output
 
 START_MS = 1_790_000_000_000

@@ -23,8 +23,8 @@ from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.stemmer import stemmer
+from observer.store.database import SqliteStore
+from observer.store.stemmer import stemmer
 
 ROOM = 14
 HAND = ""

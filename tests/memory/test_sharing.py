@@ -15,8 +15,8 @@ from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.stemmer import stemmer
+from observer.store.database import SqliteStore
+from observer.store.stemmer import stemmer
 from observer.toolsets.registry import tools_of
 
 NOW_MS = 1_790_000_000_000

@@ -19,8 +19,8 @@ from observer.memory.accounts import uncommitted_at
 from observer.memory.api import Memory
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.stemmer import stemmer
+from observer.store.database import SqliteStore
+from observer.store.stemmer import stemmer
 from observer.toolsets.registry import tools_of
 from observer.views.documents import Documents
 

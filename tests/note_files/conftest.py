@@ -14,8 +14,8 @@ from observer.note_files import NoteFiles, NoteFolder
 from observer.note_files.folders import NoteFolders
 from observer.note_files.note_files import SyncReport
 from observer.note_files.sync import FolderSync
-from observer.store.interface import Writer
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
+from observer.store.writer import Writer
 
 
 class KeeperOf:

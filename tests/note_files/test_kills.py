@@ -18,7 +18,7 @@ from mcp import Client, MCPError, StdioServerParameters
 
 from observer import client
 from observer.core.paths import Home
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 from tests.note_files.conftest import Vault
 
 ROOT = Path(__file__).parents[2]

@@ -20,8 +20,8 @@ from observer.notes.notes import Notes
 from observer.notes.values import Note
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.stemmer import stemmer
+from observer.store.database import SqliteStore
+from observer.store.stemmer import stemmer
 
 START_MS = 1_790_000_000_000
 HERE, ELSEWHERE = "app", "other"

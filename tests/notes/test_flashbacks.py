@@ -11,7 +11,7 @@ from observer.index import Index
 from observer.memory.api import Memory
 from observer.notes.similar import FlashbackSettings
 from observer.notes.values import Note
-from observer.store.sqlite.stemmer import stemmer
+from observer.store.stemmer import stemmer
 
 Keep = Callable[..., Item]
 DAY_MS = 86_400_000

@@ -19,8 +19,8 @@ from observer.index import Index
 from observer.memory.api import Memory
 from observer.notes.pairs import OpenPairs, Settlement
 from observer.notes.values import Note, Remembered
-from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.stemmer import stemmer
+from observer.store.database import SqliteStore
+from observer.store.stemmer import stemmer
 
 from .conftest import HERE, World
 

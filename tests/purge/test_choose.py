@@ -30,7 +30,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.purge.choose import Criteria, chosen, on_branch, reasons
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 START_MS = 1_790_000_000_000
 WRITE = FileWrite(path="/x/src/cart.py", edits=(Edit(old="a", new="b"),), tool="Edit")

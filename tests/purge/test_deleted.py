@@ -17,7 +17,7 @@ from observer.core.paths import Home
 from observer.purge.carry_out import complete
 from observer.purge.deleted import Going, deleted, going, take_out
 from observer.purge.expire import finish_backups, wipe
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
 from tests.ingest.test_rebuild import STEPS, everything
 from tests.purge.test_expire import NOW_MS, World, retention

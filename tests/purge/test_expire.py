@@ -29,12 +29,12 @@ from observer.core.events import (
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
 from observer.policy import Policies
-from observer.policy.policies import DAY_MS, Retention
+from observer.policy.policies import DAY_MS, Retention, asked_for
 from observer.projects import PlaceCache
 from observer.purge.carry_out import complete
 from observer.purge.expire import Rederivation, expire_bad, expired, finish_backups
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
 from tests.ingest.test_rebuild import STEPS, _may_come, everything
 
@@ -77,7 +77,7 @@ class World:
 
 
 def retention(**values: object) -> Retention:
-    return Retention(Settings(**values), Policies())  # type: ignore[arg-type]  # a test's
+    return Retention(Settings(**values))  # type: ignore[arg-type]  # a test's
 
 
 @pytest.fixture
@@ -147,16 +147,28 @@ def test_notes_never_go_by_age(world: World) -> None:
     assert [item.kind for item in everything(world.store)[0]] == ["note", "summary"]
 
 
-def test_a_repository_can_only_shorten(world: World, tmp_path: Path) -> None:
-    for name, days in (("short", 10), ("long", 90)):
+def test_a_repository_s_own_days_can_only_shorten(world: World, tmp_path: Path) -> None:
+    for name in ("short", "long"):
         folder = tmp_path / name
         folder.mkdir()
         (folder / "pyproject.toml").touch()
         world.tell(Prompt(text=f"in {name}"), days=20, session=name, cwd=str(folder))
         world.tell(Prompt(text=f"in {name}"), days=40, session=name + "2", cwd=str(folder))
-        (folder / ".observer.toml").write_text(f"retention_days = {days}\n")
-    assert world.expired() == [1, 2]
-    assert world.expired(retention_days=30) == [1, 2, 4]
+    own = (f"{tmp_path}/short=10", f"{tmp_path}/long=90")
+    assert world.expired(retention_by_folder=own) == [1, 2]
+    assert world.expired(retention_days=30, retention_by_folder=own) == [1, 2, 4]
+
+
+def test_a_policy_deletes_nothing_without_the_user(world: World, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / ".observer.toml").write_text("retention_days = 10\n")
+    world.tell(Prompt(text="of before"), days=20, cwd=str(tmp_path))
+    assert world.expired() == []
+    policies, asked = Policies(), f"retention_by_folder /other=5 {tmp_path}=10"
+    settings = Settings(retention_by_folder=("/other=5", f"{tmp_path}=30"))
+    assert asked_for(policies, [str(tmp_path)], settings) == asked
+    agreed = Settings(retention_by_folder=(f"{tmp_path}=10",))
+    assert asked_for(policies, [str(tmp_path), "/other"], agreed) == ""
 
 
 def test_what_stays_keeps_its_vectors(world: World) -> None:
@@ -209,19 +221,20 @@ def test_what_could_not_be_read_goes_when_anything_of_its_age_does(home: Home) -
 
 
 def test_an_event_older_than_is_kept_is_refused_and_counted(home: Home, tmp_path: Path) -> None:
-    (tmp_path / ".observer.toml").write_text("retention_days = 10\n")
-    (tmp_path / "pyproject.toml").touch()
+    app = tmp_path / "app"
+    app.mkdir()
+    (app / "pyproject.toml").touch()
     body = Commit(hash="c0ffee", subject="Begin", files=(FileChange(path="a"),))
     old = Event(id="a", at_ms=NOW_MS - 20 * DAY_MS, client="git", body=body)
-    here = Event(id="b", at_ms=old.at_ms, client="c", body=Prompt(text="x y"), cwd=str(tmp_path))
+    here = Event(id="b", at_ms=old.at_ms, client="c", body=Prompt(text="x y"), cwd=str(app))
     note = Event(id="n", at_ms=old.at_ms, client="c", body=Remember(content="tabs"))
     with closing(SqliteStore(home.database)) as store:
         pipeline = Pipeline(
             store,
             Spool(home.spool),
-            settings=Settings(retention_days=15),
+            settings=Settings(retention_by_folder=(f"{app}=15",)),
             places=PlaceCache(),
             now_ms=lambda: NOW_MS,
         )
         receipts = pipeline.ingest([old, here, note])
-    assert [one.is_expired for one in receipts] == [True, True, False]
+    assert [one.is_expired for one in receipts] == [False, True, False]

@@ -20,7 +20,7 @@ from observer.purge.databases import clean, record_tombstones
 from observer.purge.expire import all_about
 from observer.purge.reach import reached_projects
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
 from tests.ingest.test_rebuild import BODIES, _may_come, everything
 

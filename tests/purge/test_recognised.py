@@ -22,7 +22,7 @@ from observer.projects import PlaceCache
 from observer.purge import recognised
 from observer.redaction.seen import SEEN
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
 
 NOW_MS = 1_790_000_000_000

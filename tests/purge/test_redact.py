@@ -17,8 +17,8 @@ from observer.ingest.projection import rebuild
 from observer.purge.carry_out import PurgeOrder, begin
 from observer.purge.redact import redact_log, secrets_in
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.writer import SqliteWriter
+from observer.store.database import SqliteStore
+from observer.store.writer import Writer
 
 pytestmark = pytest.mark.slow
 
@@ -33,7 +33,7 @@ def observer(within: Observer) -> Observer:
     return within
 
 
-def plant(writer: SqliteWriter, root: str = "/x", *, branch: str = "main") -> None:
+def plant(writer: Writer, root: str = "/x", *, branch: str = "main") -> None:
     """Store events as they would be without any rule."""
     bodies = (
         Prompt(text=f"why is {SECRET} refused by the login page?"),

@@ -20,7 +20,6 @@ from observer.daemon.retention import RetentionWorker
 from observer.daemon.status import current, missing
 from observer.daemon.writer import WriterThread
 from observer.ingest.pipeline import Pipeline
-from observer.policy import Policies
 from observer.policy.policies import Retention
 from observer.projects import PlaceCache
 from observer.purge import size_cap
@@ -28,7 +27,7 @@ from observer.purge.expire import Rederivation, expired, is_unfinished
 from observer.purge.shred import clear_derived
 from observer.purge.size_cap import total_bytes
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
 
 NOW_MS = 1_790_000_000_000
@@ -153,7 +152,7 @@ def test_what_is_worth_most_stays_even_where_the_home_is_too_large(full: Home) -
 
 def test_what_a_killed_daemon_had_not_finished_is_finished(full: Home) -> None:
     """It had taken the events out of the tables, but not out of copies and contexts."""
-    rule = Retention(Settings(retention_days=10), Policies())
+    rule = Retention(Settings(retention_days=10))
     with closing(SqliteStore(full.database)) as store:
         with store.read() as reader:
             gone = expired(reader, rule, now_ms=NOW_MS)

@@ -21,11 +21,10 @@ from observer.repair.bundle import restore
 from observer.repair.remake import open_owned
 from observer.repair.request import request_repair
 from observer.repair.restore import has_damage, repair_if_damaged
+from observer.store.connection import outline, reading, schema_of
+from observer.store.database import SqliteStore, WriteAheadLog
 from observer.store.migrations import migrations
-from observer.store.sqlite.connection import outline, reading, schema_of
-from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.pages import VFS
-from observer.store.sqlite.wal import WriteAheadLog
+from observer.store.pages import VFS
 
 HOMES = sorted((Path(__file__).parents[1] / "data/homes").glob("*.db.xz"))
 EDITED = {"v01-b386ca37", "v02-850fcf3d", "v05-5658d45e", "v08-c73f2e50", "v09-549d4208"}

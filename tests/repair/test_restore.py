@@ -15,8 +15,8 @@ from observer.core.paths import Home
 from observer.repair.losses import losses, recent
 from observer.repair.request import request_repair
 from observer.repair.restore import repair_if_damaged
-from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.salvage import damaged_pages, salvaged
+from observer.store.database import SqliteStore
+from observer.store.pages import damaged_pages, salvaged
 
 PAGE = 4096
 CODE = Project(id=2, uuid="u2", name="code", roots=("/code",), created_ms=1)

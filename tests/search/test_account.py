@@ -15,7 +15,7 @@ from observer.core.value import TokenUsage
 from observer.search import timeline as module
 from observer.search.candidates import Sources
 from observer.search.timeline import account, course
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 Filled = Callable[..., Sources]
 Make = Callable[..., Item]

@@ -14,7 +14,7 @@ from observer.search.candidates import Sources
 from observer.search.context import KNOWLEDGE_SHARE, NO_ROOM, NOTHING_FITS, SAID, pack
 from observer.search.rank import has_signal
 from observer.search.token_budget import FinishedSession, Pack, PackEntry, PackRequest, TokenCosts
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 from .conftest import stand
 

@@ -8,7 +8,7 @@ from observer.core.events import Command, Event
 from observer.core.model import Recorded, Session
 from observer.git.blame import BlamedCommit
 from observer.search.change_sessions import committer
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 HERE, ELSEWHERE = 2, 3
 AT_MS = 1_800_000_000_000

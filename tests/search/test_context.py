@@ -23,7 +23,7 @@ from observer.search.token_budget import (
     PackRequest,
     TokenCosts,
 )
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 from .conftest import stand
 

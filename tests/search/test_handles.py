@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from observer.core.errors import Ambiguous, NotFound
 from observer.core.model import Item, Project, Session
 from observer.search.handles import located, meant, named, session_id
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 SHOP = Project(
     id=2,

@@ -13,7 +13,7 @@ from observer.core.model import Item, Session
 from observer.search.candidates import Sources
 from observer.search.nesting import DEEPEST, nested
 from observer.search.timeline import course, timeline
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 Filled = Callable[..., Sources]
 Make = Callable[..., Item]

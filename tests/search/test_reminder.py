@@ -5,7 +5,7 @@ from __future__ import annotations
 from observer.core.events import Command, Event, Reply
 from observer.core.filters import Filters
 from observer.search.reminder import NOTHING, after, before
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 NOW_MS = 1_800_000_000_000
 HERE = Filters(project_id=2, owner="ana")

@@ -23,7 +23,7 @@ from observer.search.find import (
     search,
 )
 from observer.search.rank import Hit, HitSignals, fit
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 from observer.views import render
 
 from .conftest import stand

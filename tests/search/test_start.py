@@ -19,7 +19,7 @@ from observer.observations.session_state import CommandState, FileState, Session
 from observer.search.eligible import WITHHELD
 from observer.search.start import CHECKS, FILES, MOST_FILES, Start, StartRequest, start
 from observer.search.token_budget import CardFact
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 Make = Callable[..., Item]
 HERE = 2

@@ -37,7 +37,7 @@ from observer.search.recent_sessions import OLD_MS
 from observer.search.start import MOST_DIRTY, StartRequest, start
 from observer.search.token_budget import CardFact
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 from .conftest import stand
 

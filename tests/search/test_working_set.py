@@ -13,7 +13,7 @@ from observer.observations import session_state
 from observer.observations.session_state import CommandState, SessionState
 from observer.search.recent_sessions import RecentSessions
 from observer.search.working_set import MOST_CHECKS, dense, likely_files, working_checks
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 Make = Callable[..., Item]
 HERE = 2

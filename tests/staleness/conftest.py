@@ -17,8 +17,8 @@ from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.staleness.sync import sync_worktree
-from observer.store.interface import Writer
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
+from observer.store.writer import Writer
 
 Git = Callable[..., str]
 

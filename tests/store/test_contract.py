@@ -26,8 +26,8 @@ from observer.core.model import (
     item_id,
     item_uuid,
 )
+from observer.store.database import SqliteStore
 from observer.store.interface import Store
-from observer.store.sqlite.database import SqliteStore
 
 
 @pytest.fixture(params=["sqlite"])

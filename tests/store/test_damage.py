@@ -10,7 +10,7 @@ import pytest
 from observer.core.errors import StoreUnavailable
 from observer.core.events import Command, Event
 from observer.core.model import UNASSIGNED, Recorded
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from observer.core.events import Commit, Event
 from observer.core.filters import Filters
 from observer.core.model import Item, Link, Project, Recorded, item_id, item_uuid
+from observer.store.database import SqliteStore
 from observer.store.interface import Store
 from observer.store.migrations import migrations
-from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.pages import VFS
+from observer.store.pages import VFS
 
 FIXES, EVIDENCE = Link(kind="fixes", target=4), Link(kind="evidence", target=8)
 WIKI = Link(kind="wiki", title="Lock order")

@@ -10,9 +10,9 @@ import pytest
 
 from observer.core.filters import Filters
 from observer.core.model import UNASSIGNED, Enrichment, Item, LlmUsage, Session, item_uuid
+from observer.store.database import SqliteStore
 from observer.store.interface import Store
-from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.derived_queries import _LARGE, _SUMMARIES
+from observer.store.items import _LARGE, _SUMMARIES
 
 WROTE = Enrichment(model="m", at_ms=9, as_of_ms=2, narrative="It was a race.", concepts=("mutex",))
 

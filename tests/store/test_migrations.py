@@ -7,9 +7,9 @@ from contextlib import closing
 from itertools import accumulate
 from pathlib import Path
 
+from observer.store.connection import reading, schema_of
+from observer.store.database import SqliteStore
 from observer.store.migrations import Migration, fingerprint, migrations
-from observer.store.sqlite.connection import reading, schema_of
-from observer.store.sqlite.database import SqliteStore
 
 LINES = Path(__file__).parents[2] / "observer/store/sql/sqlite/fingerprints.txt"
 

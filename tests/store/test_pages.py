@@ -14,10 +14,10 @@ import pytest
 from observer.core.errors import StoreDamaged, StoreUnavailable
 from observer.core.events import Command, Event
 from observer.core.model import UNASSIGNED, Recorded
+from observer.store import pages
+from observer.store.database import SqliteStore
 from observer.store.migrations import migrations
-from observer.store.sqlite import pages
-from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.rows import checksum
+from observer.store.rows import checksum
 
 PAGE = 4096
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from observer.store.sqlite.rows import code_aware
+from observer.store.rows import code_aware
 
 
 def test_letters_of_scripts_without_blanks_stand_alone() -> None:

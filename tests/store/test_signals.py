@@ -11,8 +11,8 @@ import pytest
 from observer.core.events import Triage
 from observer.core.filters import Filters
 from observer.core.model import Item, Link, NoteHeader
+from observer.store.database import SqliteStore
 from observer.store.interface import Store
-from observer.store.sqlite.database import SqliteStore
 
 
 @pytest.fixture(params=["sqlite"])

@@ -20,12 +20,12 @@ from observer.core.errors import StoreDamaged, StoreUnavailable
 from observer.core.events import Command, Event
 from observer.core.filters import Filters
 from observer.core.model import UNASSIGNED, Item, Link, Recorded, Session
-from observer.store.interface import StoreReader
+from observer.store.connection import NumberedConnection
+from observer.store.database import SqliteStore
 from observer.store.migrations import Migration, migrations, needed
-from observer.store.sqlite.connection import NumberedConnection
-from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.pages import VFS
-from observer.store.sqlite.rows import EVENT_COLUMNS, marks, recorded_row
+from observer.store.pages import VFS
+from observer.store.reader import StoreReader
+from observer.store.rows import EVENT_COLUMNS, marks, recorded_row
 
 NEWEST = migrations("sqlite")[-1].number
 LATER = Migration(99, "later", "CREATE TABLE later (id INTEGER)")
@@ -68,7 +68,7 @@ def test_threads_that_open_it_at_once_leave_the_process_its_file_mode_mask(
         time.sleep(0.001)
         return connect(*args, **options)
 
-    monkeypatch.setattr("observer.store.sqlite.database.NumberedConnection", slowly)
+    monkeypatch.setattr("observer.store.database.NumberedConnection", slowly)
     before = os.umask(0o022)
     try:
         with ThreadPoolExecutor(8) as threads:
@@ -327,7 +327,7 @@ def test_a_folder_of_another_user_is_refused(path: Path) -> None:
 
 
 def test_a_locked_database_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("observer.store.sqlite.database.BUSY_MS", 20)
+    monkeypatch.setattr("observer.store.database.BUSY_MS", 20)
     store = SqliteStore(path)
     other = apsw.Connection(os.fspath(path))
     other.execute("BEGIN IMMEDIATE")

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from observer.core.model import Item, spaced
-from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.stemmer import stemmer
+from observer.store.database import SqliteStore
+from observer.store.stemmer import stemmer
 
 
 @pytest.mark.parametrize(

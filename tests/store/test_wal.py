@@ -12,7 +12,7 @@ import pytest
 from observer.core.errors import StoreUnavailable
 from observer.core.events import Command, Event
 from observer.core.model import UNASSIGNED, Recorded
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 
 @pytest.fixture
@@ -134,8 +134,8 @@ def test_a_backup_that_cannot_be_written_says_so(store: SqliteStore, tmp_path: P
 def test_a_log_that_readers_let_grow_is_emptied_when_they_are_done(
     store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("observer.store.sqlite.wal.MOST_BYTES", 200_000)
-    monkeypatch.setattr("observer.store.sqlite.wal.READERS_MS", 1)
+    monkeypatch.setattr("observer.store.database.MOST_BYTES", 200_000)
+    monkeypatch.setattr("observer.store.database.READERS_MS", 1)
     with store.read() as reader:
         reader.totals()
         add(store, *range(1, 61))

@@ -24,7 +24,8 @@ from observer.ingest.file_changes import (
 )
 from observer.notes.values import Record
 from observer.spool.spool import Spool
-from observer.store.interface import Store, StoreReader
+from observer.store.interface import Store
+from observer.store.reader import StoreReader
 
 MOST_WAIT_MS = 60_000
 """The saves of an editor that saves all the time are reported at least this often."""

@@ -28,7 +28,8 @@ from observer.policy import Policies
 from observer.policy.apply import Exclusion
 from observer.projects import non_project_dirs
 from observer.projects.fs_probe import file_system_of, mounts
-from observer.store.interface import Store, StoreReader
+from observer.store.interface import Store
+from observer.store.reader import StoreReader
 
 RECENT_MS = 14 * 86_400_000
 """A project without a session for this long is not watched."""

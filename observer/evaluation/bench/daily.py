@@ -27,7 +27,7 @@ from observer.evaluation.bench.work import EndlessWork, sources, spool
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 EVENTS = 20_000
 PROJECTS = ("shop", "billing", "site")

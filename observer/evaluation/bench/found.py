@@ -36,7 +36,7 @@ from observer.evaluation.bench.figure import Figure
 from observer.evaluation.bench.lab import Lab, Options, lab, launchers, until
 from observer.evaluation.bench.wire import Wire, is_quiet, rss_mib, wire
 from observer.evaluation.measures import DEPTH, FIGURES, measure
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 APART_MS = 60_000
 """Time between two notes, the last one being of now: very old ones a memory may delete."""

@@ -21,7 +21,7 @@ from observer.core.events import Command
 from observer.evaluation.bench.figure import Aim, Figure
 from observer.evaluation.bench.lab import Lab, Options, lab, until
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 KILLS = 200
 ALIVE_S = (0.0, 0.5)

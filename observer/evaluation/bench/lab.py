@@ -30,7 +30,7 @@ from observer.memory.api import Memory
 from observer.memory.opening import index_for
 from observer.search.candidates import Sources
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 PACKAGE = Path(observer.__file__).parent
 ROOT = PACKAGE.parent

@@ -15,7 +15,7 @@ from observer import client
 from observer.core.paths import Home
 from observer.spool.pauses import UNENDING_MS
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 pytestmark = pytest.mark.slow(waits=True)
 

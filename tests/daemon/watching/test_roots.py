@@ -9,7 +9,7 @@ import pytest
 
 from observer.core.model import UNASSIGNED, Project, Session
 from observer.daemon.watching.watch_set import MOST_ROOTS, RECENT_MS, mounts, recent_roots, refusal
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 Git = Callable[..., str]
 NOW_MS = 2 * RECENT_MS

@@ -16,7 +16,7 @@ from observer.daemon.watching import watch_set
 from observer.daemon.watching.watch_set import POLLED, WatchSet
 from observer.daemon.watching.watcher import WatchWorker
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 Git = Callable[..., str]
 

@@ -14,7 +14,7 @@ import pytest
 from observer import client
 from observer.core.paths import Home
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 
 pytestmark = pytest.mark.slow(waits=True)
 

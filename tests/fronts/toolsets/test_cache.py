@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from observer.core.model import Session, item_id
 from observer.memory.api import Memory
 from observer.notes.values import Note
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 from observer.toolsets.cache import LONGEST, MOST, GitAnswers, ResponseCache
 from observer.toolsets.registry import tools_of
 from observer.views.tool import ToolResult

@@ -14,7 +14,7 @@ from observer.core.model import item_id
 from observer.memory.api import Memory
 from observer.notes.values import Note
 from observer.search.start import StartRequest
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 from tests.fronts.conftest import an_item
 
 OBSERVATION = (

@@ -20,7 +20,7 @@ from observer.memory.api import Memory
 from observer.memory.opening import index_for
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 from observer.toolsets.mem0.tools import Mem0
 
 Run = Callable[..., Any]

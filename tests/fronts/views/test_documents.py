@@ -5,7 +5,7 @@ import pytest
 from observer.core.errors import NotFound
 from observer.core.model import Project
 from observer.memory.api import Memory
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 from observer.views import render
 from observer.views.documents import Documents
 

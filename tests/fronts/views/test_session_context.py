@@ -23,7 +23,7 @@ from observer.observations.session_state import FileState, SessionState, encode
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
 from observer.store.anchors import WorktreeView
-from observer.store.sqlite.database import SqliteStore
+from observer.store.database import SqliteStore
 from observer.views import hook_output, render
 from observer.views.hook_output import ANYONES, mirror, sweep, write
 

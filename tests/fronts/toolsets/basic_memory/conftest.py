@@ -19,9 +19,9 @@ from observer.memory.api import Memory
 from observer.note_files import NoteFiles, NoteFolder
 from observer.note_files.note_files import SyncReport
 from observer.note_files.sync import FolderSync
-from observer.store.interface import Writer
-from observer.store.sqlite.database import SqliteStore
-from observer.store.sqlite.stemmer import stemmer
+from observer.store.database import SqliteStore
+from observer.store.stemmer import stemmer
+from observer.store.writer import Writer
 from observer.toolsets.basic_memory.tools import tools
 from observer.views import render
 

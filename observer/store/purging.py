@@ -1,15 +1,16 @@
-"""Restoring rows into a database: salvaged ones after damage, rederived ones after a purge.
+"""Taking events out of the log for good, and putting rows back: after a purge, and after damage.
 
-`RestoreWrites` fills a new database with the log, the projects and the tables that are not derived
-from events. `AdoptWrites` removes events from a live database and adopts what was derived without
-them in another one, named `anew`: equal rows keep their vectors, and the rest is replaced in one
-short transaction.
+Whoever deletes events derives everything anew in the same transaction, and has the file rewritten
+after it, since the engine leaves deleted bytes where they were. `RestoreWrites` fills a new
+database with the log, the projects and the tables that are not derived from events. `AdoptWrites`
+removes events from a live database and adopts what was derived without them in another one, named
+`anew`: equal rows keep their vectors, and the rest is replaced in one short transaction.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -18,17 +19,20 @@ from typing import NamedTuple
 import apsw
 from msgspec.structs import replace
 
-from observer.core.model import Item, Project
+from observer.core.model import UNASSIGNED, Item, Project
+from observer.core.order import SAID
 from observer.core.value import decode_json
-from observer.store.maintenance import SalvagedRow, Stored
-from observer.store.sqlite.connection import NumberedConnection, reading
-from observer.store.sqlite.purging import PurgeWrites
-from observer.store.sqlite.rows import (
+from observer.store.connection import NumberedConnection, Reads, reading
+from observer.store.rows import (
+    AMONG,
     EVENT_COLUMNS,
     ITEM_COLUMNS,
     PROJECT_FIELDS,
     SESSION_FIELDS,
     Row,
+    SalvagedRow,
+    Stored,
+    among,
     as_blobs,
     checksum,
     marks,
@@ -36,7 +40,264 @@ from observer.store.sqlite.rows import (
     put,
     to_item,
 )
-from observer.store.sqlite.validity import AMONG, among
+
+ALL_MS = 1 << 62
+"""A time after all events."""
+
+
+class StoredEvent(NamedTuple):
+    """One row of the log, read without being understood: its data may be damaged.
+
+    `held` is all that stands in it, `data` the event as JSON.
+    """
+
+    seq: int
+    id: str
+    dedup: str
+    kind: str
+    client: str
+    project_id: int
+    session_id: int | None
+    at_ms: int
+    data: bytes
+    held: bytes
+
+
+class StoredText(NamedTuple):
+    """What of one row of the log is text that somebody wrote; `data` is the event as JSON.
+
+    `is_whole` says that the row fits its checksum.
+    """
+
+    seq: int
+    dedup: str
+    client: str
+    root: str
+    branch: str
+    commit: str
+    data: bytes
+    is_whole: bool
+
+
+class AgedEvent(NamedTuple):
+    """One row of the log, as far as its age and place; `of` is what an intent is of.
+
+    `tool` is that of an intent or an outcome; `bytes` what the event takes as JSON.
+    """
+
+    seq: int
+    kind: str
+    of: str
+    tool: str
+    project_id: int
+    session_id: int | None
+    at_ms: int
+    bytes: int
+
+
+class DerivedItem(NamedTuple):
+    """What was derived from an event, deleted items included."""
+
+    id: int
+    kind: str
+    type: str
+    title: str
+    session_id: int | None
+
+
+_AROUND = ("id", "dedup", "client", "root", "branch", "commit_hash")
+# As blobs, as in `rows.RECORDED_COLUMNS`.
+_STORED = (
+    "SELECT seq, id, dedup, kind, client, project_id, session_id, at_ms, CAST(data AS BLOB),"
+    f" CAST({' || char(10) || '.join(_AROUND)} AS BLOB) FROM event ORDER BY seq"
+)
+
+_TEXTS = (
+    "SELECT dedup, client, root, branch, commit_hash, CAST(data AS BLOB), checksum,"
+    f" {as_blobs(EVENT_COLUMNS)} FROM event WHERE seq > ? ORDER BY seq LIMIT ?"
+)
+_NOTED = " UNION ALL ".join(
+    f"SELECT {item}, CAST({' || char(10) || '.join(columns)} AS BLOB) FROM {table}"
+    for item, columns, table in (
+        ("item", ("path", "permalink", "title", "type"), "note_file"),
+        ("item", ("category", "text", "tags", "context"), "note_claim"),
+        ("item", ("kind", "target", "context"), "note_relation"),
+        ("item", ("name",), "note_alias"),
+        ("id", ("title", "narrative", "tags", "concepts", "metadata"), "item WHERE file <> ''"),
+    )
+)
+_PUT_TEXTS = (
+    "UPDATE event SET dedup = ?, client = ?, root = ?, branch = ?, commit_hash = ?,"
+    " data = CAST(? AS TEXT) WHERE seq = ?"
+)
+_SPACES = {
+    "event": "events",
+    "item": "items",
+    "link": "items",
+    "session": "sessions",
+    "project_state": "sessions",
+    "item_words": "words",
+    "item_vector": "vectors",
+    "note_file": "items",
+    "note_claim": "items",
+    "note_relation": "items",
+    "note_alias": "items",
+    "anchor_set": "validity",
+    "anchor_path": "validity",
+    "validity": "validity",
+}
+"""What the pages of a table and its indexes are for."""
+_ON_NOTES = ", ".join(f"'{kind}'" for kind in sorted(SAID))
+_KEPT = (
+    f"SELECT checksum, {as_blobs(EVENT_COLUMNS)} FROM event"
+    f" WHERE seq > ? AND (project_id {AMONG} OR kind IN ({_ON_NOTES})) ORDER BY seq"
+)
+_PROJECTS = f"SELECT {', '.join(PROJECT_FIELDS)} FROM project"
+_SEAL = f"UPDATE event SET checksum = checksum({as_blobs(EVENT_COLUMNS)}) WHERE seq = ?"
+
+_LAST_REPORTS = """
+SELECT client, max(at_ms) FROM (
+    SELECT client, last_ms AS at_ms, project_id FROM session
+    UNION ALL
+    SELECT * FROM (SELECT client, at_ms, project_id FROM event ORDER BY seq DESC LIMIT 20000)
+) WHERE client <> '' AND coalesce(project_id = ?, TRUE) GROUP BY client
+"""
+
+# Damaged data is no JSON; what it was of is unknown.
+_AGED = """
+SELECT seq, kind,
+    CASE WHEN kind = 'intent' AND json_valid(data)
+        THEN coalesce(json_extract(data, '$.body.of.kind'), '') ELSE '' END,
+    CASE WHEN kind IN ('intent', 'outcome') AND json_valid(data)
+        THEN coalesce(json_extract(data, '$.body.tool'), '') ELSE '' END,
+    project_id, session_id, at_ms, octet_length(data)
+FROM event WHERE at_ms < ? ORDER BY seq
+"""
+
+
+class PurgeReads(Reads):
+    """What a purge has to know."""
+
+    def stored_events(self) -> Iterator[StoredEvent]:
+        """Yield every row of the log, by `seq`."""
+        row: Row
+        for row in self._connection.execute(_STORED):
+            *known, data, around = row
+            yield StoredEvent._make((*known, data, data + b"\n" + around))
+
+    def stored_texts(self, *, after_seq: int, limit: int) -> list[StoredText]:
+        """Return the texts of the next rows of the log, by `seq`."""
+        found = []
+        for row in self._rows(_TEXTS, (after_seq, limit)):
+            texts, (known, *values) = row[:6], row[6:]
+            found.append(StoredText._make((values[0], *texts, known == checksum(*values))))
+        return found
+
+    def noted_texts(self) -> Iterator[tuple[int, bytes]]:
+        """Yield texts that were read from files of note folders, with the ids of their notes."""
+        yield from self._connection.execute(_NOTED)
+
+    def aged_events(self, *, before_ms: int) -> Iterator[AgedEvent]:
+        """Yield the rows of the log that happened before a time, by `seq`."""
+        yield from map(AgedEvent._make, self._connection.execute(_AGED, (before_ms,)))
+
+    def remaining_rows(
+        self, projects: Collection[int], *, but: Collection[int], after_seq: int = 0
+    ) -> Iterator[SalvagedRow]:
+        """Yield all projects, and the whole events of some after one, but for some.
+
+        What was done to notes and items is of all projects.
+        """
+        for values in self._rows(_PROJECTS):
+            yield SalvagedRow("project", values[0], values)
+        for known, *values in self._connection.execute(_KEPT, (after_seq, among(projects))):
+            if values[0] not in but and known == checksum(*values):
+                yield SalvagedRow("event", values[0], tuple(values))
+
+    def last_reports(self, project_id: int | None = None) -> Mapping[str, int]:
+        """Return when each client last reported something, by its name; in one project, or any.
+
+        Of reports that belong to no session only the newest 20,000 events are looked at.
+        """
+        return dict(self._rows(_LAST_REPORTS, (project_id,)))
+
+    def space(self) -> Mapping[str, int]:
+        """Return the bytes of the database file by what takes them; reads all of it."""
+        found = dict.fromkeys((*_SPACES.values(), "other", "free pages"), 0)
+        tables: dict[str, str] = dict(self._rows("SELECT name, tbl_name FROM sqlite_schema"))
+        for name, size_bytes in self._rows(
+            "SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE"
+        ):
+            table = str(tables.get(name) or name)
+            words = "item_words" if table.startswith("item_words") else table
+            found[_SPACES.get(words, "other")] += size_bytes
+        (free,), (size,) = self._rows("PRAGMA freelist_count") + self._rows("PRAGMA page_size")
+        return found | {"free pages": free * size}
+
+    def items_from(self, seqs: Collection[int]) -> list[DerivedItem]:
+        """Return the items whose first event is one of these, by id."""
+        rows = self._rows(
+            f"SELECT id, kind, type, title, session_id FROM item WHERE id / 4 {AMONG} ORDER BY id",
+            (among(seqs),),
+        )
+        return [DerivedItem(*row) for row in rows]
+
+    def sessions_named(self, name: str) -> list[int]:
+        """Return the ids of sessions with this id: ours, or the client's own."""
+        rows = self._rows(
+            "SELECT id FROM session WHERE external = ?1 OR CAST(id AS TEXT) = ?1 ORDER BY id",
+            (name,),
+        )
+        return [row[0] for row in rows]
+
+    def meta(self, name: str) -> str:
+        """Return what was noted of this database under a name; empty if nothing was."""
+        row = self._row("SELECT value FROM meta WHERE key = ?", (name,))
+        return str(row[0]) if row else ""
+
+
+class PurgeWrites(PurgeReads):
+    """Changes of the log itself.
+
+    `grown` is by how many events the log has grown, or shrunk.
+    """
+
+    grown = 0
+
+    def delete_events(self, seqs: Collection[int]) -> int:
+        """Take events out of the log, with what became of their items; return how many."""
+        self._connection.execute(f"DELETE FROM event WHERE seq {AMONG}", (among(seqs),))
+        gone = self._connection.changes()
+        self.grown -= gone
+        return gone
+
+    def drop_note_files(self, items: Collection[int]) -> None:
+        """Forget files of note folders by their notes: they come back as new ones, if at all.
+
+        What was read from them stays until the items are derived anew.
+        """
+        self._connection.execute(f"DELETE FROM note_file WHERE item {AMONG}", (among(items),))
+
+    def put_texts(self, text: StoredText) -> None:
+        """Replace the texts of a row; its checksum fits again, unless it did not before."""
+        values = (text.dedup, text.client, text.root, text.branch, text.commit, text.data)
+        self._connection.execute(_PUT_TEXTS, (*values, text.seq))
+        if text.is_whole:
+            self._connection.execute(_SEAL, (text.seq,))
+
+    def drop_unused_projects(self) -> int:
+        """Delete projects of which the log holds no event any more; return how many."""
+        self._connection.execute(
+            "DELETE FROM project WHERE id <> ? AND id NOT IN (SELECT project_id FROM event)"
+            " AND id NOT IN (SELECT project_id FROM item WHERE file <> '' AND project_id NOT NULL)",
+            (UNASSIGNED,),
+        )
+        return self._connection.changes()
+
+    def put_meta(self, name: str, value: str) -> None:
+        """Note something of this database; a rebuild keeps it."""
+        self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
 
 PUT_PROJECT = put("project", f"{', '.join(PROJECT_FIELDS)}, checksum")
 APPEND = (
@@ -190,12 +451,12 @@ _OF_ITEMS = (
     ("validity", "target"),
     ("item", "id"),
 )
-_NOTED = "(SELECT item FROM note_file)"
+_IN_FILES = "(SELECT item FROM note_file)"
 _REACHED = f"""
 CREATE TEMP TABLE reached AS
     WITH own AS (SELECT seq, session_id FROM event WHERE project_id {AMONG})
     SELECT id FROM item
-    WHERE id NOT IN {_NOTED}
+    WHERE id NOT IN {_IN_FILES}
         AND (file <> '' OR id / 4 IN (SELECT seq FROM own)
             OR session_id IN (SELECT session_id FROM own))
 """
@@ -239,7 +500,10 @@ class AdoptWrites(RestoreWrites):
         return removed
 
     def delete_items(self, items: Collection[int]) -> None:
-        """See `PurgeWriter.delete_items`."""
+        """Take out items from which nothing else follows, with their words, meanings and history.
+
+        What was decided on signals goes too; the index that follows the database is made anew.
+        """
         self._delete_rows(items)
         self._connection.execute(f"DELETE FROM note_event WHERE item_id {AMONG}", (among(items),))
         self._connection.execute(f"DELETE FROM triage; {_NEW_EPOCH}; {_WITHOUT_DELETED_WORDS}")
@@ -249,7 +513,11 @@ class AdoptWrites(RestoreWrites):
             self._connection.execute(f"DELETE FROM {table} WHERE {column} {AMONG}", (among(items),))
 
     def clear_projects(self, projects: Collection[int]) -> None:
-        """See `PurgeWriter.clear_projects`."""
+        """Delete what was derived from the events of some projects, and what belongs to none.
+
+        Those events are still there, and have all events of their sessions among them. Notes of
+        files stay, but for files that were dropped.
+        """
         chosen = (among(projects),)
         self._connection.execute(_REACHED, chosen)
         self._connection.execute(_JUDGED)
@@ -258,7 +526,7 @@ class AdoptWrites(RestoreWrites):
                 f"DELETE FROM {table} WHERE {column} IN (SELECT id FROM reached)"
             )
         for table in ("note_claim", "note_relation", "note_alias"):
-            self._connection.execute(f"DELETE FROM {table} WHERE item NOT IN {_NOTED}")
+            self._connection.execute(f"DELETE FROM {table} WHERE item NOT IN {_IN_FILES}")
         for statement in _CLEAR:
             self._connection.execute(statement, chosen)
         self._connection.execute(

@@ -1,4 +1,8 @@
-"""Reads of the SQLite store: one statement per line of thought, values always bound."""
+"""Reads of the store: one statement per line of thought, values always bound.
+
+A `StoreReader` sees committed data only. Any failure of the engine is raised as `StoreUnavailable`;
+an empty result: nothing matched.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +12,33 @@ import apsw
 
 from observer.core.errors import BadInput
 from observer.core.filters import Filters
-from observer.core.model import UNASSIGNED, Item, ItemChange, Project, Session
-from observer.store.interface import COLUMNS, Totals
-from observer.store.sqlite.anchors import StalenessReads
-from observer.store.sqlite.derived_queries import EnrichingReads, NoteReads, ProjectStateReads
-from observer.store.sqlite.log_queries import LogReads
-from observer.store.sqlite.note_files import NoteFileReads
-from observer.store.sqlite.purging import PurgeReads
-from observer.store.sqlite.queries import (
+from observer.core.model import (
+    COLUMNS,
+    UNASSIGNED,
+    Item,
+    ItemChange,
+    Project,
+    Session,
+)
+from observer.core.value import Value
+from observer.store.items import (
     NO_PROJECT,
     VISIBLE,
     Condition,
+    ItemReads,
     conditions,
     homes,
     is_notable,
 )
-from observer.store.sqlite.rows import (
+from observer.store.log import LogReads
+from observer.store.note_files import NoteFileReads
+from observer.store.purging import PurgeReads
+from observer.store.rows import (
+    AMONG,
     ITEM_COLUMNS,
     PROJECT_FIELDS,
     SESSION_FIELDS,
+    among,
     kind_term,
     project_term,
     to_change,
@@ -34,8 +46,22 @@ from observer.store.sqlite.rows import (
     to_project,
     to_session,
 )
-from observer.store.sqlite.signal_queries import SignalReads
-from observer.store.sqlite.validity import AMONG, among
+
+
+class Totals(Value):
+    """Counts and sizes of the whole store; what belongs to no project counts as none."""
+
+    events: int = 0
+    items: int = 0
+    sessions: int = 0
+    active_sessions: int = 0
+    projects: int = 0
+    last_stored_ms: int | None = None
+    """When the newest event was stored (its commit), not when it happened."""
+    size_bytes: int = 0
+    is_behind: bool = False
+    """Whether items are what an older observer made of the log, until it is derived anew."""
+
 
 _SESSION = ", ".join(SESSION_FIELDS)
 _PROJECT = ", ".join(PROJECT_FIELDS)
@@ -46,20 +72,15 @@ _INTEGER_DIGITS = 19
 """Longest decimal that may be an id; longer ones do not fit a 64-bit integer."""
 
 
-class SqliteReader(
-    ProjectStateReads,
-    EnrichingReads,
-    StalenessReads,
-    NoteReads,
-    SignalReads,
-    NoteFileReads,
-    PurgeReads,
-    LogReads,
-):
-    """Implements `store.interface.Reader` over one connection inside a transaction."""
+class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads):
+    """All reads, over one connection inside a transaction."""
 
     def match(self, expression: str, filters: Filters, *, limit: int) -> list[int]:
-        """See `StoreReader.match`."""
+        """Return the ids of items for which an FTS5 expression holds, highest first.
+
+        Raises:
+            BadInput: the expression is not legal FTS5.
+        """
         where, values = conditions(filters)
         inside = f"CROSS JOIN item ON item.id = item_words.rowid AND {where}"
         try:
@@ -75,7 +96,7 @@ class SqliteReader(
         return [row[0] for row in rows]
 
     def terms_with_prefix(self, prefix: str, *, limit: int) -> list[str]:
-        """See `StoreReader.terms_with_prefix`."""
+        """Return indexed terms (folded, stemmed) that begin so, the most frequent first."""
         rows = self._rows(
             "SELECT term FROM item_vocabulary WHERE term >= ? AND term < ?"
             " ORDER BY doc DESC LIMIT ?",
@@ -84,17 +105,20 @@ class SqliteReader(
         return [row[0] for row in rows]
 
     def epoch(self) -> str:
-        """See `StoreReader.epoch`."""
+        """Return the name of the numbering of changes; a rebuild begins another one."""
         row = self._row("SELECT value FROM meta WHERE key = 'epoch'")
         return str(row[0]) if row else ""
 
     def newest_change(self) -> int:
-        """See `StoreReader.newest_change`."""
+        """Return the number of the last change; 0 without any."""
         row = self._row("SELECT max(change) FROM item")
         return (row and row[0]) or 0
 
     def changes(self, *, after: int, model: str, limit: int) -> list[ItemChange]:
-        """See `StoreReader.changes`."""
+        """Return the next changes after a number, with vectors of a model: each item once.
+
+        An item that changed again stands where it changed last.
+        """
         rows = self._rows(
             f"SELECT change, vector, {ITEM_COLUMNS} FROM item"
             " LEFT JOIN item_vector ON item_id = item.id AND model = ?"
@@ -106,7 +130,10 @@ class SqliteReader(
     def without_vector(
         self, model: str, *, dimensions: int, after: int, limit: int
     ) -> list[ItemChange]:
-        """See `StoreReader.without_vector`."""
+        """Return the next changes after a number whose items a model has not embedded wholly.
+
+        A vector of fewer than `dimensions` is but the beginning of one.
+        """
         rows = self._rows(
             f"SELECT change, NULL, {ITEM_COLUMNS} FROM item"
             " WHERE change > ? AND deleted_ms IS NULL AND kind <> 'record' AND NOT EXISTS"
@@ -118,15 +145,15 @@ class SqliteReader(
         return [to_change(row) for row in rows]
 
     def vectors(self) -> Mapping[str, int]:
-        """See `StoreReader.vectors`."""
+        """Return how many items have a vector, by model."""
         return dict(self._rows("SELECT model, count(*) FROM item_vector GROUP BY model"))
 
     def recent(self, filters: Filters, *, limit: int) -> list[Item]:
-        """See `StoreReader.recent`."""
+        """Return items, newest first by (`created_ms`, `id`)."""
         return self.items(self.ids(filters, limit=limit))
 
     def ids(self, filters: Filters, *, limit: int) -> list[int]:
-        """See `StoreReader.ids`."""
+        """Return the ids of items, newest first."""
         where, values = conditions(filters)
         return self._newest(where, values, self._each_home(filters), limit=limit)
 
@@ -139,7 +166,10 @@ class SqliteReader(
         return [NO_PROJECT, *(("project_id = ?", list(row)) for row in projects)]
 
     def around(self, anchor: Item, *, owner: str, before: int, after: int) -> list[Item]:
-        """See `StoreReader.around`."""
+        """Return observations, summaries and notes of the anchor's project around it in time.
+
+        Oldest first by (`created_ms`, `id`), the anchor included; personal ones of the owner only.
+        """
         at = (anchor.project_id, owner, anchor.created_ms, anchor.id)
         same = f"project_id IS ? AND {VISIBLE} AND deleted_ms IS NULL AND kind <> 'inference' AND"
         earlier = self._items(
@@ -152,7 +182,7 @@ class SqliteReader(
         return [*reversed(earlier), anchor, *later]
 
     def resolve(self, handle: str) -> list[int]:
-        """See `StoreReader.resolve`."""
+        """Return the ids of items whose decimal id, uuid or uuid prefix (8+ characters) fits."""
         if handle.isascii() and handle.isdigit() and len(handle) < _INTEGER_DIGITS:
             found = self.items([int(handle)])
             if found:
@@ -168,11 +198,11 @@ class SqliteReader(
         return [row[0] for row in rows]
 
     def keyed(self, key: str, filters: Filters) -> Item | None:
-        """See `StoreReader.keyed`."""
+        """Return the note stored under a key in exactly this project (or none) and owner."""
         return self._note("key = ? AND key <> ''", key, filters)
 
     def same_content(self, content_hash: str, filters: Filters) -> Item | None:
-        """See `StoreReader.same_content`."""
+        """Return a living note with this hash in exactly this project (or none) and owner."""
         return self._note("content_hash = ?", content_hash, filters)
 
     def _note(self, condition: str, value: str, filters: Filters) -> Item | None:
@@ -184,23 +214,23 @@ class SqliteReader(
         return found[0] if found else None
 
     def projects(self) -> list[Project]:
-        """See `StoreReader.projects`."""
+        """Return all projects, by id."""
         return [
             to_project(row) for row in self._rows(f"SELECT {_PROJECT} FROM project ORDER BY id")
         ]
 
     def session(self, session_id: int) -> Session | None:
-        """See `StoreReader.session`."""
+        """Return one session."""
         row = self._row(f"SELECT {_SESSION} FROM session WHERE id = ?", (session_id,))
         return to_session(row) if row else None
 
     def session_names(self, ids: Sequence[int]) -> dict[int, str]:
-        """See `StoreReader.session_names`."""
+        """Return the clients' own ids of sessions, by ours; unknown ones are left out."""
         rows = self._rows(f"SELECT id, external FROM session WHERE id {AMONG}", (among(ids),))
         return dict(rows)
 
     def runs(self, client: str, external: str) -> dict[int, int]:
-        """See `StoreReader.runs`."""
+        """Return the newest session under a client's own id in each project, by that project."""
         rows = self._rows(
             "SELECT project_id, max(id) FROM session WHERE external = ? AND client = ? GROUP BY 1",
             (external, client),
@@ -208,7 +238,7 @@ class SqliteReader(
         return dict(rows)
 
     def session_called(self, external: str) -> Session | None:
-        """See `StoreReader.session_called`."""
+        """Return the newest session under a client's own id, in whatever client and project."""
         row = self._row(
             f"SELECT {_SESSION} FROM session WHERE external = ? ORDER BY id DESC LIMIT 1",
             (external,),
@@ -223,7 +253,7 @@ class SqliteReader(
         since_ms: int | None = None,
         limit: int = 20,
     ) -> list[Session]:
-        """See `StoreReader.sessions`."""
+        """Return sessions, last active first: `active` ones, and those active since a time."""
         # Each condition only where it is asked for: else no index serves.
         conditions = [
             *(["project_id = ?1"] if project_id is not None else []),
@@ -238,7 +268,7 @@ class SqliteReader(
         return [to_session(row) for row in rows]
 
     def children(self, session: Session, *, limit: int) -> list[Session]:
-        """See `StoreReader.children`."""
+        """Return the newest sessions that a session of their client and project started, by id."""
         rows = self._rows(
             f"SELECT {_SESSION} FROM session WHERE project_id = ? AND last_ms >= ?"
             " AND parent = ? AND client = ? AND external <> parent ORDER BY id DESC LIMIT ?",
@@ -247,19 +277,19 @@ class SqliteReader(
         return [to_session(row) for row in reversed(rows)]
 
     def idle_sessions(self, *, before_ms: int) -> list[Session]:
-        """See `StoreReader.idle_sessions`."""
+        """Return active sessions whose last event is older than `before_ms`, oldest first."""
         conditions = "status = 'active' AND last_ms < ? ORDER BY last_ms, id"
         rows = self._rows(f"SELECT {_SESSION} FROM session WHERE {conditions}", (before_ms,))
         return [to_session(row) for row in rows]
 
     def all_items(self) -> Iterator[Item]:
-        """See `StoreReader.all_items`."""
+        """Yield every living item by id."""
         sql = f"SELECT {ITEM_COLUMNS} FROM item WHERE deleted_ms IS NULL ORDER BY id"
         for row in self._connection.execute(sql):
             yield to_item(row)
 
     def totals(self) -> Totals:
-        """See `StoreReader.totals`."""
+        """Return counts and sizes; cheap enough to ask every second."""
         row = self._row(
             "SELECT (SELECT count(*) FROM event),"
             " (SELECT count(*) FROM item WHERE deleted_ms IS NULL),"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
@@ -20,7 +20,8 @@ from observer.core.errors import StoreDamaged, StoreUnavailable
 from observer.core.model import UNASSIGNED
 from observer.spool.files import settle
 from observer.store.migrations import fingerprint
-from observer.store.sqlite.pages import RESERVED_BYTES, VFS
+from observer.store.pages import PAGES_CHECKED, RESERVED_BYTES, VFS
+from observer.store.rows import Row
 
 _numbers = count(1)
 
@@ -31,6 +32,20 @@ class NumberedConnection(apsw.Connection):
     def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401 - as apsw takes them
         super().__init__(*arguments, **named)
         self.number = next(_numbers)
+
+
+class Reads:
+    """One connection inside a transaction, and the ways to select from it."""
+
+    def __init__(self, connection: NumberedConnection) -> None:
+        self._connection = connection
+        self._folder = ""
+
+    def _rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
+        return self._connection.execute(sql, values).fetchall()
+
+    def _row(self, sql: str, values: Sequence[object] = ()) -> Row | None:
+        return next(iter(self._rows(sql, values)), None)
 
 
 def is_passing(error: BaseException) -> bool:
@@ -51,8 +66,6 @@ def check_copy(copy: Path) -> str:
 
 APPLICATION_ID = 0x4F425356
 """`OBSV` in the file's header: marks a database as ours."""
-PAGES_CHECKED = 9
-"""From this schema version on each page carries a checksum."""
 
 
 def newest_seq(connection: apsw.Connection) -> int:

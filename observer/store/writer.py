@@ -1,29 +1,44 @@
-"""Writes of the SQLite store, inside the one write transaction."""
+"""Writes of the store, inside the one write transaction; a `Writer` sees its own changes too."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
-from observer.core.model import Item, Project, Recorded, Session, title_key
-from observer.store.interface import Vectors, no_vectors
-from observer.store.sqlite.anchors import StalenessWrites
-from observer.store.sqlite.note_files import NoteFileWrites
-from observer.store.sqlite.reader import SqliteReader
-from observer.store.sqlite.restoring import APPEND, PUT_PROJECT, AdoptWrites
-from observer.store.sqlite.rows import (
+from observer.core.events import Triage
+from observer.core.model import (
+    Item,
+    Project,
+    Recorded,
+    Session,
+    title_key,
+)
+from observer.store.anchors import AnchorWrites
+from observer.store.note_files import NoteFileWrites
+from observer.store.purging import APPEND, PUT_PROJECT, AdoptWrites
+from observer.store.reader import StoreReader
+from observer.store.rows import (
     ITEM_COLUMNS,
     SESSION_FIELDS,
     checksum,
     index_row,
     item_row,
+    json_text,
     link_rows,
     project_row,
     put,
     recorded_row,
 )
-from observer.store.sqlite.signal_queries import SignalWrites
+
+Vectors = Callable[[], Mapping[int, bytes]]
+"""Returns vectors by their items; items without one are left out."""
+
+
+def no_vectors() -> Mapping[int, bytes]:
+    """Return none."""
+    return {}
+
 
 _PUT_ITEM = put("item", f"{ITEM_COLUMNS}, change, title_key")
 _PUT_VECTOR = put("item_vector", "item_id, model, vector")
@@ -32,11 +47,14 @@ _PUT_LINK = put("link", "source, place, kind, target, title, title_key")
 _PUT_WORDS = put("item_words", "rowid, title, subtitle, narrative, facts, concepts, files, place")
 
 
-class SqliteWriter(SqliteReader, StalenessWrites, SignalWrites, AdoptWrites, NoteFileWrites):
-    """Implements `store.interface.Writer`; the store commits or rolls back around it."""
+class Writer(StoreReader, AnchorWrites, AdoptWrites, NoteFileWrites):
+    """Changes inside one transaction; the store commits or rolls back around it."""
 
     def append(self, recorded: Recorded, *, stored_ms: int, data: str = "") -> bool:
-        """See `Writer.append`."""
+        """Add an event under its `seq`; `data` is the event as JSON, if the caller has it.
+
+        Returns False, and changes nothing, if its id, or its `dedup` in its project, is known.
+        """
         row = (*recorded_row(recorded, data), stored_ms)
         self._connection.execute(APPEND, (*row, checksum(*row)))
         is_new = self._connection.changes() == 1
@@ -44,7 +62,7 @@ class SqliteWriter(SqliteReader, StalenessWrites, SignalWrites, AdoptWrites, Not
         return is_new
 
     def known(self, recorded: Recorded) -> str:
-        """See `Writer.known`."""
+        """Return the id of this event, or of another report of it, in the log; "" if neither is."""
         event = recorded.event
         row = self._row(
             "SELECT id FROM event WHERE id = ?1"
@@ -56,7 +74,10 @@ class SqliteWriter(SqliteReader, StalenessWrites, SignalWrites, AdoptWrites, Not
     def put_items(
         self, items: Iterable[Item], *, model: str = "", vectors: Vectors = no_vectors
     ) -> None:
-        """See `Writer.put_items`."""
+        """Insert or replace items by id, with their words and the vectors given, in place of any.
+
+        `vectors` is asked last, so that they can be made meanwhile.
+        """
         items = list(items)
         many = self._connection.executemany
         (newest,) = self._row("SELECT coalesce(max(id), 0) FROM item") or (0,)
@@ -78,7 +99,7 @@ class SqliteWriter(SqliteReader, StalenessWrites, SignalWrites, AdoptWrites, Not
     def put_vectors(
         self, model: str, vectors: Mapping[int, bytes], *, seen: Mapping[int, int] | None = None
     ) -> None:
-        """See `Writer.put_vectors`."""
+        """Add or replace vectors of items, unless those have changed since the changes `seen`."""
         change = self._last_change()
         for item_id, vector in vectors.items():
             change += 1
@@ -91,41 +112,56 @@ class SqliteWriter(SqliteReader, StalenessWrites, SignalWrites, AdoptWrites, Not
                 self._connection.execute(_PUT_VECTOR, (item_id, model, vector))
 
     def drop_vectors(self, *, but: str) -> None:
-        """See `Writer.drop_vectors`."""
+        """Delete the vectors of all models but one."""
         self._connection.execute("DELETE FROM item_vector WHERE model <> ?", (but,))
 
     def put_project(self, project: Project) -> None:
-        """See `Writer.put_project`."""
+        """Insert or replace a project by id."""
         self._connection.execute(PUT_PROJECT, project_row(project))
 
     def put_session(self, session: Session) -> None:
-        """See `Writer.put_session`."""
+        """Insert or replace a session by id."""
         self._connection.execute(_PUT_SESSION, msgspec.structs.astuple(session))
 
     def put_project_state(self, project_id: int, state: bytes) -> None:
-        """See `Writer.put_project_state`."""
+        """Insert or replace what the interpreter remembers of a project."""
         self._connection.execute(
             "INSERT OR REPLACE INTO project_state VALUES (?, ?)", (project_id, state)
         )
 
     def put_history(self, item_id: int, seq: int) -> None:
-        """See `Writer.put_history`."""
+        """Add an event to the history of a note."""
         self._connection.execute("INSERT INTO note_event VALUES (?, ?)", (item_id, seq))
 
+    def put_triage(self, triage: Triage, *, at_ms: int) -> None:
+        """Insert or replace what its owner made of a signal."""
+        self._connection.execute(
+            "INSERT OR REPLACE INTO triage VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                triage.signal,
+                triage.owner,
+                triage.status,
+                triage.type,
+                triage.text,
+                json_text(triage.evidence),
+                at_ms,
+            ),
+        )
+
     def forget(self, item_id: int, *, at_ms: int) -> None:
-        """See `Writer.forget`."""
+        """Remember that an item is deleted, for whatever is derived under its id from now on."""
         self._connection.execute("INSERT OR IGNORE INTO forgotten VALUES (?, ?)", (item_id, at_ms))
 
     def restore(self, item_id: int) -> None:
-        """See `Writer.restore`."""
+        """Take back that an item was forgotten; no effect on one that was not."""
         self._connection.execute("DELETE FROM forgotten WHERE item_id = ?", (item_id,))
 
     def forgotten(self) -> Mapping[int, int]:
-        """See `Writer.forgotten`."""
+        """Return when each forgotten item was deleted, by its id."""
         return dict(self._rows("SELECT item_id, at_ms FROM forgotten"))
 
     def spend(self, day: str, *, tokens: int, requests: int = 0) -> None:
-        """See `Writer.spend`."""
+        """Add to what language models cost on a day; a rebuild keeps it. Negative gives back."""
         self._connection.execute(
             "INSERT INTO llm_spending VALUES (?1, max(?2, 0), ?3) ON CONFLICT DO UPDATE"
             " SET tokens = max(tokens + ?2, 0), requests = requests + ?3",
@@ -141,7 +177,10 @@ class SqliteWriter(SqliteReader, StalenessWrites, SignalWrites, AdoptWrites, Not
         return max(self.newest_change(), (seen and seen[0]) or 0)
 
     def clear_projection(self) -> None:
-        """See `Writer.clear_projection`."""
+        """Delete all that is derived (items, sessions, words, vectors, deletions).
+
+        Log and projects stay.
+        """
         self._connection.execute(
             "DELETE FROM validity; DELETE FROM anchor_path; DELETE FROM anchor_set;"
             " DELETE FROM worktree; DELETE FROM item_vector; DELETE FROM link;"

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -32,7 +32,24 @@ from observer.core.model import (
     spaced,
     title_key,
 )
-from observer.store.maintenance import Stored
+
+Stored = int | float | str | bytes | None
+"""A value as the engine has it."""
+Values = tuple[Stored, ...]
+AMONG = "IN (SELECT value FROM json_each(?))"
+"""Behind a column: one of the values that `among` made a text of.
+
+The statement is the same however many they are, so it is prepared once.
+"""
+
+
+class SalvagedRow(NamedTuple):
+    """A whole row: its table, its key, and its values in the order of the columns."""
+
+    table: str
+    key: int
+    values: Values
+
 
 EVENT_COLUMNS = (
     "seq", "id", "dedup", "kind", "client", "project_id", "session_id", "root", "branch",
@@ -103,6 +120,11 @@ _HUMPED = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9][a-z0-9]*+[A-Z][A-Za-z0-9]*+")
 def json_text(value: object) -> str:
     """Return a value as JSON text."""
     return _encode(value).decode()
+
+
+def among(values: Iterable[int | str]) -> str:
+    """Return the value for an `AMONG`."""
+    return json_text(list(values))
 
 
 def marks(count: int) -> str:

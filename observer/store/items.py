@@ -1,0 +1,409 @@
+"""Reads of items: by the conditions of filters, notes, signals, enrichments, and across items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from observer.core.events import Layer, Triage
+from observer.core.filters import Filters
+from observer.core.model import (
+    FORMERLY,
+    Enrichment,
+    Item,
+    Link,
+    LlmUsage,
+    NoteHeader,
+    Recorded,
+    item_id,
+    title_key,
+)
+from observer.store.anchors import AnchorReads, ValidityById
+from observer.store.rows import (
+    AMONG,
+    ITEM_COLUMNS,
+    RECORDED_COLUMNS,
+    Row,
+    among,
+    json_text,
+    marks,
+    to_enrichment,
+    to_item,
+    to_links,
+    to_recorded,
+    to_strings,
+)
+
+_LAYERS = {layer: layer for layer in get_args(Layer)}
+Condition = tuple[str, list[Any]]
+"""A condition on items, and its values."""
+NO_PROJECT: Condition = ("project_id IS NULL", [])
+VISIBLE = "(item.scope <> 'personal' OR item.owner = ?)"
+_TOUCHED = """instr(replace(item.files_modified || item.files_read, '"', '/'), ?)"""
+"""As `filters.touches`, in lists as they are written: quotes end a path, slashes its parts."""
+_OWN = "(item.owner = ? AND item.owner <> '')"
+"""Of personal items alone; said so that the index of owners serves."""
+_TAGGED = "EXISTS (SELECT 1 FROM json_each(item.tags) WHERE value = ?)"
+Grouping = Literal["tags", "category", "type", "layer"]
+"""What items are counted by."""
+# The first halves are word for word the conditions of `item_summary` and `item_large`.
+_SUMMARIES = (
+    "deleted_ms IS NULL AND kind = 'summary'"
+    " AND (enrichment IS NULL OR updated_ms > json_extract(enrichment, '$.as_of_ms'))"
+)
+_LARGE = (
+    "deleted_ms IS NULL AND kind = 'observation' AND discovery_tokens >= 2000"
+    " AND enrichment IS NULL"
+)
+# Joined by OR, all notes would be read.
+_TITLED = (
+    "SELECT id FROM item WHERE title_key = ? AND kind = 'note' AND deleted_ms IS NULL"
+    " UNION ALL SELECT item FROM note_alias WHERE title_key = ?"
+    " UNION ALL SELECT source FROM link"
+    f" WHERE title_key = ? AND title_key <> '' AND kind = '{FORMERLY}'"
+)
+_OVER = "(session_id IS NULL OR session_id NOT IN (SELECT id FROM session WHERE status = 'active'))"
+_numbers = msgspec.json.Decoder(tuple[int, ...]).decode
+
+
+class ItemReads(AnchorReads):
+    """Reads of items; deleted ones are never returned, but by `item(..., deleted=True)`.
+
+    In every method `filters.files` are compared with the paths that items have, not with later
+    ones: see `moved_to` for those.
+    """
+
+    def items(
+        self,
+        ids: Sequence[int],
+        *,
+        validity: ValidityById | None = None,
+    ) -> list[Item]:
+        """Return the items that exist, in the order of `ids`; unknown ids are left out.
+
+        `validity` is that of all of them, if the caller has read it already.
+        """
+        if not ids:
+            return []
+        rows = self._rows(
+            f"SELECT {ITEM_COLUMNS} FROM item WHERE id {AMONG} AND deleted_ms IS NULL",
+            (among(ids),),
+        )
+        found = {item.id: item for item in self.with_validity(list(map(to_item, rows)), validity)}
+        return [found[item_id] for item_id in ids if item_id in found]
+
+    def _items(self, tail: str, values: Sequence[object]) -> list[Item]:
+        rows = self._rows(f"SELECT {ITEM_COLUMNS} FROM item WHERE {tail}", values)
+        return self.with_validity(list(map(to_item, rows)))
+
+    def _newest(
+        self, where: str, values: Sequence[object], places: Sequence[Condition], *, limit: int
+    ) -> list[int]:
+        """Return the items of some places for which a condition holds, newest first."""
+        found: list[Row] = []
+        # One place at a time, each in the order of its index.
+        for place, place_values in places:
+            found += self._rows(
+                f"SELECT created_ms, id FROM item WHERE {place} AND {where}"
+                " ORDER BY created_ms DESC, id DESC LIMIT ?",
+                (*place_values, *values, limit),
+            )
+        return [item for _, item in sorted(found, reverse=True)[:limit]]
+
+    def unenriched(self, *, limit: int, without: Sequence[int] = ()) -> list[Item]:
+        """Return what waits for a language model, the newest first; of some projects nothing.
+
+        First the summaries of sessions that are over about which none has written since they
+        changed; then the observations, but of sessions that go on, whose original cost 2,000
+        tokens or more, and about which none has written.
+        """
+        found: list[Item] = []
+        apart = f"(project_id IS NULL OR project_id NOT {AMONG})"
+        for waiting in (_SUMMARIES, _LARGE):
+            found += self._items(
+                f"{waiting} AND {_OVER} AND {apart} ORDER BY created_ms DESC, id DESC LIMIT ?",
+                (among(without), limit - len(found)),
+            )
+        return found
+
+    def enrichments(self, ids: Sequence[int]) -> Mapping[int, Enrichment]:
+        """Return what language models wrote about items, by id; most have nothing."""
+        rows = self._rows(
+            f"SELECT id, enrichment FROM item WHERE id {AMONG} AND enrichment IS NOT NULL",
+            (among(ids),),
+        )
+        return {item_id: to_enrichment(text) for item_id, text in rows}
+
+    def spending(self, day: str) -> LlmUsage:
+        """Return what language models cost on a day (UTC, e.g. ``2026-11-22``)."""
+        row = self._row("SELECT tokens, requests FROM llm_spending WHERE day = ?", (day,))
+        return LlmUsage(tokens=row[0], requests=row[1]) if row else LlmUsage()
+
+    def item(self, item_id: int, *, deleted: bool = False) -> Item | None:
+        """Return one item; with `deleted` also one that was deleted."""
+        # A reader may ask for any number, and SQLite takes none of more than 64 bits as a value.
+        values = (among([item_id]), deleted)
+        found = self._items(f"id {AMONG} AND (? OR deleted_ms IS NULL)", values)
+        return found[0] if found else None
+
+    def distrusted(self, now_ms: int) -> list[int]:
+        """Return the ids of all items that `core.filters.is_trusted` refuses."""
+        rows = self._rows(
+            "SELECT id FROM item INDEXED BY item_doubtful WHERE deleted_ms IS NULL"
+            # As the index has it, which is not chosen else.
+            " AND (suspicion <> '' OR approval = 'provisional' OR expires_ms IS NOT NULL)"
+            " AND (suspicion <> '' OR approval = 'provisional' OR expires_ms <= ?) ORDER BY id",
+            (now_ms,),
+        )
+        return [row[0] for row in rows]
+
+    def history(self, item_id: int) -> list[Recorded]:
+        """Return the events that made and changed a note, by `seq`; also of a deleted one."""
+        rows = self._rows(
+            f"SELECT {RECORDED_COLUMNS} FROM event"
+            " WHERE seq IN (SELECT seq FROM note_event WHERE item_id = ?) ORDER BY seq",
+            (item_id,),
+        )
+        return [to_recorded(row) for row in rows]
+
+    def titled(self, title: str, filters: Filters) -> list[Item]:
+        """Return the notes that are called so, oldest first; those of no project come last.
+
+        Those with an alias follow those with the title. Both compare by `model.title_key`.
+        """
+        key = title_key(title)
+        where, values = _chosen(filters)
+        return self._items(
+            f"id IN ({_TITLED}) AND {where}"
+            " ORDER BY project_id IS NULL, title_key <> ?, id LIMIT 10",
+            (key, key, key, *values, key),
+        )
+
+    def naming(self, title: str, filters: Filters, *, limit: int) -> list[Item]:
+        """Return the items that link to a title, compared as in `titled`, newest first."""
+        where, values = conditions(filters)
+        found = self._newest(
+            "id IN (SELECT source FROM link WHERE title_key = ? AND title_key <> ''"
+            f" AND kind <> '{FORMERLY}') AND {where}",
+            (title_key(title), *values),
+            homes(filters),
+            limit=limit,
+        )
+        return self.items(found)
+
+    def counts(self, grouping: Grouping, filters: Filters) -> Mapping[str, int]:
+        """Count items by a column, the commonest first; those that have nothing there are none."""
+        where, values = _chosen(filters)
+        source = "item, json_each(item.tags) AS each" if grouping == "tags" else "item"
+        column = "each.value" if grouping == "tags" else f"item.{grouping}"
+        return dict(
+            self._rows(
+                f"SELECT {column}, count(*) FROM {source} WHERE {where} AND {column} <> ''"
+                " GROUP BY 1 ORDER BY 2 DESC, 1",
+                values,
+            )
+        )
+
+    def sessions_between(self, from_ms: int, to_ms: int, clients: Sequence[str] = ()) -> list[int]:
+        """Return the ids of sessions, of these or all clients, with events around that time."""
+        rows = self._rows(
+            f"SELECT id FROM session WHERE (? OR client {AMONG})"
+            " AND started_ms <= ? AND last_ms >= ? ORDER BY id",
+            (not clients, among(clients), to_ms, from_ms),
+        )
+        return [number for (number,) in rows]
+
+    def linked_to(self, ids: Sequence[int]) -> list[tuple[int, Link]]:
+        """Return the links of living items that lead to one of the ids.
+
+        Each with the id of the item that holds it, in the order of those.
+        """
+        # The index holds those that lead somewhere, and serves where the statement says so too.
+        rows = self._rows(
+            "SELECT source, kind, target, title FROM link"
+            f" WHERE target <> 0 AND target {AMONG} ORDER BY source, place",
+            (among(ids),),
+        )
+        return [
+            (source, Link(kind=kind, target=target, title=title))
+            for source, kind, target, title in rows
+        ]
+
+    def commits(self, project_id: int, hashes: Sequence[str], *, before: int) -> Mapping[str, int]:
+        """Return the ids of the items of commits, by whole hash; unknown ones are left out.
+
+        Only commits in the log before the event of that `seq`.
+        """
+        rows = self._rows(
+            "SELECT dedup, seq FROM event"
+            f" WHERE project_id = ? AND dedup {AMONG} AND dedup <> '' AND seq < ?",
+            (project_id, among(f"commit:{one}" for one in hashes), before),
+        )
+        return {dedup.removeprefix("commit:"): item_id(seq) for dedup, seq in rows}
+
+    def project_state(self, project_id: int) -> bytes:
+        """Return what interpretation remembers of a project across sessions; empty for nothing."""
+        row = self._row("SELECT state FROM project_state WHERE project_id = ?", (project_id,))
+        return row[0] if row else b""
+
+    def with_signature(self, signature: str, filters: Filters, *, limit: int) -> list[Item]:
+        """Return the items about an error, newest first by (`created_ms`, `id`).
+
+        No signature is no error: it has no items.
+        """
+        where, values = conditions(filters)
+        found = self._newest(
+            f"signature = ? AND signature <> '' AND {where}",
+            (signature, *values),
+            homes(filters),
+            limit=limit,
+        )
+        return self.items(found)
+
+    def newest_note_change(self) -> int:
+        """Return the number of the last change of any note, deletions included; 0 without any."""
+        row = self._row("SELECT max(change) FROM item WHERE kind = 'note'")
+        return (row and row[0]) or 0
+
+    def sketches(self, filters: Filters) -> Iterator[NoteHeader]:
+        """Yield all notes that fit, by id; of filters those of places do not restrict."""
+        where, values = conditions(filters)
+        rows = self._connection.execute(
+            "SELECT id, title, project_id, layer, tags, links, created_ms, updated_ms"
+            # Else all items would be looked at, most of which are observations.
+            " FROM item INDEXED BY item_note_change"
+            f" WHERE kind = 'note' AND {where} ORDER BY id",
+            values,
+        )
+        for number, title, project, layer, tags, links, created_ms, updated_ms in rows:
+            yield NoteHeader(
+                id=number,
+                title=title,
+                project_id=project,
+                layer=layer,
+                tags=to_strings(tags),
+                links=to_links(links),
+                created_ms=created_ms,
+                updated_ms=updated_ms,
+            )
+
+    def gone_titles(self) -> frozenset[str]:
+        """Return what the titles of deleted notes compare by: `title_key`."""
+        rows = self._rows(
+            "SELECT title_key FROM item INDEXED BY item_note_change"
+            " WHERE kind = 'note' AND deleted_ms IS NOT NULL"
+        )
+        return frozenset(key for (key,) in rows)
+
+    def triages(self, owner: str) -> Mapping[int, Triage]:
+        """Return what somebody made of signals, by their ids, the newest first."""
+        rows = self._rows(
+            "SELECT signal, owner, status, type, text, evidence FROM triage WHERE owner = ?"
+            " ORDER BY at_ms DESC, signal",
+            (owner,),
+        )
+        return {
+            row[0]: Triage(
+                signal=row[0],
+                owner=row[1],
+                status=row[2],
+                type=row[3],
+                text=row[4],
+                evidence=_numbers(row[5]),
+            )
+            for row in rows
+        }
+
+
+def homes(filters: Filters) -> list[Condition]:
+    """Return the places that filters name."""
+    if filters.project_id is None:
+        return [("1", [])]
+    homes: list[Condition] = [("project_id = ?", [filters.project_id])]
+    return [*homes, NO_PROJECT] if filters.with_global else homes
+
+
+def is_notable(filters: Filters) -> bool:
+    """Return True if filters exclude observations, which nearly all items are."""
+    return bool(filters.kinds) and "observation" not in filters.kinds
+
+
+def conditions(filters: Filters) -> tuple[str, list[Any]]:
+    """Return the conditions that are no index terms, and their values."""
+    seen, values = _seen(filters)
+    parts = ["item.deleted_ms IS NULL", seen]
+    for condition, value in _rarer(filters):
+        parts.append(condition)
+        values.append(value)
+    if is_notable(filters):
+        parts.append("item.kind <> 'observation'")  # as the index of what is no observation
+    for column, wanted in (
+        ("kind", filters.kinds),
+        ("type", filters.types),
+        ("category", filters.categories),
+    ):
+        if wanted:
+            # Of one type the newest come from its index; of several they would have to be sorted.
+            unindexed = "+" if len(wanted) > 1 else ""
+            parts.append(f"{unindexed}item.{column} IN ({marks(len(wanted))})")
+            values.extend(wanted)
+    for condition, value in (
+        ("item.branch = ?", filters.branch or None),
+        ("item.session_id = ?", filters.session_id),
+        ("item.created_ms >= ?", filters.since_ms),
+        ("item.created_ms < ?", filters.until_ms),
+    ):
+        if value is not None:
+            parts.append(condition)
+            values.append(value)
+    if filters.files:
+        parts.append(f"({' OR '.join([_TOUCHED] * len(filters.files))})")
+        values.extend(map(_inside, filters.files))
+    return " AND ".join(parts), values
+
+
+def _seen(filters: Filters) -> Condition:
+    visible = _OWN if filters.scope == "personal" else VISIBLE
+    if not filters.owner_tag:
+        return visible, [filters.owner]
+    return f"({visible} OR {_TAGGED})", [filters.owner, filters.owner_tag]
+
+
+def _inside(wanted: str) -> str:
+    """Return how the lists of files that `_TOUCHED` looks at hold what touches `wanted`."""
+    written = json_text(wanted.strip("/"))[1:-1]
+    return "/{}/".format(written.replace('"', "/"))
+
+
+def _rarer(filters: Filters) -> Iterator[tuple[str, object]]:
+    """Yield what few questions restrict, most of it of notes; every condition has one value."""
+    if filters.layer:
+        # Written out, so that the index of rules serves.
+        yield f"item.layer = '{_LAYERS[filters.layer]}' AND ?", 1
+    if filters.scope:
+        yield "item.scope = ?", filters.scope
+    if filters.without:
+        yield (
+            f"(item.project_id IS NULL OR NOT item.project_id {AMONG})",
+            among(filters.without),
+        )
+    if filters.trusted_at_ms is not None:
+        yield (
+            (
+                "item.suspicion = '' AND item.approval <> 'provisional'"
+                " AND (item.expires_ms IS NULL OR item.expires_ms > ?)"
+            ),
+            filters.trusted_at_ms,
+        )
+    for tag in filters.tags:
+        yield _TAGGED, tag
+
+
+def _chosen(filters: Filters) -> tuple[str, list[object]]:
+    """Return the whole condition of filters, their projects included."""
+    where, values = conditions(filters)
+    places = homes(filters)
+    place = " OR ".join(text for text, _ in places)
+    return f"({place}) AND {where}", [*(v for _, given in places for v in given), *values]
