@@ -26,9 +26,7 @@ from observer.outcomes.not_started import (
 )
 from observer.outcomes.parsers import PARSERS
 from observer.outcomes.parsers.parser import OutputParser
-from observer.outcomes.parsers.runners import misused
-from observer.outcomes.parsers.shells import git, nothing_to_commit
-from observer.outcomes.parsers.targets import COUNTING
+from observer.outcomes.parsers.runners import COUNTING, GIT, MISUSED, NOTHING_TO_COMMIT
 from observer.outcomes.result import (
     LINE_START,
     WRAPPER,
@@ -47,10 +45,10 @@ from observer.shell.exit_status import only_answers
 from observer.shell.runners import program_name
 
 _BY_TOOL = {
-    tool: tuple(reader for reader in PARSERS if tool in reader.tools and reader.read is not git)
+    tool: tuple(reader for reader in PARSERS if tool in reader.tools and reader.read != GIT.read)
     for tool in {tool for reader in PARSERS for tool in reader.tools}
 }
-_RAISED_BY = {"git": tuple(reader for reader in PARSERS if reader.read is git)}
+_RAISED_BY = {"git": tuple(reader for reader in PARSERS if reader.read == GIT.read)}
 """Readers of what is printed by hooks as well: those have the first word."""
 _BY_MARK = tuple((mark, reader) for reader in PARSERS for mark in reader.marks)
 _BY_MARK_OF_SUCCESS = tuple(row for row in _BY_MARK if not row[1].is_raised)
@@ -104,7 +102,7 @@ def own_error(text: str, tools: Iterable[str]) -> CommandResult | None:
         is_own = any(name in words[: len(name) + 1] or f"/{name}" in words[:80] for name in names)
         if is_own and first_error_line(words):
             return failed_result("", "", Diagnostic(words))
-    return misused(f"\n{lines[0]}")
+    return MISUSED.read(f"\n{lines[0]}")
 
 
 def _last_error(text: str, seen: VisibleOutput) -> CommandResult | None:
@@ -189,7 +187,7 @@ def _results(text: str, line: CommandLine, *, ok: bool | None) -> list[CommandRe
         heard = list(_heard(_marked(_BY_MARK_OF_SUCCESS, text), text, is_passed=ok))
         return _first(failures_among(heard) or heard)
     raised = _first(_heard(_RAISED_BY.get(line.tool, ()), text, is_passed=ok))
-    if ok is False and line.tool == "git" and (unchanged := nothing_to_commit(text)):
+    if ok is False and line.tool == "git" and (unchanged := NOTHING_TO_COMMIT.read(text)):
         raised = [unchanged]
     marked = _marked(_BY_MARK, text)
     sure = [one for one in marked if not one.is_raised or (ok is False and not raised)]
