@@ -15,14 +15,18 @@ from msgspec.structs import replace
 
 from observer.core.events import Command
 from observer.core.text import one_line
-from observer.outcomes import not_started, visible_output
-from observer.outcomes.not_started import (
+from observer.outcomes import visible_output
+from observer.outcomes.ending import (
     ENDINGS,
     EXIT_LINE,
+    TIMED_OUT,
     ended,
+    is_interrupted,
+    only_answers,
     own_exit_code,
     reported,
     stopped_by,
+    unexecuted_result,
 )
 from observer.outcomes.parsers import PARSERS
 from observer.outcomes.parsers.parser import OutputParser
@@ -37,11 +41,10 @@ from observer.outcomes.result import (
     is_heading,
     last_match,
     line_pattern,
+    signature,
 )
-from observer.outcomes.signature import signature
 from observer.outcomes.visible_output import SAID_NOTHING, VisibleOutput, plain_output
 from observer.shell.command_line import CommandLine, leading_commands, simple_commands
-from observer.shell.exit_status import only_answers
 from observer.shell.runners import program_name
 
 _BY_TOOL = {
@@ -278,7 +281,7 @@ def command_result(command: Command, line: CommandLine, root: str = "") -> Comma
 
 
 def _read(command: Command, line: CommandLine) -> CommandResult:
-    if never := not_started.unexecuted_result(command):
+    if never := unexecuted_result(command):
         return never
     ok = ended(command)
     if ok is False and own_exit_code(command) in {1, None} and only_answers(command.command):
@@ -287,7 +290,7 @@ def _read(command: Command, line: CommandLine) -> CommandResult:
     text = LINE_START + visible_output.strip_task_prefixes(plain_output(command.output))
     if line.is_routine and ok is not False:
         return _looked(command, line, text)
-    if not_started.is_interrupted(command):
+    if is_interrupted(command):
         return _plain_words(text, ok=None)
     *before, text = _runs(text, _repetitions(command.command))
     seen = visible_output.visible_output_of(command.command)
@@ -406,7 +409,7 @@ def _plain_words(text: str, *, ok: bool | None) -> CommandResult:
 
 def _last_words(text: str, says: Callable[[str], bool] = bool) -> str:
     for line in reversed(text[-_LAST_CHARS:].split("\n")):
-        is_own = not (EXIT_LINE.match(line) or not_started.TIMED_OUT.match(line))
+        is_own = not (EXIT_LINE.match(line) or TIMED_OUT.match(line))
         if is_own and line.strip().lower() not in SAID_NOTHING and says(line):
             return line
     return ""
