@@ -9,21 +9,13 @@ lintel prints one line per finding, and a summary:
 
 from __future__ import annotations
 
-from observer.outcomes.parsers.parser import OutputParser
-from observer.outcomes.result import CommandResult, Diagnostic, line_pattern, problem_result
+from observer.outcomes.parsers.parser import Format, OutputParser
+from observer.outcomes.result import line_pattern
 
-_FINDING = line_pattern(r"(\S+:\d+): (E\d+ [^\n]+)$")
-_SUMMARY = line_pattern(r"lintel: (\d+) findings in \d+ files$")
+_LINTEL = Format(
+    "lintel",
+    bad=line_pattern(r"(?P<place>\S+:\d+): (?P<words>E\d+ [^\n]+)$"),
+    end=line_pattern(r"lintel: (?P<errors>\d+) findings in \d+ files$"),
+)
 
-
-def lintel(text: str) -> CommandResult | None:
-    """Read lintel's findings; None unless its summary is there."""
-    summary = _SUMMARY.search(text)
-    if summary is None:
-        return None
-    found = _FINDING.search(text)
-    first = Diagnostic(words=found[2], place=found[1]) if found else Diagnostic()
-    return problem_result("lintel", int(summary[1]), first=first)
-
-
-READERS = (OutputParser(lintel, ("lintel",), ("\nlintel: ",)),)
+PARSERS = (OutputParser(_LINTEL.read, ("lintel",), ("\nlintel: ",)),)

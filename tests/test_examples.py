@@ -148,7 +148,7 @@ def test_the_client_is_installed_once_and_taken_out_again(
 
 
 def test_the_reader_reads_its_tool(monkeypatch: pytest.MonkeyPatch) -> None:
-    readers = example("reader.py").READERS
+    readers = example("reader.py").PARSERS
     marks = tuple((mark, reader) for reader in readers for mark in reader.marks)
     monkeypatch.setattr(outcome, "_BY_TOOL", {"lintel": readers})
     monkeypatch.setattr(outcome, "_BY_MARK", marks)

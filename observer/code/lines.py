@@ -15,9 +15,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from observer.code.grammars import DEEPEST, DEEPEST_KEY
 from observer.code.languages import FLAT, definition_name
 from observer.code.symbol import Symbol
+from observer.code.tree import DEEPEST, DEEPEST_KEY
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _UNDERLINE = re.compile(r"(?:=+|-{2,})[ \t\r]*$")

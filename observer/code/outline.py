@@ -1,17 +1,28 @@
-"""The outline of a text: every symbol in it, in order."""
+"""The outline of a text: every symbol in it, in order, read from its tree or line by line.
+
+A piece of a file is repaired so that it parses alone: an edit shows the lines around a change, cut
+anywhere, often amid a string or between brackets. `repair_fragment` opens before a piece what it
+closes, and the other way round; braces are counted without looking into strings, so the result may
+still not parse. `is_truncated` finds without a parser what cannot parse, since a parser spends
+several times as long on it; it reports only what is certain.
+
+The text of a symbol leaves out comments and the definitions inside it. Its spacing is normalized,
+so that a difference of layout alone is not a change; significant indentation is kept.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from observer.code import lines, tree
-from observer.code.fragments import is_plausibly_nested, is_truncated, repair_fragment
-from observer.code.grammars import GRAMMARS
-from observer.code.scope import build_symbols
 from observer.code.symbol import Symbol
+from observer.code.tree import CALLED, DATA, DEEPEST, DEEPEST_KEY, GRAMMARS, FoundNode, Grammar
 
 MOST_CHARS = 1 << 20
 """Of a text that is parsed; a longer one is read by its lines."""
@@ -144,3 +155,341 @@ def _blank(text: bytearray, nodes: Iterable[tree.FoundNode]) -> None:
 
 def _lines(text: bytearray, kept: slice) -> tuple[str, ...]:
     return tuple(text.decode("utf-8", "replace").split("\n")[kept])
+
+
+WRAPPER = "_"
+"""The name of what is put around a piece of a file."""
+
+DEEPEST_BRACKET = 150
+"""Brackets inside each other; deeper ones are no one's writing, and cost a parser much."""
+
+_BRACKETS = re.compile(r"[][(){}]")
+_OPENING = frozenset("([{")
+_SIGNS = ("<", "`")
+_OPENERS = ("def", "class", "module", "if", "do", "begin")
+_MOST_SIGNS = 40
+_MOST_OPENERS = 60
+_SIGNS_RUN = re.compile(rf"(?:[{''.join(_SIGNS)}]\w{{0,8}}\s?){{{_MOST_SIGNS}}}")
+_OPENERS_RUN = re.compile(
+    rf"(?:(?:{'|'.join(_OPENERS)})\b\W{{0,8}}\w{{0,8}}\s{{1,4}}){{{_MOST_OPENERS}}}"
+)
+_BRACES = re.compile(r"[{}]")
+
+
+class RepairedFragment(NamedTuple):
+    """A text that can be read alone; `ahead` of its lines were put before the original."""
+
+    text: str
+    ahead: int = 0
+
+
+def repair_fragment(text: str, grammar: Grammar) -> Iterator[RepairedFragment]:
+    """Yield the ways in which a text may be read alone, the likeliest first."""
+    if grammar.is_indented:
+        yield _indented(text, grammar)
+        return
+    before = "" if not grammar.before or "<?" in text else grammar.before
+    closed, left = _braces(text) if grammar.statement else (0, 0)
+    for opening in _openings(text, grammar, closed):
+        yield _between(before + opening, text, opening.count("{") + left)
+
+
+@lru_cache(maxsize=8)  # what an edit leaves is what the next one finds
+def is_plausibly_nested(text: str) -> bool:
+    """Return True if a text is nested as people nest."""
+    # Few texts hold enough to be nested deeply: counting costs a tenth of looking at the order.
+    if _count(text, "[](){}") > DEEPEST_BRACKET and _is_deep(text):
+        return False
+    if _count(text, _SIGNS) >= _MOST_SIGNS and _SIGNS_RUN.search(text):
+        return False
+    return not (_count(text, _OPENERS) >= _MOST_OPENERS and _OPENERS_RUN.search(text))
+
+
+def _count(text: str, parts: Iterable[str]) -> int:
+    return sum(map(text.count, parts))
+
+
+def _is_deep(text: str) -> bool:
+    depth = 0
+    for bracket in _BRACKETS.findall(text):
+        depth += 1 if bracket in _OPENING else -1
+        if abs(depth) > DEEPEST_BRACKET:
+            return True
+    return False
+
+
+def _openings(text: str, grammar: Grammar, closed: int) -> tuple[str, ...]:
+    inside = grammar.member + grammar.statement
+    if closed:
+        return (inside + "{" * (closed - inside.count("{")),)
+    if grammar.member and text[:1] in {" ", "\t", '"'}:
+        return grammar.member, inside
+    return ("",)
+
+
+def _between(opening: str, text: str, left: int) -> RepairedFragment:
+    closed = f"{text}\n{'}' * left}" if left > 0 else text
+    return (
+        RepairedFragment(f"{opening}\n{closed}", ahead=1) if opening else RepairedFragment(closed)
+    )
+
+
+def _braces(text: str) -> tuple[int, int]:
+    """Return how many braces a text closes without opening them, and how far open it ends."""
+    depth = deepest = 0
+    for brace in _BRACES.findall(text):
+        depth += 1 if brace == "{" else -1
+        deepest = min(deepest, depth)
+    return -deepest, depth
+
+
+def _indented(text: str, grammar: Grammar) -> RepairedFragment:
+    """Begin at the first column, with a header before each indentation that a text returns to."""
+    lines = text.split("\n")
+    levels: list[int] = []
+    last = ""
+    for line in lines:
+        if code := line.lstrip():
+            last, width = line, len(line) - len(code)
+            if not levels or width < levels[-1]:
+                levels.append(width)
+    if not levels:
+        return RepairedFragment(text)
+    left = levels.pop()
+    ahead = [" " * (level - left) + grammar.statement for level in (left, *levels[:0:-1]) if levels]
+    body = [line[left:] for line in lines] if left else lines
+    if grammar.filler and last.rstrip().endswith(":"):
+        body.append(" " * (len(last) - len(last.lstrip()) - left + 4) + grammar.filler)
+    return RepairedFragment("\n".join([*ahead, *body]), ahead=len(ahead))
+
+
+# What a formatted string says between braces may hold quotes of its own: only a parser knows.
+_NOT_FORMATTED = r"(?<![fFtT])(?<![fFtT][rR])"
+_SILENT = rf"""
+    \#[^\n]*+
+    | {_NOT_FORMATTED}(?:
+        \"{{3}}(?:[^"\\]++|\\.|"(?!""))*+\"{{3}}
+        | '{{3}}(?:[^'\\]++|\\.|'(?!''))*+'{{3}}
+        | "(?!"")(?:[^"\\\n]++|\\.)*+"
+        | '(?!'')(?:[^'\\\n]++|\\.)*+'
+    )
+"""
+"""A comment or a whole string: brackets inside mean nothing."""
+
+_FLAGS = re.DOTALL | re.VERBOSE
+_SILENCE = re.compile(_SILENT, _FLAGS)
+_UNDERSTOOD = re.compile(rf"(?:[^\#\"']++|{_SILENT})*+", _FLAGS)
+_LONG_STRING = re.compile(rf"{_NOT_FORMATTED}(?:\"{{3}}|'{{3}})", _FLAGS)
+_BRACKET_PAIRS = (("(", ")"), ("[", "]"), ("{", "}"))
+
+
+def is_truncated(text: str) -> bool:
+    """Return True if a Python text surely ends inside a string, or has a bracket without its other.
+
+    False says nothing. The time is linear in the text.
+    """
+    understood = _UNDERSTOOD.match(text)
+    if understood and understood.end() < len(text):
+        # A string of one line may go on where the grammar is lenient; a long one has begun.
+        return _LONG_STRING.match(text, understood.end()) is not None
+    return not _is_even(text) and not _is_even(_SILENCE.sub("", text))
+
+
+def _is_even(text: str) -> bool:
+    return all(text.count(opening) == text.count(closing) for opening, closing in _BRACKET_PAIRS)
+
+
+_QUOTES = "\"'`"
+_OWNER = re.compile(r"\W*(?:\w+::)*(\w+)")
+_ARGUMENTS = re.compile(r"<[^<>]*>")
+_DECORATORS = re.compile(r"(?:(?:@[\w.]+(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?|#?\[[^\]]*\])\s*)+")
+_SEPARATOR = re.compile(rb"[ \t]*[,;]")
+_NEWLINE = re.compile(rb"\n")
+_BREAK = re.compile(rb"[;{}]|\n\s*\n")
+"""What stands between a comment and a definition that it is not of."""
+_STATEMENT = re.compile(rb"(?:async\s+)?function\b")
+_KINDS = {"prototype": "function", "local": "function"}
+
+
+class _Open:
+    """A definition while what stands inside it is read; `cuts` are the places left out."""
+
+    def __init__(self, found: FoundNode, path: tuple[str, ...]) -> None:
+        self.found = found
+        self.path = path
+        self.cuts: list[tuple[int, int]] = []
+        self.comments: list[FoundNode] = []
+
+
+def build_symbols(
+    text: bytes, found: Iterable[FoundNode], grammar: Grammar, *, with_locals: bool = True
+) -> Iterator[Symbol]:
+    """Yield the symbols of what was found, which comes outermost first; inner symbols first.
+
+    Args:
+        text: what was parsed.
+        found: as `tree.find_nodes` returns it.
+        grammar: of the text's language.
+        with_locals: whether what is defined inside a function is a symbol, or part of that.
+    """
+    reader = _Nesting(text, grammar, with_locals=with_locals)
+    for one in found:
+        yield from reader.ended(one.start)
+        reader.take(one)
+    yield from reader.ended(len(text))
+
+
+class _Nesting:
+    """The definitions that are open at a place of a text."""
+
+    def __init__(self, text: bytes, grammar: Grammar, *, with_locals: bool) -> None:
+        self._text = text
+        self._grammar = grammar
+        self._with_locals = with_locals
+        self._line_ends = [found.start() for found in _NEWLINE.finditer(text)]
+        self._inside = [_Open(FoundNode("scope", 0, 0, len(text) + 1), ())]
+        self._ahead: list[FoundNode] = []  # comments that may belong to the definition behind them
+        self._decorated: int | None = None
+        self._hidden = 0
+
+    def ended(self, at: int) -> Iterator[Symbol]:
+        """Yield the symbols that end up to a place."""
+        while self._inside[-1].found.end <= at:
+            one = self._inside.pop()
+            one.comments += self._ahead
+            self._ahead = []
+            if one.found.kind != "scope" and one.found.name != WRAPPER:
+                yield self._symbol(one)
+
+    def take(self, one: FoundNode) -> None:
+        """Take what begins next."""
+        if one.kind == "comment":
+            self._inside[-1].cuts.append((one.start, one.end))
+            self._comment(one)
+        elif one.kind == "decorator":
+            self._decorated = one.start if self._decorated is None else self._decorated
+        elif one.kind != "silent" and one.start >= self._hidden:
+            start = one.start if self._decorated is None else self._decorated
+            self._decorated = None
+            self._leave_apart(start)
+            self._hidden = self._open(one._replace(start=start))
+
+    def _comment(self, one: FoundNode) -> None:
+        line = self._text[self._text.rfind(b"\n", 0, one.start) + 1 : one.start]
+        if line.strip():
+            self._inside[-1].comments.append(one)
+        else:
+            self._leave_apart(one.start)
+            self._ahead.append(one)
+
+    def _leave_apart(self, at: int) -> None:
+        """Give the comments that do not stand right before a place to what they stand in."""
+        if not self._ahead:
+            return
+        end = self._ahead[-1].end
+        begin = end - 1 if self._text[end - 1 : end] == b"\n" else end  # it may be part of it
+        if _BREAK.search(self._text, begin, at):
+            self._inside[-1].comments += self._ahead
+            self._ahead = []
+
+    def _open(self, one: FoundNode) -> int:
+        """Put a definition into what it stands in; return where the next one may begin."""
+        around = self._inside[-1]
+        path = (*around.path, *_names(one))
+        if one.kind == "hidden" or len(path) > (DEEPEST_KEY if one.kind in DATA else DEEPEST):
+            return one.end
+        if one.kind == "prototype" and around.found.kind == "function":
+            return one.end
+        if not self._with_locals and self._is_local(one, around.found):
+            return one.end
+        separator = _SEPARATOR.match(self._text, one.end)
+        around.cuts.append((one.start, separator.end() if separator else one.end))
+        self._inside.append(_Open(one, path))
+        self._inside[-1].comments += self._ahead
+        self._ahead = []
+        return one.end if one.kind == "type" else one.start
+
+    def _is_local(self, one: FoundNode, around: FoundNode) -> bool:
+        """Return True if a definition belongs to the one around it alone."""
+        if around.name == WRAPPER:  # it may be a function, a type or a test
+            return one.kind == "local"
+        if around.kind in {"function", "local"}:
+            return True
+        if around.kind == "test":
+            return one.kind != "test"
+        if around.kind in {"constant", "variable"}:
+            is_statement = _STATEMENT.match(self._text, one.start) is not None
+            return one.kind in {"local", "class"} or is_statement
+        return one.kind == "local" and not around.name
+
+    def _symbol(self, one: _Open) -> Symbol:
+        found, text = one.found, self._text
+        signature = ""
+        if found.kind == "function" or (found.kind in CALLED and found.body < found.end):
+            signature = " ".join(_said(one, text, found.body).split())
+            signature = signature[_decorators(signature) :].rstrip(" :{;")
+        said = _said(one, text, found.end)
+        is_indented = self._grammar.is_indented
+        return Symbol(
+            name=one.path[-1].rpartition(".")[2] if found.kind in CALLED else one.path[-1],
+            path=".".join(one.path),
+            kind=_KINDS.get(found.kind, found.kind),
+            first_line=bisect_left(self._line_ends, found.start) + 1,
+            last_line=bisect_left(self._line_ends, found.end) + 1,
+            signature=signature,
+            text=_laid_out(said, text, found.start) if is_indented else _text_lines(said),
+            comments=" ".join(
+                word for each in one.comments for word in _words(text[each.start : each.end])
+            ),
+        )
+
+
+def _words(text: bytes) -> list[str]:
+    return text.decode("utf-8", "replace").split()
+
+
+def _names(one: FoundNode) -> tuple[str, ...]:
+    """Return what a definition adds to the path: its owner if it has one, and its name."""
+    if one.name == WRAPPER:
+        return ()
+    if one.kind == "scope":
+        return _owner(one.name)
+    if one.kind in DATA or one.kind == "test":
+        is_quoted = one.name[:1] in _QUOTES and one.name[-1:] == one.name[:1]
+        return (one.name[1:-1] if is_quoted else one.name,)
+    name = _ARGUMENTS.sub("", one.name).replace("::", ".") if one.kind in CALLED else one.name
+    return (*_owner(one.owner), name)
+
+
+def _owner(name: str) -> tuple[str, ...]:
+    match = _OWNER.match(name)
+    return (match[1],) if match and match[1] != WRAPPER else ()
+
+
+def _said(one: _Open, text: bytes, end: int) -> str:
+    """Return the text of a definition up to a place, without what is cut out of it."""
+    pieces = []
+    at = one.found.start
+    for start, behind in one.cuts:
+        if start < end:
+            pieces.append(text[at:start])
+            at = max(at, behind)
+    pieces.append(text[at:end])
+    return b" ".join(pieces).decode("utf-8", "replace")
+
+
+def _decorators(signature: str) -> int:
+    match = _DECORATORS.match(signature)
+    return match.end() if match else 0
+
+
+def _text_lines(said: str) -> str:
+    lines = (" ".join(line.split()) for line in said.split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def _laid_out(said: str, text: bytes, start: int) -> str:
+    """Keep the indentation of lines against that of the first one."""
+    column = " " * (start - text.rfind(b"\n", 0, start) - 1)
+    lines = (line.removeprefix(column).rstrip() for line in said.split("\n"))
+    return "\n".join(line for line in lines if line.strip())

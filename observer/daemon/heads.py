@@ -19,7 +19,7 @@ from observer.core.value import decode_json
 from observer.daemon.health import Health
 from observer.daemon.worker import Worker, heard
 from observer.git.status import is_under_way
-from observer.ingest.unreported import NO_COMMIT, unreported_commits, with_session
+from observer.ingest.commits import NO_COMMIT, unreported_commits, with_session
 from observer.notes.values import Record
 from observer.projects import PlaceCache
 from observer.spool.files import replace

@@ -19,7 +19,7 @@ from observer.daemon.health import Health
 from observer.daemon.lazy_store import LazyStore
 from observer.daemon.worker import OnChange, Worker, heard
 from observer.daemon.writer import WriterThread
-from observer.ingest.derived import out_of_order
+from observer.ingest.projection import out_of_order
 from observer.policy.policies import Retention
 from observer.purge import deleted, expire, recognised, size_cap
 from observer.purge.databases import APPLIED

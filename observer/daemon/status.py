@@ -22,8 +22,7 @@ from observer.core.text import counted, listed
 from observer.importers.queued import queued
 from observer.ingest.decode import unknown_client
 from observer.policy import Policies
-from observer.policy.parse import PolicyProblem
-from observer.policy.policies import asked_for
+from observer.policy.policies import PolicyProblem, asked_for
 from observer.purge import size_cap
 from observer.repair.losses import recent
 from observer.spool import refusals

@@ -25,7 +25,7 @@ from observer.core.paths import Home
 from observer.doctor.diagnosis import Diagnosis, well, wrong
 from observer.doctor.terminal import type_lines
 from observer.git.launch import launch
-from observer.ingest.probe import ANSWER
+from observer.ingest.pipeline import ANSWER
 from observer.store.database import SqliteStore
 from observer.views.hook_output import ANYONES, mirror
 

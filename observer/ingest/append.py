@@ -1,21 +1,45 @@
-"""From prepared events to the log: project, session, duplicates, append; steps 5 and 7."""
+"""From prepared events to the log: project, session, duplicates, append; steps 5 and 7.
+
+Whose commit it is, where nothing names a session: some agents mark their shells without naming the
+session (Cline), others do not mark them (Droid). What the sessions of the project were doing at
+that moment decides, and where that leaves a choice, nothing does. A project whose folder is gone is
+that of the repository with the commits it made.
+
+A client that was started above several repositories reports prompts, replies and ends from its own
+folder, but edits and commands of where these are. The turns that worked in a repository, and the
+end, are repeated there: a copy is an event like any other, so that a rebuild, a search and a purge
+of one project need not know of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
-from observer.core.events import Event, Outcome, SessionEnd, kind_of
-from observer.core.model import UNASSIGNED, Place, Receipt, Recorded, Session
-from observer.core.routes import is_imported
-from observer.git.status import uncommitted_paths
-from observer.ingest.commit_sessions import (
-    WORKING_MS,
-    lacks_session,
-    project_of_commits,
-    with_session_at_work,
+from observer.core.errors import NotFound
+from observer.core.events import (
+    Command,
+    Commit,
+    Event,
+    FileWrite,
+    Intent,
+    Outcome,
+    Prompt,
+    Reply,
+    SessionEnd,
+    kind_of,
 )
+from observer.core.model import UNASSIGNED, Place, Project, Receipt, Recorded, Session
+from observer.core.paths import is_inside
+from observer.core.routes import COPIED, first_id, is_imported
+from observer.core.text import is_within
+from observer.git.process import git_output
+from observer.git.status import uncommitted_paths
 from observer.ingest.duplicates import (
     LONGEST_MS,
     SHELLS,
@@ -30,12 +54,13 @@ from observer.ingest.duplicates import (
     window_ms,
 )
 from observer.ingest.projection import Embedder, Projection
-from observer.ingest.shared_turns import copy_of, ended_in, may_share, said_before, said_for
 from observer.observations.event_record import EventRecord
-from observer.observations.session_lifecycle import continues
+from observer.observations.session_lifecycle import SYNTHETIC, continues
 from observer.projects import match_project, missing_roots, new_project, update_project
-from observer.projects.gone import gone_root, is_same_or_inside, local_spelling
+from observer.projects.gone import gone_root, is_same_or_inside, local_spelling, printed_commits
 from observer.projects.identity import place_name
+from observer.shell.command_line import parse_command_line
+from observer.store.reader import StoreReader
 from observer.store.tombstones import Tombstones, places_of
 from observer.store.writer import Writer
 
@@ -293,3 +318,212 @@ class EventAppender:
         )
         found = find_typed(event, list(near))
         return found.id if found else ""
+
+
+WORKING_MS = 60 * 60_000
+"""As long after its last event a session may still be at work on one command."""
+CALL_MS = 5 * 60_000
+"""As long a call of git may take, with the hooks that it runs."""
+COMMITS = 100
+"""Newest commits of a repository that are looked for in what sessions of missing folders saw."""
+_MADE = frozenset({"commit", "cherry-pick", "revert"})
+_GIT = re.compile(r"\bgit\b")
+
+Newest = Callable[[Session], Sequence[Recorded]]
+"""Returns the newest event of a session, or none."""
+
+
+def lacks_session(event: Event) -> bool:
+    """Return True for a commit made here that no agent's session is named for."""
+    body = event.body
+    is_named = bool(event.session) and event.author == "agent"
+    return isinstance(body, Commit) and body.action in _MADE and not is_named
+
+
+def with_session_at_work(
+    event: Event, root: str, sessions: Iterable[Session], newest: Newest
+) -> Event:
+    """Return a commit as of the session that was making it, if that is certain.
+
+    Of a named agent that is its only session at work in the work tree at `root`; of anybody else
+    one whose newest event is a call of git that has not ended.
+    """
+    near = [one for one in sessions if _is_at_work(one, event.at_ms) and _is_in(one, root)]
+    if event.author == "agent":
+        found = [one for one in near if one.client == event.client]
+    else:
+        found = [one for one in near if _calls_git(newest(one), event.at_ms)]
+    if len(found) != 1:
+        return event
+    return replace(event, client=found[0].client, session=found[0].external, author="agent")
+
+
+def project_of_commits(
+    reader: StoreReader, place: Place, projects: Iterable[Project]
+) -> Project | None:
+    """Return the project of missing folders where commits of a repository were made.
+
+    That is where git printed one's hash when it was made; None if it was in none of them.
+    """
+    gone = {
+        one.id: one for one in projects if one.roots and not any(map(os.path.lexists, one.roots))
+    }
+    found = (
+        session.project_id
+        for commit, at_ms in (_commits(place.root) if place.git and gone else ())
+        for session in map(reader.session, reader.sessions_between(at_ms, at_ms + CALL_MS))
+        if session and session.project_id in gone
+        for one in reader.recorded_near(
+            session.id, from_ms=at_ms, to_ms=at_ms + CALL_MS, kind="command"
+        )
+        if isinstance(one.event.body, Command)
+        and any(map(commit.startswith, printed_commits(one.event.body.output)))
+    )
+    return gone.get(next(found, 0))
+
+
+def _commits(root: str) -> list[tuple[str, int]]:
+    """Return the newest commits of a repository, each with when it was written, in ms."""
+    try:
+        said = git_output(root, "log", "--all", f"-{COMMITS}", "--format=%H %at")
+    except NotFound:
+        return []
+    pairs = map(str.split, (said or "").splitlines())
+    return [(commit, int(at_s) * 1000) for commit, at_s in pairs]
+
+
+def _is_at_work(session: Session, at_ms: int) -> bool:
+    is_begun = session.started_ms <= at_ms <= session.last_ms + WORKING_MS
+    return is_begun and (session.ended_ms is None or at_ms <= session.ended_ms)
+
+
+def _is_in(session: Session, root: str) -> bool:
+    return not session.cwd or is_within(session.cwd, (root,))
+
+
+def _calls_git(newest: Sequence[Recorded], at_ms: int) -> bool:
+    for recorded in newest:
+        body = recorded.event.body
+        if isinstance(body, Intent) and isinstance(body.of, Command):
+            is_open = 0 <= at_ms - recorded.event.at_ms <= CALL_MS
+            return is_open and _GIT.search(body.of.command) is not None
+    return False
+
+
+Runs = Mapping[int, Session]
+"""What one session of a client is in each project where it left an event, by the project's id."""
+
+
+def may_share(event: Event) -> bool:
+    """Return True if a session is named for an event, and it is no copy."""
+    is_named = bool(event.session) and not event.session.startswith(SYNTHETIC)
+    return is_named and first_id(event.id) == event.id
+
+
+def copy_of(event: Event, project: Project, root: str) -> Event:
+    """Return something said as it would have been reported from the root of a project.
+
+    What its turn used is counted once, where it was reported.
+    """
+    said = event.body
+    return replace(
+        event,
+        id=f"{first_id(event.id)}{COPIED}{project.uuid}",
+        cwd=root,
+        roots=(),
+        body=replace(said, usage=None) if isinstance(said, Reply) else said,
+    )
+
+
+def said_before(event: Event, place: tuple[int, str], runs: Runs, log: StoreReader) -> list[Event]:
+    """Return what was said in the turn of an event that is work, and is not in its project.
+
+    Args:
+        event: any event.
+        place: its project, and the root of that.
+        runs: its session in all projects that know it.
+        log: the events before it.
+    """
+    project_id, root = place
+    if not _is_work(event) or not _is_above(runs, project_id, root):
+        return []
+    return _missing(_turn(event.at_ms, runs, log), project_id)
+
+
+def said_for(event: Event, runs: Runs, log: StoreReader) -> Iterator[tuple[int, str, Event]]:
+    """Yield what was said in the turn of a prompt or a reply for each project that it worked in.
+
+    With the project and its root, if it is not there.
+
+    Args:
+        event: any event.
+        runs: its session in all projects that know it.
+        log: the events until it, which itself is the last.
+    """
+    if not isinstance(event.body, Prompt | Reply) or not runs:
+        return
+    turn = _turn(event.at_ms, runs, log)
+    until_ms = _next_prompt_ms(event.at_ms, runs, log) - 1
+    for project_id, session in runs.items() if turn else ():
+        since_ms = turn[0].event.at_ms
+        near = log.recorded_near(session.id, from_ms=since_ms, to_ms=until_ms)
+        root = next((one.root for one in near if _is_work(one.event)), "")
+        if root and _is_above(runs, project_id, root):
+            yield from ((project_id, root, one) for one in _missing(turn, project_id))
+
+
+def ended_in(project_id: int, runs: Runs, log: StoreReader) -> Iterator[tuple[int, str]]:
+    """Yield the other projects in which a session goes on that has ended, each with its root."""
+    for other, session in runs.items():
+        if other != project_id and session.ended_ms is None:
+            last = log.recorded_near(session.id, from_ms=0, to_ms=sys.maxsize, newest=1)
+            yield from ((other, one.root) for one in last if one.root)
+
+
+def _is_work(event: Event) -> bool:
+    """Return True if an event is of an act that does more than look."""
+    body = event.body.of if isinstance(event.body, Intent) else event.body
+    if isinstance(body, Command):
+        return not parse_command_line(body.command).is_routine
+    return isinstance(body, FileWrite | Commit)
+
+
+def _is_above(runs: Runs, project_id: int, root: str) -> bool:
+    """Return True if a session was in a folder above the root of a project."""
+    folders = {one.cwd for other, one in runs.items() if other != project_id and one.cwd}
+    return bool(root) and any(is_inside(root, os.path.realpath(folder)) for folder in folders)
+
+
+def _turn(at_ms: int, runs: Runs, log: StoreReader) -> Sequence[Recorded]:
+    """Return the prompt that stood at a time, and its replies, with all copies."""
+    until_ms = _next_prompt_ms(at_ms, runs, log) - 1
+    asked = [
+        one
+        for session in runs.values()
+        for one in log.recorded_near(session.id, from_ms=0, to_ms=at_ms, kind="prompt", newest=1)
+    ]
+    since_ms = max((one.event.at_ms for one in asked), default=0)
+    answered = (
+        one
+        for session in runs.values() if asked
+        for one in log.recorded_near(session.id, from_ms=since_ms, to_ms=until_ms, kind="reply")
+    )  # fmt: skip
+    return [*(one for one in asked if one.event.at_ms == since_ms), *answered]
+
+
+def _next_prompt_ms(at_ms: int, runs: Runs, log: StoreReader) -> int:
+    later = (
+        one.event.at_ms
+        for session in runs.values()
+        if session.last_ms > at_ms
+        for one in log.recorded_near(
+            session.id, from_ms=at_ms + 1, to_ms=sys.maxsize, kind="prompt"
+        )
+    )
+    return min(later, default=sys.maxsize)
+
+
+def _missing(turn: Sequence[Recorded], project_id: int) -> list[Event]:
+    there = {first_id(one.event.id) for one in turn if one.project_id == project_id}
+    said = {first_id(one.event.id): one.event for one in turn}
+    return [event for name, event in said.items() if name not in there]

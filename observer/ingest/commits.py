@@ -3,26 +3,38 @@
 Of a pull, merge, rebase or checkout the hook reports the last commit alone; those of a reset, which
 has no hook, come in with what git does next. All have their own authors and times, as in an import,
 and no session here.
+
+Hooks do not run for `git -c core.hooksPath=/dev/null commit`, nor in a shell whose git has no
+configuration: `unreported_commits` finds those by what HEAD moved over since it was last seen. The
+reflog says which were made here, and how; what a pull or a merge brought in is its authors'. A
+hook's report of the same commit has the same `dedup`.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import pairwise, takewhile
+from typing import Literal, TypeAlias
 
 from msgspec.structs import replace
 
 from observer.core.errors import ObserverError
-from observer.core.events import Checkout, Commit, Custom, Event
-from observer.core.model import Place
+from observer.core.events import AnyBody, Checkout, Command, Commit, Custom, Event, Rewrite
+from observer.core.model import Place, Recorded
+from observer.git.commit_diffs import is_related
 from observer.git.log import (
+    RESET,
+    HeadMove,
     commit_history,
     count_commits,
     head_before_resets,
     head_moves,
     rebased_commits,
 )
+from observer.git.process import git_output
 
 ROUTE = "git/import"
 
@@ -132,4 +144,139 @@ def _rest(event: Event, total: int, *, key: str) -> Event:
         body=Custom(name="pulled", text=said),
         dedup=f"pulled:{key}",
         since="",
+    )
+
+
+REFLOG_ROUTE = "git/reflog"
+NO_COMMIT = "0" * 40
+"""Where HEAD is before the first commit."""
+
+_Action: TypeAlias = Literal["commit", "merge", "cherry-pick", "revert"]
+_AMENDED = re.compile(r"commit \(amend\): ")
+_REBASED = re.compile(r"[^:]*\((?:pick|squash|fixup|reword|edit|continue)\): ")
+_BROUGHT = re.compile(r"(?:pull|merge)\b")
+_MADE: tuple[tuple[re.Pattern[str], _Action], ...] = (
+    (re.compile(r"(?:commit|am)(?: \(\w+\))?: "), "commit"),
+    (_REBASED, "commit"),
+    (re.compile(r"cherry-pick: "), "cherry-pick"),
+    (re.compile(r"revert: "), "revert"),
+    (re.compile(r"(?:pull|merge)\b.*: Merge made"), "merge"),
+)
+_HASH = re.compile(r"\b[0-9a-f]{7,64}\b")
+
+
+def unreported_commits(place: Place, since: str) -> list[Event]:
+    """Return what HEAD of a work tree gained since it stood at a commit, parents before children.
+
+    The newest `MOST` commits, and one event for those that others replaced or a reset took off.
+    Nothing is returned of what was only checked out, or where that commit is not in the repository
+    any more.
+
+    Args:
+        place: the work tree, as it is now.
+        since: the commit, `NO_COMMIT` before the first one.
+
+    Raises:
+        ObserverError: the repository cannot be read.
+    """
+    if since != NO_COMMIT and not is_related(place.root, since, place.commit):
+        return []
+    moves = head_moves(place.root)
+    made = {move.to: action for move in moves if (action := _action(move.message))}
+    later = takewhile(lambda move: move.to != since, moves)
+    is_brought = any(_BROUGHT.match(move.message) for move in later)
+    came = [
+        each
+        for each in commit_history(place.root, since=since, to=place.commit, at_most=MOST)
+        if is_brought or each[1].hash in made
+    ]
+    amended, rebased = _replaced(place, since, moves, [commit for _, commit in came])
+    events = [
+        replace(event, body=_as_made(event.body, made), route=REFLOG_ROUTE, branch=place.branch)
+        for event in import_events(place, came)
+        if event.dedup.removeprefix("commit:") not in rebased.values()
+    ]
+    pairs = {"amend": amended, "rebase": rebased}
+    events += [_rewrite(place, came[-1][0], *each) for each in pairs.items() if each[1]]
+    return [*_dropped(place, since, moves, {**amended, **rebased}), *events]
+
+
+def _dropped(
+    place: Place, since: str, moves: Sequence[HeadMove], replaced: Container[str]
+) -> Iterator[Event]:
+    """Yield the rewrite of the commits that a reset took off HEAD, and that no branch has."""
+    later = takewhile(lambda move: move.to != since, moves)
+    reset = next((move for move in later if move.message.startswith(RESET)), None)
+    if reset is None or since == NO_COMMIT:
+        return
+    kept = ("--not", "HEAD", "--branches", "--tags", "--remotes", "--")
+    lost = (git_output(place.root, "rev-list", f"-{MOST}", since, *kept) or "").split()
+    if dropped := {commit: "" for commit in lost if commit not in replaced}:
+        # The reflog has no milliseconds, a hook's report of the commit before has.
+        yield _rewrite(place, reset.at_s * 1000 + 999, "reset", dropped)
+
+
+def with_session(event: Event, commands: Sequence[Recorded]) -> Event:
+    """Return a commit as of the session whose command printed its hash, as `git commit` does."""
+    body = event.body
+    if isinstance(body, Commit) and body.action != "import":
+        for recorded in commands:
+            if recorded.event.session and _prints(recorded.event, body.hash):
+                by = recorded.event
+                return replace(event, client=by.client, session=by.session, author=by.author)
+    return event
+
+
+def _prints(event: Event, commit: str) -> bool:
+    body = event.body
+    if not isinstance(body, Command) or "git" not in body.command:
+        return False
+    return any(commit.startswith(word) for word in _HASH.findall(body.output))
+
+
+def _action(message: str) -> _Action | None:
+    """Return how a commit was made to which HEAD moved, None if it was there before."""
+    return next((action for pattern, action in _MADE if pattern.match(message)), None)
+
+
+def _as_made(body: AnyBody, made: Mapping[str, _Action]) -> AnyBody:
+    if isinstance(body, Commit) and body.hash in made:
+        return replace(body, action=made[body.hash])
+    return body
+
+
+def _replaced(
+    place: Place, since: str, moves: Sequence[HeadMove], came: Sequence[Commit]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return which commits replaced which that HEAD had, by amending and by rebasing."""
+    if since == NO_COMMIT:
+        return {}, {}
+    lost = {
+        (commit.author, commit.authored_ms, commit.subject): commit.hash
+        for _, commit in commit_history(place.root, since=place.commit, to=since, at_most=MOST)
+    }
+    before = {new.to: old.to for new, old in pairwise(moves)}
+    amended, rebased = dict[str, str](), dict[str, str]()
+    for commit in came:
+        how = [move.message for move in moves if move.to == commit.hash]
+        old = lost.get((commit.author, commit.authored_ms, commit.subject), "")
+        if old and any(map(_REBASED.match, how)):
+            rebased[old] = commit.hash
+        elif any(map(_AMENDED.match, how)) and before.get(commit.hash) in lost.values():
+            amended[before[commit.hash]] = commit.hash
+    return amended, rebased
+
+
+def _rewrite(place: Place, at_ms: int, reason: str, pairs: Mapping[str, str]) -> Event:
+    old, new = list(pairs.items())[-1]
+    return Event(
+        id=f"rewrite-{old}-{new}",
+        at_ms=at_ms,
+        client="git",
+        body=Rewrite(reason=reason, pairs=tuple(pairs.items())),
+        cwd=place.root,
+        route=REFLOG_ROUTE,
+        dedup=f"rewrite:{old}:{new}",
+        author="person",
+        branch=place.branch,
     )

@@ -1,15 +1,21 @@
-"""Decodes the bytes of a spool entry into events: step 3 of ingestion.
+"""Decodes the bytes of a spool entry into events (step 3 of ingestion), and owns their size.
 
 The same bytes always give the same events. What cannot be decoded raises `Undecodable`, and nothing
 else is ever raised.
+
+No payload, however large, makes a large row: `cut_texts` comes before redaction, so that no pattern
+meets a gigabyte, and `truncate` after it, exactly to the cap. What is cut is the middle, and the
+text says so. The names of an event (`id`, `session`, `dedup` …) are short by then and stay whole.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar, cast
 
+import msgspec
 from msgspec import structs
 
 from observer import __version__
@@ -18,10 +24,19 @@ from observer.clients.envelope import Envelope, Object, parse
 from observer.clients.payload import NOTHING, quoted
 from observer.clients.registry import clients
 from observer.core.errors import Undecodable
-from observer.core.events import Compaction, Custom, Event, Reply, SessionEnd, SessionStart
+from observer.core.events import (
+    AnyBody,
+    Commit,
+    Compaction,
+    Custom,
+    Event,
+    Reply,
+    SessionEnd,
+    SessionStart,
+)
 from observer.core.json_text import dump, load
 from observer.core.routes import plugin_route
-from observer.ingest.truncate import cut_texts
+from observer.core.value import Value
 
 SLACK = 4
 """A string longer than this many caps is cut before redaction, to more than `truncate` keeps."""
@@ -179,3 +194,203 @@ def _named(event: Event) -> Event:
 
 def _digest(name: str) -> str:
     return f"{name[:100]}…{hashlib.sha256(name.encode()).hexdigest()}"
+
+
+ELEMENT_BYTES = 128
+"""A list keeps at most one element per this many bytes of the cap."""
+
+ELEMENT_COST = 2
+"""What a list element counts beside its text, so that a million empty ones are large too."""
+
+_PER_LIST = 16  # a list inside a list (symbols of one file) leaves room for its neighbours
+_CUT = re.compile(r"\[… ([\d,]{1,20}) characters cut …\]")
+_OPEN, _CLOSE = "<private>", "</private>"
+_T = TypeVar("_T")
+
+
+class _Content(Value):
+    """What of an event can be long."""
+
+    body: AnyBody
+    cwd: str
+    roots: tuple[str, ...]
+
+
+def truncate(event: Event, cap_bytes: int) -> Event:
+    """Return the event with at most `cap_bytes` of text (UTF-8) in body, cwd and roots together.
+
+    Short texts are kept whole; long ones share what is left, head and tail. Idempotent.
+
+    Args:
+        event: redacted: a cut through a secret would hide it from the patterns.
+        cap_bytes: 1,024 at least.
+    """
+    if len(msgspec.json.encode(event)) <= cap_bytes:
+        return event
+    content = _content(event)
+    sizes, elements = _measured(content)
+    if sum(sizes) + ELEMENT_COST * elements <= cap_bytes:
+        return event
+    thinned = _with_unlisted(_Thinner(cap_bytes // ELEMENT_BYTES).thin(content), content)
+    sizes, elements = _measured(thinned)
+    limit = _level(sorted(sizes), cap_bytes - ELEMENT_COST * elements)
+    return _with(event, _mapped(thinned, lambda text: cut(text, limit)))
+
+
+def cut_texts(event: Event, most: int) -> Event:
+    """Cut every text beyond `most` characters to its first and last `most / 2`.
+
+    A `<private>` span that the cut falls into stays private on both sides of it.
+    """
+
+    def change(text: str) -> str:
+        return text if len(text) <= most else _trimmed(text, most // 2)
+
+    return _with(event, _mapped(_content(event), change))
+
+
+def cut(text: str, limit_bytes: int) -> str:
+    """Return head and tail of a text in at most `limit_bytes` of UTF-8, the cut stated between."""
+    data = text.encode()
+    if len(data) <= limit_bytes:
+        return text
+    mark = _mark(len(text) + _cut_before(text))
+    room = limit_bytes - _bytes(mark)
+    if room < _bytes(mark):
+        return data[: limit_bytes - 3].decode(errors="ignore") + "…"
+    head = data[: room // 2].decode(errors="ignore")
+    tail = data[-(room // 2) :].decode(errors="ignore")
+    middle = text[len(head) : -len(tail)]
+    return head + _mark(len(middle) + _cut_before(middle)) + tail
+
+
+def _content(event: Event) -> _Content:
+    return _Content(body=event.body, cwd=event.cwd, roots=event.roots)
+
+
+def _with(event: Event, content: _Content) -> Event:
+    return structs.replace(event, body=content.body, cwd=content.cwd, roots=content.roots)
+
+
+def _mark(characters: int) -> str:
+    return f"[… {characters:,} characters cut …]"
+
+
+def _cut_before(text: str) -> int:
+    """Count what earlier cuts took, less the marks that stand for it."""
+    return sum(int(found[1].replace(",", "")) - len(found[0]) for found in _CUT.finditer(text))
+
+
+def _trimmed(text: str, each: int) -> str:
+    head, tail = text[:each], text[-each:]
+    if _is_open(head):
+        head += _CLOSE
+    if _is_open(text[:-each]):
+        tail = _OPEN + tail
+    return head + _mark(len(text) - 2 * each) + tail
+
+
+def _is_open(text: str) -> bool:
+    lowered = text.lower()
+    return lowered.rfind(_OPEN) > lowered.rfind(_CLOSE)
+
+
+class _Thinner:
+    """Drops the elements of lists beyond a number for the whole event, and says how many."""
+
+    def __init__(self, elements: int) -> None:
+        self._left = elements
+
+    def thin(self, value: _T, *, depth: int = 0) -> _T:
+        if isinstance(value, Value):
+            return cast("_T", _rebuilt(value, lambda field: self.thin(field, depth=depth)))
+        if isinstance(value, tuple):
+            return cast("_T", self._fewer(value, depth))
+        return value
+
+    def _fewer(self, values: tuple[object, ...], depth: int) -> tuple[object, ...]:
+        most = len(values) if depth == 0 else _PER_LIST
+        kept: list[object] = []
+        for value in values[:most]:
+            if self._left <= 0:
+                break
+            self._left -= 1
+            kept.append(self.thin(value, depth=depth + 1) if isinstance(value, Value) else value)
+        return (*kept, *_ellipsis(values[len(kept) :]))
+
+
+def _ellipsis(left_out: tuple[object, ...]) -> tuple[object, ...]:
+    """Return an element of the same type that says how many are missing, or nothing."""
+    if not left_out:
+        return ()
+    words = f"[… {len(left_out):,} more …]"
+    sample = left_out[0]
+    if isinstance(sample, Value):
+        return (type(sample)(**{structs.fields(sample)[0].name: words}),)
+    return (words,) if isinstance(sample, str) else ((words, ""),)
+
+
+def _with_unlisted(thinned: _Content, whole: _Content) -> _Content:
+    """Say of a commit what the files that were left out come to, in place of their number."""
+    kept, body = thinned.body, whole.body
+    if not (isinstance(kept, Commit) and isinstance(body, Commit)):
+        return thinned
+    if [one.path for one in kept.files] == [one.path for one in body.files]:
+        return thinned
+    listed = kept.files[:-1]
+    left, (files, added, removed) = body.files[len(listed) :], body.unlisted
+    unlisted = (
+        files + len(left),
+        added + sum(file.added or 0 for file in left),
+        removed + sum(file.removed or 0 for file in left),
+    )
+    return structs.replace(thinned, body=structs.replace(kept, files=listed, unlisted=unlisted))
+
+
+def _level(sizes: list[int], total: int) -> int:
+    """Return the largest size at which texts may be cut so that all together fit `total`.
+
+    Source: water filling; `sizes` ascending.
+    """
+    left = total
+    for position, size in enumerate(sizes):
+        share = left // (len(sizes) - position)
+        if size > share:
+            return share
+        left -= size
+    return total
+
+
+def _mapped(value: _T, change: Callable[[str], str]) -> _T:
+    if isinstance(value, str):
+        return cast("_T", change(value))
+    if isinstance(value, tuple):
+        return cast("_T", tuple(_mapped(each, change) for each in value))
+    if isinstance(value, Value):
+        return cast("_T", _rebuilt(value, lambda field: _mapped(field, change)))
+    return value
+
+
+def _rebuilt(value: Value, change: Callable[[object], object]) -> Value:
+    return type(value)(**{name: change(getattr(value, name)) for name in value.__struct_fields__})
+
+
+def _measured(value: Value) -> tuple[list[int], int]:
+    """Return the size of every text inside, and how many list elements there are."""
+    sizes: list[int] = []
+    elements = 0
+    waiting: list[object] = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            sizes.append(_bytes(part))
+        elif isinstance(part, tuple):
+            elements += len(part)
+            waiting.extend(part)
+        elif isinstance(part, Value):
+            waiting.extend(structs.astuple(part))
+    return sizes, elements
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode())

@@ -1,20 +1,28 @@
 """Steps 3 to 5 of an event's way, as far as no store is needed: decode, redact, truncate, locate.
 
 Looks at the disk and at nothing else, so that any process can do it, and may do it again.
+
+Of observer's own commands what they say is in the memory already, and only there: `observer
+remember …` and `observer purge …` are kept without their words, and what observer answered is not
+kept at all: a copy in the log would outlive the note's being forgotten, and show to all what is one
+person's. Where a line is too twisted to read, more of it goes.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from observer.core.config import Settings
 from observer.core.errors import NotFound, Undecodable
 from observer.core.events import (
+    Command,
     Commit,
     Event,
     FileRead,
@@ -29,11 +37,9 @@ from observer.core.routes import is_imported
 from observer.git.log import read_commit
 from observer.git.objects import existing
 from observer.ingest.commits import incoming_commits, is_reported, without_owner
-from observer.ingest.decode import decode
+from observer.ingest.decode import decode, truncate
 from observer.ingest.file_changes import with_symbols
 from observer.ingest.secret_files import SecretFiles
-from observer.ingest.self_commands import strip_self_commands
-from observer.ingest.truncate import truncate
 from observer.observations.event_record import NOWHERE, EventRecord
 from observer.policy import Policies, Policy, apply_policy, is_captured, unexcluded_files
 from observer.policy.apply import Exclusion
@@ -241,3 +247,80 @@ class EventPreparer:
                 commit = msgspec.structs.replace(commit, action=action)
         files = unexcluded_files(self._exclusion.beside(commit.files, place.root), policy)
         return commit if files == commit.files else msgspec.structs.replace(commit, files=files)
+
+
+_OPTION = r"-\S{1,200}\s+"
+_QUOTED = r"\"[^\"\n]{0,500}\"|'[^'\n]{0,500}'"
+_LAUNCHER = (
+    r"(?:\S{0,200}/)?(?:python[\d.]*|py|uvx?|pipx|poetry|pdm|hatch|conda|micromamba|sudo|doas|env|time"
+    r"|timeout|nice|nohup|stdbuf|xargs|command|exec|builtin|run|tool|watch|wsl"
+    r"|then|do|else|if|elif|while|until|and|or|not|begin|!|\{|\()"
+)
+_SCRIPT = re.compile(
+    r"(?:\b(?:ba|z|da|k|fi)?sh\s+(?:-\S+\s+){0,4}-\w{0,8}c|\beval|\bssh\s[^\n;|&\"']{1,200}"
+    r"|\bsu\s[^\n;|&\"']{0,200}-c)\s*[\"']|[$<>]\(|`"
+)
+"""Where commands begin in quotes or brackets of their own: where one ends there cannot be known."""
+_OWN = re.compile(
+    rf"""
+    (?:{_SCRIPT.pattern}|(?P<pipe>(?<!\|)\|&?(?!\|))|[;&|({{]|^)\s{{0,99}}+
+    (?:(?:[A-Za-z_]\w*=(?:{_QUOTED}|[^\s\"'])*|{_LAUNCHER}|\d+[smhd]?)\s+
+       (?:{_OPTION}(?:(?!-|\S*observer\s)[^\s;|&]{{1,200}}\s+)?){{0,6}}){{0,8}}
+    [\"']?(?:[^\s\"';|&]{{0,200}}/)?observer(?:-memory)?
+    (?:\.exe|\.__main__|[@=]=?[\w.]{{1,30}})?[\"']?
+    (?:[ \t]+-\S{{1,200}})*[ \t]+(?:\\\n[ \t]*)?[\"']?
+    (?:(?P<writes>remember|note|forget|purge)
+      |recall|search|timeline|show|why|context|sessions|usage|export)\b[\"']?
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+_WORDS = re.compile(
+    r"(?:'(?:\\'|[^'])*(?:'|\Z)|\"(?:\\.|[^\"\\])*(?:\"|\Z)|\\.|[<>]&\d?|&>|[^'\"\\;|&\n])*",
+    re.DOTALL,
+)
+"""What belongs to one command; quotes that nobody closes hold all that follows."""
+_LEFT_OUT = " …"
+
+
+def strip_self_commands(event: Event) -> Event:
+    """Return the event without what a command gave to observer, and without the answer.
+
+    The event itself where there is nothing of the kind.
+    """
+    body = event.body
+    act = body.of if isinstance(body, Intent) else body
+    if not isinstance(act, Command) or (quiet := _quiet(act)) is act:
+        return event
+    return replace(event, body=replace(body, of=quiet) if isinstance(body, Intent) else quiet)
+
+
+def _quiet(command: Command) -> Command:
+    line = command.command
+    if "observer" not in line or _OWN.search(line) is None:
+        return command
+    stripped = _without_words(line)
+    said = command.description if stripped == line else ""
+    return replace(command, command=stripped, output="", description=said)
+
+
+def _without_words(line: str) -> str:
+    """Return a command line without the words of notes; what is piped into one goes with them."""
+    kept = ""
+    at = 0
+    script = _SCRIPT.search(line)
+    plain_until = script.start() if script else len(line)
+    for found in _OWN.finditer(line):
+        if found["writes"] and found.start() >= at:
+            piped = found.end("pipe")
+            kept = (
+                line[piped : found.end()].lstrip() if piped > 0 else kept + line[at : found.end()]
+            )
+            kept += _LEFT_OUT
+            at = _end_of_words(line, found) if found.start() < plain_until else len(line)
+    return kept + line[at:]
+
+
+def _end_of_words(line: str, found: re.Match[str]) -> int:
+    words = next(_WORDS.finditer(line, found.end()))[0]
+    has_document = "<<" in words or (found["pipe"] and "<<" in line[: found.start()])
+    return len(line) if has_document else found.end() + len(words.rstrip())

@@ -1,26 +1,58 @@
-"""From recorded events to items and sessions: step 6, the same fold live and in a rebuild."""
+"""From recorded events to items and sessions: step 6, the same fold live and in a rebuild.
+
+`ProjectHistory` carries the state of each project, from which fixes follow. `LaterWork` finds the
+sessions whose open work is taken up later: one that is over learns of a commit of its changes, and
+that its plan was begun. `NoteProjection` applies events to notes: a live event makes of a note what
+a fold of its whole history does, so that a rebuild, an undo and a look into the past agree. Nothing
+depends on how the log is cut into transactions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 from msgspec.structs import replace
 
-from observer.core.events import Enriched, Forget, Outcome, Remember, Triage, Undo
-from observer.core.filters import Filters
+from observer.core.events import (
+    Command,
+    Commit,
+    Enriched,
+    FileWrite,
+    Forget,
+    Outcome,
+    Prompt,
+    Remember,
+    Triage,
+    Undo,
+)
+from observer.core.filters import RECORDED_KINDS, Filters
 from observer.core.model import Enrichment, Item, Recorded, Session
-from observer.ingest.derived import LaterWork, NoteProjection, ProjectHistory, discarding
-from observer.observations import inverse_edits, session_commits, turns
+from observer.core.paths import is_inside
+from observer.core.text import is_within, relative
+from observer.observations import (
+    event_text,
+    git_commands,
+    inverse_edits,
+    project_state,
+    prompts,
+    session_commits,
+    session_state,
+    turns,
+)
+from observer.observations.analysis import analysis_of
 from observer.observations.drafts import enrichment
-from observer.observations.note_reducer import OnNote, forgotten
+from observer.observations.git_commands import GitOperation
+from observer.observations.note_reducer import OnNote, changed, folded, forgotten, note
+from observer.observations.project_reducer import ProjectReducer
 from observer.observations.prompt_injection import suspicion, with_suspicion
 from observer.observations.session_lifecycle import begin
 from observer.observations.session_reducer import Items, SessionReducer
-from observer.observations.session_state import PendingTool
+from observer.observations.session_state import PendingTool, SessionState
 from observer.observations.summary import summarize
 from observer.observations.tool_pairing import result_of
+from observer.store.reader import StoreReader
 from observer.store.writer import Writer
 
 TURNS = 100
@@ -57,10 +89,8 @@ def put_embedded(writer: Writer, items: Sequence[Item], embedder: Embedder | Non
     if embedder is None:
         writer.put_items(items)
         return
-    vectors = embedder.begin(
-        [one for one in items if one.deleted_ms is None and one.kind != "record"]
-    )
-    writer.put_items(items, model=embedder.id, vectors=vectors)
+    found = [one for one in items if one.deleted_ms is None and one.kind != "record"]
+    writer.put_items(items, model=embedder.id, vectors=embedder.begin(found))
 
 
 class Projection:
@@ -87,11 +117,11 @@ class Projection:
         One that came late says nothing of what is so now, until its project is derived anew.
         """
         self._notes.put()
-        is_late = self._history.is_late(recorded)
+        is_late = self._history.arc(recorded.project_id).is_late(recorded)
         fold = self._fold(recorded)
         whole, drafted = fold.add_paired(recorded)
         arcs = () if is_late else self._history.add(whole, drafted)
-        fold.learn(arcs, self._history.failures(whole.project_id))
+        fold.learn(arcs, self._history.arc(whole.project_id).state.failures)
         if not is_late:
             self._take_up(recorded, whole, drafted)
             self._take_back(whole, (*drafted, *arcs))
@@ -103,7 +133,7 @@ class Projection:
 
     def _demote(self, answer: Item) -> None:
         """Make records of an answer and the one before, if they belong to a procedure."""
-        of = self._history.of_procedure(answer)
+        of = self._history.arc(answer.project_id or 0).of_procedure(answer)
         found = (self._items.get(item_id) or self._writer.item(item_id) for item_id in of)
         self._items |= {one.id: replace(one, kind="record") for one in found if one}
 
@@ -162,8 +192,8 @@ class Projection:
         own = [whole.session_id] if back and whole.session_id else []
         for session_id in [*own, *self._later.discarded(whole, gone, self._folds)]:
             self._fold_of(session_id).discard(gone)
-        for session_id in list(self._later.begun(recorded, self._folds)):
-            self._fold_of(session_id).begin_plan()
+        for begun in list(self._later.begun(recorded, self._folds)):
+            self._fold_of(begun).begin_plan()
 
     def _take_back(self, whole: Recorded, made: Items) -> None:
         """Mark in the sessions that had a part in it what an event takes back or replaces."""
@@ -224,7 +254,11 @@ class Projection:
         absent = [item_id for item_id in self._enriched if item_id not in self._items]
         self._items |= {item.id: item for item in self._writer.items(absent)}
         known = {**self._writer.enrichments(list(self._items)), **self._enriched}
-        written = {item_id: one for item_id, one in known.items() if not _is_suspicious(one)}
+        written = {  # a model may have repeated instructions that it had read
+            item_id: one
+            for item_id, one in known.items()
+            if not suspicion(f"{one.narrative}\n{one.learned}\n{one.next_steps}")
+        }
         for item_id in written.keys() & self._items.keys():
             self._items[item_id] = replace(self._items[item_id], enrichment=written[item_id])
 
@@ -267,14 +301,14 @@ def rebuild(
     `StoreReader.by_time`. `advance` is called with the number of further events.
     """
     writer.clear_projection()
-    return _derive_by_time(writer, embedder, None, advance)
+    return _derive(writer, writer.by_time(None), embedder, advance)
 
 
 def derive_after(writer: Writer, seen: int) -> None:
     """Derive the items of the events after `seen`, a `seq`, in the order of the log."""
     while batch := writer.log(after_seq=seen):
         seen = batch[-1].seq
-        _derive(writer, batch, None, lambda _: None)
+        _derive(writer, [batch], None, lambda _: None)
 
 
 def derive_projects(
@@ -284,7 +318,7 @@ def derive_projects(
 
     Nothing that happened in another project may bear on them: see `purge.reach`.
     """
-    count = _derive_by_time(writer, None, projects, advance)
+    count = _derive(writer, writer.by_time(projects), None, advance)
     put_triages(writer)
     return count
 
@@ -300,33 +334,266 @@ def put_triages(writer: Writer) -> None:
         writer.put_triage(body, at_ms=at_ms)
 
 
-def _derive_by_time(
-    writer: Writer,
-    embedder: Embedder | None,
-    projects: Collection[int] | None,
-    advance: Callable[[int], object],
-) -> int:
-    count = 0
-    for batch in writer.by_time(projects):
-        count += _derive(writer, batch, embedder, advance)
-    return count
-
-
 def _derive(
     writer: Writer,
-    batch: Iterable[Recorded],
+    batches: Iterable[Iterable[Recorded]],
     embedder: Embedder | None,
     advance: Callable[[int], object],
 ) -> int:
-    projection = Projection(writer, embedder)
     count = 0
-    for count, recorded in enumerate(batch, 1):  # noqa: B007 - of the last one
-        projection.add(recorded)
-        advance(1)
-    projection.finish()
+    for batch in batches:
+        projection = Projection(writer, embedder)
+        for recorded in batch:
+            projection.add(recorded)
+            advance(1)
+            count += 1
+        projection.finish()
     return count
 
 
-def _is_suspicious(wrote: Enrichment) -> bool:
-    """Return True if a model repeated instructions that it had read."""
-    return bool(suspicion(f"{wrote.narrative}\n{wrote.learned}\n{wrote.next_steps}"))
+_OF_COMMITS = frozenset({"reverts", "replaces", "makes"})
+
+
+def out_of_order(reader: StoreReader) -> list[int]:
+    """Return the projects in which something came after what happened later: derive them anew."""
+    states = ((one.id, reader.project_state(one.id)) for one in reader.projects())
+    return [one for one, state in states if project_state.decode(state).is_out_of_order]
+
+
+class ProjectHistory:
+    """Carries the state of each project from event to event; `finish` stores them."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._arcs: dict[int, ProjectReducer] = {}
+        self._before = project_state.ProjectState()
+
+    def add(self, recorded: Recorded, made: Sequence[Item]) -> tuple[Item, ...]:
+        """Take an event with its observations, as `ProjectReducer.add` does.
+
+        Links to commits have targets.
+        """
+        arcs = self.arc(recorded.project_id)
+        self._before = arcs.state
+        fixes = arcs.add(recorded, tuple(made))
+        return tuple(self._resolved(item, recorded) for item in fixes)
+
+    def arc(self, project_id: int) -> ProjectReducer:
+        """Return what carries the state of a project."""
+        if project_id not in self._arcs:
+            self._arcs[project_id] = ProjectReducer(self._writer.project_state(project_id))
+        return self._arcs[project_id]
+
+    def wrote_back(self, recorded: Recorded) -> str:
+        """Return the file that a write, which was added, took back to its commit; "" for none."""
+        body = recorded.event.body
+        if not isinstance(body, FileWrite) or body.error:
+            return ""
+        path = relative(body.path, recorded.root, recorded.event.cwd)
+        known = self._arcs[recorded.project_id].state
+        return path if inverse_edits.is_all_undone(known, recorded.root, path) else ""
+
+    def taken_back(self, recorded: Recorded) -> dict[int, set[str]]:
+        """Return what the event that was added took back; see `inverse_edits.taken_back`.
+
+        Of a write nothing: of a commit it takes back, the change back is left.
+        """
+        if isinstance(recorded.event.body, FileWrite):
+            return {}
+        return inverse_edits.taken_back(self._before, self._arcs[recorded.project_id].state)
+
+    def finish(self) -> None:
+        """Store the states of the projects."""
+        for project_id, arcs in self._arcs.items():
+            state = arcs.changed_state()
+            if state is not None:
+                self._writer.put_project_state(project_id, state)
+
+    def _resolved(self, item: Item, recorded: Recorded) -> Item:
+        hashes = [link.title for link in item.links if link.kind in _OF_COMMITS and link.title]
+        if not hashes:
+            return item
+        # What came later into the log is unknown, so that a rebuild derives the same.
+        known = self._writer.commits(recorded.project_id, hashes, before=recorded.seq)
+        to = (link.target or known.get(link.title, 0) for link in item.links)
+        links = (replace(link, target=id_) for link, id_ in zip(item.links, to, strict=True))
+        return replace(item, links=tuple(links))
+
+
+def discarding(whole: Recorded, wrote_back: str) -> list[GitOperation]:
+    """Return what an event discards of the work tree.
+
+    Args:
+        whole: any event, a tool's result completed.
+        wrote_back: the file of which it took back all that was not committed, if one.
+    """
+    body = whole.event.body
+    if wrote_back:
+        return [GitOperation(kind=kind, paths=(wrote_back,)) for kind in ("restore", "clean")]
+    if not isinstance(body, Command) or not whole.root:
+        return []
+    is_ok = analysis_of(whole).result.ok is not False
+    done = git_commands.operations_of(whole, body, is_ok=is_ok)
+    return [one for one, _ in done if one.kind in session_commits.DISCARDING]
+
+
+SESSIONS = 100
+"""Sessions of a project that are looked at, the last active ones."""
+OLD_MS = 14 * 86_400_000
+"""What a session left that ended so long before is not looked for."""
+
+Folds: TypeAlias = Mapping[int | None, SessionReducer]
+"""The sessions of a transaction, which know more than what is stored."""
+
+
+class OpenWork(NamedTuple):
+    """A session with what is open in it: files that no commit has, a plan that nobody began.
+
+    `commits` are the beginnings of the hashes of those that it made, or that took its work in.
+    """
+
+    session: Session
+    dirty: frozenset[str]
+    plan: str
+    commits: frozenset[str]
+
+
+class LaterWork:
+    """Looks for sessions within one write transaction."""
+
+    def __init__(self, reader: StoreReader) -> None:
+        self._reader = reader
+        self._stored: dict[int, list[OpenWork]] = {}
+
+    def committed(
+        self, recorded: Recorded, made: Collection[Item], folds: Folds
+    ) -> Iterator[tuple[int, str, frozenset[str]]]:
+        """Yield sessions of which a commit takes in changes, how it is named, and its files.
+
+        Args:
+            recorded: any event.
+            made: the observations of it.
+            folds: the sessions of this transaction.
+        """
+        body = recorded.event.body
+        if not isinstance(body, Commit) or event_text.is_pulled(body):
+            return
+        paths = frozenset(path for item in made for path in item.files_modified)
+        saying = session_commits.commit_text(body.subject, body.hash)
+        for left in self._before(recorded, folds):
+            if not left.dirty.isdisjoint(paths):
+                yield left.session.id, saying, paths
+
+    def discarded(
+        self, whole: Recorded, operations: Collection[GitOperation], folds: Folds
+    ) -> Iterator[int]:
+        """Yield sessions whose changes are among those that an event discards.
+
+        Args:
+            whole: the event.
+            operations: what it discards, as `discarding` returns.
+            folds: the sessions of this transaction.
+        """
+        for left in self._before(whole, folds) if operations else ():
+            if is_inside(left.session.cwd, whole.root) and any(
+                is_within(path, one.paths) for one in operations for path in left.dirty
+            ):
+                yield left.session.id
+
+    def rewritten(self, recorded: Recorded, became: Collection[str], folds: Folds) -> Iterator[int]:
+        """Yield sessions that name one of the commits that an event replaces or takes back."""
+        gone = {commit[: session_commits.HASH_CHARS] for commit in became}
+        for left in self._before(recorded, folds) if gone else ():
+            if not left.commits.isdisjoint(gone):
+                yield left.session.id
+
+    def begun(self, recorded: Recorded, folds: Folds) -> Iterator[int]:
+        """Yield sessions whose plan is what a prompt asks for."""
+        body = recorded.event.body
+        heading = prompts.heading_of(body.text) if isinstance(body, Prompt) else ""
+        if heading:
+            yield from (
+                left.session.id for left in self._before(recorded, folds) if left.plan == heading
+            )
+
+    def _before(self, recorded: Recorded, folds: Folds) -> Iterator[OpenWork]:
+        """Yield the other sessions of the project that were there, and not long over."""
+        at_ms, project_id = recorded.event.at_ms, recorded.project_id
+        stored = (left for left in self._stored_in(project_id) if left.session.id not in folds)
+        for left in [*_in(folds, project_id), *stored]:
+            session = left.session
+            is_of_time = session.started_ms <= at_ms <= session.last_ms + OLD_MS
+            if is_of_time and session.id != recorded.session_id:
+                yield left
+
+    def _stored_in(self, project_id: int) -> list[OpenWork]:
+        if project_id not in self._stored:
+            sessions = self._reader.sessions(project_id=project_id, limit=SESSIONS)
+            self._stored[project_id] = [
+                _left(session, session_state.decode(session.state)) for session in sessions
+            ]
+        return self._stored[project_id]
+
+
+def _in(folds: Folds, project_id: int) -> Iterator[OpenWork]:
+    for fold in folds.values():
+        session = fold.current()
+        if session and session.project_id == project_id:
+            yield _left(session, fold.state())
+
+
+def _left(session: Session, known: SessionState) -> OpenWork:
+    dirty = frozenset(session_commits.open_files(known))
+    named = map(session_commits.hash_of, (*known.commits, *known.later_commits))
+    return OpenWork(session, dirty, known.plan, frozenset(named))
+
+
+class NoteProjection:
+    """The notes of one write transaction; each is put before the next event may ask for it.
+
+    The last one is not: it is put with all else that the transaction made.
+
+    Args:
+        writer: the transaction.
+    """
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._waiting: list[Item] = []
+
+    def put(self) -> None:
+        """Put what waits for it."""
+        if self._waiting:
+            self._writer.put_items(self._waiting)
+            self._waiting = []
+
+    def remembered(self, recorded: Recorded, body: Remember) -> Item:
+        """Return the note, in the place of the one with the same key or the same words."""
+        made = note(recorded, None, owner=body.owner)
+        where = Filters(project_id=made.project_id, owner=made.owner)
+        existing = self._same(made, where)
+        item = note(recorded, existing, owner=body.owner) if existing else made
+        return self._put(item, recorded)
+
+    def changed(self, recorded: Recorded, body: OnNote) -> Item | None:
+        """Return the note as the event leaves it; None if there is no such note."""
+        before = self._writer.item(body.item, deleted=True)
+        if before is None or before.kind not in RECORDED_KINDS:
+            return None
+        if not isinstance(body, Undo):
+            return self._put(changed(before, recorded), recorded)
+        history = [*self._writer.history(before.id), recorded]
+        return self._put(folded(history) or before, recorded)
+
+    def _same(self, made: Item, where: Filters) -> Item | None:
+        """Return the note whose place a new one takes; an inference takes nobody's."""
+        if made.kind == "inference":
+            return None
+        if made.key:
+            return self._writer.keyed(made.key, where)
+        return self._writer.same_content(made.content_hash, where)
+
+    def _put(self, item: Item, recorded: Recorded) -> Item:
+        self._writer.put_history(item.id, recorded.seq)
+        self._waiting.append(item)
+        return item

@@ -32,8 +32,7 @@ from observer.core.text import word_set
 from observer.redaction.redact import redact_text
 from observer.redaction.seen import SEEN
 from observer.shell.command_line import SimpleCommand, simple_commands
-from observer.shell.runners import program_name
-from observer.shell.words import unquoted, without_documents
+from observer.shell.runners import program_name, unquoted, without_documents
 
 LEFT_OUT = "[redacted:secret-file]"
 _NAME = re.compile(

@@ -16,8 +16,8 @@ from observer.git.blame import (
     added_lines,
     commit_at,
     local_authors,
+    with_earlier_forms,
 )
-from observer.git.earlier_forms import with_earlier_forms
 from observer.projects import known_project_at
 from observer.search.change_sessions import SECOND_MS
 from observer.search.code_history import CodeTarget, line_writers

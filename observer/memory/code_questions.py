@@ -17,8 +17,7 @@ from observer.core.filters import Filters
 from observer.core.model import Item
 from observer.core.value import Value
 from observer.git.agent_marks import agent_marks
-from observer.git.blame import blame_lines, file_commits, local_authors
-from observer.git.earlier_forms import with_earlier_forms
+from observer.git.blame import blame_lines, file_commits, local_authors, with_earlier_forms
 from observer.git.process import repository_at
 from observer.git.repository import ForeignRepository
 from observer.projects import detect_place, known_project_at

@@ -14,7 +14,7 @@ from observer.git.status import uncommitted_paths
 from observer.note_files.folders import NoteFolder
 from observer.policy import Policies
 from observer.policy.apply import Exclusion
-from observer.policy.parse import PathPattern
+from observer.policy.policies import PathPattern
 from observer.projects import PlaceCache, match_project, missing_roots, new_project
 from observer.store.writer import Writer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import asdict
 
-from observer.code.change_summary import ChangeSummary, EditFingerprints
+from observer.code.edits import ChangeSummary, EditFingerprints
 from observer.core.model import Place, Recorded
 from observer.core.value import Value
 from observer.observations.drafts import ObservationDraft

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from observer.code.change_summary import ChangeSummary
+from observer.code.edits import ChangeSummary
 from observer.core import json_text
 from observer.core.events import (
     Checkout,
@@ -50,9 +50,8 @@ from observer.observations.drafts import (
     Where,
 )
 from observer.observations.note_syntax import mentions
-from observer.outcomes.not_started import is_interrupted, own_exit_code
-from observer.outcomes.result import CommandResult
-from observer.outcomes.signature import bare_name
+from observer.outcomes.ending import is_interrupted, own_exit_code
+from observer.outcomes.result import CommandResult, bare_name
 from observer.outcomes.visible_output import first_lines
 from observer.shell.command_line import CommandLine, InlineScript, inline_script
 

@@ -49,12 +49,12 @@ from observer.shell.check import (
     answers,
     clears,
     covers,
+    fix_kind,
     is_comparable,
     is_same_check,
     selects_test,
 )
 from observer.shell.command_forms import InvocationForm
-from observer.shell.fixers import fix_kind
 
 _ITEMS = 6
 _SESSIONS = 8

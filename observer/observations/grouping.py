@@ -19,7 +19,7 @@ import re
 
 from msgspec.structs import replace
 
-from observer.code.change_summary import ChangeSummary, merge_changes
+from observer.code.edits import ChangeSummary, merge_changes
 from observer.core.events import Command, Delegation, FileWrite, ToolUse
 from observer.core.model import Item, Recorded
 from observer.core.text import block, listed, one_line, relative

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from observer.code.change_summary import inverse_fingerprint
+from observer.code.edits import inverse_fingerprint
 from observer.core.events import Command, Rewrite
 from observer.core.model import Item, Link, Recorded
 from observer.core.text import distinct, is_within, one_line

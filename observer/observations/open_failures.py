@@ -23,7 +23,7 @@ from observer.core.text import distinct, is_within
 from observer.core.value import Value
 from observer.outcomes import check_runs
 from observer.outcomes.check_runs import CheckResults, Tasks, check_results_of
-from observer.outcomes.not_started import NotStarted, exit_code_of, start_failure
+from observer.outcomes.ending import NotStarted, exit_code_of, start_failure
 from observer.outcomes.result import CommandResult
 from observer.outcomes.visible_output import visible_output_of
 from observer.shell import check, command_forms

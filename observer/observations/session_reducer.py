@@ -15,7 +15,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from observer.clients.own_tools import is_own_tool
-from observer.code.change_summary import ChangeSummary
+from observer.code.edits import ChangeSummary
 from observer.core.events import (
     AnyBody,
     Checkout,

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from observer.code.change_summary import ChangeSummary, EditFingerprints
+from observer.code.edits import ChangeSummary, EditFingerprints
 from observer.core.events import Command, FileRead, FileWrite, Search, ToolUse
 from observer.core.text import distinct, one_line
 from observer.core.value import Value, decode_state, encode_state, newest

@@ -17,7 +17,7 @@ from observer.observations.analysis import analyze, analyzed
 from observer.observations.drafts import origin_of, where_of
 from observer.observations.event_record import EventRecord, record_of
 from observer.observations.session_state import PendingTool, SessionState
-from observer.outcomes.not_started import exit_code_of
+from observer.outcomes.ending import exit_code_of
 
 ToolCall = Command | FileWrite | FileRead | Search | ToolUse
 _COMMAND_CHARS = 2000

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from observer.core.events import Command
 from observer.core.text import one_line, relative, uncoloured, word_set
-from observer.outcomes.not_started import (
+from observer.outcomes.ending import (
     ended,
     exit_code_of,
     is_interrupted,
@@ -30,8 +30,8 @@ from observer.outcomes.not_started import (
 from observer.outcomes.result import CommandResult
 from observer.outcomes.visible_output import commands_printed, visible_output_of
 from observer.shell import command_line
-from observer.shell.check import CheckIdentity, check_of
-from observer.shell.check_tables import (
+from observer.shell.check import CheckIdentity, check_of, rewrites
+from observer.shell.check_tools import (
     ALWAYS,
     CHECKER_BY_COUNTS,
     CHECKER_BY_OUTPUT,
@@ -40,12 +40,10 @@ from observer.shell.check_tables import (
     OUTPUT_NAMES,
     PROGRAMS,
     Kind,
+    base_task_name,
 )
-from observer.shell.check_tools import base_task_name
 from observer.shell.command_line import SimpleCommand
-from observer.shell.fixers import rewrites
-from observer.shell.runners import program_name
-from observer.shell.words import unquoted
+from observer.shell.runners import program_name, unquoted
 
 Tasks = Mapping[str, tuple[CheckIdentity, ...]]
 """What tasks turned out to check, by `task_key`."""

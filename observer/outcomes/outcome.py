@@ -15,20 +15,22 @@ from msgspec.structs import replace
 
 from observer.core.events import Command
 from observer.core.text import one_line
-from observer.outcomes import not_started, visible_output
-from observer.outcomes.not_started import (
+from observer.outcomes import visible_output
+from observer.outcomes.ending import (
     ENDINGS,
     EXIT_LINE,
+    TIMED_OUT,
     ended,
+    is_interrupted,
+    only_answers,
     own_exit_code,
     reported,
     stopped_by,
+    unexecuted_result,
 )
 from observer.outcomes.parsers import PARSERS
 from observer.outcomes.parsers.parser import OutputParser
-from observer.outcomes.parsers.runners import misused
-from observer.outcomes.parsers.shells import git, nothing_to_commit
-from observer.outcomes.parsers.targets import COUNTING
+from observer.outcomes.parsers.runners import COUNTING, GIT, MISUSED, NOTHING_TO_COMMIT
 from observer.outcomes.result import (
     LINE_START,
     WRAPPER,
@@ -39,18 +41,17 @@ from observer.outcomes.result import (
     is_heading,
     last_match,
     line_pattern,
+    signature,
 )
-from observer.outcomes.signature import signature
 from observer.outcomes.visible_output import SAID_NOTHING, VisibleOutput, plain_output
 from observer.shell.command_line import CommandLine, leading_commands, simple_commands
-from observer.shell.exit_status import only_answers
 from observer.shell.runners import program_name
 
 _BY_TOOL = {
-    tool: tuple(reader for reader in PARSERS if tool in reader.tools and reader.read is not git)
+    tool: tuple(reader for reader in PARSERS if tool in reader.tools and reader.read != GIT.read)
     for tool in {tool for reader in PARSERS for tool in reader.tools}
 }
-_RAISED_BY = {"git": tuple(reader for reader in PARSERS if reader.read is git)}
+_RAISED_BY = {"git": tuple(reader for reader in PARSERS if reader.read == GIT.read)}
 """Readers of what is printed by hooks as well: those have the first word."""
 _BY_MARK = tuple((mark, reader) for reader in PARSERS for mark in reader.marks)
 _BY_MARK_OF_SUCCESS = tuple(row for row in _BY_MARK if not row[1].is_raised)
@@ -104,7 +105,7 @@ def own_error(text: str, tools: Iterable[str]) -> CommandResult | None:
         is_own = any(name in words[: len(name) + 1] or f"/{name}" in words[:80] for name in names)
         if is_own and first_error_line(words):
             return failed_result("", "", Diagnostic(words))
-    return misused(f"\n{lines[0]}")
+    return MISUSED.read(f"\n{lines[0]}")
 
 
 def _last_error(text: str, seen: VisibleOutput) -> CommandResult | None:
@@ -189,7 +190,7 @@ def _results(text: str, line: CommandLine, *, ok: bool | None) -> list[CommandRe
         heard = list(_heard(_marked(_BY_MARK_OF_SUCCESS, text), text, is_passed=ok))
         return _first(failures_among(heard) or heard)
     raised = _first(_heard(_RAISED_BY.get(line.tool, ()), text, is_passed=ok))
-    if ok is False and line.tool == "git" and (unchanged := nothing_to_commit(text)):
+    if ok is False and line.tool == "git" and (unchanged := NOTHING_TO_COMMIT.read(text)):
         raised = [unchanged]
     marked = _marked(_BY_MARK, text)
     sure = [one for one in marked if not one.is_raised or (ok is False and not raised)]
@@ -280,7 +281,7 @@ def command_result(command: Command, line: CommandLine, root: str = "") -> Comma
 
 
 def _read(command: Command, line: CommandLine) -> CommandResult:
-    if never := not_started.unexecuted_result(command):
+    if never := unexecuted_result(command):
         return never
     ok = ended(command)
     if ok is False and own_exit_code(command) in {1, None} and only_answers(command.command):
@@ -289,7 +290,7 @@ def _read(command: Command, line: CommandLine) -> CommandResult:
     text = LINE_START + visible_output.strip_task_prefixes(plain_output(command.output))
     if line.is_routine and ok is not False:
         return _looked(command, line, text)
-    if not_started.is_interrupted(command):
+    if is_interrupted(command):
         return _plain_words(text, ok=None)
     *before, text = _runs(text, _repetitions(command.command))
     seen = visible_output.visible_output_of(command.command)
@@ -408,7 +409,7 @@ def _plain_words(text: str, *, ok: bool | None) -> CommandResult:
 
 def _last_words(text: str, says: Callable[[str], bool] = bool) -> str:
     for line in reversed(text[-_LAST_CHARS:].split("\n")):
-        is_own = not (EXIT_LINE.match(line) or not_started.TIMED_OUT.match(line))
+        is_own = not (EXIT_LINE.match(line) or TIMED_OUT.match(line))
         if is_own and line.strip().lower() not in SAID_NOTHING and says(line):
             return line
     return ""

@@ -19,10 +19,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from observer.core.text import one_line, uncoloured, word_set
+from observer.outcomes.ending import is_in_background
 from observer.outcomes.result import CommandResult
 from observer.shell import command_line
 from observer.shell.command_line import CommandLine, SimpleCommand
-from observer.shell.exit_status import is_in_background
 from observer.shell.runners import program_name
 
 _PREFIX = re.compile(

@@ -6,8 +6,7 @@ allows what the user's own settings do not.
 """
 
 from observer.policy.apply import apply_policy, is_captured, unexcluded_files
-from observer.policy.parse import FILE, KINDS, Policy
-from observer.policy.policies import Policies
+from observer.policy.policies import FILE, KINDS, Policies, Policy
 
 __all__ = [
     "FILE",

@@ -38,7 +38,7 @@ from observer.core.events import (
     kind_of,
 )
 from observer.core.paths import is_inside
-from observer.policy.parse import Policy
+from observer.policy.policies import Policy
 
 _WORD = re.compile(r"[^\s'\"`|&;()<>{}=,:$]+")
 

@@ -4,10 +4,16 @@
 caches it; `identity` decides, without any I/O, which known project such a place belongs to.
 """
 
-from observer.projects.detect import detect_place, missing_roots
+from observer.projects.detect import (
+    PlaceCache,
+    detect_place,
+    event_folder,
+    known_project_at,
+    missing_roots,
+    work_tree_of,
+)
 from observer.projects.fs_probe import non_project_dirs
 from observer.projects.identity import match_project, new_project, update_project
-from observer.projects.lookup import PlaceCache, event_folder, known_project_at, work_tree_of
 
 __all__ = [
     "PlaceCache",

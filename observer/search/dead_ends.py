@@ -21,7 +21,7 @@ from observer.observations.project_state import (
     ProjectState,
     TrackedEdit,
 )
-from observer.outcomes import check_runs, not_started
+from observer.outcomes import check_runs, ending
 from observer.shell import command_forms, command_line
 from observer.shell.command_forms import InvocationForm
 
@@ -94,7 +94,7 @@ def _stem(one: Alternative) -> str:
 
     `wrap bun` of `wrap bun run test` where wrap knows no `bun`: so will `wrap bun run lint`.
     """
-    blamed = not_started.start_failure(one.error).name
+    blamed = ending.start_failure(one.error).name
     words = one.failed.line.split()
     if one.reason not in {"missing", "usage"} or blamed.startswith("-") or blamed not in words:
         return ""

@@ -18,7 +18,7 @@ from observer.observations import project_state
 from observer.observations.analysis import analyze
 from observer.observations.drafts import Where
 from observer.observations.project_state import ProjectState
-from observer.outcomes import not_started
+from observer.outcomes import ending
 from observer.search import dead_ends
 from observer.search.dropped import dropped
 from observer.search.eligible import brought, is_harmless
@@ -92,7 +92,7 @@ def after(reader: StoreReader, event: Event, here: Filters) -> Reminder:
     known, root = _known(reader, event, here)
     result = analyze(event.body, Where(root=root, cwd=event.cwd)).result
     has_failed = result.ok is False and result.was_run
-    if not has_failed or not not_started.start_failure(event.body.output).reason:
+    if not has_failed or not ending.start_failure(event.body.output).reason:
         return NOTHING
     return _form(known, event.body.command, root, event.cwd)
 

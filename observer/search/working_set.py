@@ -21,8 +21,8 @@ from observer.core.value import decode_json
 from observer.observations.fix_text import ALTERNATIVE
 from observer.search.recent_sessions import PastSession
 from observer.shell import command_line
+from observer.shell.check import rewrites
 from observer.shell.check_tools import checker_of
-from observer.shell.fixers import rewrites
 from observer.store.reader import StoreReader
 
 LATEST = 300

@@ -19,9 +19,8 @@ from typing import NamedTuple
 from observer.core.text import distinct, one_line, word_set
 from observer.core.value import Value
 from observer.shell import runners
-from observer.shell.check_tables import PROGRAMS
-from observer.shell.runners import FRAME_WORDS, program_name
-from observer.shell.words import split, unquoted
+from observer.shell.check_tools import PROGRAMS
+from observer.shell.runners import FRAME_WORDS, program_name, split, unquoted
 
 _REDIRECTION = re.compile(r"(?<![0-9&>])>{1,2}(?![&>])\s*(?!/dev/null)")
 _OUT = re.compile(r"(?P<stream>[\d*]?)(?P<sign>>>?)(?!\()(?P<target>.*)\Z", re.DOTALL)

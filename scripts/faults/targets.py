@@ -32,12 +32,12 @@ from observer.git.patch import CommitParser
 from observer.ingest.decode import decode, decode_upcoming
 from observer.ingest.pipeline import Pipeline
 from observer.observations import note_syntax, prompt_injection, prompts, quoting
-from observer.outcomes import outcome
+from observer.outcomes import ending, outcome
 from observer.projects import PlaceCache
 from observer.pump.journal import Journal, Lines
 from observer.redaction.redact import redact_bytes, redact_text
 from observer.search import dates, query
-from observer.shell import command_line, exit_status, words
+from observer.shell import command_line, runners
 from observer.spool.files import envelope
 from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
@@ -126,9 +126,9 @@ def _pipeline(data: bytes) -> None:
 def _command_line(data: bytes) -> None:
     text = text_of(data)
     command_line.parse_command_line(text)
-    words.split(text)
-    words.without_documents(text)
-    exit_status.exit_status_of(text)
+    runners.split(text)
+    runners.without_documents(text)
+    ending.exit_status_of(text)
 
 
 def _outcome(data: bytes) -> None:

@@ -15,9 +15,8 @@ from observer.core.config import Settings
 from observer.core.paths import Home
 from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import chosen
-from observer.ingest.derived import out_of_order
 from observer.ingest.pipeline import Pipeline
-from observer.ingest.projection import rebuild
+from observer.ingest.projection import out_of_order, rebuild
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
 from observer.policy.policies import DAY_MS, Retention

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.code.change_summary import (
+from observer.code.edits import (
     MOST_NAMES,
     ChangeSummary,
     merge_changes,
+    summarize_write,
 )
 from observer.code.edits import summarize_edits as difference_of_edits
-from observer.code.edits import summarize_write
 from observer.core.events import Edit, FileWrite
 from observer.core.value import SymbolChanges
 

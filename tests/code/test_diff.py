@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from labelled import SETS
 
 from observer.code import compare_fragments
-from observer.code.pairing import MOST_RENAMED
+from observer.code.diff import MOST_RENAMED
 from observer.core.value import SymbolChanges as Changes
 
 BODY = "    total = sum(item.price for item in items)\n    return total\n"

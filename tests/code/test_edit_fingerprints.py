@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from observer.code import edits
-from observer.code.change_summary import inverse_fingerprint
+from observer.code.edits import inverse_fingerprint
 from observer.core.events import Edit, FileWrite
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from observer.code import compare_files, compare_fragments, outline
-from observer.code.diff import MOST_CHARS
-from observer.code.pairing import MOST_MOVED
+from observer.code.diff import MOST_CHARS, MOST_MOVED
 from observer.core.value import SymbolChanges
 
 FILLER = "{0} filler line that says nothing, far from every definition\n"

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.code.fragments import is_truncated
-from observer.code.outline import parse_symbols
+from observer.code.outline import is_truncated, parse_symbols
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.code import Symbol, outline
-from observer.code.grammars import GRAMMARS
 from observer.code.outline import MOST_CHARS, parse_symbols
-from observer.code.tree import COMPARED_BYTES, MOST_FOUND
+from observer.code.tree import COMPARED_BYTES, GRAMMARS, MOST_FOUND
 
 CART = '''\
 class Cart(Base):

@@ -14,8 +14,8 @@ from observer.core.events import Command, Commit, Event, Prompt, Rewrite
 from observer.core.paths import Home
 from observer.daemon.heads import HeadWorker
 from observer.daemon.health import Health
+from observer.ingest.commits import unreported_commits
 from observer.ingest.pipeline import Pipeline
-from observer.ingest.unreported import unreported_commits
 from observer.projects import PlaceCache, detect_place
 from observer.spool.spool import Spool
 from observer.store.database import SqliteStore

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from observer.git.defined_names import MOST_BYTES, MOST_NAMES, AddedNames
+from observer.git.patch import MOST_BYTES, MOST_NAMES, AddedNames
 
 
 def names(path: str, added: str, removed: str = "") -> tuple[str, ...]:

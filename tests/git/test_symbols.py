@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.git.defined_names import CUT, MOST_SYMBOLS, ChangedSymbols
+from observer.git.patch import CUT, MOST_SYMBOLS, ChangedSymbols
 
 
 def named(path: str, *lines: str, around: str = "") -> tuple[str, ...]:

@@ -16,8 +16,8 @@ from observer.core.paths import Home
 from observer.importers.jsonl import Problems
 from observer.importers.registry import SOURCES
 from observer.importers.source import SessionSource, events_of, groups
-from observer.ingest.derived import out_of_order
 from observer.ingest.pipeline import Pipeline
+from observer.ingest.projection import out_of_order
 from observer.projects import PlaceCache
 from observer.purge.expire import Rederivation
 from observer.spool.spool import Spool

@@ -15,7 +15,7 @@ from observer.importers.jsonl import Problems
 from observer.importers.registry import SOURCES
 from observer.importers.source import events_of
 from observer.importers.work_trees import with_repositories
-from observer.ingest.commit_sessions import project_of_commits
+from observer.ingest.append import project_of_commits
 from tests.importers.conftest import Filled, Memories
 from tests.importers.played import Played
 

@@ -22,8 +22,8 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.core.model import SummaryFields
-from observer.ingest.derived import OLD_MS
 from observer.ingest.pipeline import Pipeline
+from observer.ingest.projection import OLD_MS
 from observer.store.interface import Store
 
 NOW_MS = 1_790_000_000_000

@@ -12,8 +12,7 @@ import pytest
 
 from observer.core.events import Prompt
 from observer.core.paths import Home
-from observer.ingest.pipeline import Pipeline
-from observer.ingest.probe import ANSWER, Probed
+from observer.ingest.pipeline import ANSWER, Pipeline, Probed
 from observer.spool.spool import Spool
 from observer.store.interface import Store
 

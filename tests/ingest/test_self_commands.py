@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from observer.core.events import AnyBody, Command, Event, Intent, Prompt
-from observer.ingest.self_commands import strip_self_commands
+from observer.ingest.prepare import strip_self_commands
 
 
 def an_event(body: AnyBody) -> Event:

@@ -24,7 +24,7 @@ from observer.core.events import (
     Rewrite,
 )
 from observer.core.value import Value
-from observer.ingest.truncate import cut, cut_texts, truncate
+from observer.ingest.decode import cut, cut_texts, truncate
 
 TEXTS = st.builds(
     lambda text, times: text * times, st.text(min_size=1, max_size=5), st.sampled_from([0, 1, 2000])

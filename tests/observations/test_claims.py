@@ -6,13 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.observations.note_syntax import (
-    LINE_CHARS,
-    MAX_CLAIMS,
-    Claim,
-    parse_claims,
-    tags_in,
-)
+from observer.core.note_file import Claim
+from observer.observations.note_syntax import LINE_CHARS, MAX_CLAIMS, parse_claims, tags_in
 
 
 def a_claim(text: str, category: str = "note", **rest: Any) -> Claim:

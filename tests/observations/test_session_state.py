@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from observer.code.change_summary import ChangeSummary
+from observer.code.edits import ChangeSummary
 from observer.observations import session_commits, session_state
 from observer.observations.drafts import ItemOrigin
 from observer.observations.session_state import (

@@ -5,7 +5,7 @@ import pytest
 from observer.core.events import Command
 from observer.observations import event_text
 from observer.observations.drafts import Where
-from observer.outcomes import not_started, outcome
+from observer.outcomes import ending, outcome
 from observer.shell import command_line
 
 
@@ -71,14 +71,14 @@ def test_what_a_program_printed_is_no_refusal(
     output: str, exit_code: int | None, *, failed: bool
 ) -> None:
     command = Command(command="make", output=output, exit_code=exit_code, failed=failed)
-    assert not_started.unexecuted_result(command) is None
+    assert ending.unexecuted_result(command) is None
 
 
 def test_a_command_in_the_background_has_not_ended() -> None:
     text = "Command running in background with ID: b1. Output is being written to: /tmp/b1"
     command = Command(command="npm test", output=text, failed=False)
     verdict = outcome.command_result(command, command_line.parse_command_line(command.command))
-    assert (verdict.ok, verdict.was_run, verdict.said) == (None, True, not_started.BACKGROUND)
+    assert (verdict.ok, verdict.was_run, verdict.said) == (None, True, ending.BACKGROUND)
 
 
 def test_an_interrupted_command_is_unknown() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.events import Command
-from observer.outcomes import not_started, outcome, visible_output
+from observer.outcomes import ending, outcome, visible_output
 from observer.outcomes.parsers import PARSERS
 from observer.outcomes.result import CommandResult
 from observer.shell import command_line
@@ -948,7 +948,7 @@ def test_the_exit_code_of_another_command_is_not_shown(
     command: str, code: int, shown: int | None
 ) -> None:
     ran = Command(command=command, output="bye\n2", exit_code=code)
-    assert not_started.own_exit_code(ran) == shown
+    assert ending.own_exit_code(ran) == shown
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from observer.outcomes.not_started import NotStarted, start_failure
+from observer.outcomes.ending import NotStarted, start_failure
 
 
 @pytest.mark.parametrize(

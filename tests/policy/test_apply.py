@@ -27,7 +27,7 @@ from observer.core.events import (
     Triage,
 )
 from observer.policy import Policy, apply_policy, unexcluded_files
-from observer.policy.parse import parse_policy
+from observer.policy.policies import parse_policy
 
 RULES = b'exclude = ["/secrets/", "*.pem"]'
 

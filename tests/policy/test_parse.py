@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.policy.parse import KINDS, MOST_KNOWN, MOST_PATTERNS, parse_policy
+from observer.policy.policies import KINDS, MOST_KNOWN, MOST_PATTERNS, parse_policy
 
 WHOLE = b"""\
 exclude = ["secrets/", "*.pem"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.policy.parse import PathPattern
+from observer.policy.policies import PathPattern
 
 PATTERNS = [
     "*.pem",

@@ -9,8 +9,7 @@ import pytest
 
 from observer.core.model import Place
 from observer.policy import FILE, Policies
-from observer.policy.parse import MOST_BYTES
-from observer.policy.policies import MOST_ROOTS
+from observer.policy.policies import MOST_BYTES, MOST_ROOTS
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from observer.core.events import AnyBody, Command, Event, FileRead, FileWrite, Intent
-from observer.projects import PlaceCache, event_folder, lookup
-from observer.projects.lookup import FRESH_S
+from observer.projects import PlaceCache, detect, event_folder
+from observer.projects.detect import FRESH_S
 
 Git = Callable[..., str]
 
@@ -93,7 +93,7 @@ def test_a_deleted_folder_keeps_its_place(shop: Path) -> None:
 
 
 def test_memory_is_bounded(shop: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lookup, "MOST_FOLDERS", 2)
+    monkeypatch.setattr(detect, "MOST_FOLDERS", 2)
     remembered = PlaceCache()
     for name in ("a", "b", "c"):
         git(shop.parent, "clone", "-q", str(shop), name)

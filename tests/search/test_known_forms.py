@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from observer.core.model import item_id
 from observer.observations.drafts import ItemOrigin
 from observer.observations.project_state import Alternative, ProjectState
-from observer.outcomes.not_started import Reason
+from observer.outcomes.ending import Reason
 from observer.search import dead_ends
 from observer.shell.command_forms import InvocationForm, forms_of
 

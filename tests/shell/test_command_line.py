@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.shell import command_line, words
+from observer.shell import command_line, runners
 
 HEADS = [
     (
@@ -230,10 +230,10 @@ def test_any_text_is_a_command_line(command: str) -> None:
 def test_reading_takes_steps_in_proportion_to_the_text(hostile: str, times: int) -> None:
     """No piece of a line is read again for another: each token starts where one ended."""
     text = hostile * times
-    tokens = list(words.TOKEN.finditer(text))
+    tokens = list(runners.TOKEN.finditer(text))
     ends = [0, *(token.end() for token in tokens)]
     assert all(token.start() >= end for token, end in zip(tokens, ends, strict=False))
-    assert sum(len(word) for part in words.split(text) for word in part.words) <= len(text)
+    assert sum(len(word) for part in runners.split(text) for word in part.words) <= len(text)
 
 
 @pytest.mark.parametrize("hostile", ["$(", "'", '"', "`", "<<a\n", "${", "bash -c '", "x=$("])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from observer.shell import command_line
-from observer.shell.fixers import fix_kind
+from observer.shell.check import fix_kind
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What JavaScript's tools say: jest, vitest, mocha, node:test, tsc, eslint, npm, a thrown error.
+"""What JavaScript's tools say: test runners, bundlers, npm, and a thrown error.
 
 Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
 None when the tool's own words are not there. Patterns are anchored to lines and linear.
@@ -9,18 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from observer.core.text import distinct, one_line
-from observer.outcomes.parsers.parser import OutputParser
+from observer.outcomes.parsers.parser import Format, OutputParser
 from observer.outcomes.result import (
     CommandResult,
     Diagnostic,
     TestCounts,
     failed_result,
     first_error_line,
+    last_match,
     line_pattern,
     problem_result,
+    problems_text,
     run_result,
-    sum_columns,
     total_seconds,
     word_counts,
 )
@@ -216,44 +219,6 @@ def _tap(section: str) -> Diagnostic | None:
     return Diagnostic(words, place.group(1) if place else "")
 
 
-_TSC = line_pattern(
-    r"([^\s(:][^\n(:]*)(?:\((\d+),\d+\)|:(\d+):\d+)(?: -|:) error (TS\d+): ([^\n]*)$"
-)
-
-
-def tsc(text: str) -> CommandResult | None:
-    """Read TypeScript's errors, plain or pretty."""
-    found = _TSC.findall(text)
-    if not found:
-        return None
-    path, line, pretty_line, code, message = found[0]
-    first = Diagnostic(f"{code}: {message}", f"{path}:{line or pretty_line}")
-    return problem_result("tsc", len(found), first=first)
-
-
-_ESLINT_END = line_pattern(r"✖ \d+ problems? \((\d+) errors?, (\d+) warnings?\)")
-_ESLINT_FILE = line_pattern(r"(/\S[^\n]*|[A-Za-z]:\\[^\n]*|\S+\.\w+)\n +(\d+):\d+ ")
-_ESLINT_BROKE = line_pattern(r"Oops! Something went wrong! :\(\n+ESLint: [^\n]*\n+(\S[^\n]*)$")
-_ESLINT_ERROR = line_pattern(r" +(\d+):\d+ +error +(\S[^\n]*)$")
-
-
-def eslint(text: str) -> CommandResult | None:
-    """Read eslint's stylish reports, or why there is none."""
-    ends = _ESLINT_END.findall(text)
-    if not ends:
-        broke = _ESLINT_BROKE.search(text)
-        return (
-            failed_result("eslint", "eslint stopped", Diagnostic(broke.group(1))) if broke else None
-        )
-    errors, warnings = sum_columns(ends)
-    first = Diagnostic()
-    if error := _ESLINT_ERROR.search(text):
-        files = [one for one in _ESLINT_FILE.finditer(text) if one.start() < error.start()]
-        place = f"{files[-1].group(1)}:{error.group(1)}" if files else ""
-        first = Diagnostic(" ".join(error.group(2).split()), place)
-    return problem_result("eslint", errors, warnings=warnings, first=first)
-
-
 _NPM_ERROR = line_pattern(r"npm (?:ERR!|error) (?!code\b|errno\b|A complete log\b)(\S[^\n]*)$")
 _NPM_SCRIPT = line_pattern(r"npm (?:ERR!|error) (?:Lifecycle script|command failed)[^\n]*$")
 _NPM_CODE = line_pattern(r"npm (?:ERR!|error) code (\S+)$")
@@ -306,14 +271,165 @@ def _in_seconds(number: str, unit: str) -> float:
     return float(number) / 1000 if unit == "ms" else float(number)
 
 
+_PLAYWRIGHT_COUNT = line_pattern(
+    r"  (\d+) (passed|failed|flaky|skipped|did not run|interrupted)"
+    r"(?: \((\d+(?:\.\d+)?)(m?s|m)\))?$"
+)
+_PLAYWRIGHT_WHOLE = re.compile(r"\n\s*\n  \d+ (?:flaky|skipped|did not run|passed)\b")
+"""How the summary begins; failures stand first in it."""
+_PLAYWRIGHT_BAD = line_pattern(
+    r" +\d+\) (?:\[[^\]\n]+\] \u203a )?([^\s:]+:\d+):\d+ \u203a ([^\n]*?)[ ─]*$"
+)
+_PLAYWRIGHT_WORDS = line_pattern(r" {4}((?:\w*Error|Test timeout)\b[^\n]*)$")
+_PLAYWRIGHT_PLACE = line_pattern(r" +at (?:[^\n(]*\()?([^\s()]+:\d+):\d+\)?$")
+_SECTION_CHARS = 6000
+
+
+def playwright(text: str) -> CommandResult | None:
+    """Read the summary of playwright's test runner."""
+    ends = _PLAYWRIGHT_COUNT.findall(text)
+    bad = list(_PLAYWRIGHT_BAD.finditer(text))
+    if not ends or not (bad or any(time for _, _, time, _ in ends)):
+        return None
+    counts = {word: int(number) for number, word, _, _ in ends}
+    if not counts.keys() & {"failed", "interrupted"} and _PLAYWRIGHT_WHOLE.search(text) is None:
+        return CommandResult(tool="playwright", said=str(TestCounts(counts.get("passed"), 0)))
+    first = Diagnostic()
+    if bad:
+        section = text[bad[0].end() :][:_SECTION_CHARS].partition("\n\n  2) ")[0]
+        words, place = _PLAYWRIGHT_WORDS.search(section), _PLAYWRIGHT_PLACE.search(section)
+        first = Diagnostic(
+            words.group(1) if words else "", place.group(1) if place else bad[0][1], bad[0][2]
+        )
+    return run_result(
+        "playwright",
+        TestCounts(
+            passed=counts.get("passed", 0),
+            failed=counts.get("failed", 0) + counts.get("interrupted", 0),
+            skipped=counts.get("skipped", 0) + counts.get("did not run", 0),
+        ),
+        failing=[one.group(2) for one in bad],
+        first=first,
+    )
+
+
+_BUN_COUNT = line_pattern(r" *(\d{1,9}) (pass|fail|skip|todo|error)s?$")
+_BUN_RAN = line_pattern(r" *Ran (\d{1,9}) tests? across \d+ files?\.")
+_BUN_BAD = line_pattern(r" *(?:\(fail\)|✗) (\S[^\n]*?)(?: \[[^\]\n]*\])?$")
+_BUN_OTHER = line_pattern(r" *(?:\((?:pass|skip|todo)\)|✓|») \S[^\n]*$|\S+[._](?:test|spec)\.\w+:$")
+_BUN_ERROR = line_pattern(r"((?:\w*Error|error|Failure): [^\n]+)$")
+_UNHANDLED = "# Unhandled error between tests"
+_BLOCK_END = "\n---------------"
+_BUN_CHARS = 20_000
+_BUN_PLACE = re.compile(r"\n +at [^\n]*?([^\s()]+:\d+):\d+\)?$", re.MULTILINE)
+
+
+def bun(text: str) -> CommandResult | None:
+    """Read the summaries of bun's test runner; what it does not count may have been cut off."""
+    found = _BUN_COUNT.findall(text)
+    counts = {word: 0 for _, word in found}
+    for number, word in found:
+        counts[word] += int(number)
+    bad = list(_BUN_BAD.finditer(text))
+    if not counts.keys() & {"pass", "fail"} and not bad:
+        stop = _bun_first(text, bad) if _UNHANDLED in text else None
+        return failed_result("bun", "tests failed", stop) if stop else None
+    ran = sum(int(number) for number in _BUN_RAN.findall(text))
+    failed = counts.get("fail", 0) or counts.get("error", 0) or len(bad)
+    passed = counts.get("pass", ran - failed if ran and "fail" in counts else None)
+    first = _bun_first(text, bad) if failed else Diagnostic()
+    tally = TestCounts(passed=passed, failed=failed, skipped=counts.get("skip", 0))
+    result = run_result("bun", tally, failing=[one.group(1) for one in bad], first=first)
+    return result if failed or "fail" in counts else replace(result, ok=None)
+
+
+def _bun_first(text: str, bad: list[re.Match[str]]) -> Diagnostic:
+    """Return the first failure: bun prints what a test threw last above its line."""
+    unhandled = text.find(_UNHANDLED)
+    if unhandled >= 0 and (not bad or unhandled < bad[0].start()):
+        section = text[unhandled:].partition(_BLOCK_END)[2].partition(_BLOCK_END)[0]
+        error = _BUN_ERROR.search(section)
+        return _bun_complaint(section, error) if error else Diagnostic()
+    if not bad:
+        return Diagnostic()
+    start = max(0, bad[0].start() - _BUN_CHARS)
+    before = last_match(_BUN_OTHER, text[start : bad[0].start()])
+    section = text[start + before.end() if before else start : bad[0].start() + 1]
+    error, place = last_match(_BUN_ERROR, section), last_match(_BUN_PLACE, section)
+    first = _bun_complaint(section, error) if error else Diagnostic(place=place[1] if place else "")
+    return first._replace(test=bad[0].group(1))
+
+
+def _bun_complaint(section: str, error: re.Match[str]) -> Diagnostic:
+    place = _BUN_PLACE.search(section, error.end() - 1)
+    words = error.group(1).removeprefix("error: ")
+    return Diagnostic(words, place[1] if place else "")
+
+
+_WEBPACK_END = line_pattern(
+    r"webpack \S+ compiled (?:successfully|with (?:(\d+) errors?)?(?: and )?(?:(\d+) warnings?)?)"
+)
+_WEBPACK_ERROR = line_pattern(r"ERROR in (\S+)(?: (\d+):\d+[^\n]*)?\n([^\n]+)$")
+
+
+def webpack(text: str) -> CommandResult | None:
+    """Read webpack's last line and its first error."""
+    end = _WEBPACK_END.search(text)
+    if end is None:
+        return None
+    errors, warnings = (int(number or 0) for number in end.groups())
+    if not errors:
+        return CommandResult(
+            tool="webpack", ok=True, said=f"compiled with {problems_text(0, warnings)}"
+        )
+    found = _WEBPACK_ERROR.search(text)
+    first = Diagnostic()
+    if found:
+        path, line, words = found.groups()
+        first = Diagnostic(words, f"{path}:{line}" if line else path)
+    return problem_result("webpack", errors, warnings=warnings, first=first)
+
+
+_VITE = Format(
+    "vite",
+    line_pattern(
+        r"error during build:\n(?:Build failed with \d+ errors?:\n)?\n*(?P<words>\S[^\n]*)$"
+    ),
+    place=line_pattern(r"(?:file: |[ ╭─]*\[ ?)(?P<place>[^\s:]+:\d+):\d+"),
+    done=line_pattern(r"✓ (?P<fine>built in [\d.]+m?s)$"),
+    stopped="the build stopped",
+)
+_ESBUILD = Format(
+    "esbuild",
+    line_pattern(r"✘ \[ERROR\] (?P<words>[^\n]+)(?:\n\n +(?P<place>[^\s:]+:\d+):\d+:)?"),
+)
+_ROLLUP = Format(
+    "rollup",
+    line_pattern(r"\[!\] (?P<words>\S[^\n]*)(?:\n(?P<path>\S+) \((?P<line>\d+):\d+\)$)?"),
+    stopped="the build stopped",
+)
+_DENO = Format(
+    "deno",
+    line_pattern(r"(?P<test>\S[^\n]*?) => (?P<place>\S+:\d+):\d+\nerror: (?P<words>[^\n]+)$"),
+    line_pattern(
+        r"(?:ok|FAILED) \| (?P<passed>\d{1,9}) passed[^|\n]*\| (?P<failed>\d{1,9}) failed"
+        r"(?: \| (?P<skipped>\d{1,9}) ignored)?"
+    ),
+)
+
 PARSERS = (
     OutputParser(jest, ("jest",), ("Tests: ",), end=_JEST_TIME),
     OutputParser(vitest, ("vitest",), (" Tests ",), end=_VITEST_TIME),
     OutputParser(mocha, ("mocha",), (" passing",)),
     OutputParser(node, ("tape",), ("# pass ", "\u2139 pass "), end=_NODE_TIME),
-    OutputParser(tsc, ("tsc",), ("error TS",)),
-    OutputParser(eslint, ("eslint",), ("✖ ", "Oops! Something")),
     OutputParser(npm, (), (" package", "up to date")),
     OutputParser(thrown, (), ("\n    at ",), is_raised=True),
     OutputParser(npm_stopped, (), ("npm error", "npm ERR!"), is_raised=True),
+    OutputParser(playwright, ("playwright",), (" \u203a ", " passed (")),
+    OutputParser(bun, ("bun",), (" expect() calls", " tests across ", "\n(fail) ", _UNHANDLED)),
+    OutputParser(_DENO.read, ("deno",), (" passed | ",)),
+    OutputParser(webpack, ("webpack",), ("\nwebpack ",)),
+    OutputParser(_VITE.read, ("vite",), ("error during build:", "✓ built in ")),
+    OutputParser(_ESBUILD.read, ("esbuild", "tsup"), ("✘ [ERROR] ",)),
+    OutputParser(_ROLLUP.read, ("rollup",), ("\n[!] ",)),
 )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.shell import exit_status
+from observer.outcomes import ending
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ from observer.shell import exit_status
 def test_an_exit_code_proves_only_what_it_is_of(
     command: str, *, success: bool, failure: bool
 ) -> None:
-    status = exit_status.exit_status_of(command)
+    status = ending.exit_status_of(command)
     assert (status.success, status.failure) == (success, failure)
 
 
@@ -81,7 +81,7 @@ def test_an_exit_code_proves_only_what_it_is_of(
     ],
 )
 def test_an_exit_code_may_be_shown_by_the_line(command: str, output: str, code: int | None) -> None:
-    assert exit_status.exit_status_of(command).shown_code(output) == code
+    assert ending.exit_status_of(command).shown_code(output) == code
 
 
 @pytest.mark.parametrize(
@@ -101,12 +101,12 @@ def test_an_exit_code_may_be_shown_by_the_line(command: str, output: str, code: 
     ],
 )
 def test_a_line_may_say_in_words_how_it_went(command: str, output: str, ok: bool | None) -> None:
-    assert exit_status.exit_status_of(command).printed(output) is ok
+    assert ending.exit_status_of(command).printed(output) is ok
 
 
 @given(st.text(alphabet="make|&;!()$?{}'\" =>echoxitrcPIPESTATUS[0]\n", max_size=80))
 def test_any_command_line_has_a_status(command: str) -> None:
-    status = exit_status.exit_status_of(command)
+    status = ending.exit_status_of(command)
     assert status.shown_code("1") in {1, None}
     assert status.printed("1") in {True, False, None}
 
@@ -117,4 +117,4 @@ def test_any_command_line_has_a_status(command: str) -> None:
     ids=["shells", "options", "blanks"],
 )
 def test_a_long_command_line_is_read_in_linear_time(command: str) -> None:
-    assert exit_status.exit_status_of(command).shown_code("") is None
+    assert ending.exit_status_of(command).shown_code("") is None
