@@ -16,9 +16,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from observer.clients.cline.decode import TOOLS
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, prose, rows, text
+from observer.clients.shelf.cline import TOOLS
 from observer.core.clock import LAST_MS
 from observer.importers.calls import HookCall, read_session
 from observer.importers.cline import ClineCalls

@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from observer.clients.claude_code.install import HOOKS
 from observer.clients.payload import text
+from observer.clients.shelf.claude_code import HOOKS
 from observer.core import json_text
 from observer.core.config import Settings
 from observer.core.events import Event

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from observer.clients.envelope import Json, Object
-from observer.clients.patch import TOOLS as PATCHES
 from observer.clients.payload import inner, number, text
+from observer.clients.tools import PATCHES
 from observer.importers.calls import HookCall
 from observer.importers.codex.layouts import CONTEXT, EVENT, ITEM, META, events_in, said_in, steps
 from observer.importers.codex.script_calls import ScriptCalls

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from observer.clients.codex.install import HOOKS
 from observer.clients.payload import inner, text
+from observer.clients.shelf.codex import HOOKS
 from observer.core.config import Settings
 from observer.core.events import Event
 from observer.importers.calls import events_of_calls
