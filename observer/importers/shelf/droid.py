@@ -13,10 +13,17 @@ from pathlib import Path
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, prose, rows, text
-from observer.importers.calls import HookCall, read_session
 from observer.importers.jsonl import Problems
-from observer.importers.records import Opening, RecordCalls, find_sessions, first_ms, words_of
-from observer.importers.source import FoundSession
+from observer.importers.records import (
+    HookCall,
+    Opening,
+    RecordCalls,
+    find_sessions,
+    first_ms,
+    read_session,
+    words_of,
+)
+from observer.importers.source import FoundSession, SessionSource
 
 _SHELL = "Execute"
 _FAILED = re.compile(r"Error: Command failed \(exit code: (\d{1,9})\)\n")
@@ -79,3 +86,4 @@ class _Calls(RecordCalls):
 
 
 read = partial(read_session, "droid", _Calls)
+SOURCES = (SessionSource("droid", ".factory", "", "sessions", find=find, read=read),)

@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, rows, text
-from observer.importers.calls import HookCall, read_session
 from observer.importers.jsonl import Problems, time_of
-from observer.importers.records import Opening, RecordCalls, find_sessions
-from observer.importers.source import FoundSession
+from observer.importers.records import HookCall, Opening, RecordCalls, find_sessions, read_session
+from observer.importers.source import FoundSession, SessionSource
 
 _AROUND = re.compile(r"<(current_datetime|reminder)>.*?</\1>\s*", re.DOTALL)
 """What the client puts around a prompt."""
@@ -150,3 +149,6 @@ class _Calls(RecordCalls):
 
 
 read = partial(read_session, "copilot", _Calls)
+SOURCES = (
+    SessionSource("copilot", ".copilot", "COPILOT_HOME", "session-state", find=find, read=read),
+)

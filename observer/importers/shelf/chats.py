@@ -136,7 +136,7 @@ def _of_claude(chat: Object) -> Iterator[_Said]:
             yield _Said(at_ms, text(message, "sender") in _PEOPLE, text(message, "uuid"), said)
 
 
-CHATS = tuple(
+SOURCES = tuple(
     SessionSource(name, "", "", "", find=partial(_find, name), read=partial(_read, name))
     for name in ("chatgpt", "claude-ai")
 )

@@ -17,17 +17,18 @@ from pathlib import Path, PurePosixPath
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, prose, rows, text, words
-from observer.importers.calls import HookCall, read_session
 from observer.importers.jsonl import SUFFIXES, Problems, files_below, read_object, time_of
 from observer.importers.records import (
     GLANCED,
+    HookCall,
     Opening,
     RecordCalls,
     find_sessions,
+    read_session,
     records,
     words_of,
 )
-from observer.importers.source import FoundSession
+from observer.importers.source import FoundSession, SessionSource
 
 _CHATS = "chats"
 _SESSION = "session-"
@@ -169,3 +170,4 @@ def _spent(tokens: Object) -> dict[str, int]:
 
 
 read = partial(read_session, "gemini", _Calls)
+SOURCES = (SessionSource("gemini", ".", "GEMINI_CLI_HOME", ".gemini/tmp", find=find, read=read),)

@@ -121,6 +121,8 @@ def _turn(at_ms: int, speaker: str, said: Sequence[str]) -> Iterator[_Turn]:
         yield _Turn(at_ms, speaker == "User", words)
 
 
-SPECSTORY = SessionSource(
-    NAME, ".specstory", "", "history", find=find, read=read, inside=(".specstory/history",)
+SOURCES = (
+    SessionSource(
+        NAME, ".specstory", "", "history", find=find, read=read, inside=(".specstory/history",)
+    ),
 )

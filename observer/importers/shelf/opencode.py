@@ -1,7 +1,7 @@
 """OpenCode and Kilo, its fork: one database each, with the tables session, message and part.
 
 The format is the clients' own and undocumented; seen in OpenCode 1.18.33 and Kilo 7.7.7. Older
-versions kept a file for each message, see `opencode_files`; what a database has taken over of them
+versions kept a file for each message, see below; what a database has taken over of them
 is read from there. A sub-agent has a session of its own.
 """
 
@@ -15,11 +15,9 @@ from pathlib import Path
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, rows, text
 from observer.core.clock import LAST_MS
-from observer.importers import opencode_files
-from observer.importers.calls import HookCall, read_session
 from observer.importers.database import Database, opened
-from observer.importers.jsonl import Problems, files_below
-from observer.importers.records import RecordCalls
+from observer.importers.jsonl import Problems, files_below, read_object
+from observer.importers.records import HookCall, RecordCalls, read_session
 from observer.importers.source import FoundSession, SessionSource
 
 _ENDING = ".db"
@@ -30,11 +28,11 @@ def _find(client: str, paths: Sequence[Path], problems: Problems) -> list[FoundS
         file
         for path in paths
         for file in files_below(path, (_ENDING,))
-        if (file == path and not opencode_files.is_text(file)) or file.name == f"{client}{_ENDING}"
+        if (file == path and not _is_text(file)) or file.name == f"{client}{_ENDING}"
     )
     found = {one.id: one for file in databases for one in _sessions(file, problems)}
-    for file in (each for path in paths for each in opencode_files.files(path)):
-        row = opencode_files.session(file, problems)
+    for file in (each for path in paths for each in _files(path)):
+        row = _session_in(file, problems)
         one = _session(row, file, file.stat().st_size, problems)
         if one and one.id not in found:
             found[one.id] = one
@@ -78,9 +76,9 @@ class _Calls(RecordCalls):
         self._begun_ms = found.first_ms
 
     def records(self, path: Path, problems: Problems) -> Iterator[Object]:
-        if opencode_files.is_text(path):
-            self._parent = text(opencode_files.session(path, problems), "parent_id")
-            for said, parts in opencode_files.messages(path, problems):
+        if _is_text(path):
+            self._parent = text(_session_in(path, problems), "parent_id")
+            for said, parts in _messages(path, problems):
                 at: Json = inner(said, "time").get("created")
                 yield {"at": at, "message": dict(said), "parts": parts}
             return
@@ -178,7 +176,72 @@ def _spent(tokens: Object) -> dict[str, int]:
     }
 
 
-def source(client: str) -> SessionSource:
+# --- before there was a database: a file for each session, message and part below `storage` -------
+#
+#     storage/session/PROJECT/SESSION.json
+#     storage/message/SESSION/MESSAGE.json
+#     storage/part/MESSAGE/PART.json
+#
+# What `opencode export` prints is one file with all of it: `info`, and `messages` with their parts.
+# The format is the client's own and undocumented; read as others have described it.
+
+ENDING = ".json"
+_SESSIONS = ("storage/session/*/*.json", "session/*/*.json")
+
+
+def _files(path: Path) -> Iterator[Path]:
+    """Yield a file of a session, or those below the client's folder or its `storage`.
+
+    Exported sessions lie in whatever folder, under whatever name.
+    """
+    if _is_text(path):
+        yield path
+    for file in sorted(path.glob(f"*{ENDING}")):
+        whole = read_object(file, Problems()) or {}
+        if "info" in whole and "messages" in whole:
+            yield file
+    for pattern in _SESSIONS:
+        yield from sorted(path.glob(pattern))
+
+
+def _is_text(path: Path) -> bool:
+    """Return True for a file of JSON, not a database."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(64).lstrip().startswith(b"{")
+
+
+def _session_in(path: Path, problems: Problems) -> dict[str, Json]:
+    """Return a session as a row of the database would have it."""
+    whole: Object = read_object(path, problems) or {}
+    found = inner(whole, "info") or whole
+    times = inner(found, "time")
+    return {
+        "id": text(found, "id"),
+        "parent_id": found.get("parentID"),
+        "directory": found.get("directory"),
+        "time_created": (created := times.get("created", found.get("createdAt"))),
+        "time_updated": times.get("updated", found.get("updatedAt", created)),
+    }
+
+
+def _messages(path: Path, problems: Problems) -> Iterator[tuple[Object, list[Json]]]:
+    """Yield the messages of a session, each with its parts in order."""
+    whole: Object = read_object(path, Problems()) or {}
+    if "info" in whole:
+        for one in rows(whole, "messages"):
+            yield inner(one, "info"), [dict(part) for part in rows(one, "parts")]
+        return
+    storage = path.parents[2]
+    for file in sorted(storage.glob(f"message/{path.stem}/*{ENDING}")):
+        if message := read_object(file, problems):
+            parts = sorted(storage.glob(f"part/{file.stem}/*{ENDING}"))
+            known = (read_object(part, problems) for part in parts)
+            yield {**message, "id": file.stem}, [part for part in known if part]
+
+
+def _source(client: str) -> SessionSource:
     """Return the importer of a client of this family."""
     return SessionSource(
         client,
@@ -188,3 +251,6 @@ def source(client: str) -> SessionSource:
         find=partial(_find, client),
         read=partial(read_session, client, _Calls),
     )
+
+
+SOURCES = (_source("opencode"), _source("kilo"))

@@ -30,10 +30,17 @@ from observer.core.paths import is_inside
 from observer.core.routes import repository_route
 from observer.git.launch import GitTimeout
 from observer.git.objects import contents, files_of, refs
-from observer.importers import copilot, cursor_agent, droid, gemini, opencode, pi
-from observer.importers.claude_code import sessions as claude_code
-from observer.importers.codex import sessions as codex
 from observer.importers.jsonl import Problems, time_of
+from observer.importers.shelf import (
+    claude_code,
+    codex,
+    copilot,
+    cursor,
+    droid,
+    gemini,
+    opencode,
+    pi,
+)
 from observer.importers.source import Finder, FoundSession, Reader, SessionSource
 
 _REFS = (
@@ -47,16 +54,15 @@ _TRANSCRIPT = re.compile(
     r"|tasks/[^/]{1,200}/(?P<agent>agent-[\w-]{1,100}\.jsonl))"
 )
 _ABOUT = "/metadata.json"
-_OPENCODE = opencode.source("opencode")
 _FORMATS: tuple[tuple[Finder, Reader], ...] = (
     (codex.find, codex.read),
     (copilot.find, copilot.read),
     (gemini.find, gemini.read),
-    (_OPENCODE.find, _OPENCODE.read),
+    (opencode.SOURCES[0].find, opencode.SOURCES[0].read),
     (droid.find, droid.read),
     (pi.find, pi.read),
     (claude_code.find, claude_code.read),
-    (cursor_agent.find, cursor_agent.read),
+    (cursor.find_transcripts, cursor.read_transcript),
 )
 _OBJECTS = (b"{\n", b'{"info"')
 """How transcripts begin that are one object, and not one a line."""
@@ -231,4 +237,4 @@ def _here(path: str, away: str, root: str) -> str:
     return root + path[len(away) :] if away and is_inside(path, away) else path
 
 
-ENTIRE = SessionSource("entire", ".git", "", "", find=find, read=read, inside=(".git",))
+SOURCES = (SessionSource("entire", ".git", "", "", find=find, read=read, inside=(".git",)),)

@@ -213,6 +213,6 @@ def _content(path: Path, problems: Problems) -> str:
     return ""
 
 
-MEMORY_FILES = SessionSource(
-    NAME, "", "", ".", find=find, read=read, inside=(".",), is_of_sessions=False
+SOURCES = (
+    SessionSource(NAME, "", "", ".", find=find, read=read, inside=(".",), is_of_sessions=False),
 )

@@ -1,19 +1,29 @@
-"""mem0, agentmemory, engram and beads: what they keep becomes notes under its own ids."""
+"""Stores of other memories: what they have noted of sessions, and their notes.
+
+What mem0, agentmemory, engram, beads and memex keep becomes notes under its own ids. Where a store
+names a project without its folder, it is the project of that name here, if there is exactly one.
+What was deleted in the other memory meanwhile stays.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-from observer.clients.envelope import Object
+from msgspec.structs import replace
+
+from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, joined, parsed, rows, text, words
+from observer.core import json_text
 from observer.core.config import Settings, owner
 from observer.core.errors import BadInput
-from observer.core.events import Event, Remember
+from observer.core.events import Custom, Event, Layer, Prompt, Remember
 from observer.core.json_text import dump
-from observer.importers.database import files_of, opened
+from observer.core.model import KNOWLEDGE_TYPES
+from observer.core.text import distinct
+from observer.importers.database import Database, files_of, opened
 from observer.importers.jsonl import Problems, lines, parse
 from observer.importers.jsonl import opened as opened_file
 from observer.importers.source import FoundSession, SessionSource
@@ -302,9 +312,237 @@ def _source(
     )
 
 
-NOTE_STORES = (
+_NOTE_STORES = (
     _source("mem0", (".mem0", "MEM0_DIR", "history.db"), mem0),
     _source("agentmemory", (".agentmemory", "", "standalone.json"), agentmemory),
     _source("engram", (".engram", "ENGRAM_DATA_DIR", "engram.db"), engram),
     _source("beads", (".beads", "", "issues.jsonl"), beads, pattern="*.jsonl", inside=(".beads",)),
+)
+
+
+# --- memex ----------------------------------------------------------------------------------------
+#
+# The notes of its database, or of a backup of it, become notes under their own ids. Seen in its
+# schema of 2026. Notes of other programs that it only reads (`external`) are left out, since their
+# files belong elsewhere. A rule waits for a person, approved there or not: whoever can write a file
+# must not make rules by it.
+
+MEMEX = "memex"
+_LAYERS = ("past", "state", "rule")
+
+
+def _find_memex(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
+    """Return the databases that have notes."""
+    found = []
+    for path in dict.fromkeys(file for one in paths for file in files_matching(one, "*.db")):
+        times = [at_ms for _, at_ms in _notes(path, problems)]
+        if times:
+            size = path.stat().st_size
+            found.append(FoundSession(str(path), files_of(path), "", min(times), max(times), size))
+    return found
+
+
+def _read_memex(found: FoundSession, settings: Settings, problems: Problems) -> Iterator[Event]:
+    """Yield the notes of a database, as they are there now."""
+    for row, at_ms in _notes(found.paths[0], problems):
+        layer = text(row, "layer")
+        body = Remember(
+            content=text(row, "content"),
+            title=text(row, "title"),
+            type="rule" if layer == "rule" else "fact",
+            key=f"{MEMEX}:{row.get('id')}",
+            category=text(row, "category"),
+            scope="personal",
+            owner=owner(settings),
+            layer=cast("Layer", layer),
+            tags=words({"tags": parsed(text(row, "tags"))}, "tags"),
+            confidence=None,
+            metadata=json_text.dump({"source": text(row, "source")}).decode(),
+        )
+        made = event_of(Origin(MEMEX), body, at_ms, str(row.get("id")), body.title, body.metadata)
+        is_persons = text(row, "author") == "person" and layer != "rule"
+        yield replace(made, author="person") if is_persons else made
+
+
+def _notes(path: Path, problems: Problems) -> Iterator[tuple[Object, int]]:
+    """Yield the notes with the time when each was written."""
+    with opened(path, problems) as database:
+        for row in database.rows("notes") if database else ():
+            times = (moment_ms(row.get(name)) for name in ("authored_at", "created_at"))
+            at_ms = next(filter(None, times), None)
+            if at_ms is None:
+                problems.add("note without a time", path)
+            elif text(row, "layer") in _LAYERS and text(row, "content").strip():
+                yield row, at_ms
+
+
+_MEMEX = SessionSource(
+    MEMEX, ".memex", "", "memex.db", find=_find_memex, read=_read_memex, is_of_sessions=False
+)
+
+
+# --- claude-mem and kiro-memory -------------------------------------------------------------------
+#
+# Databases of prompts, observations and summaries of sessions. Seen in claude-mem 13.25.3 and
+# kiro-memory 3.1.1, whose tables are alike.
+
+_FILES = 50
+_ANSWERS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
+
+
+class _Tables(NamedTuple):
+    """What a program calls its tables, and which client its sessions are of."""
+
+    sessions: str
+    prompts: str
+    summaries: str
+    clients: Mapping[str, str]
+
+
+_TABLES = {
+    "claude-mem": _Tables(
+        "sdk_sessions",
+        "user_prompts",
+        "session_summaries",
+        {"": "claude-code", "claude": "claude-code", "cursor": "cursor", "codex": "codex"},
+    ),
+    "kiro-memory": _Tables("sessions", "prompts", "summaries", {}),
+}
+
+
+class _Sessions:
+    """The sessions of a database, by the names that its other tables call them by."""
+
+    def __init__(self, name: str, database: Database) -> None:
+        self._name = name
+        clients = _TABLES[name].clients
+        self._known: dict[str, tuple[str, str, str]] = {}
+        for row in database.rows(_TABLES[name].sessions):
+            client = clients.get(text(row, "platform_source"), name)
+            known = (client, text(row, "content_session_id"), text(row, "project"))
+            for called in (text(row, "content_session_id"), text(row, "memory_session_id")):
+                self._known[called] = known
+
+    def origin(self, row: Object, cwd: str) -> Origin:
+        """Return where a row is from."""
+        client, session, _ = self._known.get(_session(row), (self._name, _session(row), ""))
+        return Origin(self._name, client, session, cwd)
+
+    def project(self, row: Object) -> str:
+        """Return the name of the project of a row."""
+        return text(row, "project") or self._known.get(_session(row), ("", "", ""))[2]
+
+
+def _session(row: Object) -> str:
+    return text(row, "content_session_id", "memory_session_id", "session_id")
+
+
+def _find_tables(name: str, paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
+    """Return what databases have, by project."""
+    found = []
+    for path in dict.fromkeys(paths):
+        times: dict[str, list[int]] = {}
+        for project, event in _events(name, path, problems, cwd=""):
+            times.setdefault(project, []).append(event.at_ms)
+        size = path.stat().st_size if path.is_file() else 0
+        for project, at in times.items():
+            files = files_of(path)
+            called = f"{path}#{project}"
+            found.append(FoundSession(called, files, project, min(at), max(at), size))
+    return found
+
+
+def _read_tables(
+    name: str, found: FoundSession, _: Settings, _problems: Problems
+) -> Iterator[Event]:
+    cwd = found.folder if found.folder.startswith("/") else ""
+    for project, event in _events(name, found.paths[0], Problems(), cwd=cwd):
+        if found.id == f"{found.paths[0]}#{project}":
+            yield event
+
+
+def _events(name: str, path: Path, problems: Problems, *, cwd: str) -> Iterator[tuple[str, Event]]:
+    """Yield events with the names of their projects."""
+    with opened(path, problems) as database:
+        if database is None:
+            return
+        sessions = _Sessions(name, database)
+        tables = {
+            _TABLES[name].prompts: _prompt,
+            "observations": _observation,
+            _TABLES[name].summaries: _summary,
+        }
+        for table, body_of in tables.items():
+            for row in database.rows(table):
+                at_ms = moment_ms(row.get("created_at_epoch")) or moment_ms(row.get("created_at"))
+                body = body_of(row)
+                if at_ms is None:
+                    problems.add(f"row of {table} without a time", path)
+                elif body is not None:
+                    origin = sessions.origin(row, cwd)
+                    yield sessions.project(row), event_of(origin, body, at_ms)
+
+
+def _prompt(row: Object) -> Prompt | None:
+    said = text(row, "prompt_text")
+    return Prompt(text=said) if said.strip() else None
+
+
+def _observation(row: Object) -> Custom | Remember | None:
+    """Return what was observed; knowledge that somebody entered on purpose is a note."""
+    kind, title = text(row, "type"), text(row, "title")
+    facts = _json(text(row, "facts"))
+    said = [text(row, "subtitle"), text(row, "narrative", "text")]
+    if isinstance(facts, dict):
+        said += [f"{key}: {value}" for key, value in facts.items() if key != "knowledgeType"]
+    elif isinstance(facts, list):
+        said += [f"- {fact}" for fact in facts if isinstance(fact, str)]
+    words = joined(*said)
+    if isinstance(facts, dict) and facts.get("knowledgeType") in KNOWLEDGE_TYPES:
+        return Remember(
+            content=words or title, title=title, type=kind, tags=_parted(row, "concepts")
+        )
+    files = distinct((*_parted(row, "files_modified"), *_parted(row, "files_read")), _FILES)
+    whole = joined(title, words)
+    return Custom(name=kind or "observation", text=whole, files=files) if whole else None
+
+
+def _summary(row: Object) -> Custom | None:
+    said = ((name, text(row, name)) for name in _ANSWERS)
+    words = "\n".join(f"{name.replace('_', ' ')}: {answer}" for name, answer in said if answer)
+    return Custom(name="session-summary", text=words) if words else None
+
+
+def _parted(row: Object, name: str) -> tuple[str, ...]:
+    """Return a list that is JSON in claude-mem, and parted by commas in kiro-memory."""
+    given = text(row, name)
+    value = _json(given) if given.startswith("[") else given.split(",")
+    parts = value if isinstance(value, list) else []
+    return tuple(part.strip() for part in parts if isinstance(part, str) and part.strip())
+
+
+def _json(given: str) -> Json:
+    try:
+        return parsed(given) if given else None
+    except RecursionError:
+        return None
+
+
+def _tables_of(name: str, folder: str, variable: str, file: str) -> SessionSource:
+    return SessionSource(
+        name,
+        folder,
+        variable,
+        file,
+        find=partial(_find_tables, name),
+        read=partial(_read_tables, name),
+        is_of_sessions=False,
+    )
+
+
+SOURCES = (
+    *_NOTE_STORES,
+    _MEMEX,
+    _tables_of("claude-mem", ".claude-mem", "CLAUDE_MEM_DATA_DIR", "claude-mem.db"),
+    _tables_of("kiro-memory", ".kiro-memory", "KIRO_MEMORY_DATA_DIR", "kiro-memory.db"),
 )

@@ -1,4 +1,7 @@
-"""A rollout's lines as the hook calls that Codex made, or would have made.
+"""Codex CLI: rollouts below `~/.codex/sessions`, one file a session, as its hook calls.
+
+The format is the client's own and undocumented; seen in versions 0.140.0 to 0.169.0, and read as
+others have described it for older ones.
 
 Beyond what its hooks report, a rollout has the exit code of a command. A command that went on
 while the agent did something else is one call, with all that it printed; one that never ended has
@@ -9,20 +12,22 @@ are read from the messages.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from observer.clients.envelope import Json, Object
-from observer.clients.payload import inner, number, text
+from observer.clients.payload import inner, number, rows, text
+from observer.clients.shelf.codex import HOOKS
 from observer.clients.tools import PATCHES
-from observer.importers.calls import HookCall
-from observer.importers.codex.layouts import CONTEXT, EVENT, ITEM, META, events_in, said_in, steps
-from observer.importers.codex.script_calls import ScriptCalls
-from observer.importers.codex.shell_calls import (
+from observer.core.config import Settings
+from observer.core.events import Event
+from observer.importers.codex_calls import (
     SHELLS,
     STDIN,
     Answer,
+    ScriptCalls,
     answer_of,
     command_of,
     looked_up,
@@ -30,7 +35,17 @@ from observer.importers.codex.shell_calls import (
     success_of,
     whole,
 )
-from observer.importers.jsonl import Problems
+from observer.importers.jsonl import (
+    Problems,
+    files_below,
+    last_ms,
+    lines,
+    parse,
+    read_object,
+    time_of,
+)
+from observer.importers.records import HookCall, events_of_calls
+from observer.importers.source import FoundSession, SessionSource
 
 _OWN = re.compile(
     r"\s*(?:# AGENTS\.md|<(?:environment_context|user_instructions|permissions|collaboration_mode"
@@ -339,3 +354,156 @@ def _asked(kind: str, payload: Object) -> tuple[str, Object]:
 
 def _within(folder: str, named: str) -> str:
     return str(Path(folder, named)) if named else folder
+
+
+# --- the lines of rollouts in all layouts, as the steps that today's have -------------------------
+#
+# Since autumn 2025 a line is `{timestamp, type, payload}`. Before, the first line said id and time,
+# and the others were the bare items of the conversation, without times. Before that, when the
+# client was written in TypeScript, a file was one object with `session` and `items`.
+
+ENDINGS = (".jsonl", ".jsonl.gz", ".json")
+META, CONTEXT, EVENT, ITEM = "session_meta", "turn_context", "event_msg", "response_item"
+
+_OBJECT = ".json"
+_GLANCED = 40
+_FOLDER = re.compile(r"<cwd>([^<\n]+)</cwd>|Current working directory: ([^\n]+)")
+
+
+_MARKS = {
+    "prompt": (b'"user_message"', b'"UserMessage"'),
+    "end": (b'"task_complete"',),
+    "commands": (b'"CommandExecution"',),
+    "changes": (b'"FileChange"', b'"patch_apply_end"'),
+    "tools": (b'"McpToolCall"',),
+}
+
+
+class Step(NamedTuple):
+    """A step of a session: its time, its type, and what it says."""
+
+    at_ms: int
+    kind: str
+    payload: Object
+
+
+def steps(path: Path, problems: Problems) -> Iterator[Step]:
+    """Yield the steps of a rollout, the session itself first."""
+    records = _records(path, problems)
+    first = next(records, {})
+    begun_ms = time_of(first)
+    if begun_ms is None or "type" in first or not text(first, "id"):
+        yield from _steps(first)
+        for record in records:
+            yield from _steps(record)
+        return
+    early = list(islice(records, _GLANCED))
+    yield Step(begun_ms, META, {**first, "cwd": _folder(early)})
+    # Without times of their own, they keep their order.
+    for place, record in enumerate(_chained(early, records), start=1):
+        at_ms = time_of(record)
+        yield Step(begun_ms + place if at_ms is None else at_ms, ITEM, record)
+
+
+def events_in(path: Path) -> frozenset[str]:
+    """Return what a rollout has events of, beside messages and calls.
+
+    "prompt", "end" (of a turn), "commands", "changes" (of files) and "tools" (of servers).
+    """
+    found: set[str] = set()
+    for line in lines(path, Problems()):
+        found |= {name for name, marks in _MARKS.items() if any(map(line.data.__contains__, marks))}
+        if len(found) == len(_MARKS):
+            break
+    return frozenset(found)
+
+
+def _chained(early: Iterable[Object], later: Iterable[Object]) -> Iterator[Object]:
+    yield from early
+    yield from later
+
+
+def _records(path: Path, problems: Problems) -> Iterator[Object]:
+    if path.suffix == _OBJECT:
+        whole = read_object(path, problems) or {}
+        yield inner(whole, "session")
+        yield from rows(whole, "items")
+        return
+    for line in lines(path, problems):
+        yield parse(line, path, problems) or {}
+
+
+def _steps(record: Object) -> Iterator[Step]:
+    at_ms = time_of(record)
+    if at_ms is not None:
+        yield Step(at_ms, text(record, "type"), inner(record, "payload"))
+
+
+def _folder(early: Iterable[Object]) -> str:
+    """Return where a session went on whose first line does not say it."""
+    for record in early:
+        if found := _FOLDER.search(said_in(record)):
+            return (found[1] or found[2]).strip()
+        if folder := text(inner(record, "arguments"), "workdir"):
+            return folder
+    return ""
+
+
+def said_in(item: Object) -> str:
+    """Return the text of a message."""
+    content: Json = item.get("content")
+    if isinstance(content, str):
+        return content
+    return "\n".join(text(part, "text") for part in rows(item, "content"))
+
+
+# --- the sessions below a folder ------------------------------------------------------------------
+
+_ROLLOUT = "rollout-"
+
+
+def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
+    """Return the sessions in files, and in all files below folders; of copies, the longest."""
+    found: dict[str, FoundSession] = {}
+    for path in dict.fromkeys(each for one in paths for each in _files(one)):
+        session = _session(path)
+        if session is None:
+            problems.add("file without a session", path)
+        elif session.id not in found or found[session.id].size_bytes < session.size_bytes:
+            found[session.id] = session
+    return list(found.values())
+
+
+def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterator[Event]:
+    """Yield the events of a session."""
+    calls = RolloutCalls(found.paths[0], found.id, problems)
+    reported = (call for call in calls if call.event in HOOKS.reporting)
+    yield from events_of_calls("codex", reported, found, settings, problems, project=found.folder)
+
+
+def _files(path: Path) -> Iterator[Path]:
+    for file in files_below(path, ENDINGS):
+        if file == path or file.suffix != ".json" or file.name.startswith(_ROLLOUT):
+            yield file
+
+
+def _session(path: Path) -> FoundSession | None:
+    """Return the session whose first record a file begins with."""
+    first = next(steps(path, Problems()), None)
+    payload = first.payload if first else {}
+    name = text(payload, "id", "session_id")
+    if first is None or first.kind != META or not name:
+        return None
+    first_ms = first.at_ms
+    return FoundSession(
+        id=name,
+        paths=(path,),
+        folder=text(payload, "cwd"),
+        first_ms=first_ms,
+        last_ms=max(last_ms(path), first_ms),
+        size_bytes=path.stat().st_size,
+        remote=text(inner(payload, "git"), "repository_url"),
+    )
+
+
+SOURCES = (SessionSource("codex", ".codex", "CODEX_HOME", "sessions", find=find, read=read),)

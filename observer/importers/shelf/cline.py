@@ -1,11 +1,7 @@
-"""Tasks of Cline's editor extension: one folder each, with all messages in one file.
+"""Cline's CLI: `~/.cline/data/sessions/*`, a file of messages for each session, and one about it.
 
-Older versions write a call into the text of an answer, in tags, and its result into the next
-message, behind `[TOOL for '…'] Result:`; newer ones have blocks of both. A message without a time
-counts as long after the beginning as messages came before it: only the order is known.
-
-The format is the client's own; it is read as others have described it, and was not tried with the
-client. Roo Code and its like keep theirs alike, in folders that you name.
+The format is the client's own and undocumented; seen in version 3.0.65. Beyond what its hooks
+report, it has the prompts.
 """
 
 from __future__ import annotations
@@ -20,14 +16,125 @@ from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, prose, rows, text
 from observer.clients.shelf.cline import TOOLS
 from observer.core.clock import LAST_MS
-from observer.importers.calls import HookCall, read_session
-from observer.importers.cline import ClineCalls
-from observer.importers.jsonl import Problems, files_below, read_rows
-from observer.importers.records import Opening, find_sessions, words_of
-from observer.importers.source import FoundSession
+from observer.importers.jsonl import Problems, files_below, read_object, read_rows, time_of
+from observer.importers.records import (
+    HookCall,
+    Opening,
+    RecordCalls,
+    find_sessions,
+    read_session,
+    words_of,
+)
+from observer.importers.source import FoundSession, SessionSource
 
-FOLDER = "Library/Application Support/Code" if sys.platform == "darwin" else ".config/Code"
-TASKS = "User/globalStorage/saoudrizwan.claude-dev/tasks"
+_ENDING = ".messages.json"
+_WRAPPED = re.compile(r"\A<user_input[^>]*>(.*)</user_input>\s*\Z", re.DOTALL)
+_OWN = re.compile(r"\s*<(?:hook_context|mode_notice|system)")
+"""How messages begin that no person has typed."""
+
+
+def _find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
+    """Return the sessions in files of messages, and in all of these below folders."""
+    files = [file for path in paths for file in files_below(path, (_ENDING,))]
+    return find_sessions(_opening, files, problems)
+
+
+def _about(path: Path) -> Object:
+    beside = path.with_name(f"{path.name.removesuffix(_ENDING)}.json")
+    return read_object(beside, Problems()) or {}
+
+
+def _opening(path: Path, _: Iterable[Object]) -> Opening | None:
+    about = _about(path)
+    session, begun_ms = text(about, "session_id"), _time(about, "started_at")
+    if not session or begun_ms is None:
+        return None
+    ended_ms = _time(about, "ended_at")
+    written_ms = path.stat().st_mtime_ns // 1_000_000
+    return Opening(session, text(about, "cwd"), begun_ms, ended_ms or written_ms)
+
+
+def _time(about: Object, name: str) -> int | None:
+    return time_of({"timestamp": about.get(name)})
+
+
+class ClineCalls(RecordCalls):
+    """The hook calls of Cline, whichever of its programs kept the records."""
+
+    start, end = "TaskStart", "SessionShutdown"
+
+    def payload(self, _event: str, fields: Object) -> dict[str, Json]:
+        """See `RecordCalls.payload`."""
+        common: dict[str, Json] = {
+            "taskId": self.session,
+            "workspaceRoots": [self.folder],
+            "workspaceInfo": {"rootPath": self.folder},
+        }
+        return {**common, **fields}
+
+    def asked(self, words: str) -> tuple[str, Object]:
+        """See `RecordCalls.asked`."""
+        return "UserPromptSubmit", {"userPromptSubmit": {"prompt": words}}
+
+    def reply(self, words: str, _: Object) -> tuple[str, Object]:
+        """See `RecordCalls.reply`."""
+        return "TaskComplete", {"turn": {"outputText": words}}
+
+
+class _Calls(ClineCalls):
+    def __init__(self, found: FoundSession, problems: Problems) -> None:
+        super().__init__(found, problems)
+        self._given: dict[str, Object] = {}
+        about = _about(found.paths[0])
+        self.branch = text(inner(inner(about, "metadata"), "git"), "branch")
+
+    def records(self, path: Path, problems: Problems) -> Iterator[Object]:
+        return rows(read_object(path, problems) or {}, "messages")
+
+    def time_of(self, record: Object) -> int | None:
+        at_ms = number(record, "ts")
+        return at_ms if at_ms is not None and 0 <= at_ms <= LAST_MS else None
+
+    def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
+        key, parts = text(record, "id"), list(rows(record, "content"))
+        said = words_of(record.get("content"))
+        if text(record, "role") == "assistant":
+            for part in parts:
+                if text(part, "type") == "tool_use":
+                    self._given[text(part, "id")] = inner(part, "input")
+            self.say(at_ms, said, key)
+            return
+        for part in parts:
+            if text(part, "type") == "tool_result":
+                yield self._done(at_ms, part)
+        is_own = text(inner(record, "metadata"), "displayRole") == "system" or _OWN.match(said)
+        if said.strip() and not is_own:
+            wrapped = _WRAPPED.match(said)
+            yield from self.prompt(at_ms, wrapped[1] if wrapped else said, key)
+
+    def _done(self, at_ms: int, result: Object) -> HookCall:
+        call, content = text(result, "tool_use_id"), result.get("content")
+        done: dict[str, Json] = {
+            "id": call,
+            "name": text(result, "name"),
+            "input": dict(self._given.pop(call, {})),
+            "output": dict(inner(result, "content")) or content,
+        }
+        if result.get("is_error") is True:
+            done["error"] = prose(content)
+        return self.call(at_ms, "PostToolUse", {"tool_result": done}, call)
+
+
+# --- tasks of its editor extension: one folder each, with all messages in one file ----------------
+#
+# Older versions write a call into the text of an answer, in tags, and its result into the next
+# message, behind `[TOOL for '…'] Result:`; newer ones have blocks of both. A message without a time
+# counts as long after the beginning as messages came before it: only the order is known.
+#
+# The format is the client's own; it is read as others have described it, and was not tried with the
+# client. Roo Code and its like keep theirs alike, in folders that you name.
+
+_FOLDER = "Library/Application Support/Code" if sys.platform == "darwin" else ".config/Code"
 
 _FILE = "api_conversation_history.json"
 _FIRST_MS = 10**12
@@ -51,13 +158,13 @@ _THOUGHT = re.compile(r"<thinking>.*?</thinking>\s*", re.DOTALL)
 _PLACE = re.compile(r"# Current (?:Working|Workspace) Directory \(([^)\n]+)\)")
 
 
-def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
+def _find_tasks(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
     """Return the tasks in files of messages, and in all of these below folders."""
     files = [file for path in paths for file in files_below(path, (_FILE,))]
-    return find_sessions(_opening, files, problems)
+    return find_sessions(_task_opening, files, problems)
 
 
-def _opening(path: Path, _: Iterable[Object]) -> Opening | None:
+def _task_opening(path: Path, _: Iterable[Object]) -> Opening | None:
     known = list(_timed(path, Problems()))
     if not known:
         return None
@@ -81,7 +188,7 @@ def _timed(path: Path, problems: Problems) -> Iterator[tuple[int, Object]]:
             yield at_ms, record
 
 
-class _Calls(ClineCalls):
+class _TaskCalls(ClineCalls):
     def __init__(self, found: FoundSession, problems: Problems) -> None:
         super().__init__(found, problems)
         self._calls: dict[str, tuple[str, Object]] = {}
@@ -158,4 +265,21 @@ def _arguments(body: str) -> Object:
     return found | {name: value for name, value in known if name not in _LONG}
 
 
-read = partial(read_session, "cline", _Calls)
+SOURCES = (
+    SessionSource(
+        "cline",
+        ".cline",
+        "CLINE_DIR",
+        "data/sessions",
+        find=_find,
+        read=partial(read_session, "cline", _Calls),
+    ),
+    SessionSource(
+        "cline-extension",
+        _FOLDER,
+        "",
+        "User/globalStorage/saoudrizwan.claude-dev/tasks",
+        find=_find_tasks,
+        read=partial(read_session, "cline", _TaskCalls),
+    ),
+)

@@ -94,6 +94,8 @@ def _events(
         yield event(Custom(name="attribution", text=text, files=tuple(written)), at_ms)
 
 
-GIT_AI = SessionSource(
-    NAME, ".git", "", "", find=find, read=read, inside=(".git",), is_of_sessions=False
+SOURCES = (
+    SessionSource(
+        NAME, ".git", "", "", find=find, read=read, inside=(".git",), is_of_sessions=False
+    ),
 )

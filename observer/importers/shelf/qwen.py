@@ -12,17 +12,18 @@ from pathlib import Path
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, rows, text
-from observer.importers.calls import HookCall, read_session
 from observer.importers.jsonl import Problems
 from observer.importers.records import (
+    HookCall,
     Opening,
     RecordCalls,
     find_sessions,
     first_ms,
     first_said,
+    read_session,
     words_of,
 )
-from observer.importers.source import FoundSession
+from observer.importers.source import FoundSession, SessionSource
 
 _RELAY = "tool_call"
 """The tool that calls one which was loaded."""
@@ -108,3 +109,4 @@ class _Calls(RecordCalls):
 
 
 read = partial(read_session, "qwen", _Calls)
+SOURCES = (SessionSource("qwen", ".qwen", "QWEN_HOME", "projects", find=find, read=read),)

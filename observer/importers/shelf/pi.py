@@ -12,10 +12,16 @@ from pathlib import Path
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, rows, text
-from observer.importers.calls import HookCall, read_session
 from observer.importers.jsonl import Problems, time_of
-from observer.importers.records import Opening, RecordCalls, find_sessions, words_of
-from observer.importers.source import FoundSession
+from observer.importers.records import (
+    HookCall,
+    Opening,
+    RecordCalls,
+    find_sessions,
+    read_session,
+    words_of,
+)
+from observer.importers.source import FoundSession, SessionSource
 
 _COUNTS = {
     "input": "input",
@@ -82,3 +88,6 @@ class _Calls(RecordCalls):
 
 
 read = partial(read_session, "pi", _Calls)
+SOURCES = (
+    SessionSource("pi", ".pi/agent", "PI_CODING_AGENT_DIR", "sessions", find=find, read=read),
+)
