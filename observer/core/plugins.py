@@ -18,8 +18,8 @@ def modules_of(shelf: str) -> Iterator[Any]:
 
     They are imported now; whoever asks late does not pay for it at its start.
     """
-    for found in sorted(iter_modules(import_module(shelf).__path__, f"{shelf}.")):
-        yield import_module(found.name)
+    for name in sorted(one.name for one in iter_modules(import_module(shelf).__path__)):
+        yield import_module(f"{shelf}.{name}")
 
 
 def with_plugins(group: str, of: type[_T], ours: Mapping[str, _T]) -> dict[str, _T]:
