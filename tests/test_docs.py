@@ -20,6 +20,7 @@ from observer.core import errors
 from observer.core.config import describe
 from observer.daemon.status import Status
 from observer.toolsets.registry import toolsets
+from tests.clients.facts import facts_of
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -41,14 +42,8 @@ ERRORS = [
     for error in vars(errors).values()
     if isinstance(error, type) and error.__module__ == errors.__name__
 ]
-GUIDES = {"bash": "shells", "zsh": "shells", "fish": "shells"} | {
-    "vscode": "mcp-clients",
-    "zed": "mcp-clients",
-    "continue": "mcp-clients",
-    "antigravity": "mcp-clients",
-    "windsurf": "devin",
-}
-"""Guides that are not called as their client is."""
+GUIDES = {client: facts_of(client).guide for client in installable()}
+"""The guide of each client."""
 DOCUMENTS = sorted(
     path
     for path in (*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *ROOT.glob("*/README.md"))
@@ -126,9 +121,9 @@ def test_every_setting_is_in_the_reference(name: str) -> None:
 @pytest.mark.parametrize("name", installable())
 def test_every_client_is_in_the_readme_and_has_a_guide(name: str) -> None:
     assert f"`{name}`" in text(ROOT / "README.md")
-    guide = text(DOCS / "how-to" / f"{GUIDES.get(name, name)}.md")
+    guide = text(DOCS / "how-to" / f"{GUIDES[name]}.md")
     assert re.search(rf"^observer install .*\b{name}\b", guide, re.MULTILINE)
-    assert f"({GUIDES.get(name, name)}.md)" in text(DOCS / "how-to" / "index.md")
+    assert f"({GUIDES[name]}.md)" in text(DOCS / "how-to" / "index.md")
 
 
 @pytest.mark.parametrize("kind", list(generic.KINDS))

@@ -134,16 +134,16 @@ def test_the_client_is_installed_once_and_taken_out_again(
     )
     hooks = tmp_path / ".quill" / "hooks.json"
     hooks.parent.mkdir()
-    hooks.write_text('{"hooks": {"start": ["theirs"]}}\n')
+    hooks.write_text('{"hooks": {"start": [{"command": "theirs"}]}}\n')
     apply(install(quill, context).edits, home.backups, at_ms=AT_MS)
-    lines = json.loads(hooks.read_text())["hooks"]
-    assert lines["start"][0] == "theirs"
-    assert [line.rpartition("/")[2] for line in lines["start"][1:]] == [
+    lines = [one["command"] for one in json.loads(hooks.read_text())["hooks"]["start"]]
+    assert lines[0] == "theirs"
+    assert [line.rpartition("/")[2] for line in lines[1:]] == [
         "post quill start", "context quill",
     ]  # fmt: skip
     assert not install(quill, context).is_change
     apply(uninstall(quill, context).edits, home.backups, at_ms=AT_MS)
-    assert json.loads(hooks.read_text())["hooks"]["start"] == ["theirs"]
+    assert json.loads(hooks.read_text())["hooks"]["start"] == [{"command": "theirs"}]
     assert not (tmp_path / ".quill" / "mcp.json").exists()
 
 

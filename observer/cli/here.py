@@ -9,8 +9,7 @@ from typing import Any
 import msgspec
 
 from observer.cli.policy import decision
-from observer.clients.detection import evidence
-from observer.clients.installers import installed
+from observer.clients.installers import evidence, installed
 from observer.clients.registry import clients
 from observer.config_files.context import current_context
 from observer.core import config

@@ -22,9 +22,8 @@ from observer.core.paths import home, working_folder
 from observer.core.text import counted
 from observer.git.log import count_commits
 from observer.importers import git
-from observer.importers.plan import Choice
-from observer.importers.queued import drop
-from observer.importers.registry import SOURCES
+from observer.importers.registry import source_called, sources
+from observer.importers.run import Choice, drop
 from observer.views.moment import moment_ms
 
 BATCH = 200
@@ -57,7 +56,7 @@ def import_command(
 ) -> None:
     """Import earlier sessions, notes and git history; nothing twice."""
     if worker:
-        work(home(), SOURCES)
+        work(home(), sources())
     elif stop:
         say("the import was given up" if drop(home()) else "no import goes on")
     elif words[:1] == (GIT,):
@@ -78,13 +77,13 @@ def _import_sources(  # noqa: PLR0913 - one of each option
     as_json: bool,
 ) -> None:
     """Import the sessions of the sources that are named, else of all after asking once."""
-    names = [word for word in words if word in SOURCES and not Path(word).exists()]
-    names = names or [word for word in words[:1] if word in SOURCES]
+    names = [word for word in words if not Path(word).exists() and source_called(word)]
+    names = names or [word for word in words[:1] if source_called(word)]
     paths = tuple(Path(word) for word in words if word not in names)
     if paths and len(names) != 1:
         if names:
             raise BadInput("sources and paths at once", hint="import each in its own call")
-        known = ", ".join([GIT, *SOURCES])
+        known = ", ".join([GIT, *sources()])
         place = Path(words[0])
         what = "is of no source that is named" if place.exists() else "is no source and no file"
         raise BadInput(f"{words[0][:80]!r} {what}", hint=f"name a source first: {known}")
@@ -96,8 +95,8 @@ def _import_sources(  # noqa: PLR0913 - one of each option
         follow=follow,
         as_json=as_json,
     )
-    sources = [SOURCES[name] for name in names] or list(SOURCES.values())
-    import_sessions(home(), sources, chosen, how)
+    named = [source for name in names if (source := source_called(name))]
+    import_sessions(home(), named or list(sources().values()), chosen, how)
 
 
 def _import_history(paths: Sequence[str], *, as_json: bool, **options: object) -> None:

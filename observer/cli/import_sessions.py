@@ -23,12 +23,25 @@ from observer.core.errors import BadInput, NotFound
 from observer.core.model import iso
 from observer.core.paths import Home
 from observer.core.text import counted, size_text
-from observer.importers.finished import FinishedImports
-from observer.importers.follow import LOOK_EVERY_S, Follower
-from observer.importers.plan import Choice, Plan, plan_import, size_of
-from observer.importers.queued import QueuedImport, QueuedSource, queue, queued
+from observer.importers.run import (
+    FATES,
+    LOOK_EVERY_S,
+    Choice,
+    Counts,
+    FinishedImports,
+    Follower,
+    Plan,
+    QueuedImport,
+    QueuedSource,
+    end_import,
+    import_planned,
+    plan_import,
+    queue,
+    queued,
+    size_of,
+    to_daemon,
+)
 from observer.importers.source import FoundSession, SessionSource
-from observer.importers.transfer import FATES, Counts, end_import, import_planned, to_daemon
 from observer.ingest.duplicates import LIVE_MS
 from observer.views.moment import day
 

@@ -16,12 +16,19 @@ from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput
 from observer.core.paths import Home
-from observer.importers.finished import FinishedImports
-from observer.importers.follow import LOOK_EVERY_S, Follower
-from observer.importers.plan import plan_source
-from observer.importers.queued import drop, queued
+from observer.importers.run import (
+    LOOK_EVERY_S,
+    FinishedImports,
+    Follower,
+    drop,
+    end_import,
+    give_way,
+    import_planned,
+    plan_source,
+    queued,
+    to_daemon,
+)
 from observer.importers.source import SessionSource
-from observer.importers.transfer import end_import, give_way, import_planned, to_daemon
 
 FOLLOWED_MS = 7 * 86_400_000
 """A session that ended so long before the daemon came up is left to `observer import`."""

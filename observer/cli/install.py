@@ -139,7 +139,7 @@ def uninstall_command(
 
 
 def _roots(here: Home) -> set[str]:
-    from observer.importers.work_trees import known_roots  # noqa: PLC0415 - to take out only
+    from observer.importers.run import known_roots  # noqa: PLC0415 - to take out only
 
     with suppress(ObserverError):  # a damaged memory keeps nobody from leaving
         return known_roots(here)

@@ -14,11 +14,9 @@ import click
 
 from observer.cli.output import emit, note, say, table
 from observer.clients.client import Client
-from observer.clients.detection import evidence
-from observer.clients.installers import install, installed_parts, perform
+from observer.clients.installers import Setup, evidence, install, installed_parts, perform, setups
 from observer.clients.quiet import last_report, last_reports
 from observer.clients.registry import clients
-from observer.clients.setup import Setup, setups
 from observer.config_files.context import InstallContext
 from observer.config_files.file_edits import FileEdit, diff
 from observer.core.clock import now_ms

@@ -6,13 +6,13 @@ shows that a call failed. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 from zlib import crc32
 
 from msgspec.structs import replace
 
-from observer.clients import patch, tools
+from observer.clients import tools
 from observer.clients.envelope import Envelope, Json, Object
 from observer.clients.payload import dump, event_of, flag, inner, rest, span_ms, text, token_usage
 from observer.core.events import (
@@ -55,6 +55,15 @@ class Dialect(NamedTuple):
     turn: str = "prompt_id"
     session_variable: str = ""
 
+    def read(self, envelope: Envelope, payload: Object) -> Iterator[Event]:
+        """Yield the events that one hook call reports; none where nothing of it is kept."""
+        given = text(payload, "hook_event_name", "hookEventName") or envelope.event
+        name = self.aliases.get(given, given)
+        if given in self.noise:
+            return
+        for body in _bodies(name, payload, self):
+            yield _event(envelope, payload, route=given, body=body, dialect=self)
+
 
 _CONTINUED = "This session is being continued"
 _BEFORE_SUMMARY = "\nSummary:\n"
@@ -68,23 +77,10 @@ _BASE = frozenset(
 _TOOL_EVENTS = frozenset({"PostToolUse", "PostToolUseFailure"})
 
 
-def read(envelope: Envelope, payload: Object, dialect: Dialect) -> Iterable[Event]:
-    """Yield the events that one hook call reports; none where nothing of it is kept."""
-    given = text(payload, "hook_event_name", "hookEventName") or envelope.event
-    name = dialect.aliases.get(given, given)
-    if given in dialect.noise:
-        return
-    for body in _bodies(name, payload, dialect):
-        yield _event(envelope, payload, route=given, body=body, dialect=dialect)
-
-
 def _bodies(name: str, payload: Object, dialect: Dialect) -> Iterator[AnyBody]:
     if name in _TOOL_EVENTS:
         call = dialect.correct(read_call(payload, failed=name == "PostToolUseFailure"))
-        if call.tool in patch.TOOLS:
-            yield from patch.writes(call)
-        else:
-            yield tools.make(call, dialect.tools)
+        yield from tools.effects(call, dialect.tools)
         return
     reader = dialect.readers.get(name) or _READERS.get(name)
     body = reader(payload) if reader else _unknown(dialect.client, name, payload)

@@ -1,16 +1,9 @@
-"""Owns what observer knows about one client, as one record.
-
-A client is one folder with its code and a `CLIENT` record, and one row in `registry`. The record
-names its code as `module:object` and imports none of it: whoever only formats a reminder or looks
-at an environment does not load decoders and installers.
-"""
+"""Owns what observer knows about one client, as one record: its code, and how it differs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache
-from pkgutil import resolve_name
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import orjson
 
@@ -20,8 +13,6 @@ from observer.core.events import Event
 if TYPE_CHECKING:
     from observer.config_files.context import InstallContext, InstallPlan
 
-_resolve = cache(resolve_name)  # a look-up for each event
-
 Decoder: TypeAlias = Callable[[Envelope, Object], Iterable[Event]]
 """Turns an opened envelope and its parsed payload into events; pure.
 
@@ -30,23 +21,27 @@ not know are data.
 """
 
 
-class Installer(Protocol):
+class Installer(NamedTuple):
     """Plans changes of a client's own files; nothing is written by it.
 
-    A second installation plans no change; a removal takes out exactly what is ours.
+    Attributes:
+        install: plans the hooks and the MCP server of a client; a second time, no change.
+        uninstall: plans the removal of both, and of nothing that is not ours.
     """
 
-    def install(self, context: InstallContext) -> InstallPlan:
-        """Plan the hooks and the MCP server of a client."""
-
-    def uninstall(self, context: InstallContext) -> InstallPlan:
-        """Plan the removal of both."""
+    install: Callable[[InstallContext], InstallPlan]
+    uninstall: Callable[[InstallContext], InstallPlan]
 
 
 def hook_specific_output(text: str, event: str) -> bytes:
     """Return a reminder in the JSON of Claude Code, which other clients read as well."""
     output = {"hookEventName": event, "additionalContext": text}
     return orjson.dumps({"hookSpecificOutput": output})
+
+
+def context_output(text: str) -> bytes:
+    """Return the context of a session's start in the same JSON."""
+    return hook_specific_output(text, "SessionStart")
 
 
 def plain_text(text: str, _event: str) -> bytes:
@@ -79,14 +74,14 @@ class Client(NamedTuple):
 
     Attributes:
         name: what its hooks and `observer install` call it.
-        decoder: the `Decoder`, as `module:function`.
+        read: the `Decoder`.
         takes_json: False if its payload is not JSON; the decoder then reads `envelope.payload`.
-        host: a function of envelope and payload, as `module:function`, that returns the name of
-            the client that really ran the hook; "" where no other one runs these hooks.
-        installer: an `Installer`, as `module` or `module:object`; "" if there is none.
+        host: returns, from envelope and payload, the name of the client that really ran the hook,
+            which need not be a known one; None where no other one runs these hooks.
+        installer: None if it cannot be installed.
         per_project: True if it has settings in a repository, and its installer honours `project`.
-        hooks_check: a function of the install context, as `module:function`, that raises
-            `ConfigInvalid` where its settings keep it from running our hooks; "" if none can.
+        check_hooks: raises `ConfigInvalid` where the client's settings, as far as they are there,
+            keep it from running our hooks; says which, and what to do.
         programs: names of its commands in `PATH`; one of them shows that it is on the machine.
         folders: folders or files below the user's home; one of them shows the same.
         transcripts: folders below the user's home that it writes to while an agent works, and
@@ -104,12 +99,12 @@ class Client(NamedTuple):
     """
 
     name: str
-    decoder: str
+    read: Decoder
     takes_json: bool = True
-    host: str = ""
-    installer: str = ""
+    host: Callable[[Envelope, Object], str] | None = None
+    installer: Installer | None = None
     per_project: bool = False
-    hooks_check: str = ""
+    check_hooks: Callable[[InstallContext], None] = lambda _: None
     programs: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     transcripts: tuple[str, ...] = ()
@@ -123,30 +118,3 @@ class Client(NamedTuple):
     context_file: str = ""
     wrap_context: Callable[[str], bytes] | None = None
     format_reminder: Callable[[str, str], bytes] = hook_specific_output
-
-    def read(self, envelope: Envelope, payload: Object) -> Iterable[Event]:
-        """Return the events that a hook call reports.
-
-        Raises:
-            Undecodable: it is not a payload of this client.
-        """
-        return cast("Decoder", _resolve(self.decoder))(envelope, payload)
-
-    def host_of(self, envelope: Envelope, payload: Object) -> str:
-        """Return the name of the client that ran the hook; it need not be a known one."""
-        if not self.host:
-            return self.name
-        return cast("Callable[[Envelope, Object], str]", _resolve(self.host))(envelope, payload)
-
-    def load_installer(self) -> Installer | None:
-        """Return the installer; None if the client has none."""
-        return cast("Installer", _resolve(self.installer)) if self.installer else None
-
-    def check_hooks(self, context: InstallContext) -> None:
-        """Look whether the client's settings let it run our hooks, as far as they are there.
-
-        Raises:
-            ConfigInvalid: they do not; says which, and what to do.
-        """
-        if self.hooks_check:
-            cast("Callable[[InstallContext], None]", _resolve(self.hooks_check))(context)

@@ -36,7 +36,6 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.core.value import Value
-from observer.redaction.redact import redact_text
 
 NAME = "generic"
 AHEAD_MS = 86_400_000
@@ -214,6 +213,8 @@ def _convert(payload: Object, of: type[Any], kind: str) -> Any:  # noqa: ANN401 
     except msgspec.ValidationError as error:
         found = _FIELD.search(str(error))
         field = (found[1] or found[2]) if found else "kind"
+        from observer.redaction.redact import redact_text  # noqa: PLC0415 - 60 ms, of errors only
+
         what = redact_text(str(error).partition(" - at `")[0])
         raise BadInput(f"field {field!r} of a {kind} event: {what}", hint=SEE) from error
 

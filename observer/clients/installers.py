@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Collection, Iterable
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from observer.clients.client import Installer
+from observer.clients.client import Client, Installer
 from observer.clients.registry import clients
 from observer.clients.services import SERVICES
 from observer.config_files.context import InstallContext, InstallPlan, hook_files
@@ -22,6 +23,7 @@ from observer.config_files.former_text import as_it_was
 from observer.config_files.made_folders import keep_made, missing_folders, remove_made
 from observer.core.errors import BadInput, ObserverError
 from observer.core.paths import Home, make_private
+from observer.git.launch import absolute_entries
 from observer.spool import files as spool_files
 from observer.spool import refusals
 from observer.spool.spool import Spool
@@ -154,7 +156,7 @@ def perform(plan: InstallPlan, home: Home, *, at_ms: int) -> list[Path]:
 
 def _installer(name: str, context: InstallContext) -> Installer:
     client = clients().get(name)
-    installer = client.load_installer() if client else SERVICES.get(name)
+    installer = client.installer if client else SERVICES.get(name)
     if installer is None:
         names = ", ".join((*installable(), *SERVICES))
         raise BadInput(f"no client is called {name!r}", hint=f"one of: {names}")
@@ -163,3 +165,51 @@ def _installer(name: str, context: InstallContext) -> Installer:
             f"{name} has no settings for one repository", hint="install it without --project"
         )
     return installer
+
+
+# --- the clients that are on the machine ---------------------------------------------------------
+
+
+def evidence(client: Client, context: InstallContext) -> str:
+    """Return the path that shows that a client is on the machine; "" if nothing does.
+
+    A command counts in absolute entries of `PATH` only. The user's shell (`SHELL`) counts too.
+    """
+    entries = absolute_entries(context.environ.get("PATH", ""))
+    for program in client.programs:
+        if found := shutil.which(program, path=entries):
+            return found
+    for folder in client.folders:
+        if (context.user_home / folder).exists():
+            return str(context.user_home / folder)
+    shell = context.environ.get("SHELL", "")
+    return shell if PurePath(shell).name == client.name else ""
+
+
+class Setup(NamedTuple):
+    """A client that was detected by the path `found`, and its plan or why there is none."""
+
+    client: Client
+    found: str
+    plan: InstallPlan
+    problem: ObserverError | None = None
+
+
+def setups(context: InstallContext) -> list[Setup]:
+    """Plan every client that was detected; a file that cannot be used stops its client only.
+
+    With a project, only those are planned that keep settings in one.
+    """
+    return [
+        _planned(client, found, context)
+        for client in clients().values()
+        if client.installer and (client.per_project or not context.project)
+        if (found := evidence(client, context))
+    ]
+
+
+def _planned(client: Client, found: str, context: InstallContext) -> Setup:
+    try:
+        return Setup(client, found, install(client.name, context))
+    except ObserverError as error:
+        return Setup(client, found, InstallPlan(edits=()), error)

@@ -12,7 +12,6 @@ from observer.clients.envelope import Envelope, Json, Object
 from observer.core import json_text
 from observer.core.events import AnyBody, Event, Prompt
 from observer.core.value import MOST_TOKENS, TokenUsage
-from observer.redaction.redact import redact_text
 
 NOTHING: Object = {}
 
@@ -71,6 +70,8 @@ def dump(value: Json) -> str:
 
 def quoted(value: Json, limit: int = 80) -> str:
     """Return a value as an error message may show it: without secrets, printable, cut."""
+    from observer.redaction.redact import redact_text  # noqa: PLC0415 - 60 ms, of errors only
+
     return repr(redact_text(str(value)[:_QUOTABLE])[:limit])
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import plistlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
+from observer.clients.client import Installer
 from observer.config_files.context import InstallContext, InstallPlan
 from observer.config_files.file_edits import FileEdit, read
 from observer.core.errors import ConfigInvalid
@@ -21,44 +22,40 @@ UNIT = "observer.service"
 _MARK = b"Written by `observer install"
 
 
-class ServiceInstaller(NamedTuple):
-    """Plans the file of one service manager.
+def _install(
+    path_of: Callable[[InstallContext], Path],
+    render: Callable[[InstallContext], bytes],
+    enable: str,
+    context: InstallContext,
+) -> InstallPlan:
+    """Plan the file of a service manager; `enable` starts it now and at each login.
 
-    Attributes:
-        path: where it is.
-        render: its content.
-        enable: how the user starts it now and at each login.
-        disable: how the user stops that.
+    Raises:
+        ConfigInvalid: a file of somebody else has its name.
     """
+    path = path_of(context)
+    before = read(path)
+    if before is not None and _MARK not in before:
+        raise ConfigInvalid(
+            f"{path} is not a file of observer", hint="rename or remove it, then repeat"
+        )
+    edit = FileEdit(path=path, before=before, after=render(context))
+    return InstallPlan(edits=(edit,), notes=(f"Start it now and at each login: {enable}",))
 
-    path: Callable[[InstallContext], Path]
-    render: Callable[[InstallContext], bytes]
-    enable: str
-    disable: str
 
-    def install(self, context: InstallContext) -> InstallPlan:
-        """Plan the file.
-
-        Raises:
-            ConfigInvalid: a file of somebody else has its name.
-        """
-        path = self.path(context)
-        before = read(path)
-        if before is not None and _MARK not in before:
-            raise ConfigInvalid(
-                f"{path} is not a file of observer", hint="rename or remove it, then repeat"
-            )
-        edit = FileEdit(path=path, before=before, after=self.render(context))
-        return InstallPlan(edits=(edit,), notes=(f"Start it now and at each login: {self.enable}",))
-
-    def uninstall(self, context: InstallContext) -> InstallPlan:
-        """Plan its removal; a file of somebody else, or of another home, stays."""
-        path = self.path(context)
-        before = read(path)
-        if before != self.render(context) and not _is_of(context, before):
-            return InstallPlan(edits=())
-        edit = FileEdit(path=path, before=before, after=None)
-        return InstallPlan(edits=(edit,), notes=(f"Stop it as well: {self.disable}",))
+def _uninstall(
+    path_of: Callable[[InstallContext], Path],
+    render: Callable[[InstallContext], bytes],
+    disable: str,
+    context: InstallContext,
+) -> InstallPlan:
+    """Plan its removal; a file of somebody else, or of another home, stays."""
+    path = path_of(context)
+    before = read(path)
+    if before != render(context) and not _is_of(context, before):
+        return InstallPlan(edits=())
+    edit = FileEdit(path=path, before=before, after=None)
+    return InstallPlan(edits=(edit,), notes=(f"Stop it as well: {disable}",))
 
 
 def _is_of(context: InstallContext, content: bytes | None) -> bool:
@@ -122,16 +119,17 @@ def _agent(context: InstallContext) -> bytes:
     return text.replace(b"<plist", b"<!-- %b -->\n<plist" % written, 1)
 
 
-SYSTEMD = ServiceInstaller(
-    _unit_path,
-    _unit,
-    enable=f"systemctl --user daemon-reload && systemctl --user enable --now {UNIT}",
-    disable=f"systemctl --user disable --now {UNIT}",
-)
-LAUNCHD = ServiceInstaller(
-    _agent_path,
-    _agent,
-    enable=f"launchctl bootstrap gui/$(id -u) ~/Library/LaunchAgents/{LABEL}.plist",
-    disable=f"launchctl bootout gui/$(id -u)/{LABEL}",
-)
-SERVICES = {"systemd": SYSTEMD, "launchd": LAUNCHD}
+_ENABLE = f"systemctl --user daemon-reload && systemctl --user enable --now {UNIT}"
+_DISABLE = f"systemctl --user disable --now {UNIT}"
+_BOOT = f"launchctl bootstrap gui/$(id -u) ~/Library/LaunchAgents/{LABEL}.plist"
+_BOOT_OUT = f"launchctl bootout gui/$(id -u)/{LABEL}"
+SERVICES = {
+    "systemd": Installer(
+        partial(_install, _unit_path, _unit, _ENABLE),
+        partial(_uninstall, _unit_path, _unit, _DISABLE),
+    ),
+    "launchd": Installer(
+        partial(_install, _agent_path, _agent, _BOOT),
+        partial(_uninstall, _agent_path, _agent, _BOOT_OUT),
+    ),
+}

@@ -10,7 +10,8 @@ of a function whose middle changed, the lines around the change do not say the n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -29,9 +30,8 @@ from observer.clients.payload import (
     text,
     words,
 )
-from observer.code.edits import symbol_changes_of
 from observer.core.events import Command, Delegation, Edit, FileRead, FileWrite, Search, ToolUse
-from observer.core.value import Value
+from observer.core.value import SymbolChanges, Value
 
 
 def original(answer: Object) -> str | None:
@@ -118,6 +118,19 @@ class ToolCall(Value):
 Maker: TypeAlias = Callable[[ToolCall], ToolEffect | Delegation]
 
 
+def effects(
+    call: ToolCall, makers: Mapping[str, Maker], *, patches: Collection[str] = ()
+) -> Iterator[ToolEffect | Delegation]:
+    """Yield what a tool call did: a patch does something to each of its files.
+
+    `patches` are further names of the tool that applies one.
+    """
+    if call.tool in PATCHES or call.tool in patches:
+        yield from _patched_files(call)
+    else:
+        yield make(call, makers)
+
+
 def make(call: ToolCall, makers: Mapping[str, Maker]) -> ToolEffect | Delegation:
     """Say what a tool call did; a tool without a maker is a `ToolUse`."""
     maker = makers.get(call.tool)
@@ -183,7 +196,7 @@ def write(call: ToolCall) -> FileWrite:
         content=content,
         tool=call.tool,
         error=_why_failed(call),
-        symbols=symbol_changes_of(path, before, content),
+        symbols=_symbol_changes(path, before, content),
     )
 
 
@@ -200,7 +213,7 @@ def edit(call: ToolCall) -> FileWrite:
     before = original(answer)
     after = None if before is None else edited(before, answer, call.given, asked)
     write = _changed(call, "edit", *(hunks(answer) or asked))
-    return msgspec.structs.replace(write, symbols=symbol_changes_of(write.path, before, after))
+    return msgspec.structs.replace(write, symbols=_symbol_changes(write.path, before, after))
 
 
 def delete(call: ToolCall) -> FileWrite:
@@ -227,6 +240,12 @@ def replacement(given: Object) -> Edit:
         old=text(given, "old_string", "old_str", "oldStr", "oldString", "old_text", "oldText"),
         new=text(given, *_NEW_TEXT),
     )
+
+
+def _symbol_changes(path: str, before: str | None, after: str | None) -> SymbolChanges | None:
+    from observer.code.edits import symbol_changes_of  # noqa: PLC0415 - 50 ms, of who decodes only
+
+    return symbol_changes_of(path, before, after)
 
 
 def _why_failed(call: ToolCall) -> str:
@@ -331,3 +350,57 @@ def other(call: ToolCall) -> ToolUse:
 def said(call: ToolCall) -> str:
     """Return what the tool answered, or its error, as text."""
     return call.error or prose(call.response)
+
+
+# --- patches -------------------------------------------------------------------------------------
+#
+# By `apply_patch` models of OpenAI edit files in several clients. Such a patch names the files that
+# it adds, updates, moves and deletes, and shows of an update the changed lines with those around
+# them, but no line numbers.
+
+PATCHES = frozenset({"apply_patch", "ApplyPatch"})
+"""Names of the tool."""
+
+_FILE = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.MULTILINE)
+_HUNK = re.compile(r"^@@.*$", re.MULTILINE)
+_MOVE = re.compile(r"\n\*\*\* Move to: (.+)")
+
+
+def _patched_files(call: ToolCall) -> Iterator[FileWrite | ToolUse]:
+    """Yield what a patch does to each file; the call as it came where it names none.
+
+    A file that moves is one that is edited at its new place and one that is deleted.
+    """
+    given = text(call.given, "command", "input", "patch", "patchText").partition("\n*** End Patch")[
+        0
+    ]
+    error = (said(call) or "failed") if call.failed else ""
+    _, *parts = _FILE.split(given)
+    if not parts:
+        yield other(call)
+    for action, path, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        for write in _writes(action, path.strip(), body):
+            yield msgspec.structs.replace(write, tool=call.tool, error=error)
+
+
+def _writes(action: str, path: str, body: str) -> Iterator[FileWrite]:
+    moved = _MOVE.match(body)
+    if action == "Add":
+        content = "".join(f"{line[1:]}\n" for line in body.split("\n") if line[:1] == "+")
+        symbols = _symbol_changes(path, "", content)
+        yield FileWrite(path=path, operation="create", content=content, symbols=symbols)
+    if action == "Update":
+        yield FileWrite(path=moved[1].strip() if moved else path, edits=tuple(_edits(body)))
+    if action == "Delete" or moved:
+        yield FileWrite(path=path, operation="delete")
+
+
+def _edits(body: str) -> Iterator[Edit]:
+    """Yield the replacements of an update, with the lines around them."""
+    for hunk in _HUNK.split(body):
+        lines = [line or " " for line in hunk.strip("\n").split("\n")]
+        old, new = (
+            "\n".join(line[1:] for line in lines if line[0] in (" ", sign)) for sign in "-+"
+        )
+        if old != new:
+            yield Edit(old=old, new=new)

@@ -9,7 +9,7 @@ What to paste where, for people who register the MCP server by hand.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -102,58 +102,45 @@ def merge(text: str, path: jsonc.Path, wanted: Sequence[object], is_ours: IsOurs
     return text
 
 
-class ServerForm(NamedTuple):
-    """How a client's configuration holds its MCP servers.
+class Servers(NamedTuple):
+    """How a client's configuration holds its MCP servers, ours among them.
 
     Attributes:
         place: the path of the object that holds them by name.
+        extra: fields of a new entry.
         flat: returns an entry as `command`, `args` and `env`, with whatever else it holds.
         shaped: the inverse of `flat`.
     """
 
     place: jsonc.Path = ("mcpServers",)
+    extra: Mapping[str, object] = {}
     flat: Callable[[Any], Any] = lambda entry: entry
     shaped: Callable[[dict[str, Any]], dict[str, Any]] = lambda entry: entry
 
+    def put(self, text: str, context: InstallContext) -> str:
+        """Return the text with our MCP server registered.
 
-MCP_SERVERS = ServerForm()
-"""The form of most clients."""
+        Raises:
+            ConfigInvalid: another server has our name.
+        """
+        path = (*self.place, SERVER)
+        entry = jsonc.at(text, path)
+        present = None if entry is None else self.flat(entry) or {}
+        wanted = server_entry(present, context, extra=self.extra)
+        return text if wanted == present else jsonc.put(text, path, self.shaped(wanted))
 
-
-def put_server(
-    text: str,
-    context: InstallContext,
-    *,
-    extra: dict[str, object] | None = None,
-    form: ServerForm = MCP_SERVERS,
-) -> str:
-    """Return the text with our MCP server registered; `extra` are fields of a new entry.
-
-    Raises:
-        ConfigInvalid: another server has our name.
-    """
-    path = (*form.place, SERVER)
-    entry = jsonc.at(text, path)
-    present = None if entry is None else form.flat(entry) or {}
-    wanted = server_entry(present, context, extra=extra)
-    return text if wanted == present else jsonc.put(text, path, form.shaped(wanted))
-
-
-def drop_server(text: str, context: InstallContext, *, form: ServerForm = MCP_SERVERS) -> str:
-    """Return the text without our MCP server; another's with our name, or another home's, stays."""
-    path = (*form.place, SERVER)
-    return (
-        jsonc.remove(text, path)
-        if is_own_server(form.flat(jsonc.at(text, path)), context)
-        else text
-    )
+    def drop(self, text: str, context: InstallContext) -> str:
+        """Return the text without our MCP server; another's with our name or home stays."""
+        path = (*self.place, SERVER)
+        is_own = is_own_server(self.flat(jsonc.at(text, path)), context)
+        return jsonc.remove(text, path) if is_own else text
 
 
 def server_entry(
     present: Any,  # noqa: ANN401 - an entry of a foreign file
     context: InstallContext,
     *,
-    extra: dict[str, object] | None = None,
+    extra: Mapping[str, object] = {},
 ) -> dict[str, Any]:
     """Return the entry of our MCP server: the one that is there, brought up to date.
 
@@ -166,7 +153,7 @@ def server_entry(
             hint="rename or remove that entry, then repeat",
         )
     chosen = ["--tools", context.tools] if context.tools else []
-    usual = {**(extra or {}), "command": context.observer, "args": ["mcp", *chosen]}
+    usual = {**extra, "command": context.observer, "args": ["mcp", *chosen]}
     wanted = {**usual, **(present or {}), "command": context.observer}
     if chosen:
         wanted["args"] = usual["args"]
@@ -221,7 +208,7 @@ class Snippet(NamedTuple):
 
 def snippets(context: InstallContext) -> list[Snippet]:
     """Return the MCP entry of each client, with this installation's own command."""
-    document = jsonc.load(put_server("{}", context))
+    document = jsonc.load(Servers().put("{}", context))
     entry = document["mcpServers"][SERVER]
     argv = [entry["command"], *entry["args"]]
     variables = [f"{name}={value}" for name, value in entry.get("env", {}).items()]

@@ -14,8 +14,6 @@ from pathlib import Path
 from pprint import pformat
 from typing import Any
 
-import tomlkit
-
 from observer.config_files.context import InstallContext
 from observer.config_files.file_edits import FileEdit
 from observer.config_files.json_entries import (
@@ -52,6 +50,8 @@ def put_server(text: str, context: InstallContext) -> str:
     wanted = server_entry(present, context)
     if wanted == present:
         return text
+    import tomlkit  # noqa: PLC0415 - 10 ms, of an installation only
+
     if present is None:
         after = f"{text and text + _LF}{tomlkit.dumps({_SERVERS: {SERVER: wanted}})}"
     else:

@@ -11,9 +11,9 @@ from observer.core.clock import now_ms
 from observer.core.paths import Home, is_inside
 from observer.daemon.health import Health
 from observer.daemon.worker import Worker
-from observer.importers.finished import FinishedImports
 from observer.importers.jsonl import Problems
-from observer.importers.memory_files import NAME, changes, find
+from observer.importers.run import FinishedImports
+from observer.importers.shelf.memory_files import NAME, changes, find
 from observer.importers.source import FoundSession
 from observer.notes.values import Record
 from observer.spool.spool import Spool

@@ -19,7 +19,7 @@ from observer.core.errors import ConfigInvalid, DaemonUnavailable, StoreUnavaila
 from observer.core.model import LlmUsage, iso
 from observer.core.paths import Home
 from observer.core.text import counted, listed
-from observer.importers.queued import queued
+from observer.importers.run import queued
 from observer.ingest.decode import unknown_client
 from observer.policy import Policies
 from observer.policy.policies import PolicyProblem, asked_for

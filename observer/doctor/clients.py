@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from observer.clients.client import Client
-from observer.clients.detection import evidence
-from observer.clients.git.missing_hooks import missing_hooks
-from observer.clients.installers import install, installed, installed_parts
+from observer.clients.installers import evidence, install, installed, installed_parts
 from observer.clients.quiet import find_quiet, last_report, last_reports
 from observer.clients.registry import clients
+from observer.clients.shelf.git import missing_hooks
 from observer.config_files.context import InstallContext, hook_files
 from observer.core.clock import now_ms
 from observer.core.errors import ObserverError

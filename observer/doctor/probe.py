@@ -16,8 +16,8 @@ import orjson
 
 from observer.clients.attribution import agent_variables
 from observer.clients.client import Client
-from observer.clients.git.install import CONFIGURED_SINCE, version
 from observer.clients.installers import install, perform
+from observer.clients.shelf.git import CONFIGURED_SINCE, version
 from observer.config_files.context import InstallContext, command
 from observer.core.clock import now_ms
 from observer.core.errors import ObserverError

@@ -133,7 +133,7 @@ def _read(envelope: Envelope) -> Iterable[Event]:
     if not client.takes_json:
         return client.read(envelope, NOTHING)
     payload = _payload(envelope.payload)
-    host = client.host_of(envelope, payload)
+    host = client.host(envelope, payload) if client.host else client.name
     events = tuple(clients().get(host, client).read(envelope, payload))
     if not payload and not all(isinstance(event.body, _WORDLESS) for event in events):
         raise Undecodable(f"{envelope.client} {envelope.event} with an empty payload")

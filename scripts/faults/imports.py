@@ -14,7 +14,7 @@ from pathlib import Path
 from faults.promise import promised
 from observer.core.config import Settings
 from observer.importers.jsonl import Problems
-from observer.importers.registry import SOURCES
+from observer.importers.registry import sources
 
 SESSIONS = Path(__file__).parents[2] / "tests/data/sessions"
 CLIENTS = sorted(path.name for path in SESSIONS.iterdir())
@@ -68,7 +68,7 @@ def fuzzed(name: str) -> tuple[Callable[[bytes], object], Callable[[], list[byte
 
 def _read(name: str, path: Path) -> None:
     """Read all that an importer finds, twice: what it finds again must be known by its id."""
-    source, problems = SOURCES[name], Problems()
+    source, problems = sources()[name], Problems()
     for session in source.find([path], problems):
         events = list(source.read(session, Settings(), problems))
         promised(all(event.at_ms >= 0 for event in events), "a time before all times")

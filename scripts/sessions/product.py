@@ -24,7 +24,7 @@ from observer.embed.registry import chosen, load
 from observer.git.status import uncommitted_paths
 from observer.importers.git import commits
 from observer.importers.jsonl import Problems
-from observer.importers.registry import SOURCES
+from observer.importers.registry import sources
 from observer.importers.source import events_of as events_of_group
 from observer.importers.source import groups
 from observer.ingest.pipeline import Pipeline
@@ -146,7 +146,7 @@ class Product:
 
     def import_sessions(self, paths: Sequence[Path]) -> None:
         """Do what `observer import` does with transcripts."""
-        source, problems = SOURCES[_CLIENT], Problems()
+        source, problems = sources()[_CLIENT], Problems()
         for group in groups(source.find(paths, problems)):
             self._pipeline.ingest(events_of_group(source, group, self._settings, problems))
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from observer.importers.claude_code.calls import HookCalls
-from observer.importers.claude_code.records import Records
+from observer.importers.claude_records import Records
 from observer.importers.jsonl import Problems
+from observer.importers.shelf.claude_code import HookCalls
 
 Json = dict[str, Any]
 

@@ -17,7 +17,7 @@ import pytest
 
 from observer import client
 from observer.core.paths import Home
-from observer.importers.registry import SOURCES
+from observer.importers.registry import sources
 
 Run = Callable[..., Any]
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -56,7 +56,7 @@ def test_a_failure_has_the_documented_code_and_prints_nothing(
         (("stop",), "did you mean down? see: observer --help"),
         (("frobnicate",), "see: observer --help"),
         (("note", "histry"), "did you mean history? see: observer note --help"),
-        (("import", "svn"), f"name a source first: {', '.join(('git', *SOURCES))}"),
+        (("import", "svn"), f"name a source first: {', '.join(('git', *sources()))}"),
         (("search", "x", "--limt", "4"), "did you mean --limit? see: observer search --help"),
         (("export", "--vault"), "see: observer export --help"),
         (

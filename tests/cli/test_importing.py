@@ -18,8 +18,7 @@ import pytest
 from observer import client
 from observer.core.clock import now_ms
 from observer.core.paths import Home
-from observer.importers.finished import FinishedImports
-from observer.importers.queued import QueuedImport, QueuedSource, queue
+from observer.importers.run import FinishedImports, QueuedImport, QueuedSource, queue
 from tests.cli.conftest import Run
 from tests.importers.played import BEGUN_MS, fixed_bug, fixed_later
 

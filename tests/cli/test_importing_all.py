@@ -16,7 +16,7 @@ import pytest
 from observer.core.config import Settings
 from observer.core.paths import Home
 from observer.importers.jsonl import Problems
-from observer.importers.registry import SOURCES
+from observer.importers.registry import sources
 from observer.importers.source import events_of
 from tests.cli.conftest import Run
 from tests.importers.recorded import SAMPLES, keep
@@ -39,7 +39,7 @@ def test_a_killed_import_of_all_clients_goes_on(
 ) -> None:
     expected = []
     for client in SAMPLES:
-        folder, source = keep(client, Path(os.environ["HOME"])), SOURCES[client]
+        folder, source = keep(client, Path(os.environ["HOME"])), sources()[client]
         found = source.find([folder], Problems())
         expected += events_of(source, found, Settings(), Problems())
     with subprocess.Popen(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from observer.clients.client import Client
-from observer.clients.detection import evidence
+from observer.clients.installers import evidence
 from observer.clients.registry import clients
 from observer.config_files.context import InstallContext
 

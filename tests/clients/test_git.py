@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from observer.clients.git import config_file
-from observer.clients.git.install import version
 from observer.clients.installers import install, perform, uninstall
+from observer.clients.shelf import git as git_client
+from observer.clients.shelf.git import version
 from observer.config_files.context import InstallContext, InstallPlan
 from observer.core.errors import BadInput, ConfigInvalid
 
@@ -301,7 +301,7 @@ def test_without_git_it_says_so(context: InstallContext, tmp_path: Path) -> None
 
 def test_a_git_that_says_no_is_quoted(context: InstallContext) -> None:
     with pytest.raises(ConfigInvalid, match="git config failed"):
-        config_file.ask(context, "config", "--frobnicate")
+        git_client._ask(context, "config", "--frobnicate")
 
 
 def test_a_folder_that_was_deleted_is_in_no_repository(

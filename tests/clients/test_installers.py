@@ -11,210 +11,19 @@ from pathlib import Path
 import pytest
 
 from observer.clients.installers import install, installable, perform, uninstall
+from observer.clients.registry import clients
 from observer.config_files.context import InstallContext, InstallPlan, current_context, shipped
 from observer.config_files.file_edits import diff
 from observer.core.errors import BadInput, ConfigInvalid
 from observer.core.paths import Home
+from tests.clients.facts import facts_of
 
 Files = Callable[[], dict[str, bytes]]
 
-CLAUDE = b"""{
-  // permissions first
-  "permissions": {"allow": ["Bash(git *)"]},
-  "hooks": {
-    "Stop": [
-      {"hooks": [{"type": "command", "command": "say done"}]} // theirs
-    ],
-    "PostToolUse": [
-      {
-        "matcher": "Edit",
-        "hooks": [
-          { "type": "command", "command": "fmt" }
-        ]
-      }
-    ]
-  },
-  "model": "opus"
-}
-"""
-CLAUDE_STATE = b'{"numStartups":7,"mcpServers":{"other":{"command":"x","args":[]}},"big":1e3}'
-CURSOR = b"""{
-\t"version": 1, // theirs
-\t"hooks": {
-\t\t"stop": [{ "command": "./done.sh" }],
-\t\t"preToolUse": [{ "command": "./guard.sh", "failClosed": true }]
-\t}
-}
-"""
-SERVERS = b'{\n    "mcpServers": {\n        "other": {"url": "http://127.0.0.1:1/mcp"}\n    }\n}\n'
-GROUPS = b"""{
-  "hooks": {
-    "Stop": [
-      {"hooks": [{"type": "command", "command": "say done", "timeout": 3}]}
-    ]
-  }
-}
-"""
-SETTINGS = b"""{
-  "hooks": {
-    "SessionEnd": [{"hooks": [{"type": "command", "command": "say done"}]}]
-  },
-  "mcpServers": {
-    "other": {"command": "x"} // theirs
-  }
-}
-"""
-TOML = b"""# mine
-model = "gpt-5.5" # the large one
-
-[mcp_servers.other]
-command = 'x'
-
-[projects."/home/ana/shop"]
-trust_level = "trusted"
-"""
-AGENT = b'{\n  "name": "mine",\n  "hooks": {\n    "stop": [{"command": "say"}]\n  }\n}\n'
-COPILOT = b"""{
-  "version": 1, // theirs
-  "hooks": {"SessionStart": [{"type": "command", "bash": "say hello", "timeoutSec": 3}]}
-}
-"""
-OPENCODE = b"""{
-  "$schema": "https://opencode.ai/config.json", // theirs
-  "mcp": {"other": {"type": "remote", "url": "http://127.0.0.1:1/mcp"}},
-}
-"""
-KILO = b'{"$schema": "https://app.kilo.ai/config.json", "model": "mine/best"}'
-VSCODE = b'{\n\t"servers": {\n\t\t"other": {"type": "http", "url": "http://h/mcp"}\n\t}\n}\n'
-WINDSURF = b'{"hooks": {"post_write_code": [{"command": "fmt", "show_output": true}]}}'
-ZED = b"""{
-  "theme": "One", // theirs
-  "context_servers": {
-    "other": {"url": "http://127.0.0.1:1/mcp"},
-  },
-}
-"""
-CONTINUE = b"""name: Mine # "theirs"
-schema: v1
-models: &models
-  - {name: best, provider: openai}
-mcpServers: # none of ours
-  - name: other
-    url: http://127.0.0.1:1/mcp
-    # command: x
-
-# who may use what
-roles: [*models]
-"""
-RC = b"alias ll='ls -l'\nexport A=\xff\n"
-
-FOREIGN = {
-    "claude-code": {".claude/settings.json": CLAUDE, ".claude.json": CLAUDE_STATE},
-    "cursor": {".cursor/hooks.json": CURSOR, ".cursor/mcp.json": SERVERS},
-    "kiro": {".kiro/agents/mine.json": AGENT, ".kiro/settings/mcp.json": SERVERS},
-    "copilot": {".copilot/hooks/observer.json": COPILOT, ".copilot/mcp-config.json": SERVERS},
-    "gemini": {".gemini/settings.json": SETTINGS},
-    "qwen": {".qwen/settings.json": SETTINGS},
-    "droid": {".factory/settings.json": SETTINGS, ".factory/mcp.json": SERVERS},
-    "codex": {".codex/hooks.json": GROUPS, ".codex/config.toml": TOML},
-    "opencode": {
-        ".config/opencode/opencode.jsonc": OPENCODE,
-        ".config/opencode/plugins/mine.js": b"export const Mine = async () => ({})",
-    },
-    "kilo": {".config/kilo/kilo.json": KILO},
-    "cline": {
-        ".cline/hooks/PreCompact": b"#!/bin/sh\necho {}\n",
-        ".cline/data/settings/cline_mcp_settings.json": SERVERS,
-    },
-    "vscode": {".config/Code/User/mcp.json": VSCODE},
-    "devin": {".config/devin/config.json": GROUPS},
-    "windsurf": {
-        ".codeium/windsurf/hooks.json": WINDSURF,
-        ".codeium/windsurf/mcp_config.json": SERVERS,
-    },
-    "antigravity": {".gemini/config/mcp_config.json": SERVERS},
-    "zed": {".config/zed/settings.json": ZED},
-    "continue": {".continue/config.yaml": CONTINUE},
-    "pi": {".pi/agent/extensions/mine.ts": b"export default function (pi) {}"},
-    "bash": {".bashrc": RC},
-    "zsh": {".zshrc": RC},
-    "fish": {".config/fish/config.fish": RC},
-    "git": {".gitconfig": b'# me\n[user]\n\tname = Ana\n[hook "mine"]\n\tcommand = true\n'},
-}
-OTHERS_MARKS = {
-    "claude-code": ["// permissions first", "// theirs", "say done", '"fmt"', '"model": "opus"'],
-    "cursor": ["// theirs", "./done.sh", "./guard.sh"],
-    "kiro": ['"mine"', '"say"', "http://127.0.0.1:1/mcp"],
-    "copilot": ["// theirs", "say hello", "http://127.0.0.1:1/mcp"],
-    "gemini": ["// theirs", "say done", '"other"'],
-    "qwen": ["// theirs", "say done", '"other"'],
-    "droid": ["// theirs", "say done", "http://127.0.0.1:1/mcp"],
-    "codex": ["say done", "# mine", "# the large one", "command = 'x'", "trust_level"],
-    "opencode": ["// theirs", "http://127.0.0.1:1/mcp", "const Mine"],
-    "kilo": ['"mine/best"'],
-    "cline": ["echo {}", "http://127.0.0.1:1/mcp"],
-    "vscode": ["http://h/mcp"],
-    "devin": ["say done"],
-    "windsurf": ['"fmt"', "http://127.0.0.1:1/mcp"],
-    "antigravity": ["http://127.0.0.1:1/mcp"],
-    "zed": ["// theirs", "http://127.0.0.1:1/mcp"],
-    "continue": ["# none of ours", "# command: x", "# who may use what", "*models"],
-    "pi": ["export default function (pi) {}"],
-    "bash": ["alias ll"],
-    "zsh": ["alias ll"],
-    "fish": ["alias ll"],
-    "git": ["# me", "name = Ana", '[hook "mine"]'],
-}
-BROKEN = {
-    "claude-code": (".claude/settings.json", b'{"hooks": {'),
-    "cursor": (".cursor/mcp.json", b"not json"),
-    "kiro": (".kiro/agents/mine.json", b'["a list"]'),
-    "copilot": (".copilot/mcp-config.json", b"not json"),
-    "gemini": (".gemini/settings.json", b'{"hooks": {'),
-    "qwen": (".qwen/settings.json", b'{"mcpServers": 1}'),
-    "droid": (".factory/mcp.json", b"[]"),
-    "codex": (".codex/config.toml", b"[mcp_servers\n"),
-    "opencode": (".config/opencode/opencode.json", b"not json"),
-    "kilo": (".config/kilo/plugins/observer.js", b"export const Mine = async () => ({})"),
-    "cline": (".cline/data/settings/cline_mcp_settings.json", b"not json"),
-    "vscode": (".config/Code/User/mcp.json", b"not json"),
-    "devin": (".config/devin/config.json", b'{"hooks": {'),
-    "windsurf": (".codeium/windsurf/hooks.json", b"not json"),
-    "antigravity": (".gemini/config/mcp_config.json", b"not json"),
-    "zed": (".config/zed/settings.json", b"not json"),
-    "continue": (".continue/config.yaml", b"mcpServers: [{name: other}]\n"),
-    "pi": (".pi/agent/extensions/observer.js", b"export default function (pi) {}"),
-    "bash": (".bashrc", b"# >>> observer >>>\nexport B=1\n"),
-    "zsh": (".zshrc", b"# >>> observer >>>\n"),
-    "fish": (".config/fish/conf.d/observer.fish", b"# >>> observer >>>\n"),
-    "git": (".gitconfig", b"[user\n\tname\n"),
-}
-
-NEEDED = {"continue": {".continue/config.yaml": b"models: []\n"}}
-"""Files without which a client cannot be installed."""
-
-AGENTS = (
-    "claude-code",
-    "cursor",
-    "kiro",
-    "copilot",
-    "codex",
-    "gemini",
-    "qwen",
-    "droid",
-    "opencode",
-    "kilo",
-    "cline",
-    "vscode",
-    "zed",
-    "continue",
-    "devin",
-    "windsurf",
-    "antigravity",
-)
+FACTS = {name: facts_of(name) for name in installable()}
+AGENTS = [name for name in FACTS if clients()[name].is_agent]
 """Clients whose configuration has the MCP server in it."""
-
-MCP_ONLY = ("vscode", "zed", "continue", "antigravity")
+MCP_ONLY = [name for name in AGENTS if clients()[name].sample is None]
 """Clients that have the MCP server and no hooks of their own."""
 
 every_target = pytest.mark.parametrize("name", installable())
@@ -237,23 +46,19 @@ def make(plan: InstallPlan, context: InstallContext) -> list[Path]:
     return perform(plan, context.home, at_ms=1)
 
 
-def test_every_client_of_the_command_line_is_there() -> None:
-    assert set(installable()) == set(FOREIGN)
-
-
 @every_target
 def test_a_plan_touches_nothing(name: str, context: InstallContext, files: Files) -> None:
-    given(context, NEEDED.get(name, {}))
+    given(context, FACTS[name].needed)
     plan = install(name, context)
     assert plan.is_change
     assert diff(plan.edits)
-    assert files() == NEEDED.get(name, {})
+    assert files() == FACTS[name].needed
     assert not context.home.root.exists()
 
 
 @every_target
 def test_a_second_run_changes_nothing(name: str, context: InstallContext) -> None:
-    given(context, FOREIGN[name])
+    given(context, FACTS[name].files)
     make(install(name, context), context)
     again = install(name, context)
     assert not again.is_change
@@ -262,10 +67,10 @@ def test_a_second_run_changes_nothing(name: str, context: InstallContext) -> Non
 
 @every_target
 def test_what_others_have_stays(name: str, context: InstallContext, files: Files) -> None:
-    given(context, FOREIGN[name])
+    given(context, FACTS[name].files)
     make(install(name, context), context)
     text = b"\n".join(files().values()).decode("utf-8", "replace")
-    assert [mark for mark in OTHERS_MARKS[name] if mark not in text] == []
+    assert [mark for mark in FACTS[name].stays if mark not in text] == []
     assert (context.observer if name in MCP_ONLY else str(context.home.hooks)) in text
 
 
@@ -273,7 +78,7 @@ def test_what_others_have_stays(name: str, context: InstallContext, files: Files
 def test_uninstalling_leaves_others_files_to_the_byte(
     name: str, context: InstallContext, files: Files
 ) -> None:
-    given(context, FOREIGN[name])
+    given(context, FACTS[name].files)
     before = files()
     make(install(name, context), context)
     make(uninstall(name, context), context)
@@ -284,7 +89,7 @@ def test_uninstalling_leaves_others_files_to_the_byte(
 def test_lines_that_end_as_on_windows_go_on_doing_so(
     name: str, context: InstallContext, files: Files
 ) -> None:
-    given(context, {path: text.replace(b"\n", b"\r\n") for path, text in FOREIGN[name].items()})
+    given(context, {path: text.replace(b"\n", b"\r\n") for path, text in FACTS[name].files.items()})
     before = files()
     make(install(name, context), context)
     assert [path for path in before if files()[path].replace(b"\r\n", b"").count(b"\n")] == []
@@ -296,11 +101,11 @@ def test_lines_that_end_as_on_windows_go_on_doing_so(
 def test_uninstalling_removes_the_files_that_we_made(
     name: str, context: InstallContext, files: Files
 ) -> None:
-    given(context, NEEDED.get(name, {}))
+    given(context, FACTS[name].needed)
     make(install(name, context), context)
-    assert files() != NEEDED.get(name, {})
+    assert files() != FACTS[name].needed
     make(uninstall(name, context), context)
-    assert files() == NEEDED.get(name, {})
+    assert files() == FACTS[name].needed
 
 
 def folders(context: InstallContext) -> set[Path]:
@@ -310,7 +115,7 @@ def folders(context: InstallContext) -> set[Path]:
 
 @every_target
 def test_uninstalling_removes_the_folders_that_we_made(name: str, context: InstallContext) -> None:
-    given(context, NEEDED.get(name, {}))
+    given(context, FACTS[name].needed)
     context.user_home.mkdir(exist_ok=True)
     before = folders(context)
     make(install(name, context), context)
@@ -349,7 +154,7 @@ def test_a_folder_that_was_made_anew_is_not_ours(context: InstallContext) -> Non
 def test_uninstalling_what_is_not_installed_changes_nothing(
     name: str, context: InstallContext, files: Files
 ) -> None:
-    given(context, FOREIGN[name])
+    given(context, FACTS[name].files)
     assert not uninstall(name, context).is_change
 
 
@@ -357,7 +162,7 @@ def test_uninstalling_what_is_not_installed_changes_nothing(
 def test_a_file_that_does_not_parse_is_refused_by_name(
     name: str, context: InstallContext, files: Files
 ) -> None:
-    path, content = BROKEN[name]
+    ((path, content),) = FACTS[name].broken.items()
     given(context, {path: content})
     with pytest.raises(ConfigInvalid, match=path.rpartition("/")[2]) as refused:
         install(name, context)
@@ -367,11 +172,11 @@ def test_a_file_that_does_not_parse_is_refused_by_name(
 
 @every_target
 def test_others_files_are_backed_up_first(name: str, context: InstallContext) -> None:
-    given(context, FOREIGN[name])
+    given(context, FACTS[name].files)
     copies = make(install(name, context), context)
     changed = [edit.before for edit in install(name, context).edits if not edit.is_ours]
     assert len(copies) <= len(changed)
-    assert {copy.read_bytes() for copy in copies} <= set(FOREIGN[name].values())
+    assert {copy.read_bytes() for copy in copies} <= set(FACTS[name].files.values())
 
 
 @every_target
@@ -379,18 +184,18 @@ def test_a_home_whose_path_needs_quoting_works(
     name: str, context: InstallContext, tmp_path: Path, files: Files
 ) -> None:
     moved = replace(context, home=Home(tmp_path / "ana's other home"))
-    given(context, NEEDED.get(name, {}))
+    given(context, FACTS[name].needed)
     make(install(name, moved), moved)
     assert not install(name, moved).is_change
     make(uninstall(name, moved), moved)
-    assert files() == NEEDED.get(name, {})
+    assert files() == FACTS[name].needed
 
 
 @pytest.mark.parametrize("name", AGENTS)
 def test_two_homes_do_not_take_each_others_server_out(
     name: str, context: InstallContext, tmp_path: Path, files: Files
 ) -> None:
-    given(context, NEEDED.get(name, {}))
+    given(context, FACTS[name].needed)
     other = replace(context, home=Home(tmp_path / "other"))
     for mine, theirs in ((context, other), (other, context)):
         make(install(name, mine), mine)
@@ -398,14 +203,14 @@ def test_two_homes_do_not_take_each_others_server_out(
         make(uninstall(name, theirs), theirs)
         assert files() == before
         make(uninstall(name, mine), mine)
-        assert files() == NEEDED.get(name, {})
+        assert files() == FACTS[name].needed
 
 
 @every_target
 def test_two_homes_do_not_take_each_others_hooks_out(
     name: str, context: InstallContext, tmp_path: Path, files: Files
 ) -> None:
-    given(context, NEEDED.get(name, {}))
+    given(context, FACTS[name].needed)
     make(install(name, context), context)
     before = {path for path, text in files().items() if str(context.home.hooks).encode() in text}
     other = replace(context, home=Home(tmp_path / "other"))

@@ -28,6 +28,7 @@ from observer.config_files import jsonc
 from observer.config_files.context import InstallContext
 from observer.core.errors import ConfigInvalid
 from observer.core.paths import Home
+from tests.clients.facts import facts_of
 
 pytestmark = pytest.mark.slow
 
@@ -75,10 +76,9 @@ def files_of(context: InstallContext) -> Files:
 def written(name: str) -> Files:
     """Return what an installer writes for a user without any other file."""
     with machine() as context:
-        if name == "continue":  # is only installed where it has a configuration
-            file = context.user_home / ".continue" / "config.yaml"
-            file.parent.mkdir()
-            file.write_bytes(b"models: []\n")
+        for path, content in facts_of(name).needed.items():
+            (context.user_home / path).parent.mkdir(parents=True)
+            (context.user_home / path).write_bytes(content)
         perform(install(name, context), context.home, at_ms=1)
         return files_of(context)
 

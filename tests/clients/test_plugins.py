@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from observer.clients.installers import install, installable
-from observer.clients.registry import BUILT_IN, clients
+from observer.clients.registry import SHELF, clients
 from observer.config_files.context import InstallContext
+from observer.core.plugins import modules_of
 from observer.ingest.decode import decode
 from observer.spool.files import envelope
 from observer.toolsets.registry import toolsets
 
 PACKAGE = """
-from observer.clients.client import Client
+from observer.clients.client import Client, Installer
 from observer.config_files.context import InstallPlan
 from observer.core.events import Event, Prompt
 from observer.toolsets.registry import Toolset
@@ -31,7 +32,7 @@ def install(context):
 def uninstall(context):
     return InstallPlan(edits=())
 
-QUILL = Client("quill", "quill_client:read", installer="quill_client")
+QUILL = Client("quill", read, installer=Installer(install, uninstall))
 QUILLS = Toolset("Use it for quills.", lambda memory, here: ())
 TEXT = "not a client"
 """
@@ -65,11 +66,12 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_a_client_of_another_package_stands_behind_ours() -> None:
-    assert [*clients()] == [*(client.name for client in BUILT_IN), "quill"]
+    ours = [one.name for module in modules_of(SHELF) for one in module.CLIENTS]
+    assert [*clients()] == [*ours, "quill"]
 
 
 def test_it_cannot_replace_one_of_ours() -> None:
-    assert clients()["cursor"] in BUILT_IN
+    assert clients()["cursor"].installer is not None
 
 
 def test_what_cannot_be_loaded_is_left_out_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from observer.clients.claude_code import decode
+from observer.clients.shelf import claude_code
 from observer.core.events import Prompt
 
 
 def _said(prompt: str) -> object:
-    return decode._prompt({"prompt": prompt})
+    return claude_code._prompt({"prompt": prompt})
 
 
 def test_only_reminders_before_the_words_are_taken_away() -> None:

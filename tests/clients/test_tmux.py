@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from observer.clients.envelope import parse
-from observer.clients.shells.decode import read
+from observer.clients.shelf.shells import read
 from observer.config_files.context import InstallContext
 from observer.core.events import Command
 from observer.spool.spool import Spool

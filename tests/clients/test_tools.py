@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from observer.clients import own_tools, tools
-from observer.clients.claude_code import decode
 from observer.clients.envelope import Json
+from observer.clients.shelf import claude_code
 from observer.core.events import Command, Search, ToolUse
 from observer.toolsets.registry import toolsets
 
@@ -112,7 +112,7 @@ def test_a_tool_for_all_servers_is_known_by_the_server_it_calls() -> None:
 )
 def test_a_search_is_answered_in_text(tool: str, response: Json, output: str) -> None:
     call = tools.ToolCall(tool=tool, given={"pattern": "x", "query": "x"}, response=response)
-    made = tools.make(call, decode.TOOLS)
+    made = tools.make(call, claude_code.TOOLS)
     assert isinstance(made, Search)
     assert made.output == output
 
@@ -130,5 +130,5 @@ def test_a_search_is_answered_in_text(tool: str, response: Json, output: str) ->
 )
 def test_a_command_that_was_sent_to_the_background_says_so(response: Json, output: str) -> None:
     call = tools.ToolCall(tool="Bash", given={"command": "make"}, response=response)
-    shown = tools.make(call, decode.TOOLS)
+    shown = tools.make(call, claude_code.TOOLS)
     assert shown == Command(command="make", output=output)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import msgspec
 import pytest
 
-from observer.clients.git.missing_hooks import missing_hooks
 from observer.clients.installers import install
+from observer.clients.shelf.git import missing_hooks
 from observer.config_files.context import InstallContext
 from observer.core.config import Settings
 from observer.core.errors import ObserverError

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from observer.git.agent_marks import MOST_SESSIONS, AgentMark, Link, agent_marks
+from observer.git.agent_marks import MOST_SESSIONS, AgentMark, agent_marks
 from observer.git.ai_notes import (
     AiLines,
     AiSession,
@@ -20,6 +19,8 @@ from observer.git.ai_notes import (
     parse_note,
     session_key,
 )
+
+from observer.core.model import Link
 from observer.git.blame import blame_lines
 
 Git = Callable[..., str]

@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 import pytest
 
-from observer.clients.git.install import CONFIGURED_SINCE, EVENTS, version
-from observer.clients.git.missing_hooks import missing_hooks
 from observer.clients.installers import install, perform, uninstall
+from observer.clients.shelf.git import CONFIGURED_SINCE, EVENTS, missing_hooks, version
 from observer.config_files.context import InstallContext, command, current_context
 from observer.core.errors import ConfigInvalid
 from observer.core.paths import Home

@@ -14,7 +14,7 @@ from observer.core.config import Settings
 from observer.core.model import Item, Receipt
 from observer.core.paths import Home
 from observer.importers.jsonl import Problems
-from observer.importers.registry import SOURCES
+from observer.importers.registry import sources
 from observer.importers.source import SessionSource, events_of, groups
 from observer.ingest.pipeline import Pipeline
 from observer.ingest.projection import out_of_order
@@ -50,7 +50,7 @@ class Filled(NamedTuple):
     ) -> list[Receipt]:
         problems = problems or Problems()
         receipts = []
-        known: SessionSource = SOURCES[source]
+        known: SessionSource = sources()[source]
         for group in groups(known.find(paths, problems)):
             events = events_of(known, group, Settings(), problems)
             receipts += self.pipeline.ingest(events)

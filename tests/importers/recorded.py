@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from observer.importers.registry import SOURCES
+from observer.importers.registry import sources
 
 DATA = Path(__file__).parents[1] / "data"
 SAMPLES = sorted(path.name for path in (DATA / "sessions").iterdir())
@@ -30,5 +30,5 @@ def keep(client: str, home: Path) -> Path:
         with closing(sqlite3.connect(script.with_suffix(""))) as database:
             database.executescript(script.read_text(encoding="utf-8"))
         script.unlink()
-    source = SOURCES[client]
+    source = sources()[client]
     return home / source.settings / source.sessions

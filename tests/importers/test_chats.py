@@ -11,9 +11,9 @@ import pytest
 from observer.core.config import Settings
 from observer.core.events import Event, Prompt, Reply
 from observer.core.routes import is_from_repository
-from observer.importers import chats
 from observer.importers.jsonl import Problems
-from observer.importers.registry import SOURCES
+from observer.importers.registry import sources
+from observer.importers.shelf import chats
 from tests.importers.conftest import Memories
 from tests.importers.played import fixed_bug
 
@@ -68,8 +68,8 @@ SAID = {
 
 def events_in(name: str, path: Path, problems: Problems | None = None) -> list[Event]:
     problems = problems or Problems()
-    found = SOURCES[name].find([path], problems)
-    return [event for one in found for event in SOURCES[name].read(one, Settings(), problems)]
+    found = sources()[name].find([path], problems)
+    return [event for one in found for event in sources()[name].read(one, Settings(), problems)]
 
 
 @pytest.mark.parametrize("form", ["file", "folder", "zip"])

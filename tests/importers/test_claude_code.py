@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from observer.core.config import Settings
 from observer.core.events import Command, Compaction, Delegation, Event, FileWrite, Prompt, Reply
 from observer.core.value import TokenUsage
-from observer.importers.claude_code.sessions import find, read
 from observer.importers.jsonl import LINE_BYTES, Problems
+from observer.importers.shelf.claude_code import find, read
 from observer.importers.source import groups
 from tests.importers.conftest import Memories
 from tests.importers.played import BEGUN_MS, Played, fixed_bug

@@ -29,8 +29,8 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.core.value import TokenUsage
-from observer.importers.codex.sessions import find, read
 from observer.importers.jsonl import Problems
+from observer.importers.shelf.codex import find, read
 from tests.importers.conftest import Memories
 
 BEGUN_MS = 1_780_000_000_000

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.events import Command, FileRead, FileWrite, Search, ToolUse
-from observer.importers.codex.scripts import calls_in, patch_of_changes
+from observer.importers.codex_calls import calls_in, patch_of_changes
 from tests.importers.test_codex import PATCH, Rollout, events_in
 
 MAKE = 'const r = await tools.exec_command({"cmd":"make","workdir":"/w"}); text(r.output);'

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from observer.core.config import Settings
 from observer.core.events import Event
 from observer.importers.jsonl import Problems
-from observer.importers.registry import SOURCES
+from observer.importers.registry import sources
 from tests.importers.test_chats import CHATGPT, CLAUDE, HISTORY
 from tests.importers.test_memex import NOTES
 from tests.importers.test_peers import HISTORY as MEM0_HISTORY
@@ -47,8 +47,8 @@ WHOLE: dict[str, Callable[[Path], object]] = {
 
 def events_in(name: str, path: Path) -> list[Event]:
     problems = Problems()
-    found = SOURCES[name].find([path], problems)
-    return [event for one in found for event in SOURCES[name].read(one, Settings(), problems)]
+    found = sources()[name].find([path], problems)
+    return [event for one in found for event in sources()[name].read(one, Settings(), problems)]
 
 
 @pytest.mark.parametrize("name", WHOLE)

@@ -12,9 +12,9 @@ import pytest
 from observer.core.config import Settings
 from observer.core.model import Place
 from observer.importers.jsonl import Problems
-from observer.importers.registry import SOURCES
+from observer.importers.registry import sources
+from observer.importers.run import with_repositories
 from observer.importers.source import events_of
-from observer.importers.work_trees import with_repositories
 from observer.ingest.append import project_of_commits
 from tests.importers.conftest import Filled, Memories
 from tests.importers.played import Played
@@ -93,8 +93,8 @@ def test_a_session_joins_the_repository_that_has_its_commits(
 ) -> None:
     (mill, file), here = moved, memory("here")
     here.imported(talk(str(mill), "s2", tmp_path / "new"))
-    found = SOURCES["claude-code"].find([file], Problems())
-    events = events_of(SOURCES["claude-code"], found, Settings(), Problems())
+    found = sources()["claude-code"].find([file], Problems())
+    events = events_of(sources()["claude-code"], found, Settings(), Problems())
     here.pipeline.ingest(with_repositories(events, [str(tmp_path), str(mill)]))
     assert projects(here) == [("mill", 2)]
 
@@ -130,6 +130,6 @@ def test_an_exported_session_of_opencode_is_read(
     path.write_text(json.dumps(exported))
     (path.parent / "other.json").write_text('{"name": "other"}')
     asked = path.parent if path.suffix else path
-    assert len(SOURCES["opencode"].find([asked], Problems())) == 1
+    assert len(sources()["opencode"].find([asked], Problems())) == 1
     here.imported(path, source="opencode")
     assert "prompt" in here.kinds()

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from observer.core.config import Settings
-from observer.importers.finished import FinishedImports
-from observer.importers.follow import Follower
 from observer.importers.jsonl import Problems
-from observer.importers.registry import SOURCES
+from observer.importers.registry import sources
+from observer.importers.run import FinishedImports, Follower
 from observer.importers.source import FoundSession, SessionSource, events_of
 from tests.importers.conftest import Memories
 from tests.importers.played import Played, fixed_bug
@@ -27,7 +26,7 @@ class Watched:
         self.folder = folder / "projects"
         self.folder.mkdir()
         self.found: list[list[Path]] = []
-        source = SOURCES["claude-code"]
+        source = sources()["claude-code"]
 
         def find(paths: tuple[Path, ...], problems: Problems) -> list[FoundSession]:
             self.found.append(list(paths))

@@ -9,15 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from observer.git.ai_notes import AiLines, ai_notes, parse_note
 
 from observer.core.config import Settings
 from observer.core.events import Custom, Event, FileWrite, Prompt
 from observer.core.routes import is_from_repository
 from observer.git import objects
-from observer.git.ai_notes import AiLines, ai_notes, parse_note
-from observer.importers import checkpoints, git_ai
 from observer.importers.jsonl import Problems
-from observer.importers.registry import SOURCES
+from observer.importers.registry import sources
+from observer.importers.shelf import checkpoints, git_ai
 from observer.importers.source import SessionSource
 from tests.importers.conftest import Memories
 from tests.importers.played import fixed_bug
@@ -104,7 +104,9 @@ def test_a_checkpoint_says_what_its_transcript_says(
     assert {item.project_id for item in kept.items()} != {1}
     kept.imported(shop / ".git", source="entire")
     assert kept.kinds() == events
-    writes = [one for one in events_in(checkpoints.ENTIRE, shop) if isinstance(one.body, FileWrite)]
+    writes = [
+        one for one in events_in(checkpoints.SOURCES[0], shop) if isinstance(one.body, FileWrite)
+    ]
     assert [one.body.path for one in writes if isinstance(one.body, FileWrite)] == [
         str(shop / "cart.py")
     ]
@@ -220,7 +222,7 @@ def test_a_checkpoint_may_be_of_any_client(git: Git, shop: Path, client: str, da
     files[f"{HEXADECIMAL}/0/metadata.json"] = json.dumps(about).encode()
     keep(git, "refs/heads/entire/checkpoints/v1", files)
     problems = Problems()
-    found = events_in(checkpoints.ENTIRE, shop, problems)
+    found = events_in(checkpoints.SOURCES[0], shop, problems)
     assert {(one.client, one.session, one.cwd) for one in found} == {(client, "s1", str(shop))}
     (write,) = [one.body for one in found if isinstance(one.body, FileWrite)]
     assert write.path == str(shop / "cart.py")
@@ -237,20 +239,20 @@ def test_a_checkpoint_has_the_sub_agents_of_its_session(git: Git, shop: Path) ->
     name = f"{HEXADECIMAL}/0/tasks/toolu_1/agent-a1.jsonl"
     files = {f"{HEXADECIMAL}/0/full.jsonl": b"".join(played.lines()), name: rows(agent)}
     keep(git, "refs/heads/entire/checkpoints/v1", files)
-    found = events_in(checkpoints.ENTIRE, shop)
+    found = events_in(checkpoints.SOURCES[0], shop)
     assert "a1" in {one.agent.rpartition("/")[2] for one in found}
 
 
 def test_a_transcript_of_no_known_format_is_counted(git: Git, shop: Path) -> None:
     keep(git, "refs/heads/entire/checkpoints/v1", {f"{HEXADECIMAL}/0/full.jsonl": b"{broken\n\0"})
     problems = Problems()
-    assert events_in(checkpoints.ENTIRE, shop, problems) == []
+    assert events_in(checkpoints.SOURCES[0], shop, problems) == []
     assert problems.counts == {"transcript of an unknown format": 1}
     (missing,) = git("ls-tree", "-r", "refs/heads/entire/checkpoints/v1").splitlines()
     blob = missing.split()[2]
     (shop / ".git/objects" / blob[:2] / blob[2:]).unlink()
     problems = Problems()
-    assert events_in(checkpoints.ENTIRE, shop, problems) == []
+    assert events_in(checkpoints.SOURCES[0], shop, problems) == []
     assert problems.counts == {"checkpoint without its transcript": 1}
 
 
@@ -336,7 +338,7 @@ def test_notes_are_read_from_a_repository(memory: Memories, git: Git, shop: Path
     git("notes", "--ref=ai", "add", "-m", "no note of git-ai", gone)
     assert dict(ai_notes(str(shop)))[head] == parse_note(NOTE + json.dumps(SAID))
     problems = Problems()
-    first, prompt, reply, last = events_in(git_ai.GIT_AI, shop, problems)
+    first, prompt, reply, last = events_in(git_ai.SOURCES[0], shop, problems)
     assert (first.client, first.session, first.model) == ("claude-code", "s1", "m1")
     assert first.body == Custom(
         name="attribution",
@@ -357,5 +359,5 @@ def test_notes_are_read_from_a_repository(memory: Memories, git: Git, shop: Path
 
 def test_a_folder_without_a_repository_has_none(shop: Path) -> None:
     for name in ("entire", "git-ai"):
-        assert events_in(SOURCES[name], shop) == []
-        assert SOURCES[name].find([shop / ".git"], Problems()) == []
+        assert events_in(sources()[name], shop) == []
+        assert sources()[name].find([shop / ".git"], Problems()) == []

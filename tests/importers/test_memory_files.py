@@ -15,9 +15,9 @@ from observer.core.model import Item
 from observer.core.paths import Home
 from observer.daemon.health import Health
 from observer.daemon.memory_files import MemoryFileWorker
-from observer.importers.finished import FinishedImports
 from observer.importers.jsonl import Problems
-from observer.importers.memory_files import MEMORY_FILES, MOST_BYTES, NAME, find, read
+from observer.importers.run import FinishedImports
+from observer.importers.shelf.memory_files import MOST_BYTES, NAME, SOURCES, find, read
 from observer.policy import FILE
 from observer.search.start import StartRequest, start
 from tests.importers.conftest import Filled, Memories
@@ -56,7 +56,7 @@ def test_a_memory_file_is_a_note_of_where_it_is_read(
     write(auto, **{"MEMORY.md": "The cart rounds once."})
     write(shop, **{"notes.md": "no client reads this", ".kiro__steering__empty.md": " \n"})
     filled = memory("files")
-    filled.imported(*MEMORY_FILES.paths({}, [str(shop)]), source=NAME)
+    filled.imported(*SOURCES[0].paths({}, [str(shop)]), source=NAME)
     found = notes(filled)
     with filled.store.read() as reader:
         project = next(one.id for one in reader.projects() if str(shop) in one.roots)

@@ -13,12 +13,10 @@ import pytest
 from observer.core.config import Settings, owner
 from observer.core.events import Custom, Event, Prompt, Remember
 from observer.core.paths import Home
-from observer.importers.finished import FinishedImports
 from observer.importers.jsonl import Problems
-from observer.importers.plan import Choice, plan_import
-from observer.importers.registry import SOURCES
+from observer.importers.registry import sources
+from observer.importers.run import Choice, FinishedImports, placed, plan_import
 from observer.importers.source import FoundSession
-from observer.importers.work_trees import placed
 from tests.importers.conftest import Memories
 from tests.importers.played import fixed_bug
 
@@ -43,8 +41,8 @@ def database(path: Path, **tables: Rows) -> Path:
 
 def events_in(name: str, path: Path, problems: Problems | None = None) -> list[Event]:
     problems = problems or Problems()
-    found = SOURCES[name].find([path], problems)
-    return [event for one in found for event in SOURCES[name].read(one, Settings(), problems)]
+    found = sources()[name].find([path], problems)
+    return [event for one in found for event in sources()[name].read(one, Settings(), problems)]
 
 
 def claude_mem(path: Path) -> Path:
@@ -321,7 +319,7 @@ def test_on_day_one_the_folders_of_sessions_are_looked_at(shop: Path) -> None:
     home = Home(person / ".observer")
     home.root.mkdir()
     finished = FinishedImports(home.imports)
-    plans = plan_import(home, SOURCES.values(), Choice(), finished, {})
+    plans = plan_import(home, sources().values(), Choice(), finished, {})
     assert {one.id: one.folder for plan in plans for one in plan.new} == {
         "s1": str(shop),
         f"{path}#shop": str(shop),

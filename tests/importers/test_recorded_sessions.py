@@ -20,7 +20,7 @@ from observer.core.clock import LAST_MS
 from observer.core.config import Settings
 from observer.core.events import Command, Event, Prompt, SessionEnd, SessionStart
 from observer.importers.jsonl import Problems
-from observer.importers.registry import SOURCES
+from observer.importers.registry import sources
 from observer.importers.source import events_of
 from tests.importers.conftest import Filled, Memories
 from tests.importers.recorded import SAMPLES, keep, reports
@@ -155,7 +155,7 @@ def test_secrets_are_redacted(client: str, memory: Memories, kept: Kept) -> None
 
 def events_in(client: str, *paths: Path, problems: Problems | None = None) -> list[Event]:
     problems = problems or Problems()
-    source = SOURCES[client]
+    source = sources()[client]
     return events_of(source, source.find(paths, problems), Settings(), problems)
 
 

@@ -34,7 +34,7 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.importers.jsonl import OBJECT_BYTES, Problems
-from observer.importers.registry import SOURCES
+from observer.importers.registry import sources
 from observer.importers.source import events_of
 
 Record = dict[str, Any]
@@ -51,7 +51,7 @@ def written(path: Path, records: Sequence[Record]) -> Path:
 
 
 def events_in(client: str, path: Path, problems: Problems | None = None) -> list[Event]:
-    source, problems = SOURCES[client], problems or Problems()
+    source, problems = sources()[client], problems or Problems()
     return events_of(source, source.find([path], problems), Settings(), problems)
 
 
@@ -477,7 +477,7 @@ def test_the_files_of_older_versions_say_what_a_database_says(tmp_path: Path) ->
 def test_a_session_that_a_database_has_taken_over_is_read_once(tmp_path: Path) -> None:
     path = opencode(tmp_path / "opencode.db", {"s1": ""}, ("s1", 1, ASKED, said("why?")))
     as_files(path, tmp_path / "storage")
-    (found,) = SOURCES["opencode"].find([tmp_path], Problems())
+    (found,) = sources()["opencode"].find([tmp_path], Problems())
     assert found.paths == (path,)
 
 
@@ -496,7 +496,7 @@ def test_a_database_without_sessions_is_counted(tmp_path: Path) -> None:
     problems = Problems()
     path = opencode(tmp_path / "opencode.db", {"": ""})
     empty = opencode(tmp_path / "more.db", {})
-    assert SOURCES["opencode"].find([path, empty, tmp_path], problems) == []
+    assert sources()["opencode"].find([path, empty, tmp_path], problems) == []
     assert problems.counts == {
         "session without an id or a time": 2,
         "file without a session": 1,
@@ -648,7 +648,7 @@ def test_copies_of_a_transcript_are_one_conversation(tmp_path: Path) -> None:
     newer = written(tmp_path / "2/c1.jsonl", [*records, records[1]])
     for path, second in ((older, 1_780_000_000), (newer, 1_780_000_900)):
         os.utime(path, (second, second))
-    source, problems = SOURCES["cursor-agent"], Problems()
+    source, problems = sources()["cursor-agent"], Problems()
     events = events_of(source, source.find([older, newer], problems), Settings(), problems)
     assert [type(event.body) for event in events[1:-1]] == [Prompt, Command, Command]
     assert [round(event.at_ms / 100_000) for event in events[1:-1]] == [
@@ -851,7 +851,7 @@ def test_newer_tasks_of_clines_extension_have_calls_in_blocks(tmp_path: Path) ->
     assert events_in("cline-extension", path)[1].at_ms == at_ms
     path.write_text("{}")
     problems = Problems()
-    assert SOURCES["cline-extension"].find([path], problems) == []
+    assert sources()["cline-extension"].find([path], problems) == []
     assert problems.counts == {"file without a session": 1}
 
 
@@ -885,7 +885,7 @@ def test_files_of_something_else_are_counted(client: str, first: Record, tmp_pat
     names = {"gemini": "chats/a.jsonl", "cline": "a.messages.json"}
     problems = Problems()
     written(tmp_path / names.get(client, "a.jsonl"), [first])
-    assert SOURCES[client].find([tmp_path], problems) == []
+    assert sources()[client].find([tmp_path], problems) == []
     assert problems.counts == {"file without a session": 1}
 
 
@@ -893,6 +893,6 @@ def test_a_file_larger_than_any_session_is_counted(tmp_path: Path) -> None:
     path = cline(tmp_path, []) / "s1.messages.json"
     os.truncate(path, OBJECT_BYTES + 1)
     problems = Problems()
-    source = SOURCES["cline"]
+    source = sources()["cline"]
     assert len(events_of(source, source.find([path], problems), Settings(), problems)) == 0
     assert problems.counts == {"file larger than any session": 1}

@@ -14,7 +14,7 @@ import pytest
 from observer.core.config import Settings
 from observer.core.events import Command, Event
 from observer.importers.jsonl import Problems
-from observer.importers.registry import SOURCES
+from observer.importers.registry import sources
 from observer.spool.pauses import EVERYWHERE
 from tests.importers.conftest import Memories
 
@@ -25,7 +25,7 @@ HERE = os.uname().nodename
 
 def events_in(shell: str, path: Path, problems: Problems | None = None) -> list[Event]:
     problems = problems or Problems()
-    source = SOURCES[shell]
+    source = sources()[shell]
     found = source.find([path], problems)
     return [event for one in found for event in source.read(one, Settings(), problems)]
 

@@ -1,0 +1,209 @@
+"""Claude Code: hooks of `settings.json`, one JSON object on standard input.
+
+Key of a session is `session_id`; `agent_id` marks what a sub-agent did. Success and failure of a
+tool are two events. Source: the client's hook reference, 2.1.240, and its SDK's types, 0.3.330.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from observer.clients import tools
+from observer.clients.claude_events import Dialect
+from observer.clients.client import Client, prompt_sample
+from observer.clients.envelope import Envelope, Object
+from observer.clients.parts import ConfigFile, OurHooks, check_switch, installer_of
+from observer.clients.payload import joined, text
+from observer.config_files.context import InstallContext, InstallPlan
+from observer.config_files.json_entries import Servers
+from observer.core.events import AnyBody, Custom, Prompt
+
+NAME = "claude-code"
+
+NOISE: Mapping[str, str] = {
+    "PreToolUse": "PostToolUse and PostToolUseFailure repeat the input and know the end",
+    "PostToolBatch": "PostToolUse reports each call of the batch",
+    "MessageDisplay": "fragments of what Stop reports whole",
+    "Notification": "the client waiting for somebody is not an event",
+    "UserPromptExpansion": "UserPromptSubmit reports the prompt",
+    "PermissionRequest": "the answer is what happens next",
+    "PreModelSwitch": "PostModelSwitch reports it",
+    "PostModelSwitch": "says nothing about the work",
+    "Setup": "the client's own maintenance",
+    "TeammateIdle": "the client's own scheduling",
+    "Elicitation": "ElicitationResult reports question and answer",
+    "ConfigChange": "the client's own settings",
+    "InstructionsLoaded": "the same files at every start",
+    "CwdChanged": "every event carries its folder",
+    "DirectoryAdded": "every event carries its folder",
+}
+"""Events of which nothing is kept, and why."""
+
+SYNTHETIC = frozenset({"system", "loop_wakeup", "schedule_wakeup", "poll_event"})
+"""Sources of prompts that no person wrote: the client waking itself."""
+
+_OWN_WORDS = re.compile(
+    r"<(?:task-notification|system-reminder|local-command-\w+|command-(?:name|message|args)"
+    r"|bash-(?:input|stdout|stderr))>"
+)
+"""How the client's own messages begin; older versions give no source and pass them as prompts."""
+_REMINDERS = re.compile(r"\A(?:\s*<system-reminder>.*?</system-reminder>)+\s*(?=\S)", re.DOTALL)
+"""What the client puts before the words of a person; only there, or blanks take quadratic time."""
+
+TOOLS: Mapping[str, tools.Maker] = {
+    "Bash": tools.command,
+    "PowerShell": tools.command,
+    "Write": tools.write,
+    "Edit": tools.edit,
+    "MultiEdit": tools.edit,
+    "NotebookEdit": tools.edit,
+    "Read": tools.read,
+    "Glob": tools.find,
+    "LS": tools.find,
+    "Grep": tools.grep,
+    "WebFetch": tools.fetch,
+    "WebSearch": tools.ask_web,
+    "Agent": tools.delegate,
+    "Task": tools.delegate,
+    # Names of versions before 1.0.
+    "View": tools.read,
+    "Replace": tools.write,
+    "GlobTool": tools.find,
+    "GrepTool": tools.grep,
+    "dispatch_agent": tools.delegate,
+    "ReadNotebook": tools.read,
+    "NotebookRead": tools.read,
+    "NotebookEditCell": tools.edit,
+}
+
+_EDITORS = "mcp__acp__"
+"""How the tools are called that an editor runs for the client, by the Agent Client Protocol."""
+_EXIT = "Exit code "
+
+
+def _host(envelope: Envelope, payload: Object) -> str:
+    """Return who really ran the hook: several clients run the hooks installed for this one."""
+    if "CURSOR_VERSION" in envelope.env or "cursor_version" in payload:
+        return "cursor"
+    if "DEVIN_PROJECT_DIR" in envelope.env:
+        return "devin"
+    if "COPILOT_CLI" in envelope.env and "CLAUDECODE" not in envelope.env:
+        return "copilot"
+    if "sessionId" in payload:
+        return "vscode" if "hookEventName" in payload else "copilot"
+    return NAME
+
+
+def _prompt(payload: Object) -> AnyBody | None:
+    said = _REMINDERS.sub("", text(payload, "prompt"), count=1)
+    is_synthetic = text(payload, "source") in SYNTHETIC or _OWN_WORDS.match(said) is not None
+    return None if is_synthetic else Prompt(text=said)
+
+
+def _stop_failure(payload: Object) -> AnyBody:
+    said = joined(text(payload, "error"), text(payload, "error_details"))
+    return Custom(name=f"{NAME}:StopFailure", text=said)
+
+
+def _correct(call: tools.ToolCall) -> tools.ToolCall:
+    """Name a tool as the client does, and part a failed command's first line from its output."""
+    if call.tool.removeprefix(_EDITORS) in TOOLS:
+        call = msgspec.structs.replace(call, tool=call.tool.removeprefix(_EDITORS))
+    first, _, rest = call.error.partition("\n")
+    digits = first.removeprefix(_EXIT).strip()
+    if first.startswith(_EXIT) and digits.isdecimal() and len(digits) < 10:
+        return msgspec.structs.replace(call, exit_code=int(digits), error=rest)
+    return call
+
+
+_DIALECT = Dialect(
+    client=NAME,
+    tools=TOOLS,
+    noise=NOISE,
+    readers={"UserPromptSubmit": _prompt, "StopFailure": _stop_failure},
+    correct=_correct,
+    session_variable="CLAUDE_CODE_SESSION_ID",
+)
+
+
+# --- how it is installed -------------------------------------------------------------------------
+
+# Seconds. Only PostToolUse comes often enough to be worth a background process; the others must
+# be over before the client goes on, or goes away (`claude -p` kills background hooks at its end).
+HOOKS = OurHooks(
+    client=NAME,
+    reporting={
+        "SessionStart": {"timeout": 10},
+        "UserPromptSubmit": {"timeout": 5},
+        "PostToolUse": {"async": True, "timeout": 30},
+        "PostToolUseFailure": {"timeout": 5},
+        "Stop": {"timeout": 5},
+        "SubagentStop": {"timeout": 5},
+        "PostCompact": {"timeout": 5},
+        "SessionEnd": {"timeout": 5},
+    },
+    # In the foreground, to be in time.
+    recalling={
+        "UserPromptSubmit": {},
+        "PreToolUse": {"matcher": "Bash|Edit|MultiEdit|Write"},
+        "PostToolUse": {"matcher": "Bash"},
+        "PostToolUseFailure": {"matcher": "Bash"},
+    },
+    asking={"timeout": 5},
+    matchers={"PostToolUse": "*", "PostToolUseFailure": "*"},
+)
+
+
+def _settings(context: InstallContext) -> Path:
+    if context.project:
+        # What names paths of this machine stands in the settings that are not committed.
+        return context.project / ".claude" / "settings.local.json"
+    return context.place("CLAUDE_CONFIG_DIR", ".claude") / "settings.json"
+
+
+def _state(context: InstallContext) -> Path:
+    if context.project:
+        return context.project / ".mcp.json"
+    return context.place("CLAUDE_CONFIG_DIR", ".") / ".claude.json"
+
+
+_FILES = installer_of(
+    ConfigFile(_settings, [HOOKS]),
+    ConfigFile(_state, [Servers(extra={"type": "stdio"})]),
+    notes=["Restart Claude Code. In a new workspace it runs no hooks before you trust the folder."],
+)
+
+
+def _install(context: InstallContext) -> InstallPlan:
+    """Plan hooks and MCP server; in a repository in its `settings.local.json` and `.mcp.json`."""
+    plan = _FILES.install(context)
+    names = ".claude/settings.local.json and .mcp.json"
+    note = f"Keep {names} out of git: they name paths of this machine."
+    return replace(plan, notes=(*plan.notes, note)) if context.project else plan
+
+
+CLIENTS = (
+    Client(
+        name=NAME,
+        read=_DIALECT.read,
+        host=_host,
+        installer=_FILES._replace(install=_install),
+        check_hooks=partial(check_switch, _settings, ("disableAllHooks",), off=True),
+        per_project=True,
+        programs=("claude",),
+        folders=(".claude", ".claude.json"),
+        transcripts=(".claude/projects",),
+        tried="2.1.330",
+        sample=prompt_sample("UserPromptSubmit"),
+        session_variable="CLAUDE_CODE_SESSION_ID",
+        marker_variables=("CLAUDECODE",),
+        has_plugin=True,
+        context_file="CONTEXT.claude-code.md",
+    ),
+)

@@ -1,0 +1,330 @@
+"""Cline: an executable for each event, one JSON object on standard input.
+
+Its CLI describes a call as `tool_call` or `tool_result`, its editor extension as `preToolUse` or
+`postToolUse`, whose arguments are all text. A call of `run_commands` runs several commands, each
+with a result of its own. No hook of the CLI carries the prompt. Source: payloads of the CLI 3.0.65;
+the code of the extension.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import orjson
+from msgspec import structs
+
+from observer.clients import tools
+from observer.clients.client import Client, HookSample
+from observer.clients.envelope import Envelope, Json, Object
+from observer.clients.parts import ConfigFile, installer_of
+from observer.clients.payload import event_of, inner, prose, rest, rows, span_ms, text, words
+from observer.config_files.context import InstallContext, command
+from observer.config_files.file_edits import FileEdit
+from observer.config_files.file_edits import read as read_file
+from observer.config_files.json_entries import Servers
+from observer.core.errors import ConfigInvalid
+from observer.core.events import (
+    AnyBody,
+    Custom,
+    Delegation,
+    Edit,
+    Event,
+    FileRead,
+    FileWrite,
+    Prompt,
+    Reply,
+    SessionEnd,
+    SessionStart,
+)
+
+NAME = "cline"
+
+NOISE: Mapping[str, str] = {
+    "PreToolUse": "PostToolUse repeats the input and knows the end",
+    "Notification": "the client waiting for somebody is not an event",
+}
+"""Events of which nothing is kept, and why."""
+
+Bodies: TypeAlias = Iterator[AnyBody]
+
+_BASE = frozenset(
+    {"clineVersion", "timestamp", "taskId", "sessionContext", "workspaceRoots", "workspaceInfo"}
+    | {"userId", "agent_id", "parent_agent_id", "hookName", "model"}
+)
+_EXIT = re.compile(r"\[Command exited with code (-?\d{1,9})\]\n?")
+_BLOCK = re.compile(
+    r"^(?:-{3,}|<{3,}) SEARCH>?\n(?::start_line:\s*\d+\n)?(?:-{3,}\n)?(.*?)^={3,}\n(.*?)"
+    r"^(?:\+{3,}|>{3,}) REPLACE>?",
+    re.MULTILINE | re.DOTALL,
+)
+_RAN = re.compile(
+    r"Command executed(?P<how>[^\n]*)\n?(?:Exit [Cc]ode: (?P<code>-?\d{1,9})[^\n]*\n?)?"
+    r"(?:Output:\n?)?"
+)
+"""What the extension puts before the output of a command; older versions know no exit code."""
+_RUNS_ON = "Command is still running"
+_CREATED = "File created successfully"
+
+
+def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
+    """Turn one hook call into the events it reports."""
+    name = envelope.event
+    if name in NOISE:
+        return
+    reader = _READERS.get(name)
+    unknown = Custom(name=f"{NAME}:{name}", text=rest(payload, beside=_BASE))
+    call = text(inner(payload, "tool_result"), "id")
+    session = text(inner(payload, "sessionContext"), "rootSessionId") or text(payload, "taskId")
+    roots = words(payload, "workspaceRoots")
+    for body in reader(payload) if reader else (unknown,):
+        cwd = text(inner(payload, "workspaceInfo"), "rootPath")
+        yield structs.replace(
+            event_of(envelope, body, client=NAME, session=session, cwd=cwd),
+            agent=text(payload, "agent_id") if _is_sub_agent(payload) else "",
+            roots=roots,
+            dedup=f"tool:{session}:{call}:after" if call else "",
+        )
+
+
+def _is_sub_agent(payload: Object) -> bool:
+    return bool(text(payload, "parent_agent_id"))
+
+
+def _start(payload: Object) -> Bodies:
+    if not _is_sub_agent(payload):
+        yield SessionStart(source="startup")
+
+
+def _resume(payload: Object) -> Bodies:
+    if not _is_sub_agent(payload):
+        yield SessionStart(source="resume")
+
+
+def _prompt(payload: Object) -> Bodies:
+    yield Prompt(text=text(inner(payload, "userPromptSubmit"), "prompt"))
+
+
+def _complete(payload: Object) -> Bodies:
+    said = text(inner(payload, "turn"), "outputText")
+    yield Delegation(result=said) if _is_sub_agent(payload) else Reply(text=said)
+
+
+def _shutdown(payload: Object) -> Bodies:
+    yield SessionEnd(reason=text(payload, "reason"))
+
+
+def _tool(payload: Object) -> Bodies:
+    call = _call(payload)
+    if call.tool == "run_commands":
+        yield from _commands(call)
+    elif call.tool == "read_files":
+        yield _read_files(call)
+    else:
+        yield from tools.effects(call, TOOLS)
+
+
+def _call(payload: Object) -> tools.ToolCall:
+    result = inner(payload, "tool_result")
+    if result:
+        answer = result.get("output")
+        error = text(result, "error")
+        outcome = inner(result, "output")
+        failed = bool(error) or outcome.get("success") is False or outcome.get("isError") is True
+        return tools.ToolCall(
+            tool=text(result, "name"),
+            given=inner(result, "input"),
+            response=answer,
+            error=(error or prose(answer)) if failed else "",
+            failed=failed,
+            duration_ms=span_ms(result, "durationMs"),
+        )
+    used = inner(payload, "postToolUse")
+    failed = used.get("success") is False
+    said = text(used, "result")
+    return tools.ToolCall(
+        tool=text(used, "toolName"),
+        given=inner(used, "parameters"),
+        response=said,
+        error=said if failed else "",
+        failed=failed,
+        duration_ms=span_ms(used, "executionTimeMs"),
+    )
+
+
+def _commands(call: tools.ToolCall) -> Bodies:
+    """Yield each command of a call; they share its time, so that only a single one has it."""
+    asked = call.given.get("commands")
+    lines = (
+        [one if isinstance(one, str) else prose(one) for one in asked or ()]
+        if isinstance(asked, list)
+        else [text(call.given, "commands")]
+    )
+    results = list(rows({"results": call.response}, "results"))
+    for number, line in enumerate(lines):
+        result = results[number] if number < len(results) else {}
+        said = text(result, "result", "error")
+        code = _EXIT.match(said)
+        yield tools.command(
+            structs.replace(
+                call,
+                given={"command": line},
+                response=said[code.end() :] if code else said,
+                error="",
+                exit_code=int(code[1]) if code else None,
+                failed=None if "success" not in result else result["success"] is not True,
+                duration_ms=call.duration_ms if len(lines) == 1 else None,
+            )
+        )
+
+
+def _read_files(call: tools.ToolCall) -> AnyBody:
+    paths = tuple(filter(None, (text(file, "path") for file in rows(call.given, "files"))))
+    return tools.other(call) if call.failed else FileRead(paths=paths, tool=call.tool)
+
+
+def _editor(call: tools.ToolCall) -> FileWrite:
+    """Return what the CLI's only editing tool did; without an old text it wrote the whole file."""
+    if text(call.given, "old_text"):
+        return tools.edit(call)
+    said = tools.said(call)
+    response: Json = {"type": "create"} if said.startswith(_CREATED) else said
+    given = {"path": call.given.get("path"), "content": call.given.get("new_text")}
+    return tools.write(structs.replace(call, given=given, response=response))
+
+
+def _execute_command(call: tools.ToolCall) -> tools.ToolEffect | Delegation:
+    said = tools.said(call)
+    ran = _RAN.match(said)
+    if ran is None:
+        failed = None if said.startswith(_RUNS_ON) else call.failed
+        return tools.command(structs.replace(call, failed=failed))
+    code = int(ran["code"]) if ran["code"] else None
+    failed = True if "not successful" in ran["how"] else None
+    return tools.command(
+        structs.replace(call, response=said[ran.end() :], error="", exit_code=code, failed=failed)
+    )
+
+
+def _replace_in_file(call: tools.ToolCall) -> FileWrite:
+    blocks = _BLOCK.findall(text(call.given, "diff"))
+    edits = tuple(Edit(old=old.rstrip("\n"), new=new.rstrip("\n")) for old, new in blocks)
+    path = text(call.given, "path")
+    return FileWrite(path=path, operation="edit", edits=edits, tool=call.tool, error=call.error)
+
+
+TOOLS: Mapping[str, tools.Maker] = {
+    "editor": _editor,
+    "search_codebase": tools.grep,
+    "fetch_web_content": tools.fetch,
+    "spawn_agent": tools.delegate,
+    "execute_command": _execute_command,
+    "read_file": tools.read,
+    "write_to_file": tools.write,
+    "replace_in_file": _replace_in_file,
+    "apply_diff": _replace_in_file,
+    "search_files": tools.grep,
+    "list_files": tools.find,
+    "list_code_definition_names": tools.find,
+    "web_fetch": tools.fetch,
+    "web_search": tools.ask_web,
+}
+"""Tools of the CLI, then those of the extension."""
+
+_READERS: Mapping[str, Callable[[Object], Bodies]] = {
+    "TaskStart": _start,
+    "TaskResume": _resume,
+    "UserPromptSubmit": _prompt,
+    "PostToolUse": _tool,
+    "TaskComplete": _complete,
+    "SessionShutdown": _shutdown,
+}
+
+
+# --- how it is installed -------------------------------------------------------------------------
+
+_EVENTS = (
+    *("TaskStart", "TaskResume", "TaskCancel", "TaskComplete", "TaskError"),
+    *("UserPromptSubmit", "PreToolUse", "PostToolUse", "SessionShutdown"),
+)
+_OURS = "#!/bin/sh\n# Written by `observer install cline`; `observer uninstall cline` removes it.\n"
+_TRANSPORT = frozenset({"type", "command", "args", "env", "cwd"})
+
+
+class _Executable(NamedTuple):
+    """The executable that Cline runs at one of its events."""
+
+    event: str
+
+    def edit(self, context: InstallContext, *, is_wanted: bool) -> FileEdit:
+        """Plan it.
+
+        Raises:
+            ConfigInvalid: it is wanted, and there is a hook of somebody else for the event.
+        """
+        path = context.place("CLINE_DIR", ".cline") / "hooks" / self.event
+        before, script = read_file(path), self._script(context)
+        if not is_wanted:
+            return FileEdit(path=path, before=before, after=None if before == script else before)
+        if before is not None and not before.startswith(_OURS.encode()):
+            line = command(context.home, NAME, self.event)
+            raise ConfigInvalid(
+                f"{path} is a hook of somebody else, and Cline runs one for each event",
+                hint=f"let it pass its input on to {line}, and print what that prints,"
+                " or remove it",
+            )
+        return FileEdit(path=path, before=before, after=script, mode=0o755)
+
+    def _script(self, context: InstallContext) -> bytes:
+        script = shlex.quote(str(context.home.hooks / "cline"))
+        return f"{_OURS}[ ! -x {script} ] || exec {script} {self.event}\n".encode()
+
+
+def _servers(context: InstallContext) -> Path:
+    return context.place("CLINE_DIR", ".cline") / "data" / "settings" / "cline_mcp_settings.json"
+
+
+def _flat(entry: Any) -> Any:  # noqa: ANN401 - what stands in a foreign file
+    match entry:
+        case {"transport": {**transport}, **others}:
+            return {**transport, **others}
+    return entry
+
+
+def _shaped(entry: dict[str, Any]) -> dict[str, Any]:
+    transport = {name: entry[name] for name in entry if name in _TRANSPORT}
+    return {"transport": transport, **{k: entry[k] for k in entry if k not in _TRANSPORT}}
+
+
+def _wrap_context(text: str) -> bytes:
+    return orjson.dumps({"cancel": False, "contextModification": text})
+
+
+CLIENTS = (
+    Client(
+        name=NAME,
+        read=read,
+        installer=installer_of(
+            *map(_Executable, _EVENTS),
+            ConfigFile(_servers, [Servers(extra={"type": "stdio"}, flat=_flat, shaped=_shaped)]),
+            notes=["Restart Cline; it looks for hooks when it starts."],
+        ),
+        programs=("cline",),
+        folders=(".cline",),
+        transcripts=(".cline/data/sessions",),
+        tried="3.0.65",
+        sample=HookSample(
+            "UserPromptSubmit",
+            '{"hookName": "UserPromptSubmit", "taskId": "@SESSION@", "workspaceRoots":'
+            ' ["@FOLDER@"], "userPromptSubmit": {"prompt": "@TEXT@"}}',
+            words=(NAME, "UserPromptSubmit"),
+        ),
+        marker_variables=("CLINE_ACTIVE", "CLINE_CONNECTOR_CLI_LAUNCH", "CLINE_NO_INTERACTIVE"),
+        context_file="CONTEXT.cline.json",
+        wrap_context=_wrap_context,
+        format_reminder=lambda text, _event: _wrap_context(text),
+    ),
+)

@@ -1,0 +1,247 @@
+"""Codex CLI: hooks of `hooks.json`, in the form of Claude Code's.
+
+No event says that a tool failed: a command's answer is what it printed, without an exit code, and
+how it went is read from that. Files are edited by patches. Source: payloads of 0.169.0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from observer.clients import tools
+from observer.clients.claude_events import Dialect
+from observer.clients.client import Client, prompt_sample
+from observer.clients.envelope import Object
+from observer.clients.parts import ConfigFile, OurHooks, handlers, installer_of, our_handlers
+from observer.clients.payload import flag, text
+from observer.config_files import toml_servers
+from observer.config_files.context import InstallContext
+from observer.config_files.file_edits import FileEdit
+from observer.config_files.file_edits import read as read_file
+from observer.core.errors import ConfigInvalid
+from observer.core.events import AnyBody, Prompt
+
+NAME = "codex"
+
+NOISE: Mapping[str, str] = {
+    "PreToolUse": "PostToolUse repeats the input and knows the end",
+    "PreCompact": "PostCompact reports it, if it came to that",
+    "PermissionRequest": "the answer is what happens next",
+    "Interrupt": "says nothing about the work",
+}
+"""Events of which nothing is kept, and why."""
+
+TOOLS: Mapping[str, tools.Maker] = {
+    "Bash": tools.command,
+    "read_file": tools.read,
+    "list_dir": tools.find,
+    "grep_files": tools.grep,
+    "view_image": tools.read,
+    "web_search": tools.ask_web,
+    "open_page": tools.fetch,
+    "spawn_agent": tools.delegate,
+}
+
+
+_EDITORS = re.compile(
+    r"\A# Context from my IDE setup:\n.*?^## My request for Codex:\s*", re.DOTALL | re.MULTILINE
+)
+_PATCHED = ("Exit code: 0\n", "Success. ")
+"""How the answers of patches begin that were applied."""
+
+
+def _correct(call: tools.ToolCall) -> tools.ToolCall:
+    return msgspec.structs.replace(call, failed=_failed(call))
+
+
+def _prompt(payload: Object) -> AnyBody:
+    """Return what the person asked; an editor puts what is open in it before."""
+    return Prompt(text=_EDITORS.sub("", text(payload, "prompt")))
+
+
+def _failed(call: tools.ToolCall) -> bool | None:
+    if call.tool in tools.PATCHES and call.response is not None:
+        return not tools.said(call).startswith(_PATCHED)
+    return flag(call.response, "isError") if isinstance(call.response, dict) else None
+
+
+_DIALECT = Dialect(
+    client=NAME,
+    tools=TOOLS,
+    noise=NOISE,
+    readers={"UserPromptSubmit": _prompt},
+    correct=_correct,
+    turn="turn_id",
+)
+
+
+# --- how it is installed -------------------------------------------------------------------------
+#
+# It runs a hook only after the user has approved it, and remembers that by the hook's place in the
+# file and its text: ours stand at the end, and an update keeps their places and those of others.
+
+HOOKS = OurHooks(
+    client=NAME,
+    # Seconds; at the end of a session it waits 3 at most.
+    reporting={
+        "SessionStart": {"timeout": 10},
+        "UserPromptSubmit": {"timeout": 5},
+        "PostToolUse": {"timeout": 5},
+        "Stop": {"timeout": 5},
+        "SubagentStop": {"timeout": 5},
+        "PostCompact": {"timeout": 5},
+        "SessionEnd": {"timeout": 3},
+    },
+    recalling={
+        "UserPromptSubmit": {},
+        "PreToolUse": {"matcher": "^(Bash|apply_patch)$"},
+        "PostToolUse": {"matcher": "^Bash$"},
+    },
+    asking={"timeout": 5},
+)
+
+
+class _Settings:
+    """`config.toml`: our MCP server, and the trust in our hooks."""
+
+    def edit(self, context: InstallContext, *, is_wanted: bool) -> FileEdit:
+        """Plan that the server is in it, or that neither is any longer."""
+
+        def change(text: str) -> str:
+            if is_wanted:
+                return toml_servers.put_server(text, context)
+            return toml_servers.drop_server(_without_trust(text, context), context)
+
+        return toml_servers.edit_toml(_settings(context), change)
+
+
+def _hooks(context: InstallContext) -> Path:
+    return context.place("CODEX_HOME", ".codex") / "hooks.json"
+
+
+def _settings(context: InstallContext) -> Path:
+    return context.place("CODEX_HOME", ".codex") / "config.toml"
+
+
+# --- whether it runs our hooks -------------------------------------------------------------------
+#
+# It skips those that its user has not trusted, and says nothing. What is trusted stands in
+# `config.toml` by the place of the handler, with a digest of it; Codex leaves it there when the
+# handler is gone.
+
+_WORD = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+def _check_hooks(context: InstallContext) -> None:
+    """Look whether hooks are on, and each of ours is trusted.
+
+    Raises:
+        ConfigInvalid: they are not, or a file cannot be read.
+    """
+    hooks, settings = _hooks(context), _settings(context)
+    try:
+        text = (read_file(hooks) or b"").decode()
+        config = toml_servers.load((read_file(settings) or b"").decode())
+        ours = list(our_handlers(text, context))
+    except ValueError as error:
+        raise ConfigInvalid(f"{hooks.parent}: {error}", hint="correct the file") from error
+    if _table(config, "features").get("hooks") is False:
+        raise ConfigInvalid(
+            f"hooks are switched off by features.hooks in {settings}",
+            hint="remove features.hooks from that file",
+        )
+    trusted = _table(_table(config, "hooks"), "state")
+    waiting = [one for one in ours if trusted.keys().isdisjoint(_keys(hooks, *one))]
+    if waiting:
+        raise ConfigInvalid(
+            f"{len(waiting)} of {len(ours)} hooks are not trusted, and Codex skips them silently",
+            hint="start codex, and trust them under /hooks",
+        )
+
+
+def _without_trust(text: str, context: InstallContext) -> str:
+    """Return `config.toml` without the trust in our hooks, and in what is no longer there.
+
+    `hooks.json` is the one from which our hooks are still to be taken.
+
+    Raises:
+        ValueError: one of the files has another shape.
+    """
+    hooks = _hooks(context)
+    before = (read_file(hooks) or b"").decode()
+    ours = {key for one in our_handlers(before, context) for key in _keys(hooks, *one)}
+    if not ours:
+        return text
+    after = HOOKS.drop(before, context)
+    left = {
+        key for event, group, at, _ in handlers(after) for key in _keys(hooks, event, group, at)
+    }
+    config = toml_servers.load(text)
+    trusted = _table(_table(config, "hooks"), "state")
+    files = (f"{hooks}:", f"{hooks.resolve()}:")
+    dead = {key for key in trusted if key in ours or (key.startswith(files) and key not in left)}
+
+    def is_dead(header: dict[str, Any]) -> bool:
+        state = _table(header, "hooks").get("state")
+        # Without any row the table itself is one that Codex made for them.
+        return isinstance(state, dict) and (state or trusted).keys() <= dead
+
+    if not dead:
+        return text
+    kept = toml_servers.without(text, is_dead)
+    with suppress(ValueError):
+        if _without_rows(toml_servers.load(kept), dead) == _without_rows(config, dead):
+            return kept
+    raise ValueError("the tables hooks.state cannot be removed without changing others")
+
+
+def _without_rows(config: dict[str, Any], dead: set[str]) -> dict[str, Any]:
+    """Return what a configuration says but for rows of `hooks.state`, and tables left empty."""
+    hooks = _table(config, "hooks")
+    state = {key: row for key, row in _table(hooks, "state").items() if key not in dead}
+    others = {name: one for name, one in hooks.items() if name != "state"}
+    hooks = others | ({"state": state} if state else {})
+    rest = {name: one for name, one in config.items() if name != "hooks"}
+    return rest | ({"hooks": hooks} if hooks else {})
+
+
+def _keys(path: Path, event: str, group: int, handler: int) -> set[str]:
+    """Return the names of a handler; links in the path may be resolved or not."""
+    behind = f"{_WORD.sub('_', event).lower()}:{group}:{handler}"
+    return {f"{path}:{behind}", f"{path.resolve()}:{behind}"}
+
+
+def _table(config: dict[str, Any], name: str) -> dict[str, Any]:
+    found = config.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+CLIENTS = (
+    Client(
+        name=NAME,
+        read=_DIALECT.read,
+        installer=installer_of(
+            ConfigFile(_hooks, [HOOKS]),
+            _Settings(),
+            notes=[
+                "Start Codex and trust the hooks under /hooks: until then it skips them silently."
+            ],
+        ),
+        check_hooks=_check_hooks,
+        programs=("codex",),
+        folders=(".codex",),
+        transcripts=(".codex/sessions",),
+        tried="0.169.0",
+        sample=prompt_sample("UserPromptSubmit"),
+        session_variable="CODEX_THREAD_ID",
+        marker_variables=("CODEX_SANDBOX",),
+        has_plugin=True,
+        context_file="CONTEXT.codex.md",
+    ),
+)

@@ -1,0 +1,370 @@
+"""Cursor: `hooks.json` of the IDE, of `cursor-agent` and, through it, hooks made for Claude Code.
+
+Key of a session is `conversation_id`; where it happened is `workspace_roots`, for the hook's own
+folder is Cursor's. Source: the hook engine in the client's SDK, 1.0.32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+from zlib import crc32
+
+import orjson
+
+from observer.clients import tools
+from observer.clients.client import Client, prompt_sample
+from observer.clients.envelope import Envelope, Json, Object
+from observer.clients.own_tools import SERVERLESS
+from observer.clients.parts import ConfigFile, HookEntries, Options, installer_of, scripts
+from observer.clients.payload import (
+    flag,
+    inner,
+    joined,
+    parsed,
+    rest,
+    rows,
+    span_ms,
+    text,
+    token_usage,
+    words,
+)
+from observer.config_files.context import InstallContext, InstallPlan, command
+from observer.config_files.json_entries import Servers
+from observer.core.errors import ConfigInvalid
+from observer.core.events import (
+    AnyBody,
+    Compaction,
+    Custom,
+    Delegation,
+    Event,
+    FileRead,
+    Prompt,
+    Reply,
+    SessionEnd,
+    SessionStart,
+)
+
+NAME = "cursor"
+
+NOISE: Mapping[str, str] = {
+    "beforeShellExecution": "afterShellExecution repeats the command and knows its output",
+    "beforeMCPExecution": "afterMCPExecution repeats the input and knows the result",
+    "preToolUse": "postToolUse and postToolUseFailure repeat the input and know the end",
+    "beforeTabFileRead": "the editor reads to complete, nobody looks something up",
+    "afterAgentThought": "thinking aloud; afterAgentResponse has what was said",
+    "workspaceOpen": "a window, not a session",
+}
+"""Events of which nothing is kept, and why."""
+
+TOOLS: Mapping[str, tools.Maker] = {
+    "Shell": tools.command,
+    "Read": tools.read,
+    "Write": tools.write,
+    "Edit": tools.edit,
+    "StrReplace": tools.edit,
+    "MultiEdit": tools.edit,
+    "EditNotebook": tools.edit,
+    "Delete": tools.delete,
+    "Grep": tools.grep,
+    "SemanticSearch": tools.grep,
+    "Glob": tools.find,
+    "LS": tools.find,
+    "WebFetch": tools.fetch,
+    "WebSearch": tools.ask_web,
+    "Task": tools.delegate,
+}
+
+Bodies: TypeAlias = Iterable[AnyBody]
+
+_CLAUDE_NAMES = {"UserPromptSubmit": "beforeSubmitPrompt"}
+_BASE = frozenset(
+    {"conversation_id", "generation_id", "model", "model_id", "model_params", "session_id"}
+    | {"hook_event_name", "cursor_version", "workspace_roots", "user_email", "transcript_path"}
+)
+_JSON_STARTS = ("{", "[", '"')
+_BY_A_PERSON = frozenset({"beforeSubmitPrompt", "afterTabFileEdit"})
+
+
+def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
+    """Turn one hook call into the events it reports."""
+    name = _event_name(text(payload, "hook_event_name") or envelope.event)
+    if name in NOISE:
+        return ()
+    reader = _READERS.get(name)
+    bodies: Bodies = (
+        reader(payload)
+        if reader is not None
+        else (Custom(name=f"{NAME}:{name}", text=rest(payload, beside=_BASE)),)
+    )
+    return (_event(envelope, payload, name=name, body=body) for body in bodies)
+
+
+def _event_name(name: str) -> str:
+    """Return Cursor's name for an event, also where a hook made for Claude Code names it."""
+    return _CLAUDE_NAMES.get(name, name[:1].lower() + name[1:])
+
+
+def _event(envelope: Envelope, payload: Object, *, name: str, body: AnyBody) -> Event:
+    session = _session(envelope, payload, body)
+    roots = words(payload, "workspace_roots") or tuple(
+        filter(None, [envelope.env.get("CURSOR_PROJECT_DIR")])
+    )
+    return Event(
+        id=envelope.id,
+        at_ms=envelope.at_ms,
+        client=NAME,
+        body=body,
+        session=session,
+        turn=text(payload, "generation_id"),
+        cwd=text(payload, "cwd") or next(iter(roots), ""),
+        roots=roots,
+        host=envelope.host,
+        route=f"{envelope.client}/{name}",
+        dedup=_dedup(session, payload, body),
+        author="person" if name in _BY_A_PERSON else "agent",
+    )
+
+
+def _session(envelope: Envelope, payload: Object, body: AnyBody) -> str:
+    # A delegation is part of the conversation that delegates, whichever of the two reports it.
+    parent = text(payload, "parent_conversation_id") if isinstance(body, Delegation) else ""
+    return (
+        parent
+        or text(payload, "conversation_id", "session_id")
+        or envelope.env.get("CURSOR_CONVERSATION_ID", "")
+        or envelope.stand_in_session
+    )
+
+
+def _dedup(session: str, payload: Object, body: AnyBody) -> str:
+    tool_use = text(payload, "tool_use_id")
+    if tool_use:
+        return f"tool:{session}:{tool_use}:after"
+    turn = text(payload, "generation_id")
+    if isinstance(body, Prompt) and turn:
+        return f"prompt:{session}:{turn}:{crc32(body.text.encode()):08x}"
+    return ""
+
+
+def _session_start(payload: Object) -> Bodies:
+    background = flag(payload, "is_background_agent")
+    source = "background" if background else text(payload, "composer_mode")
+    parent = text(payload, "parent_conversation_id")
+    yield SessionStart(source=source, model=text(payload, "model"), parent_session=parent)
+
+
+def _session_end(payload: Object) -> Bodies:
+    yield SessionEnd(reason=text(payload, "reason", "final_status"))
+
+
+def _prompt(payload: Object) -> Bodies:
+    attached = (row for row in rows(payload, "attachments") if row.get("type") == "file")
+    files = tuple(filter(None, (text(row, "file_path") for row in attached)))
+    yield Prompt(text=text(payload, "prompt"), files=files)
+
+
+def _after_shell(payload: Object) -> Bodies:
+    # Neither exit code nor folder: only the output shows how it went.
+    call = tools.ToolCall(
+        tool="Shell",
+        given={"command": text(payload, "command")},
+        response=payload.get("output"),
+        duration_ms=span_ms(payload, "duration"),
+    )
+    yield tools.command(call)
+
+
+def _after_mcp(payload: Object) -> Bodies:
+    server = text(payload, "mcp_server_name")
+    name = text(payload, "tool_name").removeprefix(SERVERLESS)
+    call = tools.ToolCall(
+        tool=f"mcp__{server}__{name}" if server else f"{SERVERLESS}{name}",
+        given=inner(payload, "tool_input"),
+        response=_unpacked(payload, "result_json"),
+        duration_ms=span_ms(payload, "duration"),
+    )
+    yield tools.make(call, {})
+
+
+def _before_read(payload: Object) -> Bodies:
+    yield FileRead(paths=words(payload, "file_path"), tool="Read")
+
+
+def _after_edit(payload: Object) -> Bodies:
+    yield tools.edit(tools.ToolCall(tool="Write", given=payload))
+
+
+def _after_tab(payload: Object) -> Bodies:
+    yield tools.edit(tools.ToolCall(tool="Tab", given=payload))
+
+
+def _after_tool(payload: Object) -> Bodies:
+    call = _call(payload, failed=None if payload.get("tool_name") == "Shell" else False)
+    yield from tools.effects(call, TOOLS)
+
+
+def _failed_tool(payload: Object) -> Bodies:
+    yield from tools.effects(_call(payload, failed=True), TOOLS)
+
+
+def _call(payload: Object, *, failed: bool | None) -> tools.ToolCall:
+    return tools.ToolCall(
+        tool=text(payload, "tool_name"),
+        given=inner(payload, "tool_input"),
+        response=_unpacked(payload, "tool_output"),
+        error=text(payload, "error_message", "failure_type") if failed else "",
+        failed=failed,
+        interrupted=bool(flag(payload, "is_interrupt")),
+        duration_ms=span_ms(payload, "duration"),
+    )
+
+
+def _unpacked(payload: Object, name: str) -> Json:
+    """Return what a field holds, also where it is JSON inside a string."""
+    value = payload.get(name)
+    found = parsed(value) if isinstance(value, str) and value.startswith(_JSON_STARTS) else None
+    return value if found is None else found
+
+
+def _reply(payload: Object) -> Bodies:
+    yield Reply(text=text(payload, "text"), usage=token_usage(payload))
+
+
+def _stop(payload: Object) -> Bodies:
+    # afterAgentResponse has reported a turn that ended well.
+    status = text(payload, "status")
+    if status not in {"", "completed"}:
+        yield Custom(name=f"{NAME}:stop", text=status)
+
+
+def _compaction(payload: Object) -> Bodies:
+    yield Compaction(trigger=text(payload, "trigger"))
+
+
+def _subagent_start(payload: Object) -> Bodies:
+    parent = text(payload, "parent_conversation_id")
+    yield Delegation(task=text(payload, "task"), agent=text(payload, "subagent_type"))
+    if parent and text(payload, "conversation_id") not in {"", parent}:
+        model = text(payload, "subagent_model", "model")
+        yield SessionStart(source="subagent", model=model, parent_session=parent)
+
+
+def _subagent_stop(payload: Object) -> Bodies:
+    yield Delegation(
+        task=text(payload, "task", "description"),
+        agent=text(payload, "subagent_type"),
+        result=joined(text(payload, "summary"), text(payload, "error_message")),
+    )
+
+
+_READERS: Mapping[str, Callable[[Object], Bodies]] = {
+    "sessionStart": _session_start,
+    "sessionEnd": _session_end,
+    "beforeSubmitPrompt": _prompt,
+    "afterShellExecution": _after_shell,
+    "afterMCPExecution": _after_mcp,
+    "beforeReadFile": _before_read,
+    "afterFileEdit": _after_edit,
+    "afterTabFileEdit": _after_tab,
+    "postToolUse": _after_tool,
+    "postToolUseFailure": _failed_tool,
+    "afterAgentResponse": _reply,
+    "stop": _stop,
+    "preCompact": _compaction,
+    "subagentStart": _subagent_start,
+    "subagentStop": _subagent_stop,
+}
+
+
+# --- how it is installed -------------------------------------------------------------------------
+
+# One event name that the installed version does not know voids the whole file without a word, so
+# only those are registered that every version with session hooks has.
+_EVENTS: Mapping[str, Options] = {
+    "sessionStart": {"timeout": 10},
+    "beforeSubmitPrompt": {"timeout": 5},
+    "afterShellExecution": {"timeout": 5},
+    "afterMCPExecution": {"timeout": 5},
+    "afterFileEdit": {"timeout": 5},
+    "postToolUse": {"matcher": "Read|Grep|Delete|Task|WebFetch|WebSearch", "timeout": 5},
+    "postToolUseFailure": {"timeout": 5},
+    "subagentStop": {"timeout": 5},
+    "afterAgentResponse": {"timeout": 5},
+    "stop": {"timeout": 5},
+    "sessionEnd": {"timeout": 5},
+}
+"""Timeouts in seconds. `postToolUse` only for what no `after…` event reports; those report more."""
+_RECALLING = ("postToolUse", "postToolUseFailure")
+"""Nothing before an action: those hooks permit or deny it, and a permission is the person's."""
+
+
+def _wanted(context: InstallContext) -> Mapping[str, Sequence[object]]:
+    wanted: dict[str, list[object]] = {}
+    for event, options in _EVENTS.items():
+        lines = scripts(NAME, event, context, start="sessionStart")
+        wanted[event] = [{"command": line, **options} for line in lines]
+    for event in _RECALLING:
+        line = command(context.home, "recall", NAME, event)
+        wanted[event].append({"command": line, "matcher": "Shell", "timeout": 5})
+    return wanted
+
+
+def _folder(context: InstallContext) -> Path:
+    if context.project:
+        return context.project / ".cursor"
+    return context.place("CURSOR_DATA_DIR", ".cursor")
+
+
+_FILES = installer_of(
+    ConfigFile(
+        lambda context: _folder(context) / "hooks.json",
+        [HookEntries(_wanted, version=1)],
+        leftovers=({}, {"version": 1}),
+    ),
+    ConfigFile(lambda context: _folder(context) / "mcp.json", [Servers()]),
+    notes=["Open a new chat in Cursor; Settings > Hooks shows whether the file was accepted."],
+)
+
+
+def _install(context: InstallContext) -> InstallPlan:
+    """Plan the hooks and the MCP server.
+
+    Raises:
+        ConfigInvalid: the hooks file is a symbolic link, which Cursor refuses to read.
+    """
+    hooks = _folder(context) / "hooks.json"
+    if hooks.is_symlink():
+        raise ConfigInvalid(
+            f"{hooks} is a symbolic link, and Cursor refuses hooks files that are",
+            hint="put the file itself in its place, then repeat",
+        )
+    return _FILES.install(context)
+
+
+CLIENTS = (
+    Client(
+        name=NAME,
+        read=read,
+        installer=_FILES._replace(install=_install),
+        per_project=True,
+        programs=("cursor", "cursor-agent"),
+        folders=(".cursor", ".config/Cursor", "Library/Application Support/Cursor"),
+        transcripts=(".cursor/projects", ".cursor/chats"),
+        sample=prompt_sample(
+            "beforeSubmitPrompt", conversation_id="@SESSION@", cursor_version="3.20.17"
+        ),
+        session_variable="CURSOR_CONVERSATION_ID",
+        marker_variables=("CURSOR_AGENT",),
+        # It runs the hooks installed for Claude Code beside its own, and reports an edit or a
+        # command both as such and as a tool call.
+        reports_twice=True,
+        has_plugin=True,
+        context_file="CONTEXT.cursor.json",
+        wrap_context=lambda text: orjson.dumps({"additional_context": text}),
+        format_reminder=lambda text, _: orjson.dumps(
+            {"continue": True, "additional_context": text}
+        ),
+    ),
+)

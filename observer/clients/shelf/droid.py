@@ -1,0 +1,147 @@
+"""Droid: hooks of `settings.json`, in the form of Claude Code's, with tools of its own.
+
+A command that fails is reported before it runs and never again: what is about to run is kept, until
+its result comes. Source: payloads of 0.225.2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from msgspec.structs import replace
+
+from observer.clients import claude_events, tools
+from observer.clients.claude_events import Dialect
+from observer.clients.client import Client, prompt_sample
+from observer.clients.envelope import Json, Object
+from observer.clients.parts import ConfigFile, OurHooks, installer_of
+from observer.clients.payload import flag, inner, number, parsed, rows, text
+from observer.config_files.json_entries import Servers
+from observer.core.events import AnyBody, Intent
+from observer.core.text import uncoloured
+
+NAME = "droid"
+
+NOISE: Mapping[str, str] = {
+    "PermissionRequest": "the answer is what happens next",
+    "Notification": "the client waiting for somebody is not an event",
+}
+"""Events of which nothing is kept, and why."""
+
+_SHELL = "Execute"
+TOOLS: Mapping[str, tools.Maker] = {
+    _SHELL: tools.command,
+    "Create": tools.write,
+    "Edit": tools.edit,
+    "MultiEdit": tools.edit,
+    "Read": tools.read,
+    "LS": tools.find,
+    "Glob": tools.find,
+    "Grep": tools.grep,
+    "FetchUrl": tools.fetch,
+    "WebSearch": tools.ask_web,
+    "Task": tools.delegate,
+}
+
+_WRITING = frozenset({"Create", "Edit", "MultiEdit"})
+_END = re.compile(r"\n*\[Process exited with code (\d{1,9})\]\s*\Z")
+_SILENT = "Command completed successfully"
+_SIGNS = {"added": "+", "removed": "-", "unchanged": " "}
+
+
+def _intent(payload: Object) -> AnyBody | None:
+    call = claude_events.read_call(payload, failed=False)
+    if call.tool != _SHELL:
+        return None
+    return Intent(tool=_SHELL, of=tools.command(replace(call, failed=None)))
+
+
+def _correct(call: tools.ToolCall) -> tools.ToolCall:
+    said = call.response if isinstance(call.response, str) else ""
+    if call.tool == _SHELL:
+        return _ended(call, uncoloured(said))
+    answer = parsed(said) if call.tool in _WRITING else None
+    if not isinstance(answer, dict):
+        return call
+    if flag(answer, "success") is False:
+        return replace(call, failed=True, error=text(answer, "error", "message") or said)
+    kind = "create" if call.tool == "Create" else "update"
+    return replace(call, response={"type": kind, "structuredPatch": list(_hunks(answer))})
+
+
+def _ended(call: tools.ToolCall, said: str) -> tools.ToolCall:
+    end = _END.search(said)
+    printed = said[: end.start()] if end else said
+    return replace(
+        call,
+        response="" if printed == _SILENT else printed,
+        exit_code=int(end[1]) if end else None,
+        failed=None,
+    )
+
+
+def _hunks(answer: Object) -> Iterator[Json]:
+    """Yield the changed lines with those around them, those that follow one another together."""
+    lines: list[Json] = []
+    seen: dict[str, int] = {}
+    for row in rows(answer, "diffLines"):
+        numbers = inner(row, "lineNumber")
+        at = {side: number(numbers, side) or 0 for side in numbers}
+        if any(at[side] > seen.get(side, at[side]) + 1 for side in at):
+            yield {"lines": lines}
+            lines = []
+        seen.update(at)
+        lines.append(_SIGNS.get(text(row, "type"), " ") + text(row, "content"))
+    yield {"lines": lines}
+
+
+_DIALECT = Dialect(
+    client=NAME,
+    tools=TOOLS,
+    noise=NOISE,
+    readers={"PreToolUse": _intent},
+    correct=_correct,
+)
+
+
+# --- how it is installed -------------------------------------------------------------------------
+
+# Seconds.
+HOOKS = OurHooks(
+    client=NAME,
+    reporting={
+        "SessionStart": {"timeout": 10},
+        "UserPromptSubmit": {"timeout": 5},
+        "PreToolUse": {"timeout": 5},  # all that it reports of a command that fails
+        "PostToolUse": {"timeout": 5},
+        "Stop": {"timeout": 5},
+        "SubagentStop": {"timeout": 5},
+        "PreCompact": {"timeout": 5},
+        "SessionEnd": {"timeout": 5},
+    },
+    recalling={"PostToolUse": {"matcher": "Execute"}},
+    asking={"timeout": 5},
+    matchers={"PreToolUse": "Execute", "PostToolUse": "*"},
+)
+
+CLIENTS = (
+    Client(
+        name=NAME,
+        read=_DIALECT.read,
+        installer=installer_of(
+            ConfigFile(lambda context: context.user_home / ".factory" / "settings.json", [HOOKS]),
+            ConfigFile(
+                lambda context: context.user_home / ".factory" / "mcp.json",
+                [Servers(extra={"type": "stdio", "disabled": False})],
+            ),
+            notes=["Restart Droid; it reads its settings when it starts."],
+        ),
+        programs=("droid",),
+        folders=(".factory",),
+        transcripts=(".factory/sessions",),
+        tried="0.225.2",
+        sample=prompt_sample("UserPromptSubmit"),
+        context_file="CONTEXT.droid.md",
+    ),
+)

@@ -1,0 +1,223 @@
+"""Gemini CLI: hooks of `settings.json`, with names of events of its own.
+
+A tool call has no id, and no event says that it failed: a command's answer does, in words. Source:
+payloads of 0.61.0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from observer.clients import tools
+from observer.clients.claude_events import Dialect
+from observer.clients.client import Client, context_output, prompt_sample
+from observer.clients.envelope import Json, Object
+from observer.clients.parts import ConfigFile, OurHooks, check_switch, installer_of
+from observer.clients.payload import NOTHING, flag, inner, joined, prose, text, token_usage, words
+from observer.config_files.context import InstallContext
+from observer.config_files.json_entries import Servers
+from observer.core.events import AnyBody, Prompt, Reply
+
+NAME = "gemini"
+
+NOISE: Mapping[str, str] = {
+    "BeforeTool": "AfterTool repeats the input and knows the end",
+    "BeforeModel": "a request of the client's own",
+    "AfterModel": "fragments of what AfterAgent reports whole",
+    "BeforeToolSelection": "a request of the client's own",
+    "PreCompress": "comes before every request, whether anything is compressed or not",
+    "Notification": "the client waiting for somebody is not an event",
+}
+"""Events of which nothing is kept, and why."""
+
+_CONTEXT = re.compile(r"\A<hook_context>[^<>]*</hook_context>\s*")
+"""What the client puts before a prompt without a terminal: the context that hooks have printed."""
+
+
+def _prompt(payload: Object) -> AnyBody:
+    return Prompt(text=_CONTEXT.sub("", text(payload, "prompt")))
+
+
+def _reply(payload: Object) -> AnyBody:
+    usage = token_usage(inner(payload, "usage"))  # of a session that is imported
+    return Reply(text=text(payload, "prompt_response"), usage=usage)
+
+
+# --- its tools, which Qwen Code has taken over, and how they answer ------------------------------
+#
+# An answer has two forms: `llmContent`, what the model reads, and `returnDisplay`, what the person
+# sees. Of a command the first ends in lines that say how it went, of an edit the second has the
+# texts before and after.
+
+_SHELL = "run_shell_command"
+TOOLS: Mapping[str, tools.Maker] = {
+    _SHELL: tools.command,
+    "write_file": tools.write,
+    "replace": tools.edit,
+    "edit": tools.edit,
+    "read_file": tools.read,
+    "read_many_files": lambda call: tools.read(_listed(call)),
+    "glob": tools.find,
+    "list_directory": tools.find,
+    "grep_search": tools.grep,
+    "search_file_content": tools.grep,
+    "web_fetch": tools.fetch,
+    "google_web_search": tools.ask_web,
+    "web_search": tools.ask_web,
+    "invoke_agent": tools.delegate,
+    "agent": tools.delegate,
+    "task": tools.delegate,
+    "delegate_to_agent": tools.delegate,
+    "codebase_investigator": tools.delegate,
+}
+
+_WRAPPED = re.compile(r"\A<untrusted_context>\n(.*)\n</untrusted_context>\Z", re.DOTALL)
+_END = re.compile(r"(?:\n(?:Exit Code|Signal|Background PIDs|Process Group PGID): [^\n]*)+")
+_EXIT_CODE = re.compile(r"\nExit Code: (\d{1,9})\b")
+_SIGNAL = re.compile(r"\nSignal: (?!\(none\))")
+_CANCELLED = ("Command was cancelled by user", "Command was automatically cancelled")
+_NO_CODE = "\nExit Code: (none)"
+_HUNK = re.compile(r"@@ -(\d{1,9})(?:,\d+)? \+(\d{1,9})(?:,\d+)? @@")
+
+
+def correct(call: tools.ToolCall) -> tools.ToolCall:
+    """Return a call with its answer as the makers read it, and how it went."""
+    answer = call.response if isinstance(call.response, dict) else NOTHING
+    if error := text(inner(answer, "error"), "message"):
+        call = replace(call, error=error, failed=True)
+    shown = call.error or prose(answer.get("llmContent") or call.response)
+    wrapped = _WRAPPED.match(shown)
+    shown = wrapped[1] if wrapped else shown
+    if call.tool == _SHELL:
+        return _ended(call, shown)
+    if call.error:
+        return call
+    display = inner(answer, "returnDisplay")
+    if "fileDiff" in display:
+        return replace(call, response=_change(display, shown))
+    return replace(call, response=shown)
+
+
+def _listed(call: tools.ToolCall) -> tools.ToolCall:
+    """Return a call that reads many files with their paths under one name in all versions."""
+    paths = words(call.given, "paths") or words(call.given, "include")
+    return replace(call, given={"paths": list(paths)})
+
+
+def _ended(call: tools.ToolCall, report: str) -> tools.ToolCall:
+    """Read the report of a command: what it printed, then how it went, unless it was stopped."""
+    *_, end = [None, *_END.finditer(report)]
+    if end is None:
+        stopped = call.interrupted or report.startswith(_CANCELLED)
+        return replace(
+            call, response=report, error="", failed=call.failed or None, interrupted=stopped
+        )
+    # What stands in front may be a command of many lines.
+    said = report[: end.start()].removeprefix(f"Command: {text(call.given, 'command')}\n")
+    said = said.removesuffix("\nError: (none)")
+    code = _EXIT_CODE.search(end[0])
+    is_killed = _SIGNAL.search(end[0]) is not None
+    never_ran = _NO_CODE in end[0] and said.rpartition("\n")[2].startswith("Error: ")
+    is_open = is_killed or _NO_CODE in end[0]
+    return replace(
+        call,
+        response=_printed(said),
+        error="",
+        failed=True if is_killed or never_ran else None,
+        exit_code=int(code[1]) if code else None if is_open else 0,
+    )
+
+
+def _printed(said: str) -> str:
+    """Return what a command printed; older versions kept its two streams apart."""
+    _, mark, printed = said.partition("Output: ")
+    if mark:
+        return "" if printed == "(empty)" else printed
+    first, _, second = said.partition("Stdout: ")[2].rpartition("\nStderr: ")
+    return joined(*(stream for stream in (first, second) if stream != "(empty)"))
+
+
+def _change(display: Object, shown: str) -> dict[str, Json]:
+    """Return what a file was and how it changed, in the form of Claude Code's answers."""
+    is_new = flag(display, "isNewFile")
+    if is_new is None:
+        is_new = shown.startswith("Successfully created")
+    return {
+        "type": "create" if is_new else "update",
+        "originalFile": text(display, "originalContent"),
+        "structuredPatch": list(_hunks(text(display, "fileDiff"))),
+    }
+
+
+def _hunks(diff: str) -> Iterator[Json]:
+    lines: list[Json] = []
+    for line in diff.split("\n"):
+        if found := _HUNK.match(line):
+            lines = []
+            yield {"oldStart": int(found[1]), "newStart": int(found[2]), "lines": lines}
+        elif line:
+            lines.append(line)
+
+
+_DIALECT = Dialect(
+    client=NAME,
+    tools=TOOLS,
+    noise=NOISE,
+    aliases={"BeforeAgent": "UserPromptSubmit", "AfterAgent": "Stop", "AfterTool": "PostToolUse"},
+    readers={"UserPromptSubmit": _prompt, "Stop": _reply},
+    correct=correct,
+    session_variable="GEMINI_SESSION_ID",
+)
+
+
+# --- how it is installed -------------------------------------------------------------------------
+
+# Milliseconds. Its hooks may print JSON alone: anything else is shown to the person.
+_LONG = {"timeout": 10_000}
+_SHORT = {"timeout": 5_000}
+
+HOOKS = OurHooks(
+    client=NAME,
+    reporting={
+        "SessionStart": _LONG,
+        "BeforeAgent": _SHORT,
+        "AfterTool": _SHORT,
+        "AfterAgent": _SHORT,
+        "SessionEnd": _SHORT,
+    },
+    recalling={"AfterTool": {"matcher": _SHELL}},
+    asking=_SHORT,
+    matchers={"AfterTool": ".*"},
+)
+
+
+def _settings(context: InstallContext) -> Path:
+    return context.place("GEMINI_CLI_HOME", ".") / ".gemini" / "settings.json"
+
+
+CLIENTS = (
+    Client(
+        name=NAME,
+        read=_DIALECT.read,
+        installer=installer_of(
+            ConfigFile(_settings, [HOOKS, Servers()]),
+            notes=["Restart Gemini CLI; it reads its settings when it starts."],
+        ),
+        check_hooks=partial(check_switch, _settings, ("hooksConfig", "enabled"), off=False),
+        programs=("gemini",),
+        folders=(".gemini/settings.json", ".gemini/tmp"),
+        transcripts=(".gemini/tmp",),
+        tried="0.61.0",
+        sample=prompt_sample("BeforeAgent"),
+        session_variable="GEMINI_SESSION_ID",
+        marker_variables=("GEMINI_CLI",),
+        has_plugin=True,
+        context_file="CONTEXT.gemini.json",  # plain text would be shown to the person
+        wrap_context=context_output,
+    ),
+)

@@ -1,0 +1,561 @@
+"""git: post-commit, post-applypatch, post-merge, post-checkout and post-rewrite.
+
+The hook says where HEAD is and what git was doing; the commit itself is read from the repository
+later. Source: githooks(5); hooks/README.md for the fields.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+from observer.clients.attribution import attribute
+from observer.clients.client import Client, Installer
+from observer.clients.envelope import Envelope, Object
+from observer.config_files.context import InstallContext, InstallPlan, command, shipped
+from observer.config_files.file_edits import FileEdit, mode_of
+from observer.config_files.file_edits import read as read_file
+from observer.core.errors import BadInput, ConfigInvalid, NotFound, Undecodable
+from observer.core.events import AnyBody, Checkout, Commit, Custom, Event, Rewrite
+from observer.git.configuration import run_as_user
+from observer.git.launch import executable
+
+NAME = "git"
+
+_Action: TypeAlias = Literal["commit", "merge", "cherry-pick", "revert"]
+_ACTIONS: Mapping[str, _Action] = {
+    "merge": "merge",
+    "cherry-pick": "cherry-pick",
+    "revert": "revert",
+}
+_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
+_SQUASHED = ("1",)
+_REBASE = "rebase"
+_PATHS_ONLY = "0"
+
+
+def read(envelope: Envelope, _: Object) -> Iterable[Event]:
+    """Turn one hook call into its event; rebases are reported once, by post-rewrite."""
+    body = _READERS.get(envelope.event, _unknown)(envelope)
+    return () if body is None else (_event(envelope, body),)
+
+
+def _event(envelope: Envelope, body: AnyBody) -> Event:
+    who = attribute(envelope.env)
+    return Event(
+        id=envelope.id,
+        at_ms=envelope.at_ms,
+        client=who.client or NAME,
+        body=body,
+        session=who.session,
+        cwd=envelope.cwd,
+        roots=(envelope.cwd,) if envelope.cwd else (),
+        host=envelope.host,
+        route=f"{envelope.client}/{envelope.event}",
+        dedup=_dedup(body),
+        author=who.author,
+        branch=envelope.env.get("git.branch", "") if "git.head" in envelope.env else None,
+        since=_since(envelope),
+    )
+
+
+def _dedup(body: AnyBody) -> str:
+    if isinstance(body, Commit):
+        return f"commit:{body.hash}"
+    if isinstance(body, Rewrite):
+        old, new = body.pairs[-1]
+        return f"rewrite:{old}:{new}"
+    return ""
+
+
+def _post_commit(envelope: Envelope) -> AnyBody | None:
+    doing = envelope.env.get("git.action", "")
+    if doing == _REBASE:
+        return None
+    return Commit(hash=_head(envelope), action=_ACTIONS.get(doing, "commit"))
+
+
+def _post_merge(envelope: Envelope) -> AnyBody | None:
+    # `merge --squash` changes files only; the commit that follows reports itself.
+    return None if envelope.args[:1] == _SQUASHED else Commit(hash=_head(envelope), action="merge")
+
+
+def _post_checkout(envelope: Envelope) -> AnyBody | None:
+    old, new, flag = _moved(envelope)
+    if flag == _PATHS_ONLY:
+        return None
+    if envelope.env.get("git.action") == _REBASE:
+        # It stands on its new base, and perhaps on what others made: nothing else reports that.
+        return Commit(hash=new, action="import") if _HASH.match(new) else None
+    return Checkout(old=old, new=new, branch=envelope.env.get("git.branch", ""))
+
+
+def _post_rewrite(envelope: Envelope) -> AnyBody | None:
+    lines = envelope.payload.decode("utf-8", "replace").splitlines()
+    words = (line.split() for line in lines)
+    pairs = tuple((found[0], found[1]) for found in words if _is_pair(found))
+    if lines and not pairs:
+        raise Undecodable("git post-rewrite without a line of two hashes")
+    # A rebase also lists the commits that it kept as they were.
+    changed = tuple(pair for pair in pairs if pair[0] != pair[1])
+    return Rewrite(reason="".join(envelope.args[:1]), pairs=changed) if changed else None
+
+
+def _moved(envelope: Envelope) -> tuple[str, str, str]:
+    old, new, flag = (*envelope.args, "", "", "")[:3]
+    return old, new, flag
+
+
+def _since(envelope: Envelope) -> str:
+    since = envelope.env.get("git.was", "")
+    if envelope.event == "post-checkout" and envelope.env.get("git.action") == _REBASE:
+        since = _moved(envelope)[0]
+    return since if _HASH.match(since) else ""
+
+
+def _is_pair(words: list[str]) -> bool:
+    return len(words) > 1 and all(_HASH.match(word) for word in words[:2])
+
+
+def _head(envelope: Envelope) -> str:
+    head = envelope.env.get("git.head", "")
+    if not _HASH.match(head):
+        raise Undecodable(f"git {envelope.event} without the hash of HEAD")
+    return head
+
+
+def _unknown(envelope: Envelope) -> AnyBody:
+    said = (" ".join(envelope.args), envelope.payload.decode("utf-8", "replace"))
+    return Custom(name=f"{NAME}:{envelope.event}", text="\n".join(filter(None, said)))
+
+
+_READERS: Mapping[str, Callable[[Envelope], AnyBody | None]] = {
+    "post-commit": _post_commit,
+    "post-applypatch": _post_commit,
+    "post-merge": _post_merge,
+    "post-checkout": _post_checkout,
+    "post-rewrite": _post_rewrite,
+}
+
+
+# --- our sections in a configuration file --------------------------------------------------------
+#
+# They are read, planned and written by git itself: git edits a copy; the result is planned as an
+# edit like any other. In a section `command` stands before `event`: an event without a command
+# makes every commit fail.
+
+Pairs: TypeAlias = tuple[tuple[str, str], ...]
+Sections: TypeAlias = Mapping[str, Pairs]
+"""Section name to its keys and values, in order."""
+
+_OURS = "hook.observer-"
+_OUR_KEYS = frozenset({"command", "event"})
+_TIME_LIMIT_S = 20
+
+
+def _ask(context: InstallContext, *words: str, folder: Path | None = None) -> str:
+    """Run git and return what it says, without the last newline.
+
+    Raises:
+        ConfigInvalid: git is missing, or says no.
+    """
+    # GIT_DIR and its kin would make git look at another repository than the folder's.
+    try:
+        run = run_as_user(
+            words,
+            folder=str(folder or context.user_home),
+            environ=context.environ,
+            wait_s=_TIME_LIMIT_S,
+        )
+    except NotFound as error:
+        raise ConfigInvalid(error.message, hint=error.hint) from error
+    if run.returncode:
+        raise ConfigInvalid(
+            f"git {words[0]} failed: {run.stderr.decode('utf-8', 'replace').strip()}",
+            hint="correct what git names, then repeat; nothing was changed",
+        )
+    return run.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
+
+
+def _wanted(context: InstallContext) -> Sections:
+    """Return the sections that this version ships, with the path of `post` put in."""
+    post = _post(context)
+    shipped_sections = _sections(context, shipped() / "git" / "config")
+    return {
+        name: tuple((key, value.replace("@POST@", post)) for key, value in pairs)
+        for name, pairs in shipped_sections.items()
+    }
+
+
+def _is_in(context: InstallContext, path: Path) -> bool:
+    """Return True if a configuration file has sections that run our `post`.
+
+    Raises:
+        ConfigInvalid: the file is not a git configuration.
+    """
+    present = _sections(context, path) if path.exists() else {}
+    return any(_runs(pairs, _post(context)) for pairs in present.values())
+
+
+def _edit(context: InstallContext, path: Path, sections: Sections) -> FileEdit:
+    """Plan that a configuration file has these sections, and no others that run our `post`.
+
+    Raises:
+        ConfigInvalid: the file is not a git configuration.
+    """
+    before = read_file(path)
+    post = _post(context)
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "config"
+        copy.write_bytes(before or b"")
+        present = _sections(context, copy, shown_as=path)
+        touched = [name for name in present if name in sections or _runs(present[name], post)]
+        changed = [name for name in touched if not _is_as_wanted(present, sections, name)]
+        for name in changed:
+            _ask(context, "config", "-f", str(copy), "--remove-section", name)
+        for name, pairs in sections.items():
+            if name in changed or name not in present:
+                for key, value in (*pairs, *_added_by_user(present.get(name, ()))):
+                    _ask(context, "config", "-f", str(copy), "--add", f"{name}.{key}", value)
+        after = copy.read_bytes()
+    if not after.strip() and (before is None or before.strip()):
+        return FileEdit(path=path, before=before, after=None)
+    return FileEdit(path=path, before=before, after=after)
+
+
+def _post(context: InstallContext) -> str:
+    return shlex.quote(str(context.home.hooks / "post"))
+
+
+def _runs(pairs: Pairs, post: str) -> bool:
+    return any(key == "command" and post in value for key, value in pairs)
+
+
+def _added_by_user(pairs: Pairs) -> Pairs:
+    """Return what a user added to a section of ours, such as `enabled = false`."""
+    return tuple((key, value) for key, value in pairs if key not in _OUR_KEYS)
+
+
+def _is_as_wanted(present: Sections, sections: Sections, name: str) -> bool:
+    ours = tuple((key, value) for key, value in present[name] if key in _OUR_KEYS)
+    return ours == sections.get(name)
+
+
+def _sections(context: InstallContext, path: Path, *, shown_as: Path | None = None) -> Sections:
+    """Return our sections of a file. git prints keys in lower case, and sections in order."""
+    try:
+        listed = _ask(context, "config", "-f", str(path), "--list", "-z")
+    except ConfigInvalid as error:
+        raise ConfigInvalid(
+            error.message.replace(str(path), str(shown_as or path)), hint=error.hint
+        ) from error
+    found: dict[str, list[tuple[str, str]]] = {}
+    for entry in listed.split("\0"):
+        key, _, value = entry.partition("\n")
+        if key.startswith(_OURS):
+            section, _, name = key.rpartition(".")
+            found.setdefault(section, []).append((name, value))
+    return {name: tuple(pairs) for name, pairs in found.items()}
+
+
+# --- how it is installed -------------------------------------------------------------------------
+#
+# In the global configuration where git knows hooks there (2.54), else in files in a repository.
+# Configured hooks run beside every hook manager and in every repository. Before 2.54 there are only
+# the files in a repository's hooks folder, so `observer install git` is run once in each one.
+# What stands there already is kept under another name and run by ours; a folder that lies in the
+# working tree belongs to husky or its like, and to the project, and is left alone.
+
+EVENTS = ("post-commit", "post-applypatch", "post-merge", "post-checkout", "post-rewrite")
+
+CONFIGURED_SINCE = (2, 54)
+"""The first git that runs hooks from its configuration."""
+
+SHARED_FOLDER = ("rev-parse", "--path-format=absolute", "--git-common-dir")
+"""Asks git for the folder that all work trees of a repository share."""
+
+_NO_REPOSITORY = "not a git repository"
+_BEGINNING = b"#!/bin/sh\n# observer's hook: "
+_KEPT = ".observer-orig"
+_LEGACY = ".legacy"
+"""What pre-commit adds to the name of a hook that it found; it goes on running it."""
+
+
+def _install(context: InstallContext) -> InstallPlan:
+    """Plan configured hooks, or hook files in the repository around `context.folder`.
+
+    A project that was named gets its own, in its own configuration or hooks folder.
+
+    Raises:
+        BadInput: this git needs a repository, and there is none.
+        ConfigInvalid: git is missing, or something that must not be touched is in the way.
+    """
+    if version(context) >= CONFIGURED_SINCE:
+        path = configuration(context)
+        where = "in every repository" if context.project is None else f"in {context.project}"
+        return InstallPlan(
+            edits=(_edit(context, path, _wanted(context)),),
+            notes=(f"git runs the hooks {where}, beside those that are there.",),
+        )
+    root = _repository(context)
+    if root is None:
+        raise BadInput(
+            "git before 2.54 has hooks only in repositories, and this folder is in none",
+            hint="repeat in a repository, or name it with --project",
+        )
+    return install_files(context, root)
+
+
+def _uninstall(context: InstallContext) -> InstallPlan:
+    """Plan the removal of configured hooks, and of hook files in the repository around us."""
+    edits = [_edit(context, configuration(context), {})]
+    root = _repository(context)
+    if root is not None:
+        shared = _ask(context, *SHARED_FOLDER, folder=root)
+        # Where git looks for hooks now, and where it did before a manager sent it elsewhere.
+        folders = {_hooks_folder(context, root).resolve(), Path(shared, "hooks").resolve()}
+        ours = (path for folder in sorted(folders) for path in our_hooks(folder))
+        edits += [edit for path in ours for edit in _removal(path)]
+    return InstallPlan(edits=tuple(edits))
+
+
+def version(context: InstallContext) -> tuple[int, int]:
+    """Return the first two numbers of git's version."""
+    found = re.search(r"(\d+)\.(\d+)", _ask(context, "version"))
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def configuration(context: InstallContext) -> Path:
+    """Return the file that git itself would write global settings to, or the project's own.
+
+    Raises:
+        BadInput: the project that was named is in no repository.
+        ConfigInvalid: git is missing, or says no.
+    """
+    if context.project is not None:
+        root = _repository(context)
+        if root is None:
+            raise BadInput(f"{context.project} is in no git repository")
+        return root / _ask(context, "rev-parse", "--git-path", "config", folder=root)
+    chosen = context.environ.get("GIT_CONFIG_GLOBAL", "")
+    usual = context.user_home / ".gitconfig"
+    other = context.place("XDG_CONFIG_HOME", ".config") / "git" / "config"
+    if chosen:
+        return Path(chosen)
+    return other if other.exists() and not usual.exists() else usual
+
+
+def _repository(context: InstallContext) -> Path | None:
+    folder = context.project or context.folder
+    if not folder.is_dir():  # deleted under the shell that stands in it
+        return None
+    try:
+        return Path(_ask(context, "rev-parse", "--show-toplevel", folder=folder))
+    except ConfigInvalid as error:
+        # It may also be one that git refuses, as of another owner, or one without a work tree.
+        if _NO_REPOSITORY not in error.message:
+            raise
+        return None
+
+
+# --- hook files ----------------------------------------------------------------------------------
+
+
+def _hooks_folder(context: InstallContext, root: Path) -> Path:
+    return root / _ask(context, "rev-parse", "--git-path", "hooks", folder=root)
+
+
+def install_files(context: InstallContext, root: Path) -> InstallPlan:
+    """Plan hook files in the folder where git looks for them in a repository.
+
+    Raises:
+        ConfigInvalid: something that must not be touched is in the way.
+    """
+    folder = _hooks_folder(context, root)
+    if _is_shared(context, folder, root=root):
+        return _join_shared(context, folder)
+    script = (shipped() / "git" / "hook").read_text(encoding="utf-8")
+    script = script.replace("@POST@", shlex.quote(str(context.home.hooks / "post")))
+    edits = []
+    for event in EVENTS:
+        edits += _placement(folder / event, script.replace("@EVENT@", event).encode())
+    return InstallPlan(
+        edits=tuple(edits),
+        root=root,
+        notes=(
+            f"Hooks for {root} go into {folder}; those that were there run after ours.",
+            "This git has hooks only in repositories: repeat in each one, or use git 2.54.",
+        ),
+    )
+
+
+def _is_shared(context: InstallContext, folder: Path, *, root: Path) -> bool:
+    """Return True if a hooks folder is in the working tree: it is committed, or made by a tool."""
+    git_folder = _ask(context, "rev-parse", "--absolute-git-dir", folder=root)
+    inside = folder.resolve().is_relative_to(root.resolve())
+    return inside and not folder.resolve().is_relative_to(Path(git_folder).resolve())
+
+
+def _join_shared(context: InstallContext, folder: Path) -> InstallPlan:
+    """Leave a hooks folder to its owner, who has to call ours; refuse it while that is not so."""
+    # husky makes its `_` anew at each install, and runs the files beside it.
+    owner = folder.parent if folder.name == "_" else folder
+    lines = {event: command(context.home, "post", NAME, event) for event in EVENTS}
+    missing = [
+        event
+        for event, line in lines.items()
+        if line.encode() not in (read_file(owner / event) or b"")
+    ]
+    if missing:
+        first, *others = missing
+        too = f", and likewise to {', '.join(others)}" if others else ""
+        raise ConfigInvalid(
+            f"core.hooksPath is {folder}, in the working tree",
+            hint=f'use git 2.54, or add to {owner}/{first}{too}: {lines[first]} "$@" || true',
+        )
+    return InstallPlan(edits=(), notes=(f"The hooks in {owner} call ours already.",))
+
+
+def _placement(path: Path, script: bytes) -> list[FileEdit]:
+    """Plan our hook at a path, and what was there beside it under another name."""
+    if path.is_symlink():
+        raise ConfigInvalid(
+            f"{path} is a symbolic link",
+            hint="call our hook from the script it points to, or use git 2.54",
+        )
+    before = read_file(path)
+    ours = FileEdit(path=path, before=before, after=script, mode=0o755)
+    if before is None or _is_our_hook(before):
+        return [ours]
+    if _is_our_hook(read_file(path.with_name(path.name + _LEGACY))):
+        return []
+    kept = path.with_name(path.name + _KEPT)
+    if read_file(kept) not in (
+        None,
+        before,
+    ):  # a manager may have put the same script back over ours
+        raise ConfigInvalid(
+            f"{kept} is in the way", hint=f"it was {path} once: put it back or remove it"
+        )
+    return [FileEdit(path=kept, before=read_file(kept), after=before, mode=mode_of(path)), ours]
+
+
+def _removal(path: Path) -> list[FileEdit]:
+    """Plan the removal of our hook, and the return of the one that was there before."""
+    kept = path.with_name(path.name + _KEPT)
+    earlier = read_file(kept)
+    back = FileEdit(path=path, before=read_file(path), after=earlier, mode=mode_of(kept))
+    return [back, FileEdit(path=kept, before=earlier, after=None)]
+
+
+def our_hooks(folder: Path) -> list[Path]:
+    """Return the hooks in a folder that we wrote, whatever a manager has named them since."""
+    scripts = (path for event in EVENTS for path in sorted(folder.glob(f"{event}*")))
+    return [path for path in scripts if path.is_file() and _is_our_hook(read_file(path))]
+
+
+def _is_our_hook(content: bytes | None) -> bool:
+    return content is not None and content.startswith(_BEGINNING)
+
+
+# --- hooks of ours that do not run any more, for `observer doctor` -------------------------------
+#
+# Whoever comes after us may rename them, replace them, or point git to a folder of its own:
+# lefthook, pre-commit and husky do. Nothing fails then, and nothing is recorded. What the installer
+# would have to do again is what is missing.
+
+_POST = re.compile(r"^post=(.*)$", re.MULTILINE)
+_REPEAT = "repeat: observer install git"
+
+
+class MissingHooks(NamedTuple):
+    """Hooks that do not run: where and why, and what to do."""
+
+    found: str
+    hint: str
+
+
+def missing_hooks(context: InstallContext, git_folders: Iterable[str]) -> list[MissingHooks]:
+    """Return what was installed, in every repository or in one of these, and does not run.
+
+    Args:
+        context: whose hooks; the repository around its folder is looked at, too.
+        git_folders: repositories, by the folder that all work trees of one share.
+
+    Raises:
+        ConfigInvalid: git cannot read a configuration.
+    """
+    try:
+        executable(context.environ.get("PATH"))
+    except NotFound:
+        return []
+    path = configuration(context)
+    is_configured = _is_in(context, path)
+    if is_configured and version(context) >= CONFIGURED_SINCE:
+        plan = _edit(context, path, _wanted(context))
+        return (
+            [MissingHooks(f"{path} lacks some, or has older ones", _REPEAT)]
+            if plan.is_change
+            else []
+        )
+    found = [_in_repository(context, Path(folder)) for folder in _folders(context, git_folders)]
+    if is_configured:
+        hint = "use git 2.54, or install them in each repository: observer install git"
+        found.append(MissingHooks(f"this git does not run those of {path}", hint))
+    return [each for each in found if each]
+
+
+def _folders(context: InstallContext, git_folders: Iterable[str]) -> list[str]:
+    here: list[str] = []
+    with suppress(ConfigInvalid):  # there is no repository, or one that git does not touch
+        here.append(_ask(context, *SHARED_FOLDER, folder=context.folder))
+    return list(dict.fromkeys((*here, *git_folders)))
+
+
+def _in_repository(context: InstallContext, folder: Path) -> MissingHooks | None:
+    if not _was_installed(context, folder / "hooks"):
+        return None
+    root = folder.parent if folder.name == ".git" else folder
+    try:
+        plan = install_files(context, root)
+    except ConfigInvalid as error:
+        return MissingHooks(f"in {root}: {error.message}", error.hint)
+    events = [edit.path.name for edit in plan.edits if edit.is_change and edit.path.name in EVENTS]
+    if not events:
+        return None
+    return MissingHooks(
+        f"in {root}, not run: {' '.join(events)}", f"in a work tree of it, {_REPEAT}"
+    )
+
+
+def _was_installed(context: InstallContext, hooks: Path) -> bool:
+    """Return True if a hook of this home lies there, or of one that is gone."""
+    ours = str(context.home.hooks / "post")
+    posts = [_post_of(script) for script in our_hooks(hooks)]
+    return any(post == ours or not Path(post).exists() for post in posts if post)
+
+
+def _post_of(script: Path) -> str:
+    """Return what a hook of ours runs, "" if that was taken out."""
+    named = _POST.search(os.fsdecode(script.read_bytes()))
+    return shlex.split(named[1])[0] if named else ""
+
+
+CLIENTS = (
+    Client(
+        name=NAME,
+        read=read,
+        takes_json=False,
+        installer=Installer(_install, _uninstall),
+        per_project=True,
+        programs=("git",),
+        tried="2.39.5",
+        is_agent=False,
+    ),
+)

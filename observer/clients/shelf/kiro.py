@@ -1,0 +1,506 @@
+"""Kiro: hook files of version v1, hooks in agents' JSON, and `.kiro.hook` files.
+
+CLI 3 and IDE 1.0 and later have hook files. Some builds send a tool's arguments only before it runs
+and its result only afterwards, so both are kept: an `Intent` from PreToolUse, an `Outcome` from a
+PostToolUse without arguments. A PostToolUse with arguments has all. Source: the client's hook pages
+for 3.2; payloads recorded from IDE 1.0.165 to 1.2.37 by a third party.
+
+The V2 harness of the CLI, which headless runs of later versions use too, has hooks in the agent's
+JSON; `session_id` is absent in headless and classic runs. Source: the client's agent pages and the
+code of its ancestor.
+
+In IDE 0.x the commands of `.kiro.hook` files get their payload in a variable: of a tool event
+camelCase JSON, of a prompt event plain text; neither names its session. Source: payloads recorded
+from IDE 0.12 by a third party.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+from msgspec import structs
+
+from observer.clients import tools
+from observer.clients.client import Client, Installer, prompt_sample
+from observer.clients.envelope import Envelope, Json, Object
+from observer.clients.own_tools import is_own_tool
+from observer.clients.parts import ConfigFile, HookEntries, runs_ours, scripts
+from observer.clients.payload import (
+    NOTHING,
+    event_of,
+    flag,
+    inner,
+    number,
+    parsed,
+    prose,
+    rest,
+    rows,
+    text,
+)
+from observer.config_files import jsonc
+from observer.config_files.context import InstallContext, InstallPlan, command
+from observer.config_files.file_edits import read as read_file
+from observer.config_files.json_entries import Servers, merge
+from observer.core.errors import Undecodable
+from observer.core.events import (
+    AnyBody,
+    Custom,
+    Delegation,
+    Event,
+    FileRead,
+    FileWrite,
+    Intent,
+    Outcome,
+    Prompt,
+    Reply,
+    Search,
+    SessionEnd,
+    SessionStart,
+)
+
+NAME, CLI, IDE = "kiro", "kiro-cli", "kiro-ide"
+
+NOISE: Mapping[str, Mapping[str, str]] = {
+    NAME: {"PreTaskExec": "PostTaskExec reports the task"},
+    CLI: {"preToolUse": "postToolUse repeats the input and knows the end"},
+    IDE: {"preToolUse": "postToolUse repeats the input and knows the end"},
+}
+"""Events of which nothing is kept, and why."""
+NOISE_TOOLS: Mapping[str, str] = {"subagent_response": "an empty tool that ends a delegation"}
+"""Tools of which nothing is kept, and why."""
+
+Bodies: TypeAlias = Iterator[AnyBody]
+Readers: TypeAlias = Mapping[str, Callable[[Object], Bodies]]
+
+_BASE = frozenset({"session_id", "hook_event_name", "cwd"})
+_CLI_EVENTS = frozenset({"agentSpawn", "userPromptSubmit", "preToolUse", "postToolUse", "stop"})
+
+
+def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
+    """Turn one call of a hook file into the events it reports."""
+    if text(payload, "tool_name") in NOISE_TOOLS:
+        return ()
+    return _read_events(envelope, payload, client=NAME, readers=_READERS)
+
+
+def _read_cli(envelope: Envelope, payload: Object) -> Iterable[Event]:
+    return _read_events(envelope, payload, client=CLI, readers=_CLI_READERS)
+
+
+def _read_ide(envelope: Envelope, _: Object) -> Iterable[Event]:
+    if envelope.event in NOISE[IDE]:
+        return ()
+    said = envelope.payload.decode("utf-8", "replace").strip()
+    payload = _ide_payload(envelope.event, said)
+    return _read_events(envelope, payload, client=IDE, readers=_IDE_READERS)
+
+
+def _host(envelope: Envelope, payload: Object) -> str:
+    """Return the harness that really ran the hook.
+
+    The client's own migration copies our commands from one harness's format to the other's.
+    """
+    if text(payload, "session_id").startswith("sess_"):
+        return NAME
+    return CLI if text(payload, "hook_event_name") in _CLI_EVENTS else envelope.client
+
+
+def _read_events(
+    envelope: Envelope, payload: Object, *, client: str, readers: Readers
+) -> Iterator[Event]:
+    """Yield the events of one hook call; an event without a reader is kept as it came."""
+    name = text(payload, "hook_event_name") or envelope.event
+    if name in NOISE[client]:
+        return
+    session = text(payload, "session_id") or envelope.env.get("KIRO_SESSION_ID", "")
+    cwd = text(payload, "cwd")
+    reader = readers.get(name)
+    unknown = Custom(name=f"{client}:{name}", text=rest(payload, beside=_BASE))
+    for body in reader(payload) if reader else (unknown,):
+        yield event_of(envelope, body, client=client, session=session, cwd=cwd, name=name)
+
+
+# --- what the events say -------------------------------------------------------------------------
+
+
+def _session_start(_: Object) -> Bodies:
+    yield SessionStart()
+
+
+def _spawn(payload: Object) -> Bodies:
+    # A headless run fires no prompt event and carries the prompt here.
+    yield from _session_start(payload)
+    yield from _prompt(payload)
+
+
+def _session_end(payload: Object) -> Bodies:
+    yield SessionEnd(reason=text(payload, "reason"))
+
+
+def _prompt(payload: Object) -> Bodies:
+    """Yield the prompt; several builds fire the event without its text."""
+    asked = text(payload, "prompt")
+    if asked:
+        yield Prompt(text=asked)
+
+
+def _stop(payload: Object) -> Bodies:
+    """Yield the end of a turn; several builds leave the words out."""
+    yield Reply(text=text(payload, "assistant_response"))
+
+
+def _tool(payload: Object) -> Bodies:
+    yield from _effects(_tool_call(payload))
+
+
+def _before_tool(payload: Object) -> Bodies:
+    call = _tool_call(payload)
+    for body in _effects(call):
+        of = tools.other(call) if isinstance(body, Delegation) else body
+        yield Intent(tool=call.tool, of=of)
+
+
+def _after_tool(payload: Object) -> Bodies:
+    call = _tool_call(payload)
+    if call.given:
+        yield from _effects(call)
+    else:
+        yield Outcome(
+            tool=call.tool,
+            output="" if is_own_tool(call.tool) else tools.said(call),
+            exit_code=call.exit_code,
+            failed=call.failed,
+        )
+
+
+def _tool_call(payload: Object) -> tools.ToolCall:
+    """Return the tool call of a payload with what its result says."""
+    call = tools.ToolCall(tool=text(payload, "tool_name"), given=inner(payload, "tool_input"))
+    return _finished(call, payload.get("tool_response"))
+
+
+def _ide_payload(event: str, said: str) -> Object:
+    """Return the payload of IDE 0.x in the words of the later versions."""
+    if event == "promptSubmit":
+        return {"prompt": said}
+    fields = parsed(said)
+    if event != "postToolUse":
+        return fields if isinstance(fields, dict) else {"text": said}
+    if not isinstance(fields, dict):
+        raise Undecodable("kiro-ide postToolUse without a JSON object")
+    return {
+        "tool_name": fields.get("toolName"),
+        "tool_input": fields.get("toolArgs"),
+        "tool_response": {
+            "success": fields.get("toolSuccess"),
+            "result": fields.get("toolResult"),
+        },
+    }
+
+
+_V1: Readers = {
+    "SessionStart": _session_start,
+    "AgentSpawn": _session_start,
+    "SessionEnd": _session_end,
+    "UserPromptSubmit": _prompt,
+    "PreToolUse": _before_tool,
+    "PostToolUse": _after_tool,
+    "Stop": _stop,
+}
+# Hooks taken over from the earlier harness may be called under its names.
+_READERS: Readers = {**_V1, **{name[0].lower() + name[1:]: _V1[name] for name in _V1}}
+_CLI_READERS: Readers = {
+    "agentSpawn": _spawn,
+    "userPromptSubmit": _prompt,
+    "postToolUse": _tool,
+    "stop": _stop,
+}
+_IDE_READERS: Readers = {"promptSubmit": _prompt, "postToolUse": _tool, "agentStop": _stop}
+
+
+# --- tools ---------------------------------------------------------------------------------------
+#
+# The same tool has one name and several shapes of arguments. Results are prose in the IDE and
+# `{exit_status, stdout, stderr}` in the CLI.
+
+_EXIT = "\n\nExit Code: "
+_OUTPUT = "Output:\n"
+_DONE = ("Created the ", "Replaced text in ", "Appended the text to ")
+_PATTERNS = {"Search": "code", "Directory": "files"}
+
+
+def _finished(call: tools.ToolCall, response: Json) -> tools.ToolCall:
+    """Add to a call what its result says, be it prose or `{success, result}`."""
+    if not isinstance(response, dict):
+        return _finished_in_prose(call, prose(response))
+    success = flag(response, "success")
+    failed = None if success is None else not success
+    result = response.get("result", response)
+    first = dict(next(rows(response, "result"), NOTHING)) or result
+    read_result = (
+        _finished_in_prose(call, result)
+        if isinstance(result, str)
+        else structs.replace(call, response=first)
+    )
+    return structs.replace(
+        read_result,
+        error=prose(result) if failed else "",
+        failed=read_result.failed if failed is None else failed,
+    )
+
+
+def _finished_in_prose(call: tools.ToolCall, said: str) -> tools.ToolCall:
+    output, mark, code = said.rpartition(_EXIT)
+    exit_code = number({"code": code.strip()}, "code") if mark else None
+    if exit_code is None:
+        failed = False if said.startswith(_DONE) else None
+        return structs.replace(call, response=said, failed=failed)
+    return structs.replace(
+        call,
+        response=output.removeprefix(_OUTPUT),
+        exit_code=exit_code,
+        failed=exit_code != 0,
+    )
+
+
+def _effects(call: tools.ToolCall) -> Iterator[tools.ToolEffect | Delegation]:
+    """Yield what one tool call did; a read of several kinds does several things."""
+    operations = tuple(rows(call.given, "operations")) if call.tool in _READS else ()
+    if operations:
+        yield from _operations(call, operations)
+    elif _is_delegation(call.tool):
+        yield tools.delegate(_named_agent(call))
+    else:
+        yield tools.make(call, TOOLS)
+
+
+def _operations(call: tools.ToolCall, operations: tuple[Object, ...]) -> Iterator[tools.ToolEffect]:
+    if call.failed:
+        yield tools.other(call)
+        return
+    read = [given for given in operations if text(given, "mode") not in _PATTERNS]
+    if read:
+        paths = (text(given, "path") for given in read)
+        lines = _lines(read[0]) if len(read) == 1 else ""
+        yield FileRead(paths=tuple(filter(None, paths)), lines=lines, tool=call.tool)
+    for given in operations:
+        if text(given, "mode") in _PATTERNS:
+            yield _search(call, given)
+
+
+def _search(call: tools.ToolCall, given: Object) -> Search:
+    pattern, path = text(given, "pattern"), text(given, "path")
+    return Search(
+        query=pattern or path,
+        where="code" if text(given, "mode") == "Search" else "files",
+        path=path if pattern else "",
+        output=prose(call.response),
+        tool=call.tool,
+    )
+
+
+def _lines(given: Object) -> str:
+    first, last = number(given, "start_line"), number(given, "end_line")
+    if first is None and last is None:
+        return ""
+    return f"{first or 1}-{'' if last is None else last}"
+
+
+def _is_delegation(tool: str) -> bool:
+    return tool.startswith("subagent_") or tool == "invoke_sub_agent"
+
+
+def _named_agent(call: tools.ToolCall) -> tools.ToolCall:
+    name = call.tool.removeprefix("subagent_") if call.tool.startswith("subagent_") else ""
+    return structs.replace(call, given={"agent": name, **call.given})
+
+
+def _fs_write(call: tools.ToolCall) -> FileWrite:
+    """Read the CLI's `command` argument; the IDE's tool of this name has none and writes."""
+    match text(call.given, "command"):
+        case "create":
+            return structs.replace(tools.write(call), operation="create")
+        case "append":
+            return tools.append(call)
+        case "str_replace" | "insert":
+            return tools.edit(call)
+        case _:
+            return tools.write(call)
+
+
+_READS = frozenset({"fs_read", "read"})
+
+TOOLS: Mapping[str, tools.Maker] = {
+    "fs_read": tools.read,
+    "read": tools.read,
+    "fs_write": _fs_write,
+    "write": _fs_write,
+    "str_replace": tools.edit,
+    "fs_append": tools.append,
+    "delete_file": tools.delete,
+    "execute_bash": tools.command,
+    "execute_pwsh": tools.command,
+    "shell": tools.command,
+}
+
+
+# --- how it is installed -------------------------------------------------------------------------
+#
+# Hook files are read by the IDE from 1.0 and the CLI from 3.0; the older harness knows only hooks
+# inside an agent's file. There is no such file for the built-in agent, so we bring an agent of our
+# own, and every agent the user has gets the hooks too: else its sessions would go unseen. An event
+# that both formats report is one event in the store.
+
+# Seconds. SessionEnd is missing from older versions, which may refuse a file that names it.
+_TRIGGERS = {
+    "SessionStart": 10,
+    "UserPromptSubmit": 5,
+    "PreToolUse": 5,
+    "PostToolUse": 10,
+    "Stop": 10,
+}
+_AGENT_EVENTS = ("agentSpawn", "userPromptSubmit", "preToolUse", "postToolUse", "stop")
+_AGENT_TIMEOUT_MS = 5000
+_AGENT: dict[str, object] = {
+    "name": "observer",
+    "description": "The default agent, with a memory of earlier sessions",
+    "tools": ["*"],
+    "includeMcpJson": True,
+}
+
+
+class _HookFile:
+    """Our hooks in a file of version v1: a list of them for all triggers."""
+
+    def put(self, text: str, context: InstallContext) -> str:
+        """Return the text with our hooks."""
+        if jsonc.at(text, ("version",)) is None:
+            text = jsonc.put(text, ("version",), "v1")
+        wanted = [_hook(context, f"observer-{one}", one, "post") for one in _TRIGGERS]
+        wanted.insert(1, _hook(context, "observer-context", "SessionStart", "context"))
+        return merge(text, ("hooks",), wanted, partial(_is_our_hook, context))
+
+    def drop(self, text: str, context: InstallContext) -> str:
+        """Return the text without our hooks."""
+        return merge(text, ("hooks",), [], partial(_is_our_hook, context))
+
+
+class _OwnAgent:
+    """What makes a file an agent; it is left where the user has put hooks into it."""
+
+    def put(self, text: str, _: InstallContext) -> str:
+        """Return the text with what is missing."""
+        for key, value in _AGENT.items():
+            if jsonc.at(text, (key,)) is None:
+                text = jsonc.put(text, (key,), value)
+        return text
+
+    def drop(self, text: str, _: InstallContext) -> str:
+        """Return the text as it is: nobody needs it once the hooks are gone."""
+        return text
+
+
+def _hook(context: InstallContext, name: str, trigger: str, script: str) -> dict[str, object]:
+    is_post = script == "post"
+    line = command(context.home, script, NAME, *([trigger] if is_post else []))
+    matcher = {"matcher": ".*"} if trigger.endswith("ToolUse") else {}
+    action = {"type": "command", "command": line}
+    common = {"name": name, "trigger": trigger, **matcher}
+    return {**common, "action": action, "timeout": _TRIGGERS[trigger]}
+
+
+def _is_our_hook(context: InstallContext, entry: object) -> bool:
+    return isinstance(entry, dict) and runs_ours(context, entry.get("action"))
+
+
+def _of_agent(context: InstallContext) -> Mapping[str, list[object]]:
+    found: dict[str, list[object]] = {}
+    for event in _AGENT_EVENTS:
+        matcher = {"matcher": "*"} if event.endswith("ToolUse") else {}
+        found[event] = [
+            {**matcher, "command": line, "timeout_ms": _AGENT_TIMEOUT_MS}
+            for line in scripts(CLI, event, context, start="agentSpawn")
+        ]
+    return found
+
+
+def _folder(context: InstallContext) -> Path:
+    return (context.project or context.user_home) / ".kiro"
+
+
+def _agent(path: Path, *parts: _OwnAgent) -> ConfigFile:
+    return ConfigFile(lambda _: path, [*parts, HookEntries(_of_agent)], leftovers=({}, _AGENT))
+
+
+def _hook_file(path: Path) -> ConfigFile:
+    return ConfigFile(lambda _: path, [_HookFile()], leftovers=({}, {"version": "v1"}))
+
+
+_SERVERS = ConfigFile(lambda context: _folder(context) / "settings" / "mcp.json", [Servers()])
+
+
+def _files(context: InstallContext) -> tuple[Path, Path, list[ConfigFile], list[ConfigFile]]:
+    """Return our hook file, our agent, and others': hook files that name us, and agents.
+
+    Kiro itself converts an agent's hooks to such files.
+    """
+    hooks = _folder(context) / "hooks" / "observer.json"
+    agent = _folder(context) / "agents" / "observer.json"
+    mark = str(context.home.hooks).encode()
+    beside = (path for path in sorted(hooks.parent.glob("*.json")) if path != hooks)
+    converted = [_hook_file(path) for path in beside if mark in (read_file(path) or b"")]
+    agents = [_agent(path) for path in sorted(agent.parent.glob("*.json")) if path != agent]
+    return hooks, agent, converted, agents
+
+
+def _install(context: InstallContext) -> InstallPlan:
+    """Plan hooks in both formats, an agent that has them, and the MCP server."""
+    hooks, agent, converted, agents = _files(context)
+    wanted = (*agents, _agent(agent, _OwnAgent()), _SERVERS)
+    return InstallPlan(
+        edits=(
+            _hook_file(hooks).edit(context, is_wanted=True),
+            *(one.edit(context, is_wanted=False) for one in converted),
+            *(one.edit(context, is_wanted=True) for one in wanted),
+        ),
+        notes=(
+            "Trust the workspace in Kiro: it loads nothing in one that is not trusted.",
+            "Kiro CLI before 3.0, and headless runs: kiro-cli agent set-default --name observer",
+        ),
+    )
+
+
+def _uninstall(context: InstallContext) -> InstallPlan:
+    """Plan the removal of all of it."""
+    hooks, agent, converted, agents = _files(context)
+    ours = (_hook_file(hooks), *converted, *agents, _agent(agent), _SERVERS)
+    return InstallPlan(edits=tuple(one.edit(context, is_wanted=False) for one in ours))
+
+
+CLIENTS = (
+    Client(
+        name=NAME,
+        read=read,
+        host=_host,
+        installer=Installer(_install, _uninstall),
+        per_project=True,
+        programs=("kiro", "kiro-cli"),
+        folders=(".kiro",),
+        transcripts=(".kiro/sessions",),
+        sample=prompt_sample("UserPromptSubmit"),
+        session_variable="KIRO_SESSION_ID",
+        reports_twice=True,  # it may run the hooks of two of its formats
+        context_file="CONTEXT.kiro.md",
+    ),
+    Client(
+        name=CLI,
+        read=_read_cli,
+        host=_host,
+        reports_twice=True,
+        context_file="CONTEXT.kiro-cli.md",
+    ),
+    Client(name=IDE, read=_read_ide, takes_json=False),
+)

@@ -1,0 +1,295 @@
+"""OpenCode and Kilo: calls of the plugin in `plugin.js`, by the name of the hook or bus event.
+
+A hook is reported as `{input, output}`, an event of the bus as it came; the plugin adds the
+directory, the parent of a sub-agent's session, and what the agent said last. A sub-agent has a
+session of its own, whose prompt is what its parent handed to it.
+
+Source: payloads of OpenCode 1.18.33 and Kilo 7.7.9; the types of the plugin API.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from msgspec import structs
+
+from observer.clients import tools
+from observer.clients.client import Client, HookSample, plain_text
+from observer.clients.envelope import Envelope, Json, Object
+from observer.clients.parts import PlugIn, installer_of
+from observer.clients.payload import event_of, inner, joined, rest, rows, text, token_usage
+from observer.config_files import jsonc
+from observer.config_files.context import InstallContext
+from observer.config_files.file_edits import FileEdit
+from observer.config_files.file_edits import read as read_file
+from observer.config_files.json_entries import Servers, edit_json
+from observer.core.events import (
+    AnyBody,
+    Compaction,
+    Custom,
+    Delegation,
+    Event,
+    Prompt,
+    Reply,
+    SessionEnd,
+    SessionStart,
+)
+
+TOOLS: Mapping[str, tools.Maker] = {
+    "bash": tools.command,
+    "read": tools.read,
+    "write": tools.write,
+    "edit": tools.edit,
+    "multiedit": tools.edit,
+    "grep": tools.grep,
+    "glob": tools.find,
+    "list": tools.find,
+    "webfetch": tools.fetch,
+    "websearch": tools.ask_web,
+    "codesearch": tools.ask_web,
+    "task": lambda call: tools.delegate(_undescribed(call)),
+}
+
+Reader: TypeAlias = Callable[[Object], AnyBody]
+CallReader: TypeAlias = Callable[[Object], tools.ToolCall]
+
+_BASE = frozenset({"id", "type", "directory"})
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"\s*', re.DOTALL)
+"""How `opencode run` passes a prompt of several words on."""
+_RESULT = re.compile(r"<task_result>\n?(.*?)\n?</task_result>", re.DOTALL)
+_HUNK = re.compile(r"^@@ -(\d{1,9})(?:,\d{1,9})? \+(\d{1,9})(?:,\d{1,9})? @@.*\n", re.MULTILINE)
+
+
+def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
+    """Turn one call of the plugin into the events that it reports."""
+    for body in _bodies(envelope, payload):
+        yield _event(envelope, payload, body)
+
+
+def _bodies(envelope: Envelope, payload: Object) -> Iterator[AnyBody]:
+    if read_call := _CALLS.get(envelope.event):
+        yield from tools.effects(read_call(payload), TOOLS, patches={"patch"})
+    else:
+        reader = _READERS.get(envelope.event)
+        yield reader(payload) if reader else _other(envelope, payload)
+
+
+def _event(envelope: Envelope, payload: Object, body: AnyBody) -> Event:
+    session = _session(payload)
+    is_childs_prompt = isinstance(body, Delegation) and envelope.event == "chat.message"
+    call = text(inner(payload, "input"), "callID") or text(_part(payload), "callID")
+    owner = text(payload, "parentID") if is_childs_prompt else session
+    cwd = text(payload, "directory")
+    return structs.replace(
+        event_of(envelope, body, client=envelope.client, session=owner, cwd=cwd),
+        turn=text(inner(inner(payload, "output"), "message"), "id"),
+        dedup=f"tool:{session}:{call}:after" if call else "",
+    )
+
+
+def _session(payload: Object) -> str:
+    properties = inner(payload, "properties")
+    named = text(inner(payload, "input"), "sessionID") or text(properties, "sessionID")
+    return named or text(inner(properties, "info"), "id")
+
+
+def _part(payload: Object) -> Object:
+    return inner(inner(payload, "properties"), "part")
+
+
+def _created(payload: Object) -> AnyBody:
+    parent = text(inner(inner(payload, "properties"), "info"), "parentID")
+    return SessionStart(source="subagent" if parent else "startup", parent_session=parent)
+
+
+def _resumed(_: Object) -> AnyBody:
+    return SessionStart(source="resume")
+
+
+def _message(payload: Object) -> AnyBody:
+    parts = [part for part in rows(inner(payload, "output"), "parts") if not part.get("synthetic")]
+    said = joined(*(text(part, "text") for part in parts if text(part, "type") == "text"))
+    if text(payload, "parentID"):
+        return Delegation(task=said, agent=text(inner(payload, "input"), "agent"))
+    if quoted := _QUOTED.fullmatch(said):
+        said = quoted[1].replace('\\"', '"')
+    files = (text(part, "filename") for part in parts if text(part, "type") == "file")
+    return Prompt(text=said, files=tuple(filter(None, files)))
+
+
+def _idle(payload: Object) -> AnyBody:
+    return Reply(text=text(payload, "text"), usage=token_usage(inner(payload, "usage")))
+
+
+def _compacted(payload: Object) -> AnyBody:
+    return Compaction(summary=text(payload, "text"))
+
+
+def _other(envelope: Envelope, payload: Object) -> AnyBody:
+    error = inner(inner(payload, "properties"), "error")
+    said = joined(text(error, "name"), text(inner(error, "data"), "message"))
+    name = f"{envelope.client}:{envelope.event}"
+    return Custom(name=name, text=said or rest(payload, beside=_BASE))
+
+
+def _disposed(_: Object) -> AnyBody:
+    return SessionEnd(reason="exit")
+
+
+def _call(payload: Object) -> tools.ToolCall:
+    given, output = inner(payload, "input"), inner(payload, "output")
+    metadata = inner(output, "metadata")
+    said: Json = output.get("output", output.get("content"))
+    call = tools.ToolCall(
+        tool=text(given, "tool"),
+        given=inner(given, "args"),
+        response=said,
+        failed=output.get("isError") is True,
+    )
+    if call.tool == "bash" and "exit" in metadata:
+        answer: Object = {"output": said, "exit_code": metadata["exit"]}
+        # Without an exit code it was aborted, or ran into its time limit.
+        is_cut = metadata["exit"] is None
+        call = structs.replace(call, response=answer, failed=None, interrupted=is_cut)
+    elif call.tool == "write" and metadata.get("exists") is False:
+        call = structs.replace(call, response={"type": "create", "text": said})
+    elif diff := text(metadata, "diff"):
+        call = structs.replace(call, response={"structuredPatch": _patch(diff)})
+    return call
+
+
+def _failed_call(payload: Object) -> tools.ToolCall:
+    part = _part(payload)
+    state = inner(part, "state")
+    return tools.ToolCall(
+        tool=text(part, "tool"),
+        given=inner(state, "input"),
+        error=text(state, "error"),
+        failed=True,
+    )
+
+
+def _patch(diff: str) -> list[Json]:
+    """Return the hunks of a unified diff as `tools.hunks` reads them."""
+    pieces = _HUNK.split(diff)[1:]
+    return [
+        {"oldStart": int(old), "newStart": int(new), "lines": list(lines.splitlines())}
+        for old, new, lines in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True)
+    ]
+
+
+def _undescribed(call: tools.ToolCall) -> tools.ToolCall:
+    """Leave out the label and the wrapping, so that this is the task that the sub-agent was given.
+
+    Its result is inside of a tag.
+    """
+    given = {name: value for name, value in call.given.items() if name != "description"}
+    result = _RESULT.search(tools.said(call))
+    return structs.replace(call, given=given, response=result[1] if result else call.response)
+
+
+_READERS: Mapping[str, Reader] = {
+    "session.created": _created,
+    "session.resumed": _resumed,
+    "session.idle": _idle,
+    "session.compacted": _compacted,
+    "chat.message": _message,
+    "dispose": _disposed,
+}
+_CALLS: Mapping[str, CallReader] = {"tool.execute.after": _call, "tool.error": _failed_call}
+
+
+# --- how it is installed -------------------------------------------------------------------------
+
+
+def _flat(entry: Any) -> Any:  # noqa: ANN401 - what stands in a foreign file
+    match entry:
+        case {"command": [str(program), *args], **others}:
+            environ = {"env": others.pop("environment")} if "environment" in others else {}
+            return {**others, "command": program, "args": args, **environ}
+    return entry
+
+
+def _shaped(entry: dict[str, Any]) -> dict[str, Any]:
+    others = {name: entry[name] for name in entry if name not in {"command", "args", "env"}}
+    environ = {"environment": entry["env"]} if entry.get("env") else {}
+    return {**others, "command": [entry["command"], *entry["args"]], **environ}
+
+
+_SERVERS = Servers(("mcp",), {"type": "local", "enabled": True}, _flat, _shaped)
+
+
+class _Settings(NamedTuple):
+    """One of the two files in which a client of this family keeps its settings.
+
+    It reads one with comments beside one without, and adds the address of its schema to a file
+    without it. Our server goes into the one that is there.
+    """
+
+    client: str
+    schema: str
+    has_comments: bool
+
+    def edit(self, context: InstallContext, *, is_wanted: bool) -> FileEdit:
+        """Plan that our server is in this file, or no longer."""
+        folder = context.place("XDG_CONFIG_HOME", ".config") / self.client
+        commented, plain = (folder / f"{self.client}.{ending}" for ending in ("jsonc", "json"))
+        is_here = is_wanted and self.has_comments == commented.exists()
+
+        path = commented if self.has_comments else plain
+        if is_wanted and not is_here:
+            before = read_file(path)
+            return FileEdit(path=path, before=before, after=before)
+
+        def change(text: str) -> str:
+            if not is_wanted:
+                return _SERVERS.drop(text, context)
+            if not text.strip():
+                text = jsonc.put(text, ("$schema",), self.schema)
+            return _SERVERS.put(text, context)
+
+        return edit_json(path, change, leftovers=({}, {"$schema": self.schema}))
+
+
+def _client(name: str, schema: str, tried: str, *markers: str) -> Client:
+    return Client(
+        name=name,
+        read=read,
+        installer=installer_of(
+            PlugIn(
+                name,
+                Path(__file__).with_suffix(".js"),
+                lambda context: (
+                    context.place("XDG_CONFIG_HOME", ".config") / name / "plugins" / "observer.js"
+                ),
+            ),
+            _Settings(name, schema, has_comments=True),
+            _Settings(name, schema, has_comments=False),
+            notes=[f"Restart {name}; it loads plugins when it starts."],
+        ),
+        programs=(name,),
+        folders=(f".config/{name}", f".local/share/{name}"),
+        transcripts=(f".local/share/{name}",),
+        tried=tried,
+        sample=HookSample(
+            "chat.message",
+            '{"input": {"sessionID": "@SESSION@"}, "directory": "@FOLDER@", "output": {"message":'
+            ' {"role": "user"}, "parts": [{"type": "text", "text": "@TEXT@"}]}}',
+        ),
+        session_variable=f"{name.upper()}_SESSION_ID",
+        marker_variables=markers,
+        context_file=f"CONTEXT.{name}.md",
+        format_reminder=plain_text,
+    )
+
+
+CLIENTS = (
+    # First, for its shells have the variables of OpenCode as well.
+    _client("kilo", "https://app.kilo.ai/config.json", "7.7.7", "KILO"),
+    _client(
+        "opencode", "https://opencode.ai/config.json", "1.18.33", "OPENCODE", "OPENCODE_CLIENT"
+    ),
+)

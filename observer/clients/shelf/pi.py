@@ -1,0 +1,143 @@
+"""Pi: calls of the extension in `extension.js`, each `{event, cwd, sessionId}`.
+
+A command that fails is an error whose text ends with its exit code. Source: payloads of 0.74.2, and
+the types of its extensions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from msgspec import structs
+
+from observer.clients import tools
+from observer.clients.client import Client, HookSample, plain_text
+from observer.clients.envelope import Envelope, Object
+from observer.clients.parts import ConfigFile, PlugIn, installer_of
+from observer.clients.payload import event_of, inner, prose, rest, text, token_usage
+from observer.config_files.context import InstallContext
+from observer.config_files.json_entries import Servers
+from observer.core.events import (
+    AnyBody,
+    Compaction,
+    Custom,
+    Event,
+    Prompt,
+    Reply,
+    SessionEnd,
+    SessionStart,
+)
+
+NAME = "pi"
+
+TOOLS: Mapping[str, tools.Maker] = {
+    "bash": tools.command,
+    "read": tools.read,
+    "write": tools.write,
+    "edit": tools.edit,
+    "grep": tools.grep,
+    "find": tools.find,
+    "ls": tools.find,
+    "subagent": tools.delegate,
+}
+
+_RELOAD = "reload"
+"""Why a session ends and starts in which only the extensions are loaded anew."""
+_EXIT = re.compile(r"\s*Command exited with code (\d{1,9})\s*\Z")
+_CUT = re.compile(r"\s*Command (?:aborted|timed out after [\d.]{1,20} seconds)\s*\Z")
+
+
+def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
+    """Turn one call of the extension into the event that it reports, or into none."""
+    event, session = inner(payload, "event"), text(payload, "sessionId")
+    reader = _READERS.get(envelope.event, _unknown)
+    if text(event, "reason") == _RELOAD:
+        return
+    body = reader(event)
+    call = text(event, "toolCallId")
+    yield structs.replace(
+        event_of(envelope, body, client=NAME, session=session, cwd=text(payload, "cwd")),
+        dedup=f"tool:{session}:{call}:after" if call else "",
+    )
+
+
+def _tool(event: Object) -> AnyBody:
+    said = prose(event.get("content"))
+    failed = event.get("isError") is True
+    call = tools.ToolCall(
+        tool=text(event, "toolName"),
+        given=inner(event, "input"),
+        response=said,
+        error=said if failed else "",
+        failed=failed,
+    )
+    if call.tool == "bash":
+        call = _ended(call, said)
+    return tools.make(call, TOOLS)
+
+
+def _ended(call: tools.ToolCall, said: str) -> tools.ToolCall:
+    if call.failed and (end := _EXIT.search(said)):
+        printed = said[: end.start()]
+        return structs.replace(call, response=printed, error="", exit_code=int(end[1]))
+    if call.failed and _CUT.search(said):
+        return structs.replace(call, interrupted=True)
+    return call if call.failed else structs.replace(call, exit_code=0)
+
+
+def _unknown(event: Object) -> AnyBody:
+    return Custom(
+        name=f"{NAME}:{text(event, 'type')}", text=rest(event, beside=frozenset({"type"}))
+    )
+
+
+_READERS: Mapping[str, Callable[[Object], AnyBody]] = {
+    "session_start": lambda event: SessionStart(source=text(event, "reason")),
+    "before_agent_start": lambda event: Prompt(text=text(event, "prompt")),
+    "tool_result": _tool,
+    "agent_end": lambda event: Reply(
+        text=text(event, "text"), usage=token_usage(inner(event, "usage"))
+    ),
+    "session_compact": lambda event: Compaction(summary=text(event, "summary")),
+    "session_shutdown": lambda event: SessionEnd(reason=text(event, "reason")),
+}
+
+
+# --- how it is installed -------------------------------------------------------------------------
+
+
+def _folder(context: InstallContext) -> Path:
+    return context.place("PI_CODING_AGENT_DIR", ".pi/agent")
+
+
+CLIENTS = (
+    Client(
+        name=NAME,
+        read=read,
+        installer=installer_of(
+            PlugIn(
+                NAME,
+                Path(__file__).with_suffix(".js"),
+                lambda context: _folder(context) / "extensions" / "observer.js",
+            ),
+            # Versions before 1.6 do not read it.
+            ConfigFile(lambda context: _folder(context) / "mcp.json", [Servers()]),
+            notes=["Restart Pi; it loads extensions when it starts."],
+        ),
+        programs=("pi",),
+        folders=(".pi",),
+        transcripts=(".pi/agent/sessions",),
+        tried="0.74.2",
+        sample=HookSample(
+            "before_agent_start",
+            '{"event":{"type":"before_agent_start","prompt":"@TEXT@"},'
+            '"cwd":"@FOLDER@","sessionId":"@SESSION@"}',
+        ),
+        session_variable="PI_SESSION_ID",
+        marker_variables=("PI_CODING_AGENT",),
+        context_file="CONTEXT.pi.md",
+        format_reminder=plain_text,
+    ),
+)

@@ -1,0 +1,194 @@
+r"""bash, zsh and fish: one record of our recorders per command that a person typed.
+
+A record is `name=value\0 … .`; hooks/README.md has its fields. What a person keeps out of the
+shell's history, with a blank in front or by its own settings, is kept out of here as well.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+
+from observer.clients.client import Client, Installer
+from observer.clients.envelope import Envelope, Object
+from observer.clients.parts import PathOf
+from observer.clients.payload import number, span_ms
+from observer.config_files.context import InstallContext, InstallPlan
+from observer.config_files.file_edits import FileEdit
+from observer.config_files.file_edits import read as read_file
+from observer.core.errors import ConfigInvalid, Undecodable
+from observer.core.events import Command, Event
+
+_LAST = "\0."
+_INTERRUPTED = 128 + 2
+_HISTORY = re.compile(r" *\d+[* ] (.*)\Z", re.DOTALL)
+
+
+def read(envelope: Envelope, _: Object) -> Iterable[Event]:
+    """Turn one record into the command it reports, or into none where its text is private."""
+    record = envelope.payload.decode("utf-8", "replace")
+    if not record.endswith(_LAST):
+        raise Undecodable(f"a torn {envelope.client} record: it does not end with a dot")
+    fields = dict(_split(line) for line in record.removesuffix(_LAST).split("\0"))
+    command = _command(fields)
+    if not command or command[0].isspace():
+        return ()
+    return (_event(envelope, fields, command),)
+
+
+def _split(line: str) -> tuple[str, str]:
+    name, _, value = line.partition("=")
+    return name, value
+
+
+def _command(fields: dict[str, str]) -> str:
+    # bash repeats the last line of its history when that did not take the command: the recorder
+    # then sends `unseen`, since a repeat looks like a secret that was kept out.
+    history = _HISTORY.match(fields.get("history", ""))
+    return (history[1] if history else fields.get("text", "")).rstrip("\n")
+
+
+def _event(envelope: Envelope, fields: dict[str, str], command: str) -> Event:
+    exit_code = number(fields, "exit")
+    return Event(
+        id=envelope.id,
+        at_ms=envelope.at_ms,
+        client=envelope.client,
+        body=Command(
+            command=command,
+            exit_code=exit_code,
+            failed=None if exit_code is None else exit_code != 0,
+            interrupted=exit_code == _INTERRUPTED,
+            duration_ms=span_ms(fields, "duration_ms"),
+        ),
+        session=envelope.id.rpartition("@")[0] or envelope.stand_in_session,
+        cwd=fields.get("cwd", "") or envelope.cwd,
+        host=envelope.host,
+        route=f"{envelope.client}/{envelope.event}",
+        author="person",
+    )
+
+
+# --- how they are installed ----------------------------------------------------------------------
+#
+# One marked block that sources the recorder, if it is there. bash and zsh have it at the end of
+# their rc file, fish in a file of its own. The files are handled as bytes: they need be in no
+# encoding.
+
+_BEGIN = b"# >>> observer >>>"
+_END = b"# <<< observer <<<"
+_BLOCK = re.compile(
+    rb"(?m)^%(begin)b\r?\n(?:(?!%(begin)b).*\n)*?%(end)b(?:\r?\n|\Z)"
+    % {b"begin": re.escape(_BEGIN), b"end": re.escape(_END)}
+)
+
+
+def _bash(context: InstallContext) -> Path:
+    return context.user_home / ".bashrc"
+
+
+def _zsh(context: InstallContext) -> Path:
+    return context.place("ZDOTDIR", ".") / ".zshrc"
+
+
+def _fish(context: InstallContext) -> Path:
+    return context.place("XDG_CONFIG_HOME", ".config") / "fish" / "conf.d" / "observer.fish"
+
+
+_PROFILES = (".bash_profile", ".bash_login", ".profile")
+
+
+def _install(shell: str, path: PathOf, context: InstallContext) -> InstallPlan:
+    """Plan the block in the start-up file of a shell.
+
+    Raises:
+        ConfigInvalid: a block was begun there and not ended.
+    """
+    edit = _edit(path(context), _block(shell, context))
+    notes = [f"New {shell} sessions record; this one does after: exec {shell}"]
+    if shell == "bash" and (profile := _misses_rc(context)):
+        notes.append(f"~/{profile} does not read ~/.bashrc, so login shells will not record.")
+    return InstallPlan(edits=(edit,), notes=tuple(notes))
+
+
+def _uninstall(shell: str, path: PathOf, context: InstallContext) -> InstallPlan:
+    """Plan the removal of the block; a file that held nothing else is removed.
+
+    Raises:
+        ConfigInvalid: a block was begun there and not ended.
+    """
+    file = path(context)
+    found = _BLOCK.search(read_file(file) or b"")
+    if found and _recorder(shell, context) not in found[0]:
+        note = f"The block in {file} is of another home, and stays."
+        return InstallPlan(edits=(), notes=(note,))
+    return InstallPlan(edits=(_edit(file, b""),))
+
+
+def _edit(path: Path, block: bytes) -> FileEdit:
+    before = read_file(path)
+    content = before or b""
+    found = _BLOCK.search(content)
+    start = found.start() if found else len(content)
+    head, tail = content[:start], _BLOCK.sub(b"", content[start:])
+    if _BEGIN in head + tail:
+        raise ConfigInvalid(
+            f"{path} has the line {_BEGIN.decode()!r} without its end",
+            hint="remove what is left of that block, then repeat",
+        )
+    if block and head and not head.endswith(b"\n"):
+        head += b"\n"
+    after = head + block + tail
+    if not after.strip():
+        return FileEdit(path=path, before=before, after=None if found else before)
+    return FileEdit(path=path, before=before, after=after)
+
+
+def _block(shell: str, context: InstallContext) -> bytes:
+    recorder = _recorder(shell, context)
+    line = b"test -r %b; and source %b" if shell == "fish" else b"[ ! -r %b ] || . %b"
+    return b"\n".join((_BEGIN, line % (recorder, recorder), _END, b""))
+
+
+def _recorder(shell: str, context: InstallContext) -> bytes:
+    """Return the recorder's path, quoted for the shell."""
+    path = str(context.home.hooks / "shell" / f"observer.{shell}")
+    if shell == "fish":
+        quoted = "'" + path.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    else:
+        quoted = shlex.quote(path)
+    return quoted.encode("utf-8", "surrogateescape")
+
+
+def _misses_rc(context: InstallContext) -> str:
+    """Return the file that login shells read instead of the rc file; "" if it reads that one."""
+    # bash reads the first that is there, which often reads the last one in turn.
+    contents = {name: read_file(context.user_home / name) for name in _PROFILES}
+    first = next((name for name in _PROFILES if contents[name] is not None), "")
+    text = contents.get(first) or b""
+    if _PROFILES[-1].encode() in text:
+        text += contents[_PROFILES[-1]] or b""
+    return "" if b"bashrc" in text else first
+
+
+def _client(name: str, tried: str, start_up: str, path: PathOf) -> Client:
+    """Return a shell; every machine has several: its start-up file shows that one is used."""
+    return Client(
+        name=name,
+        read=read,
+        takes_json=False,
+        folders=(start_up,),
+        tried=tried,
+        installer=Installer(partial(_install, name, path), partial(_uninstall, name, path)),
+        is_agent=False,
+    )
+
+
+CLIENTS = (
+    _client("bash", "5.2.15", ".bashrc", _bash),
+    _client("zsh", "5.9", ".zshrc", _zsh),
+    _client("fish", "3.6.0", ".config/fish", _fish),
+)

@@ -1,0 +1,118 @@
+"""Windsurf: the hooks of its agent Cascade, one JSON object on standard input.
+
+Key of a session is `trajectory_id`, of a turn `execution_id`; `tool_info` has the rest. Nothing is
+said of how a command ended. Source: the client's hook reference; no payload was recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from observer.clients import tools
+from observer.clients.client import Client, HookSample
+from observer.clients.envelope import Envelope, Object
+from observer.clients.parts import ConfigFile, HookEntries, installer_of
+from observer.clients.payload import event_of, inner, rest, rows, text
+from observer.config_files.context import InstallContext, command
+from observer.config_files.json_entries import Servers
+from observer.core.events import (
+    AnyBody,
+    Command,
+    Custom,
+    Event,
+    FileRead,
+    FileWrite,
+    Prompt,
+    Reply,
+)
+
+NAME = "windsurf"
+
+NOISE: Mapping[str, str] = {
+    "pre_read_code": "post_read_code reports it",
+    "pre_write_code": "post_write_code reports it",
+    "pre_run_command": "post_run_command reports it",
+    "pre_mcp_tool_use": "post_mcp_tool_use knows the result",
+    "post_cascade_response_with_transcript": "post_cascade_response reports it",
+    "post_setup_worktree": "says nothing about the work",
+}
+"""Events of which nothing is kept, and why."""
+
+
+def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
+    """Turn one hook call into the event it reports, or into none."""
+    name = text(payload, "agent_action_name") or envelope.event
+    given = inner(payload, "tool_info")
+    if name in NOISE:
+        return
+    reader = _READERS.get(name)
+    unknown = Custom(name=f"{NAME}:{name}", text=rest(given, beside=frozenset()))
+    body = reader(given) if reader else unknown
+    session, cwd = text(payload, "trajectory_id"), text(given, "cwd")
+    event = event_of(envelope, body, client=NAME, session=session, cwd=cwd, name=name)
+    yield replace(event, turn=text(payload, "execution_id"))
+
+
+def _wrote(given: Object) -> AnyBody:
+    edits = tuple(map(tools.replacement, rows(given, "edits")))
+    return FileWrite(path=text(given, "file_path"), operation="edit", edits=edits)
+
+
+def _used(given: Object) -> AnyBody:
+    server, tool = text(given, "mcp_server_name"), text(given, "mcp_tool_name")
+    call = tools.ToolCall(
+        tool=f"mcp__{server}__{tool}",
+        given=inner(given, "mcp_tool_arguments"),
+        response=given.get("mcp_result"),
+    )
+    return tools.make(call, {})
+
+
+_READERS: Mapping[str, Callable[[Object], AnyBody]] = {
+    "pre_user_prompt": lambda given: Prompt(text=text(given, "user_prompt")),
+    "post_read_code": lambda given: FileRead(paths=(text(given, "file_path"),)),
+    "post_write_code": _wrote,
+    "post_run_command": lambda given: Command(command=text(given, "command_line")),
+    "post_mcp_tool_use": _used,
+    "post_cascade_response": lambda given: Reply(text=text(given, "response")),
+}
+
+
+# --- how it is installed -------------------------------------------------------------------------
+
+_EVENTS = (
+    *("pre_user_prompt", "post_read_code", "post_write_code", "post_run_command"),
+    *("post_mcp_tool_use", "post_cascade_response"),
+)
+
+
+def _wanted(context: InstallContext) -> Mapping[str, Sequence[object]]:
+    lines = {event: command(context.home, "post", NAME, event) for event in _EVENTS}
+    return {event: [{"command": line, "show_output": False}] for event, line in lines.items()}
+
+
+def _folder(context: InstallContext) -> Path:
+    return context.user_home / ".codeium" / "windsurf"
+
+
+CLIENTS = (
+    Client(
+        name=NAME,
+        read=read,
+        installer=installer_of(
+            ConfigFile(lambda context: _folder(context) / "hooks.json", [HookEntries(_wanted)]),
+            ConfigFile(lambda context: _folder(context) / "mcp_config.json", [Servers()]),
+            notes=["Restart Windsurf."],
+        ),
+        programs=("windsurf",),
+        folders=(".codeium/windsurf",),
+        sample=HookSample(  # the folder is that of the hook's process
+            "pre_user_prompt",
+            '{"agent_action_name": "pre_user_prompt", "trajectory_id": "@SESSION@",'
+            ' "tool_info": {"user_prompt": "@TEXT@"}}',
+        ),
+    ),
+)

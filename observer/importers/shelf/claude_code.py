@@ -1,0 +1,463 @@
+"""Claude Code: transcripts below `~/.claude/projects`, one file a session and one a sub-agent.
+
+The format is the client's own and undocumented; seen in versions 2.0.64 to 2.1.330.
+
+What hooks do not report is left out (thinking, interrupts), but for calls that the person refused,
+with what was said on it. What a transcript does not say is not made up: a call of which the person
+was asked has no duration.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import takewhile
+from pathlib import Path
+from typing import NamedTuple
+
+from observer.clients.envelope import Json, Object
+from observer.clients.payload import inner, number, text
+from observer.clients.shelf.claude_code import HOOKS
+from observer.core import json_text
+from observer.core.config import Settings
+from observer.core.events import Event
+from observer.importers.claude_records import (
+    KINDS,
+    Head,
+    Record,
+    Records,
+    Row,
+    blocks,
+    is_hook,
+    prompt_of,
+    text_of,
+    typed_prompt,
+)
+from observer.importers.jsonl import Problems, files_below, last_ms, lines, parse, time_of
+from observer.importers.records import HookCall, events_of_calls
+from observer.importers.source import FoundSession, SessionSource
+
+_SAME_START_MS = 5_000
+"""Two reports of a session's start within this time are one."""
+_SHELLS = frozenset({"Bash", "PowerShell"})
+_AGENTS = frozenset({"Agent", "Task"})
+_DEFAULT_AGENT = "general-purpose"
+"""The type of a sub-agent where the call names none."""
+_UNNAMED = "-"
+"""Stands for the sub-agents of versions that gave them no id and reported them as the agent."""
+_COUNTS = (
+    *("input_tokens", "output_tokens"),
+    *("cache_read_input_tokens", "cache_creation_input_tokens"),
+)
+_SYNTHETIC = "<synthetic>"
+"""The model of what the client says itself: errors of the service, and that it was not asked."""
+_INTERRUPTED = "[Request interrupted"
+
+
+class _Call(NamedTuple):
+    name: str
+    given: Json
+    id: str
+    at_ms: int
+
+
+class _Said(NamedTuple):
+    words: str
+    head: Head
+
+
+class HookCalls:
+    """The hook calls of one session; those of a turn's end may come after later ones.
+
+    Args:
+        records: its records.
+        session: its id.
+        agents: types of sub-agents by their ids, where files beside their transcripts say them.
+    """
+
+    def __init__(self, records: Records, session: str, agents: Mapping[str, str]) -> None:
+        self.session = session
+        self._records = records
+        self._types = dict(agents)
+        self._last = {head.agent: head for head in records.heads if head.agent}
+        self._begun: set[str] = set()
+        self._cwd = self._branch = self._turn = ""
+        self._calls: dict[str, _Call] = {}
+        self._early: dict[str, tuple[Row, Row, Object, Object]] = {}
+        self._said: dict[str, _Said] = {}
+        self._usage: dict[str, Object] = {}
+        self._started_ms = 0
+
+    def __iter__(self) -> Iterator[HookCall]:
+        """Yield the hook calls."""
+        readers: Mapping[str, Callable[[Row], Iterator[HookCall]]] = {
+            "progress": self._progress,
+            "system": self._system,
+            "assistant": self._assistant,
+            "user": self._user,
+        }
+        handed_over = self._handed_over()
+        last = None
+        for row in self._records:
+            if last is None:
+                yield from self._started(row)
+            last = row
+            self._cwd = text(row.record, "cwd") or self._cwd
+            self._branch = text(row.record, "gitBranch") or self._branch
+            if row.head in handed_over:
+                typed: Object = {"prompt": handed_over[row.head], "queued": True}
+                yield self._call(row, "UserPromptSubmit", typed)
+            elif row.head.kind in readers:
+                yield from readers[row.head.kind](row)
+            if self._last.get(row.head.agent) == row.head:
+                yield from self._stopped(row, row.head.agent)
+        if last is not None:
+            yield from self._stopped(last, "")
+            yield self._call(last, "SessionEnd", {"reason": "other"}, at_ms=last.at_ms + 1000)
+
+    def _call(
+        self, row: Row, event: str, fields: Object, *, at_ms: int | None = None, key: str = ""
+    ) -> HookCall:
+        turn = {"prompt_id": self._turn} if self._turn else {}
+        payload: dict[str, Json] = {
+            "session_id": self.session,
+            "transcript_path": "",
+            "cwd": text(row.record, "cwd") or self._cwd,
+            "permission_mode": text(row.record, "permissionMode") or "default",
+            "hook_event_name": event,
+            **turn,
+            **fields,
+        }
+        branch = text(row.record, "gitBranch") or self._branch
+        at_ms = row.at_ms if at_ms is None else at_ms
+        return HookCall(at_ms, event, payload, branch, f"{event}/{key or row.head.key}")
+
+    def _started(self, first: Row) -> Iterator[HookCall]:
+        self._started_ms = first.at_ms
+        self._cwd, self._branch = self._records.folder()
+        soon = takewhile(
+            lambda head: head.at_ms - first.at_ms < _SAME_START_MS, self._records.heads
+        )
+        reports = self._records.of(head for head in soon if head.kind == "progress")
+        hook = next((row for row in reports if is_hook(row.record, "SessionStart")), None)
+        source = (_source(hook.record) if hook else "") or "startup"
+        yield self._call(first, "SessionStart", {"source": source, "model": self._model()})
+
+    def _model(self) -> str:
+        answers = (head for head in self._records.heads if head.kind == "assistant")
+        models = (text(inner(row.record, "message"), "model") for row in self._records.of(answers))
+        return next((model for model in models if model != _SYNTHETIC), "")
+
+    def _handed_over(self) -> dict[Head, str]:
+        """Return prompts that were typed while the agent worked and given to it in a turn.
+
+        Those that waited for the turn's end are records of their own.
+        """
+        queue = [head for head in self._records.heads if head.kind == "queue-operation"]
+        if not queue:
+            return {}
+        users = self._records.of(head for head in self._records.heads if head.kind == "user")
+        typed = {prompt_of(row.record) for row in users}
+        following = dict(zip(queue, [head.operation for head in queue[1:]], strict=False))
+        found: dict[Head, str] = {}
+        for row in self._records.of(head for head in queue if head.operation == "enqueue"):
+            prompt = typed_prompt(text(row.record, "content"))
+            is_taken = following.get(row.head) in {"remove", "dequeue"}
+            if prompt and is_taken and prompt not in typed:
+                found[row.head] = prompt
+        return found
+
+    def _progress(self, row: Row) -> Iterator[HookCall]:
+        if is_hook(row.record, "SessionStart"):
+            if row.at_ms - self._started_ms > _SAME_START_MS:
+                self._started_ms = row.at_ms
+                source = _source(row.record) or "resume"
+                fields: Object = {"source": source, "model": self._model()}
+                yield self._call(row, "SessionStart", fields)
+        elif inner(row.record, "data").get("type") == "agent_progress":
+            yield from self._of_agent(row)
+
+    def _system(self, row: Row) -> Iterator[HookCall]:
+        if row.record.get("subtype") == "compact_boundary":
+            trigger = text(inner(row.record, "compactMetadata"), "trigger") or "auto"
+            yield self._call(row, "PreCompact", {"trigger": trigger, "custom_instructions": ""})
+
+    def _triggers(self) -> dict[str, str]:
+        """Return what began each compaction, by the id of the record that the summary follows."""
+        found = self._records.of(head for head in self._records.heads if head.kind == "system")
+        rows = (row.record for row in found if row.record.get("subtype") == "compact_boundary")
+        return {
+            text(record, "uuid"): text(inner(record, "compactMetadata"), "trigger")
+            for record in rows
+        }
+
+    def _assistant(self, row: Row) -> Iterator[HookCall]:
+        agent, message = _agent_of(row), inner(row.record, "message")
+        yield from self._agent_began(row, agent)
+        # Each record of a message repeats its usage, and the last has all of it.
+        self._usage[text(message, "id") or row.head.key] = inner(message, "usage")
+        if agent in self._said:
+            # Stop comes after all that an answer consists of, calls included.
+            self._said[agent] = self._said[agent]._replace(head=row.head)
+        is_own = text(message, "model") == _SYNTHETIC or row.record.get("isApiErrorMessage") is True
+        for block in blocks(row.record):
+            if block.get("type") == "tool_use":
+                yield from self._note(block, row.at_ms)
+            elif block.get("type") == "text" and text(block, "text").strip() and not is_own:
+                self._said[agent] = _Said(text(block, "text"), row.head)
+
+    def _note(self, block: Object, at_ms: int) -> Iterator[HookCall]:
+        """Keep a call for its result; yield its end if the result was dated before it."""
+        call = _Call(text(block, "name"), block.get("input") or {}, text(block, "id"), at_ms)
+        self._calls[call.id] = call
+        if (early := self._early.pop(call.id, None)) is not None:
+            yield from self._result(*early)
+
+    def _user(self, row: Row) -> Iterator[HookCall]:
+        record, agent = row.record, _agent_of(row)
+        yield from self._agent_began(row, agent)
+        if record.get("isCompactSummary"):
+            trigger = self._triggers().get(text(record, "parentUuid"), "auto")
+            summary = text_of(inner(record, "message").get("content"))
+            fields: Object = {"trigger": trigger, "compact_summary": summary}
+            yield self._call(row, "PostCompact", fields)
+            return
+        prompt = prompt_of(record)
+        if prompt is not None:
+            yield from self._stopped(row, "")
+            self._turn = text(record, "promptId")
+            yield self._call(row, "UserPromptSubmit", {"prompt": prompt, "source": "user"})
+            return
+        for block in blocks(record):
+            if block.get("type") == "text" and text(block, "text").startswith(_INTERRUPTED):
+                self._said.pop(agent, None)
+            if block.get("type") == "tool_result":
+                yield from self._result(row, row, block, self._fields(agent))
+
+    def _agent_began(self, row: Row, agent: str) -> Iterator[HookCall]:
+        if row.head.agent and agent not in self._begun:
+            self._begun.add(agent)
+            yield self._call(row, "SubagentStart", self._fields(agent))
+
+    def _fields(self, agent: str) -> dict[str, Json]:
+        if agent in {"", _UNNAMED}:
+            return {}
+        return {"agent_id": agent, "agent_type": self._types.get(agent, _DEFAULT_AGENT)}
+
+    def _stopped(self, row: Row, agent: str) -> Iterator[HookCall]:
+        """Yield the end of what an agent says; `row` comes after it, or is its last."""
+        said = self._said.pop(agent, None)
+        if said is None or agent == _UNNAMED:
+            return
+        common: dict[str, Json] = {
+            "stop_hook_active": False,
+            "last_assistant_message": said.words,
+            "background_tasks": [],
+            "session_crons": [],
+        }
+        event = "SubagentStop" if agent else "Stop"
+        fields = {**self._fields(agent), **common}
+        if not agent:
+            counts = self._usage.values()
+            fields["usage"] = {
+                name: sum(number(one, name) or 0 for one in counts) for name in _COUNTS
+            }
+            self._usage = {}
+        yield self._call(row, event, fields, at_ms=said.head.at_ms + 1, key=said.head.key)
+
+    def _result(self, row: Row, answer: Row, block: Object, agent: Object) -> Iterator[HookCall]:
+        """Yield the end of a call; `row` is the record that `answer`, the call's, came in."""
+        call = self._calls.get(text(block, "tool_use_id"))
+        said = text_of(block.get("content"))
+        if call is None:
+            self._early[text(block, "tool_use_id")] = (row, answer, block, agent)
+            return
+        asked_ms = answer.at_ms - call.at_ms
+        common: dict[str, Json] = {
+            "tool_name": call.name,
+            "tool_input": call.given,
+            "tool_use_id": call.id,
+            **({} if _was_person_asked(answer.record) else {"duration_ms": max(asked_ms, 0)}),
+            **agent,
+        }
+        if block.get("is_error"):
+            said = said.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>")
+            error: dict[str, Json] = {"error": said, "is_interrupt": False}
+            yield self._call(answer, "PostToolUseFailure", {**common, **error}, key=call.id)
+            return
+        response = answer.record.get("toolUseResult")
+        if response is None:
+            response = block.get("content")
+        if call.name in _SHELLS and not isinstance(response, dict):
+            response = {"stdout": said, "stderr": "", "interrupted": False, "isImage": False}
+        done = {**common, "tool_response": response}
+        yield self._call(answer, "PostToolUse", done, key=call.id)
+        if call.name in _AGENTS and isinstance(response, dict) and not agent:
+            yield from self._handed_back(row, response, call)
+
+    def _handed_back(self, row: Row, response: Record, call: _Call) -> Iterator[HookCall]:
+        """Yield the end of a sub-agent that has no records of its own."""
+        agent = text(response, "agentId")
+        if not agent or agent in self._last:
+            return
+        fields: Object = {
+            "stop_hook_active": False,
+            "agent_id": agent,
+            "agent_type": _type_of(call),
+            "agent_transcript_path": "",
+            "last_assistant_message": text_of(response.get("content")),
+        }
+        yield self._call(row, "SubagentStop", fields, key=f"{call.id}/{agent}")
+
+    def _of_agent(self, row: Row) -> Iterator[HookCall]:
+        """Yield the finished calls of a sub-agent that come as progress of the agent's call."""
+        data = inner(row.record, "data")
+        message = inner(data, "message")
+        parent = self._calls.get(text(row.record, "parentToolUseID"))
+        agent: dict[str, Json] = {
+            "agent_id": text(data, "agentId"),
+            "agent_type": _type_of(parent) if parent else _DEFAULT_AGENT,
+        }
+        within: Record = {
+            "message": message.get("message"),
+            "cwd": row.record.get("cwd"),
+            "gitBranch": row.record.get("gitBranch"),
+            "toolUseResult": message.get("toolUseResult"),
+        }
+        at_ms = time_of(message)
+        answer = Row(row.head._replace(at_ms=row.at_ms if at_ms is None else at_ms), within)
+        for block in blocks(within):
+            if block.get("type") == "tool_use":
+                yield from self._note(block, answer.at_ms)
+            elif block.get("type") == "tool_result":
+                yield from self._result(row, answer, block, agent)
+                self._calls.pop(text(block, "tool_use_id"), None)
+
+
+def _agent_of(row: Row) -> str:
+    """Return the sub-agent that a record is of; "" for the agent itself."""
+    return row.head.agent or (_UNNAMED if row.record.get("isSidechain") else "")
+
+
+def _type_of(call: _Call) -> str:
+    given = call.given if isinstance(call.given, dict) else {}
+    return text(given, "subagent_type") or _DEFAULT_AGENT
+
+
+def _was_person_asked(record: Record) -> bool:
+    return text(inner(record, "permissionDecision"), "source").startswith("user")
+
+
+def _source(record: Record) -> str:
+    """Return why a session started, as the name of its hook says: ``SessionStart:clear``."""
+    return text(inner(record, "data"), "hookName").partition(":")[2]
+
+
+# --- the sessions below a folder ------------------------------------------------------------------
+
+_AGENT = "agent-"
+_GLANCED = 40
+"""Lines at the beginning of a file that are looked at; bookkeeping comes first."""
+
+
+class _Glance(NamedTuple):
+    """What the first lines of a file and its last ones say."""
+
+    session: str
+    folder: str
+    first_ms: int
+    last_ms: int
+    first_id: str
+
+
+def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
+    """Return the sessions in files, and in all files below folders."""
+    files: dict[str, list[tuple[Path, _Glance]]] = defaultdict(list)
+    for path in dict.fromkeys(each for one in paths for each in files_below(one)):
+        if glance := _glance(path, problems):
+            files[glance.session].append((path, glance))
+    found = {name: _session(name, group) for name, group in files.items()}
+    return list(_with_forks(found, files))
+
+
+def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterator[Event]:
+    """Yield the events of a session; those of a turn's end may come after later ones."""
+    known = frozenset(_ids(found.before))
+    records = Records(found.paths, found.id, problems=problems, known=known)
+    project, _ = records.folder()
+    calls = HookCalls(records, found.id, _agent_types(found.paths))
+    reported = (call for call in calls if call.event in HOOKS.reporting)
+    yield from events_of_calls("claude-code", reported, found, settings, problems, project=project)
+
+
+def _glance(path: Path, problems: Problems) -> _Glance | None:
+    session = folder = first_id = ""
+    first_ms = 0
+    for line in lines(path, Problems()):
+        record = parse(line, path, Problems()) or {}
+        session = session or text(record, "sessionId")
+        folder = folder or text(record, "cwd")
+        if text(record, "type") in KINDS:
+            first_ms = first_ms or time_of(record) or 0
+            first_id = first_id or text(record, "uuid")
+        if (session and folder and first_ms and first_id) or line.number >= _GLANCED:
+            break
+    if not (session and first_ms):
+        problems.add("file without a session", path)
+        return None
+    return _Glance(session, folder, first_ms, max(last_ms(path), first_ms), first_id)
+
+
+def _session(name: str, group: Sequence[tuple[Path, _Glance]]) -> FoundSession:
+    main = min(group, key=lambda one: (one[0].name.startswith(_AGENT), one[1].first_ms))[1]
+    return FoundSession(
+        id=name,
+        paths=tuple(path for path, _ in group),
+        folder=main.folder,
+        first_ms=min(glance.first_ms for _, glance in group),
+        last_ms=max(glance.last_ms for _, glance in group),
+        size_bytes=sum(path.stat().st_size for path, _ in group),
+    )
+
+
+def _with_forks(
+    found: dict[str, FoundSession], files: dict[str, list[tuple[Path, _Glance]]]
+) -> Iterator[FoundSession]:
+    """Yield the sessions, those that begin with the records of others with their files."""
+    alike: dict[str, list[str]] = defaultdict(list)
+    for name, group in files.items():
+        for first in {glance.first_id for _, glance in group if glance.first_id}:
+            alike[first].append(name)
+    before: dict[str, list[Path]] = defaultdict(list)
+    for names in alike.values():
+        # Whoever forks goes on in the fork: the file that was written first is the original.
+        in_order = sorted(names, key=lambda name: (found[name].last_ms, name))
+        for place, name in enumerate(in_order):
+            before[name] += [path for other in in_order[:place] for path in found[other].paths]
+    for name, session in found.items():
+        yield session._replace(before=tuple(before[name]))
+
+
+def _ids(paths: Iterable[Path]) -> Iterator[str]:
+    for path in paths:
+        for line in lines(path, Problems()):
+            yield text(parse(line, path, Problems()) or {}, "uuid")
+
+
+def _agent_types(paths: Iterable[Path]) -> dict[str, str]:
+    """Return the types of sub-agents by their ids, which files beside their transcripts say."""
+    types: dict[str, str] = {}
+    for path in paths:
+        if path.name.startswith(_AGENT):
+            agent = path.name.partition(".")[0].removeprefix(_AGENT)
+            with suppress(OSError, ValueError, RecursionError):
+                said = json_text.load(path.with_name(f"{_AGENT}{agent}.meta.json").read_bytes())
+                if isinstance(said, dict) and (sort := text(said, "agentType")):
+                    types[agent] = sort
+    return types
+
+
+SOURCES = (
+    SessionSource("claude-code", ".claude", "CLAUDE_CONFIG_DIR", "projects", find=find, read=read),
+)

@@ -1,0 +1,218 @@
+"""Memory files: what agents are given by files, as notes that follow those files.
+
+A note has its file as its key: it changes with the file and goes with it. It is found by searches
+and never shown unasked, since the client that reads the file has it already.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+
+from observer.clients.payload import text
+from observer.core import json_text
+from observer.core.config import Settings, owner
+from observer.core.events import Event, Forget, Remember, kind_of
+from observer.core.filters import Filters
+from observer.core.model import Item
+from observer.core.paths import is_inside
+from observer.core.routes import import_route
+from observer.importers.jsonl import Problems
+from observer.importers.source import FoundSession, SessionSource
+from observer.observations.drafts import content_hash
+from observer.policy import Policies
+from observer.policy.apply import Exclusion
+from observer.projects import detect_place, work_tree_of
+from observer.spool.files import UnexpectedFile, open_plain
+from observer.store.reader import StoreReader
+
+NAME = "memory-files"
+TYPE = "memory-file"
+MOST_BYTES = 1 << 20
+MOST_NOTES = 100_000
+TITLE_PARTS = 3
+MOST_FILES = 500
+"""Of one work tree: no client reads more."""
+PATTERNS = (
+    # Claude Code
+    *("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/**/*.md"),
+    ".claude/projects/*/memory/*.md",
+    # Codex CLI and whoever else reads it
+    *("AGENTS.md", ".codex/AGENTS.md", ".config/opencode/AGENTS.md", ".factory/AGENTS.md"),
+    *("GEMINI.md", ".gemini/GEMINI.md", "QWEN.md", ".qwen/QWEN.md"),
+    *(".cursorrules", ".cursor/rules/**/*.mdc"),
+    # Copilot
+    *(".github/copilot-instructions.md", ".github/instructions/**/*.instructions.md"),
+    ".kiro/steering/**/*.md",
+    *(".windsurfrules", ".windsurf/rules/**/*.md", ".codeium/windsurf/memories/*.md"),
+    *(".clinerules", ".clinerules/**/*.md"),
+)
+"""Files that clients read as instructions or memories, in a work tree or in the user's home."""
+
+_KEY = "file:"
+_SLUG = re.compile(r"[^A-Za-z0-9]")
+_AUTO = re.compile(r"\.claude/projects/([^/]+)/memory/")
+
+
+def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
+    """Return the memory files in work trees and in the user's home, each once.
+
+    A link that leads out of where it is, and what the policy of a work tree excludes, are left out.
+    """
+    found: dict[Path, FoundSession] = {}
+    slugs = {_SLUG.sub("-", str(path)): str(path) for path in paths}
+    policies = Policies()
+    for path in dict.fromkeys(paths):
+        base = path if path.is_dir() else _base_of(path)
+        policy = policies.of(detect_place(str(base)))
+        if policy.problem:
+            problems.add("work tree whose policy cannot be read", base)
+            continue
+        for file in _files(path, base, problems):
+            real = file.resolve()
+            name = str(file.relative_to(base))
+            if not is_inside(str(real), str(base.resolve())):
+                problems.add("memory file that leads elsewhere", file)
+            elif not policy.excludes(f"/{name}") and real not in found:
+                auto = _AUTO.match(name)
+                home = "" if base == Path.home() else str(base)
+                folder = slugs.get(auto[1], "") if auto else home
+                stat = real.stat()
+                at_ms = stat.st_mtime_ns // 1_000_000
+                found[real] = FoundSession(str(file), (file,), folder, at_ms, at_ms, stat.st_size)
+    return list(found.values())
+
+
+def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterator[Event]:
+    """Yield the note of a file; none of an empty or an excluded one."""
+    path, home = found.paths[0], str(Path.home())
+    content = "" if Exclusion(settings.exclude).holds(found.id) else _content(path, problems)
+    if not content.strip():
+        return
+    is_auto = is_inside(found.id, f"{home}/.claude/projects")
+    is_of_person = not found.folder and not is_auto
+    below = home if is_auto else found.folder or home
+    body = Remember(
+        content=content,
+        title=_title(path, below),
+        type=TYPE,
+        key=_key(found.id),
+        scope="personal" if is_of_person else "project",
+        owner=owner(settings) if is_of_person else "",
+        metadata=json_text.dump({"file": found.id, "below": below}).decode(),
+    )
+    yield _event(body, found.last_ms, found.folder, found.id, found.fingerprint(), content)
+
+
+def changes(
+    reader: StoreReader, folders: Iterable[Path], settings: Settings, *, now_ms: int
+) -> list[Event]:
+    """Return what brings the notes of memory files up to date with the files in some folders.
+
+    Notes of a folder that is gone as a whole stay: it may be on a disk that is not there.
+    """
+    places = [folder for folder in folders if folder.is_dir()]
+    files = find(places, Problems())
+    current = {one.id: list(read(one, settings, Problems())) for one in files}
+    notes = {note.key: note for note in _notes(reader, settings)}
+    events = [
+        event
+        for name, read_now in current.items()
+        for event in read_now
+        if not _says(notes.get(_key(name)), event)
+    ]
+    kept = {_key(name) for name, read_now in current.items() if read_now}
+    below = frozenset(map(str, places))
+    gone = [note for key, note in notes.items() if key not in kept and _below(note) in below]
+    return [*events, *(_forgetting(note, now_ms) for note in gone)]
+
+
+def _notes(reader: StoreReader, settings: Settings) -> list[Item]:
+    of_all = Filters(kinds=("note",), types=(TYPE,), owner=owner(settings))
+    return [note for note in reader.recent(of_all, limit=MOST_NOTES) if note.key.startswith(_KEY)]
+
+
+def _says(note: Item | None, event: Event) -> bool:
+    """Return True if a note has what an event would give it."""
+    body = event.body
+    return (
+        isinstance(body, Remember)
+        and (note is not None)
+        and (note.content_hash == content_hash(body.content))
+    )
+
+
+def _below(note: Item) -> str:
+    return text(json_text.object_in(note.metadata), "below")
+
+
+def _forgetting(note: Item, now_ms: int) -> Event:
+    return _event(Forget(item=note.id), now_ms, _below(note), note.key, str(note.updated_ms))
+
+
+def _event(body: Remember | Forget, at_ms: int, cwd: str, *name: str) -> Event:
+    identity = "\0".join((NAME, kind_of(body), *name)).encode(errors="replace")
+    return Event(
+        id=f"import-{blake2b(identity, digest_size=16).hexdigest()}",
+        at_ms=at_ms,
+        client=NAME,
+        body=body,
+        cwd=cwd,
+        route=import_route(NAME),
+        author="system",
+    )
+
+
+def _key(path: str) -> str:
+    return _KEY + blake2b(path.encode(errors="replace"), digest_size=16).hexdigest()
+
+
+def _title(path: Path, below: str) -> str:
+    parts = path.relative_to(below).parts
+    return "/".join(parts if len(parts) <= TITLE_PARTS else parts[-2:])
+
+
+def _base_of(path: Path) -> Path:
+    """Return the folder that a single file is looked at in."""
+    return Path(work_tree_of(path.name, str(path.parent)) or path.parent)
+
+
+def _files(path: Path, base: Path, problems: Problems) -> Iterator[Path]:
+    if path != base:
+        yield path
+        return
+    try:
+        # In a folder of somebody else's making nothing is certain, not even that it ends.
+        found = list(islice(_matching(base), MOST_FILES + 1))
+    except OSError as error:
+        problems.add(f"unreadable folder ({error.strerror})", base)
+        return
+    if len(found) > MOST_FILES:
+        problems.add(f"memory files beyond {MOST_FILES}", base)
+    yield from found[:MOST_FILES]
+
+
+def _matching(base: Path) -> Iterator[Path]:
+    for pattern in PATTERNS:
+        yield from (file for file in sorted(base.glob(pattern)) if file.is_file())
+
+
+def _content(path: Path, problems: Problems) -> str:
+    try:
+        handle, status = open_plain(path.resolve())
+        with os.fdopen(handle, "rb") as file:
+            if status.st_size <= MOST_BYTES:
+                return file.read(MOST_BYTES).decode("utf-8-sig", "replace")
+        problems.add("memory file larger than 1 MB", path)
+    except (OSError, UnexpectedFile) as error:
+        problems.add(f"unreadable file ({error})", path)
+    return ""
+
+
+SOURCES = (
+    SessionSource(NAME, "", "", ".", find=find, read=read, inside=(".",), is_of_sessions=False),
+)

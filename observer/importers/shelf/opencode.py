@@ -1,0 +1,256 @@
+"""OpenCode and Kilo, its fork: one database each, with the tables session, message and part.
+
+The format is the clients' own and undocumented; seen in OpenCode 1.18.33 and Kilo 7.7.7. Older
+versions kept a file for each message, see below; what a database has taken over of them
+is read from there. A sub-agent has a session of its own.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from observer.clients.envelope import Json, Object
+from observer.clients.payload import inner, number, rows, text
+from observer.core.clock import LAST_MS
+from observer.importers.database import Database, opened
+from observer.importers.jsonl import Problems, files_below, read_object
+from observer.importers.records import HookCall, RecordCalls, read_session
+from observer.importers.source import FoundSession, SessionSource
+
+_ENDING = ".db"
+
+
+def _find(client: str, paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
+    databases = (
+        file
+        for path in paths
+        for file in files_below(path, (_ENDING,))
+        if (file == path and not _is_text(file)) or file.name == f"{client}{_ENDING}"
+    )
+    found = {one.id: one for file in databases for one in _sessions(file, problems)}
+    for file in (each for path in paths for each in _files(path)):
+        row = _session_in(file, problems)
+        one = _session(row, file, file.stat().st_size, problems)
+        if one and one.id not in found:
+            found[one.id] = one
+    return list(found.values())
+
+
+def _sessions(path: Path, problems: Problems) -> Iterator[FoundSession]:
+    with opened(path, problems) as database:
+        found = list(database.rows("session")) if database else []
+    if not found:
+        problems.add("file without a session", path)
+    size_bytes = path.stat().st_size // max(len(found), 1)
+    sessions = (_session(row, path, size_bytes, problems) for row in found)
+    yield from filter(None, sessions)
+
+
+def _session(row: Object, path: Path, size_bytes: int, problems: Problems) -> FoundSession | None:
+    begun_ms, changed_ms = _time(row, "time_created"), _time(row, "time_updated")
+    name = text(row, "id")
+    if begun_ms is None or changed_ms is None or not name:
+        problems.add("session without an id or a time", path)
+        return None
+    folder, last = text(row, "directory"), max(begun_ms, changed_ms)
+    one = FoundSession(name, (path,), folder, begun_ms, last, size_bytes)
+    return one._replace(state=f"{changed_ms}")
+
+
+def _time(row: Object, name: str) -> int | None:
+    at_ms = number(row, name)
+    return at_ms if at_ms is not None and 0 <= at_ms <= LAST_MS else None
+
+
+class _Calls(RecordCalls):
+    """The calls of the plugin; a record is a message with its parts."""
+
+    start, end = "session.created", "dispose"
+
+    def __init__(self, found: FoundSession, problems: Problems) -> None:
+        super().__init__(found, problems)
+        self._parent = ""
+        self._begun_ms = found.first_ms
+
+    def records(self, path: Path, problems: Problems) -> Iterator[Object]:
+        if _is_text(path):
+            self._parent = text(_session_in(path, problems), "parent_id")
+            for said, parts in _messages(path, problems):
+                at: Json = inner(said, "time").get("created")
+                yield {"at": at, "message": dict(said), "parts": parts}
+            return
+        with opened(path, problems) as database:
+            if database is not None:
+                yield from self._rows(database)
+
+    def _rows(self, database: Database) -> Iterator[Object]:
+        for session in database.rows("session", id=self.session):
+            self._parent = text(session, "parent_id")
+        parts: dict[str, list[Json]] = defaultdict(list)
+        for row in database.rows("part", session_id=self.session):
+            part: dict[str, Json] = {**inner(row, "data"), "id": row.get("id")}
+            parts[text(row, "message_id")].append(part)
+        found = database.rows("message", session_id=self.session)
+        for row in sorted(
+            found, key=lambda row: (_time(row, "time_created") or 0, text(row, "id"))
+        ):
+            name = text(row, "id")
+            said: dict[str, Json] = {**inner(row, "data"), "id": name}
+            yield {"at": row.get("time_created"), "message": said, "parts": parts[name]}
+
+    def time_of(self, record: Object) -> int | None:
+        return _time(record, "at")
+
+    def model_of(self, record: Object) -> str:
+        return text(inner(record, "message"), "modelID")
+
+    def payload(self, event: str, fields: Object) -> dict[str, Json]:
+        properties: dict[str, Json] = {"sessionID": self.session}
+        if event == self.start:
+            properties["info"] = {"id": self.session, "parentID": self._parent}
+        common: dict[str, Json] = {"type": event, "properties": properties}
+        return {**common, "directory": self.folder, **fields}
+
+    def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
+        message, parts = inner(record, "message"), list(rows(record, "parts"))
+        created_ms = _time(inner(message, "time"), "created")
+        if created_ms is not None and created_ms < self._begun_ms:
+            return  # a copy, in a session that was forked from another
+        if text(message, "role") == "user":
+            if any(text(part, "type") in {"text", "file"} for part in parts):
+                yield from self._asked(at_ms, message, parts)
+            return
+        for part in parts:
+            if text(part, "type") == "tool":
+                yield from self._done(at_ms, part)
+        done_ms = _time(inner(message, "time"), "completed") or at_ms
+        yield from self._said_in(done_ms, message, parts)
+
+    def _asked(self, at_ms: int, message: Object, parts: list[Object]) -> Iterator[HookCall]:
+        yield from self.stopped()
+        given: Object = {"sessionID": self.session, "agent": message.get("agent")}
+        output: Object = {"message": dict(message), "parts": [dict(part) for part in parts]}
+        fields: Object = {"input": dict(given), "output": dict(output), "parentID": self._parent}
+        yield self.call(at_ms, "chat.message", fields, text(message, "id"))
+
+    def _done(self, at_ms: int, part: Object) -> Iterator[HookCall]:
+        state, call = inner(part, "state"), text(part, "callID")
+        ended_ms = _time(inner(state, "time"), "end") or at_ms
+        if text(state, "status") == "error":
+            failed: Json = {"sessionID": self.session, "part": dict(part)}
+            yield self.call(ended_ms, "tool.error", {"properties": failed}, call)
+        elif text(state, "status") == "completed":
+            given: dict[str, Json] = {"tool": part.get("tool"), "sessionID": self.session}
+            given |= {"callID": call, "args": dict(inner(state, "input"))}
+            output = {name: state.get(name) for name in ("title", "output", "metadata")}
+            fields: Object = {"input": given, "output": output}
+            yield self.call(ended_ms, "tool.execute.after", fields, call)
+
+    def _said_in(self, at_ms: int, message: Object, parts: list[Object]) -> Iterator[HookCall]:
+        """Yield an error or a summary; what is said otherwise may be the turn's reply."""
+        key = text(message, "id")
+        words = [text(part, "text") for part in parts if text(part, "type") == "text"]
+        if error := inner(message, "error"):
+            properties: Json = {"sessionID": self.session, "error": dict(error)}
+            yield self.call(at_ms, "session.error", {"properties": properties}, key)
+        if message.get("summary") is True:
+            yield self.call(at_ms, "session.compacted", {"text": "\n".join(words[-1:])}, key)
+        elif not self._parent:
+            self.say(at_ms, "\n".join(words[-1:]), key)
+            self.spend(key, _spent(inner(message, "tokens")))
+
+    def reply(self, words: str, usage: Object) -> tuple[str, Object]:
+        return "session.idle", {"text": words, "usage": dict(usage)}
+
+
+def _spent(tokens: Object) -> dict[str, int]:
+    cache = inner(tokens, "cache")
+    return {
+        "input": number(tokens, "input") or 0,
+        "output": (number(tokens, "output") or 0) + (number(tokens, "reasoning") or 0),
+        "cache_read": number(cache, "read") or 0,
+        "cache_write": number(cache, "write") or 0,
+    }
+
+
+# --- before there was a database: a file for each session, message and part below `storage` -------
+#
+#     storage/session/PROJECT/SESSION.json
+#     storage/message/SESSION/MESSAGE.json
+#     storage/part/MESSAGE/PART.json
+#
+# What `opencode export` prints is one file with all of it: `info`, and `messages` with their parts.
+# The format is the client's own and undocumented; read as others have described it.
+
+ENDING = ".json"
+_SESSIONS = ("storage/session/*/*.json", "session/*/*.json")
+
+
+def _files(path: Path) -> Iterator[Path]:
+    """Yield a file of a session, or those below the client's folder or its `storage`.
+
+    Exported sessions lie in whatever folder, under whatever name.
+    """
+    if _is_text(path):
+        yield path
+    for file in sorted(path.glob(f"*{ENDING}")):
+        whole = read_object(file, Problems()) or {}
+        if "info" in whole and "messages" in whole:
+            yield file
+    for pattern in _SESSIONS:
+        yield from sorted(path.glob(pattern))
+
+
+def _is_text(path: Path) -> bool:
+    """Return True for a file of JSON, not a database."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(64).lstrip().startswith(b"{")
+
+
+def _session_in(path: Path, problems: Problems) -> dict[str, Json]:
+    """Return a session as a row of the database would have it."""
+    whole: Object = read_object(path, problems) or {}
+    found = inner(whole, "info") or whole
+    times = inner(found, "time")
+    return {
+        "id": text(found, "id"),
+        "parent_id": found.get("parentID"),
+        "directory": found.get("directory"),
+        "time_created": (created := times.get("created", found.get("createdAt"))),
+        "time_updated": times.get("updated", found.get("updatedAt", created)),
+    }
+
+
+def _messages(path: Path, problems: Problems) -> Iterator[tuple[Object, list[Json]]]:
+    """Yield the messages of a session, each with its parts in order."""
+    whole: Object = read_object(path, Problems()) or {}
+    if "info" in whole:
+        for one in rows(whole, "messages"):
+            yield inner(one, "info"), [dict(part) for part in rows(one, "parts")]
+        return
+    storage = path.parents[2]
+    for file in sorted(storage.glob(f"message/{path.stem}/*{ENDING}")):
+        if message := read_object(file, problems):
+            parts = sorted(storage.glob(f"part/{file.stem}/*{ENDING}"))
+            known = (read_object(part, problems) for part in parts)
+            yield {**message, "id": file.stem}, [part for part in known if part]
+
+
+def _source(client: str) -> SessionSource:
+    """Return the importer of a client of this family."""
+    return SessionSource(
+        client,
+        ".local/share",
+        "XDG_DATA_HOME",
+        client,
+        find=partial(_find, client),
+        read=partial(read_session, client, _Calls),
+    )
+
+
+SOURCES = (_source("opencode"), _source("kilo"))

@@ -1,0 +1,548 @@
+"""Stores of other memories: what they have noted of sessions, and their notes.
+
+What mem0, agentmemory, engram, beads and memex keep becomes notes under its own ids. Where a store
+names a project without its folder, it is the project of that name here, if there is exactly one.
+What was deleted in the other memory meanwhile stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from msgspec.structs import replace
+
+from observer.clients.envelope import Json, Object
+from observer.clients.payload import inner, joined, parsed, rows, text, words
+from observer.core import json_text
+from observer.core.config import Settings, owner
+from observer.core.errors import BadInput
+from observer.core.events import Custom, Event, Layer, Prompt, Remember
+from observer.core.json_text import dump
+from observer.core.model import KNOWLEDGE_TYPES
+from observer.core.text import distinct
+from observer.importers.database import Database, files_of, opened
+from observer.importers.jsonl import Problems, lines, parse
+from observer.importers.jsonl import opened as opened_file
+from observer.importers.source import FoundSession, SessionSource
+from observer.importers.words import Origin, event_of, files_matching, moment_ms
+from observer.observations.note_reducer import METADATA_CHARS
+from observer.redaction.redact import redact_text
+from observer.search.owners import AGENT, check_owner
+from observer.search.owners import owner as owner_named
+from observer.spool.files import UnexpectedFile
+
+MOST_BYTES = 256 << 20
+_SQLITE = b"SQLite format 3\0"
+
+
+class Kept(NamedTuple):
+    """A memory as another program keeps it; `project` is its folder or its name, if it has one.
+
+    `owner` is whose it is, where it says so; `metadata` is a JSON object as text.
+    """
+
+    key: str
+    content: str
+    at_ms: int
+    title: str = ""
+    type: str = "fact"
+    tags: tuple[str, ...] = ()
+    project: str = ""
+    owner: str = ""
+    metadata: str = ""
+
+
+_Reader = Callable[[Path, Problems], Iterator[Kept]]
+
+
+def mem0(path: Path, problems: Problems) -> Iterator[Kept]:
+    """Yield the memories and relations of an export, or of mem0's history, which has no users.
+
+    Each has the time at which it was made, and comes once more with that of its last change.
+    Deleted ones are left out.
+    """
+    if _is_database(path):
+        current: dict[str, Object] = {}
+        with opened(path, problems) as database:
+            for row in database.rows("history") if database else ():
+                first = current.get(text(row, "memory_id"), row)
+                begun = {"created_at": first.get("created_at")} if first is not row else {}
+                current[text(row, "memory_id")] = {**row, **begun}
+        living: list[Object] = [
+            {**last, "id": name, "memory": text(last, "new_memory")}
+            for name, last in current.items()
+            if text(last, "event") != "DELETE" and not last.get("is_deleted")
+        ]
+        if not all(text(row, "user_id", "agent_id") for row in living):
+            problems.add("history that does not say whose memories they are: now yours", path)
+        related: Iterable[Object] = ()
+    else:
+        living = [_payload(row) for row in _listed(path, problems, "results", "memories")]
+        related = _relations(path, living)
+    for given in (*living, *related):
+        yield from _of_owner(given, path, problems)
+
+
+_HELD = frozenset((
+    "id", "memory", "data", "text", "content", "hash", "created_at", "updated_at", "user_id",
+    "agent_id", "categories", "metadata", "payload", "vector", "embedding", "score", "type",
+    "memory_id", "old_memory", "new_memory", "event", "is_deleted",
+))  # fmt: skip
+"""What a memory says in fields of its own; all else is metadata."""
+
+
+def _payload(row: Object) -> Object:
+    """Return a memory as mem0 returns it, of a row of one of its vector stores too."""
+    if text(row, "memory", "content", "text"):
+        return row
+    metadata = inner(row, "metadata")
+    payload = inner(row, "payload") or metadata
+    return {**row, **payload, "metadata": None if payload is metadata else dict(metadata)}
+
+
+def _relations(path: Path, living: Sequence[Object]) -> Iterator[Object]:
+    """Yield the relations of an export as memories: of its only owner, if they name none.
+
+    One without a time has that of the first memory.
+    """
+    owners = {(text(row, "user_id"), text(row, "agent_id")) for row in living}
+    user, agent = owners.pop() if len(owners) == 1 else ("", "")
+    times = sorted(filter(None, (text(row, "created_at") for row in living)))
+    known = {"user_id": user, "agent_id": agent, "created_at": times[0] if times else None}
+    for row in _listed(path, Problems(), "relations"):
+        said = {name: text(row, name) for name in ("source", "relationship")}
+        said["target"] = text(row, "target", "destination")
+        if all(said.values()):
+            whole = " ".join(said.values())
+            yield {**known, **row, "id": whole, "memory": whole, "type": "relation", **said}
+
+
+def _of_owner(row: Object, path: Path, problems: Problems) -> Iterator[Kept]:
+    """Yield a memory of mem0 as its owner's: as it was made, and as it was changed last."""
+    user, agent = text(row, "user_id"), text(row, "agent_id")
+    whose = owner_named(user, agent, otherwise="")
+    try:
+        if whose.key:
+            check_owner(whose.key)
+        tags = (*words(row, "categories"), *whose.tags)
+    except BadInput as error:
+        problems.add(f"memory that is left out, since {error.message}", path)
+        return
+    other = {name: value for name, value in row.items() if name not in _HELD}
+    said = {AGENT: whose.agent} if whose.agent else {}
+    metadata = _metadata({**other, **inner(row, "metadata"), **said})
+    if metadata is None:
+        problems.add("metadata that is too long, or holds a secret, and is left out", path)
+        metadata = _metadata(said) or ""
+    key, content = text(row, "id"), text(row, "memory", "data", "content", "text")
+    times = {moment_ms(row.get(name)) for name in ("created_at", "updated_at")}
+    for at_ms in sorted(filter(None, times)) if key and content.strip() else ():
+        kind = text(row, "type") or "fact"
+        yield Kept(key, content, at_ms, "", kind, tags, owner=whose.key, metadata=metadata)
+
+
+def _metadata(given: Object) -> str | None:
+    """Return metadata as it is kept; None for what cannot be."""
+    filled = {name: value for name, value in given.items() if value is not None}
+    kept = dump(filled).decode() if filled else ""
+    return kept if len(kept) <= METADATA_CHARS and redact_text(kept) == kept else None
+
+
+def agentmemory(path: Path, problems: Problems) -> Iterator[Kept]:
+    """Yield the newest versions of memories, of agentmemory's local file or of an export."""
+    for row in _listed(path, problems, "memories", "mem:memories"):
+        if row.get("isLatest") is not False:
+            tags, said = words(row, "concepts"), text(row, "content")
+            title, kind = text(row, "title"), text(row, "type")
+            named = title if title != said else ""
+            project = text(row, "project")
+            yield from _kept(
+                text(row, "id"), said, row, title=named, type=kind, tags=tags, project=project
+            )
+
+
+def engram(path: Path, problems: Problems) -> Iterator[Kept]:
+    """Yield the observations of engram's database, those of a topic under that."""
+    with opened(path, problems) as database:
+        if database is None:
+            return
+        sessions = {text(row, "id"): text(row, "directory") for row in database.rows("sessions")}
+        for row in database.rows("observations"):
+            if not row.get("deleted_at"):
+                folder = sessions.get(text(row, "session_id"), "") or text(row, "project")
+                yield from _kept(
+                    text(row, "topic_key", "sync_id", "id"),
+                    text(row, "content"),
+                    row,
+                    title=text(row, "title"),
+                    type=text(row, "type"),
+                    project=folder,
+                )
+
+
+def beads(path: Path, problems: Problems) -> Iterator[Kept]:
+    """Yield the issues of a project."""
+    for line in lines(path, problems):
+        row = parse(line, path, problems) or {}
+        if text(row, "status") == "tombstone" or not text(row, "id"):
+            continue
+        state = " ".join(filter(None, (text(row, "status"), text(row, "close_reason"))))
+        links = (
+            f"{text(each, 'type')} {text(each, 'depends_on_id')}"
+            for each in rows(row, "dependencies")
+        )
+        said = joined(
+            f"{text(row, 'id')}: {text(row, 'title')} ({state})",
+            *(
+                text(row, name)
+                for name in ("description", "design", "acceptance_criteria", "notes")
+            ),
+            *links,
+            *(f"{text(one, 'author')}: {text(one, 'text')}" for one in rows(row, "comments")),
+        )
+        yield from _kept(
+            text(row, "id"),
+            said,
+            row,
+            title=text(row, "title"),
+            type="issue",
+            tags=(text(row, "issue_type"), *words(row, "labels")),
+            project=str(path.absolute().parent.parent),
+        )
+
+
+def _kept(  # noqa: PLR0913 - the fields of a memory, each named
+    key: str,
+    content: str,
+    row: Object,
+    *,
+    title: str = "",
+    type: str = "",  # noqa: A002 - as the field
+    tags: tuple[str, ...] = (),
+    project: str = "",
+) -> Iterator[Kept]:
+    """Yield a memory with the time of its last change; none without words or a time."""
+    names = ("updated_at", "updatedAt", "created_at", "createdAt")
+    times = (moment_ms(row.get(name)) for name in names)
+    at_ms = next((at_ms for at_ms in times if at_ms is not None), None)
+    if key and content.strip() and at_ms is not None:
+        some = tuple(filter(None, tags))
+        yield Kept(key, content, at_ms, title, type or "fact", some, project)
+
+
+def _listed(path: Path, problems: Problems, *names: str) -> list[Object]:
+    """Return the objects of a JSON file: of its list, or of the first of these fields."""
+    try:
+        with opened_file(path) as file:
+            data = file.read(MOST_BYTES + 1)
+        value = parsed(data.decode("utf-8", "replace")) if len(data) <= MOST_BYTES else None
+    except (OSError, EOFError, UnexpectedFile, RecursionError) as error:
+        problems.add(f"unreadable file ({error})", path)
+        return []
+    whole = value if isinstance(value, dict) else {"": value}
+    for name in (*names, ""):
+        if isinstance(whole.get(name), list):
+            return list(rows(whole, name))
+        if found := inner(whole, name):
+            return [one for one in found.values() if isinstance(one, dict)]
+    problems.add("file without memories", path)
+    return []
+
+
+def _is_database(path: Path) -> bool:
+    try:
+        with opened_file(path) as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except (OSError, EOFError, UnexpectedFile):
+        return False
+
+
+def _find(
+    reader: _Reader, pattern: str, paths: Sequence[Path], problems: Problems
+) -> list[FoundSession]:
+    """Return what stores have, by project."""
+    found = []
+    for path in dict.fromkeys(file for one in paths for file in files_matching(one, pattern)):
+        times: dict[str, list[int]] = {}
+        for one in reader(path, problems):
+            times.setdefault(one.project, []).append(one.at_ms)
+        for project, at in times.items():
+            files, size = files_of(path), path.stat().st_size
+            found.append(FoundSession(f"{path}#{project}", files, project, min(at), max(at), size))
+    return found
+
+
+def _read(
+    name: str, reader: _Reader, found: FoundSession, settings: Settings, _: Problems
+) -> Iterator[Event]:
+    cwd = found.folder if found.folder.startswith("/") else ""
+    for one in reader(found.paths[0], Problems()):
+        if found.id == f"{found.paths[0]}#{one.project}":
+            body = Remember(
+                content=one.content,
+                title=one.title,
+                type=one.type,
+                key=f"{name}:{one.key}",
+                scope="project" if one.project else "personal",
+                owner="" if one.project else one.owner or owner(settings),
+                tags=one.tags,
+                metadata=one.metadata,
+            )
+            yield event_of(Origin(name, cwd=cwd), body, one.at_ms, one.key)
+
+
+def _source(
+    name: str,
+    place: tuple[str, str, str],
+    reader: _Reader,
+    *,
+    pattern: str = "*.json",
+    inside: tuple[str, ...] = (),
+) -> SessionSource:
+    return SessionSource(
+        name,
+        *place,
+        find=partial(_find, reader, pattern),
+        read=partial(_read, name, reader),
+        inside=inside,
+        is_of_sessions=False,
+    )
+
+
+_NOTE_STORES = (
+    _source("mem0", (".mem0", "MEM0_DIR", "history.db"), mem0),
+    _source("agentmemory", (".agentmemory", "", "standalone.json"), agentmemory),
+    _source("engram", (".engram", "ENGRAM_DATA_DIR", "engram.db"), engram),
+    _source("beads", (".beads", "", "issues.jsonl"), beads, pattern="*.jsonl", inside=(".beads",)),
+)
+
+
+# --- memex ----------------------------------------------------------------------------------------
+#
+# The notes of its database, or of a backup of it, become notes under their own ids. Seen in its
+# schema of 2026. Notes of other programs that it only reads (`external`) are left out, since their
+# files belong elsewhere. A rule waits for a person, approved there or not: whoever can write a file
+# must not make rules by it.
+
+MEMEX = "memex"
+_LAYERS = ("past", "state", "rule")
+
+
+def _find_memex(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
+    """Return the databases that have notes."""
+    found = []
+    for path in dict.fromkeys(file for one in paths for file in files_matching(one, "*.db")):
+        times = [at_ms for _, at_ms in _notes(path, problems)]
+        if times:
+            size = path.stat().st_size
+            found.append(FoundSession(str(path), files_of(path), "", min(times), max(times), size))
+    return found
+
+
+def _read_memex(found: FoundSession, settings: Settings, problems: Problems) -> Iterator[Event]:
+    """Yield the notes of a database, as they are there now."""
+    for row, at_ms in _notes(found.paths[0], problems):
+        layer = text(row, "layer")
+        body = Remember(
+            content=text(row, "content"),
+            title=text(row, "title"),
+            type="rule" if layer == "rule" else "fact",
+            key=f"{MEMEX}:{row.get('id')}",
+            category=text(row, "category"),
+            scope="personal",
+            owner=owner(settings),
+            layer=cast("Layer", layer),
+            tags=words({"tags": parsed(text(row, "tags"))}, "tags"),
+            confidence=None,
+            metadata=json_text.dump({"source": text(row, "source")}).decode(),
+        )
+        made = event_of(Origin(MEMEX), body, at_ms, str(row.get("id")), body.title, body.metadata)
+        is_persons = text(row, "author") == "person" and layer != "rule"
+        yield replace(made, author="person") if is_persons else made
+
+
+def _notes(path: Path, problems: Problems) -> Iterator[tuple[Object, int]]:
+    """Yield the notes with the time when each was written."""
+    with opened(path, problems) as database:
+        for row in database.rows("notes") if database else ():
+            times = (moment_ms(row.get(name)) for name in ("authored_at", "created_at"))
+            at_ms = next(filter(None, times), None)
+            if at_ms is None:
+                problems.add("note without a time", path)
+            elif text(row, "layer") in _LAYERS and text(row, "content").strip():
+                yield row, at_ms
+
+
+_MEMEX = SessionSource(
+    MEMEX, ".memex", "", "memex.db", find=_find_memex, read=_read_memex, is_of_sessions=False
+)
+
+
+# --- claude-mem and kiro-memory -------------------------------------------------------------------
+#
+# Databases of prompts, observations and summaries of sessions. Seen in claude-mem 13.25.3 and
+# kiro-memory 3.1.1, whose tables are alike.
+
+_FILES = 50
+_ANSWERS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
+
+
+class _Tables(NamedTuple):
+    """What a program calls its tables, and which client its sessions are of."""
+
+    sessions: str
+    prompts: str
+    summaries: str
+    clients: Mapping[str, str]
+
+
+_TABLES = {
+    "claude-mem": _Tables(
+        "sdk_sessions",
+        "user_prompts",
+        "session_summaries",
+        {"": "claude-code", "claude": "claude-code", "cursor": "cursor", "codex": "codex"},
+    ),
+    "kiro-memory": _Tables("sessions", "prompts", "summaries", {}),
+}
+
+
+class _Sessions:
+    """The sessions of a database, by the names that its other tables call them by."""
+
+    def __init__(self, name: str, database: Database) -> None:
+        self._name = name
+        clients = _TABLES[name].clients
+        self._known: dict[str, tuple[str, str, str]] = {}
+        for row in database.rows(_TABLES[name].sessions):
+            client = clients.get(text(row, "platform_source"), name)
+            known = (client, text(row, "content_session_id"), text(row, "project"))
+            for called in (text(row, "content_session_id"), text(row, "memory_session_id")):
+                self._known[called] = known
+
+    def origin(self, row: Object, cwd: str) -> Origin:
+        """Return where a row is from."""
+        client, session, _ = self._known.get(_session(row), (self._name, _session(row), ""))
+        return Origin(self._name, client, session, cwd)
+
+    def project(self, row: Object) -> str:
+        """Return the name of the project of a row."""
+        return text(row, "project") or self._known.get(_session(row), ("", "", ""))[2]
+
+
+def _session(row: Object) -> str:
+    return text(row, "content_session_id", "memory_session_id", "session_id")
+
+
+def _find_tables(name: str, paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
+    """Return what databases have, by project."""
+    found = []
+    for path in dict.fromkeys(paths):
+        times: dict[str, list[int]] = {}
+        for project, event in _events(name, path, problems, cwd=""):
+            times.setdefault(project, []).append(event.at_ms)
+        size = path.stat().st_size if path.is_file() else 0
+        for project, at in times.items():
+            files = files_of(path)
+            called = f"{path}#{project}"
+            found.append(FoundSession(called, files, project, min(at), max(at), size))
+    return found
+
+
+def _read_tables(
+    name: str, found: FoundSession, _: Settings, _problems: Problems
+) -> Iterator[Event]:
+    cwd = found.folder if found.folder.startswith("/") else ""
+    for project, event in _events(name, found.paths[0], Problems(), cwd=cwd):
+        if found.id == f"{found.paths[0]}#{project}":
+            yield event
+
+
+def _events(name: str, path: Path, problems: Problems, *, cwd: str) -> Iterator[tuple[str, Event]]:
+    """Yield events with the names of their projects."""
+    with opened(path, problems) as database:
+        if database is None:
+            return
+        sessions = _Sessions(name, database)
+        tables = {
+            _TABLES[name].prompts: _prompt,
+            "observations": _observation,
+            _TABLES[name].summaries: _summary,
+        }
+        for table, body_of in tables.items():
+            for row in database.rows(table):
+                at_ms = moment_ms(row.get("created_at_epoch")) or moment_ms(row.get("created_at"))
+                body = body_of(row)
+                if at_ms is None:
+                    problems.add(f"row of {table} without a time", path)
+                elif body is not None:
+                    origin = sessions.origin(row, cwd)
+                    yield sessions.project(row), event_of(origin, body, at_ms)
+
+
+def _prompt(row: Object) -> Prompt | None:
+    said = text(row, "prompt_text")
+    return Prompt(text=said) if said.strip() else None
+
+
+def _observation(row: Object) -> Custom | Remember | None:
+    """Return what was observed; knowledge that somebody entered on purpose is a note."""
+    kind, title = text(row, "type"), text(row, "title")
+    facts = _json(text(row, "facts"))
+    said = [text(row, "subtitle"), text(row, "narrative", "text")]
+    if isinstance(facts, dict):
+        said += [f"{key}: {value}" for key, value in facts.items() if key != "knowledgeType"]
+    elif isinstance(facts, list):
+        said += [f"- {fact}" for fact in facts if isinstance(fact, str)]
+    words = joined(*said)
+    if isinstance(facts, dict) and facts.get("knowledgeType") in KNOWLEDGE_TYPES:
+        return Remember(
+            content=words or title, title=title, type=kind, tags=_parted(row, "concepts")
+        )
+    files = distinct((*_parted(row, "files_modified"), *_parted(row, "files_read")), _FILES)
+    whole = joined(title, words)
+    return Custom(name=kind or "observation", text=whole, files=files) if whole else None
+
+
+def _summary(row: Object) -> Custom | None:
+    said = ((name, text(row, name)) for name in _ANSWERS)
+    words = "\n".join(f"{name.replace('_', ' ')}: {answer}" for name, answer in said if answer)
+    return Custom(name="session-summary", text=words) if words else None
+
+
+def _parted(row: Object, name: str) -> tuple[str, ...]:
+    """Return a list that is JSON in claude-mem, and parted by commas in kiro-memory."""
+    given = text(row, name)
+    value = _json(given) if given.startswith("[") else given.split(",")
+    parts = value if isinstance(value, list) else []
+    return tuple(part.strip() for part in parts if isinstance(part, str) and part.strip())
+
+
+def _json(given: str) -> Json:
+    try:
+        return parsed(given) if given else None
+    except RecursionError:
+        return None
+
+
+def _tables_of(name: str, folder: str, variable: str, file: str) -> SessionSource:
+    return SessionSource(
+        name,
+        folder,
+        variable,
+        file,
+        find=partial(_find_tables, name),
+        read=partial(_read_tables, name),
+        is_of_sessions=False,
+    )
+
+
+SOURCES = (
+    *_NOTE_STORES,
+    _MEMEX,
+    _tables_of("claude-mem", ".claude-mem", "CLAUDE_MEM_DATA_DIR", "claude-mem.db"),
+    _tables_of("kiro-memory", ".kiro-memory", "KIRO_MEMORY_DATA_DIR", "kiro-memory.db"),
+)

@@ -1,0 +1,93 @@
+"""Pi: `~/.pi/agent/sessions/*/*.jsonl`, one file a session.
+
+The client describes the format; seen in version 0.74.2. A session that was forked from another
+begins with copies of its records, which are older than itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+
+from observer.clients.envelope import Json, Object
+from observer.clients.payload import inner, number, rows, text
+from observer.importers.jsonl import Problems, time_of
+from observer.importers.records import (
+    HookCall,
+    Opening,
+    RecordCalls,
+    find_sessions,
+    read_session,
+    words_of,
+)
+from observer.importers.source import FoundSession, SessionSource
+
+_COUNTS = {
+    "input": "input",
+    "output": "output",
+    "cache_read": "cacheRead",
+    "cache_write": "cacheWrite",
+}
+
+
+def _opening(_: Path, found: Iterable[Object]) -> Opening | None:
+    head = next(iter(found), {})
+    session, at_ms = text(head, "id"), time_of(head)
+    if text(head, "type") != "session" or not session or at_ms is None:
+        return None
+    return Opening(session, text(head, "cwd"), at_ms)
+
+
+find = partial(find_sessions, _opening)
+
+
+class _Calls(RecordCalls):
+    start, end = "session_start", "session_shutdown"
+
+    def __init__(self, found: FoundSession, problems: Problems) -> None:
+        super().__init__(found, problems)
+        self._begun_ms = found.first_ms
+        self._given: dict[str, Object] = {}
+
+    def payload(self, event: str, fields: Object) -> dict[str, Json]:
+        given: dict[str, Json] = {"type": event, **fields}
+        return {"event": given, "cwd": self.folder, "sessionId": self.session}
+
+    def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
+        if at_ms < self._begun_ms:
+            return
+        kind, key, message = text(record, "type"), text(record, "id"), inner(record, "message")
+        role = text(message, "role")
+        if kind == "compaction":
+            yield self.call(at_ms, "session_compact", {"summary": text(record, "summary")}, key)
+        elif role == "user" and (said := words_of(message.get("content"))).strip():
+            yield from self.prompt(at_ms, said, key)
+        elif role == "assistant":
+            for part in rows(message, "content"):
+                self._given[text(part, "id")] = inner(part, "arguments")
+            self.say(at_ms, words_of(message.get("content")), key)
+            usage = inner(message, "usage")
+            self.spend(key, {name: number(usage, field) or 0 for name, field in _COUNTS.items()})
+        elif role == "toolResult":
+            call = text(message, "toolCallId")
+            fields: dict[str, Json] = {
+                "toolName": text(message, "toolName"),
+                "toolCallId": call,
+                "input": dict(self._given.pop(call, {})),
+                "content": message.get("content"),
+                "isError": message.get("isError"),
+            }
+            yield self.call(at_ms, "tool_result", fields, call)
+
+    def asked(self, words: str) -> tuple[str, Object]:
+        return "before_agent_start", {"prompt": words}
+
+    def reply(self, words: str, usage: Object) -> tuple[str, Object]:
+        return "agent_end", {"text": words, "usage": dict(usage)}
+
+
+read = partial(read_session, "pi", _Calls)
+SOURCES = (
+    SessionSource("pi", ".pi/agent", "PI_CODING_AGENT_DIR", "sessions", find=find, read=read),
+)
