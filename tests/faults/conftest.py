@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 import pytest
+from evaluation.commits import read as read_history
 
 from observer.clients.git.missing_hooks import missing_hooks
 from observer.clients.installers import install
@@ -20,7 +21,6 @@ from observer.core.errors import ObserverError
 from observer.core.events import Checkout, Commit, Edit, Event, FileWrite, Prompt, Remember
 from observer.core.paths import Home
 from observer.daemon.watching.worktree import WatchedTree
-from observer.evaluation.commits import read as read_history
 from observer.git.status import uncommitted_paths
 from observer.importers.git import commits
 from observer.index import Index
