@@ -26,7 +26,7 @@ from observer.spool.files import replace
 from observer.spool.spool import Spool
 from observer.store.interface import Store
 
-LOOK_S = 5.0
+LOOK_S = 30.0
 """How often the work trees are looked at."""
 SETTLED_S = 10.0
 """A HEAD that stands still for so long has been reported, if its hooks run: their reports say whose
@@ -74,7 +74,7 @@ class HeadWorker(Worker):
             self._news.clear()
             await self._attempt_in_thread("commits", self.look)
             await asyncio.sleep(1)
-            await heard(self._news, within_s=LOOK_S)
+            await heard(self._news, within_s=self._settled_s if self._moved else LOOK_S)
 
     def look(self) -> None:
         """Record what was committed where HEAD has moved and stands still again.

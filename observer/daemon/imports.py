@@ -15,11 +15,10 @@ from observer.core.errors import ObserverError
 from observer.core.paths import Home
 from observer.core.value import decode_json
 from observer.daemon.health import Health
-from observer.daemon.worker import Worker
+from observer.daemon.worker import Worker, heard
 
-LOOK_EVERY_S = 2.0
-RETRY_S = 60.0
-"""A process that failed is started again after so long."""
+LOOK_S = 60.0
+"""How often it is looked for an import, and a process that failed is started again."""
 _LEAVE_S = 5.0
 _COMPLAINT_BYTES = 4096
 
@@ -46,9 +45,13 @@ class ImportWorker(Worker):
     async def run(self) -> None:
         """Start the process whenever it is needed, until cancelled."""
         while True:
+            self._news.clear()
             is_needed = self._follows or self._home.importing.exists()
             is_fine = not is_needed or await self._attempt("import", self._work)
-            await asyncio.sleep(LOOK_EVERY_S if is_fine else RETRY_S)
+            if is_fine:
+                await heard(self._news, within_s=LOOK_S)
+            else:
+                await asyncio.sleep(LOOK_S)
 
     async def _work(self) -> None:
         """Run the process until it ends.

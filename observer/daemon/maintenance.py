@@ -31,7 +31,7 @@ from observer.store.tombstones import Tombstones
 
 log = logging.getLogger(__name__)
 
-LOOK_EVERY_S = 5.0
+LOOK_EVERY_S = 30.0
 
 
 class MaintenanceWorker(Worker):

@@ -19,7 +19,7 @@ from observer.notes.values import Record
 from observer.spool.spool import Spool
 from observer.store.interface import Store
 
-LOOK_EVERY_S = 15.0
+LOOK_EVERY_S = 30.0
 
 
 class MemoryFileWorker(Worker):

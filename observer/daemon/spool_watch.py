@@ -1,47 +1,49 @@
-"""Wakes the daemon when something was spooled: by inotify, or by polling without it."""
+"""Wakes the daemon when something was put into its home: by the kernel, else by polling."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
 from observer.daemon.health import Health
-from observer.daemon.watching.inotify import InotifyWatch, WatchLimitReached, WatchLost
+from observer.daemon.watching.inotify import Call, WatchLimitReached, WatchLost, watch_folders
 
-STEP_MS = 20
-"""The watcher collects reported changes this often; the price of its portability."""
-DEBOUNCE_MS = 60
-"""During a burst of events, wake at least this often."""
 POLL_S = 0.2
-WAIT_MS = 10_000
+
+Wakes = Mapping[Path, Callable[[str], None]]
+"""By folder, what is called with the name of a file that appeared there; "" for any."""
 
 
-async def watch(folders: tuple[Path, ...], wake: Callable[[], None], health: Health) -> None:
-    """Call `wake` soon after anything appeared or grew in the folders, until cancelled."""
+async def watch(wakes: Wakes, health: Health, *, growing: Collection[Path] = ()) -> None:
+    """Call what belongs to a folder soon after something was put there, until cancelled.
+
+    In the files of folders that are `growing` lines are appended, too.
+    """
     try:
-        await _follow(folders, wake)
+        await _follow(wakes, growing)
     except (WatchLost, WatchLimitReached) as error:
         health.degrade("watch", f"{error}; looking every {POLL_S:g} s instead")
     while True:
         await asyncio.sleep(POLL_S)
-        wake()
+        for wake in wakes.values():
+            wake("")
 
 
-async def _follow(folders: tuple[Path, ...], wake: Callable[[], None]) -> None:
-    over = threading.Event()
-    thread = ThreadPoolExecutor(1, thread_name_prefix="spool watch")
-    watcher = InotifyWatch(map(str, folders), step_ms=STEP_MS, often_ms=DEBOUNCE_MS)
-    wait = partial(watcher.has_news, over, wait_ms=WAIT_MS)
+async def _follow(wakes: Wakes, growing: Collection[Path]) -> None:
+    loop, call = asyncio.get_running_loop(), Call()
+    arrivals = [str(folder) for folder in wakes if folder not in growing]
+    watched = watch_folders(map(str, wakes), arrivals=arrivals, step_ms=0)
+    thread = ThreadPoolExecutor(1, thread_name_prefix="home watch")
     try:
         while True:
-            # Our own acknowledgements are no news.
-            if await asyncio.get_running_loop().run_in_executor(thread, wait):
-                wake()
+            for path in map(Path, await loop.run_in_executor(thread, partial(watched.wait, call))):
+                if path in wakes:
+                    raise WatchLost(f"{path} is gone")
+                wakes[path.parent](path.name)
     finally:
-        over.set()
-        watcher.close()
+        call.set()
+        thread.submit(watched.close)
         thread.shutdown(wait=False)

@@ -24,7 +24,7 @@ from observer.store.interface import Store, Writer
 
 log = logging.getLogger(__name__)
 
-LOOK_S = 5.0
+LOOK_S = 30.0
 """A HEAD that moved without an event is noticed within this time."""
 PAUSE_S = 1.0
 """Changes within this time are processed together."""

@@ -6,7 +6,6 @@ import logging
 import os
 import time
 from collections.abc import Iterable, Sequence
-from threading import Event
 
 from observer.core.clock import now_ms
 from observer.core.config import Settings
@@ -17,11 +16,13 @@ from observer.daemon.health import Health
 from observer.daemon.status import Watched
 from observer.daemon.watching.inotify import (
     MORE,
-    InotifyWatch,
+    Call,
+    FolderWatch,
     WatchDenied,
     WatchLimitReached,
     WatchLost,
     most_folders,
+    watch_folders,
 )
 from observer.daemon.watching.worktree import TooLarge, WatchedTree
 from observer.policy import Policies
@@ -99,7 +100,7 @@ class WatchSet:
         self._trees: dict[str, WatchedTree] = {}
         self._refused: dict[str, str] = {}
         self._known: frozenset[int | None] = frozenset({None})
-        self._inotify: InotifyWatch | None = None
+        self._inotify: FolderWatch | None = None
         self._folders: frozenset[str] = frozenset()
         self._next_refresh_s = 0.0
         self._polled: frozenset[str] = frozenset()
@@ -143,7 +144,7 @@ class WatchSet:
         """Return the time until the next refresh."""
         return max(self._next_refresh_s - time.monotonic(), 0)
 
-    def wait(self, call: Event, *, wait_s: float) -> set[str]:
+    def wait(self, call: Call, *, wait_s: float) -> set[str]:
         """Return the paths that changed, as soon as there are some; none at the end of the wait."""
         try:
             if self._inotify:
@@ -245,7 +246,7 @@ class WatchSet:
         self._folders, self._denied = folders, ""
         try:
             # Before the other is closed, so that nothing is missed between them.
-            self._inotify = InotifyWatch(folders) if folders else None
+            self._inotify = watch_folders(folders) if folders else None
         except WatchLimitReached as error:
             log.warning("%s", error)
             self._denied = f"polled once a minute: {error}" * isinstance(error, WatchDenied)

@@ -21,6 +21,7 @@ from observer.core.config import Settings
 from observer.core.errors import NotFound, StoreUnavailable
 from observer.daemon.health import Health
 from observer.daemon.status import Watched
+from observer.daemon.watching.inotify import Call
 from observer.daemon.watching.saves import PendingSaves, SaveReporter
 from observer.daemon.watching.watch_set import WatchSet
 from observer.notes.values import Record
@@ -54,7 +55,7 @@ class WatchLoop:
         call: set to begin a round at once.
     """
 
-    def __init__(self, watched: WatchSet, reporter: SaveReporter, *, call: threading.Event) -> None:
+    def __init__(self, watched: WatchSet, reporter: SaveReporter, *, call: Call) -> None:
         self._watched = watched
         self._reporter = reporter
         self._call = call
@@ -148,7 +149,7 @@ class WatchWorker:
         self._watched = WatchSet(store, settings, health)
         self._reporter = SaveReporter(store, spool, record)
         self._over = threading.Event()
-        self._call = threading.Event()
+        self._call = Call()
         self._watch = WatchLoop(self._watched, self._reporter, call=self._call)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="watch")
 
