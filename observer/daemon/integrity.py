@@ -27,7 +27,7 @@ from observer.store.sqlite.salvage import PAGE_BYTES, damaged_pages
 LOOK_EVERY_S = 5.0
 SLICE_PAGES = 512
 """2 MiB, 1 to 3 ms: a database of 1 GB is checked in 43 minutes."""
-REST_S = 60.0
+REST_S = 600.0
 """Between two checks of the whole database."""
 REPAIR_EVERY_MS = 600_000
 """A disk that damages all that is written must not be filled with repaired databases."""
