@@ -257,7 +257,7 @@ STARTERS = {
     "observer.core.child_process": "ourselves",
     "observer.cli.daemon": "ourselves",
     "observer.cli.read": "the hook whose context it shows",
-    "observer.daemon.imports": "ourselves",
+    "observer.daemon.unreported": "ourselves",
     "observer.doctor.probe": "hooks",
     "observer.doctor.terminal": "the user's shell",
     "observer.doctor.lab": "git, ourselves and ps",

@@ -30,7 +30,7 @@ PLACES = {
     "observer/daemon/index.py": "memory is given back by the library alone",
     "observer/daemon/servers.py": "whose a connection is stays open",
     "observer/daemon/watching/inotify.py": "no limit of watches is known",
-    "observer/daemon/writer.py": "the writer keeps the process's priority",
+    "observer/daemon/worker.py": "the writer keeps the process's priority",
     "observer/doctor/home_files.py": "the limit of watches is not shown",
     "observer/doctor/lab.py": "ps",
     "observer/note_files/folders.py": "no such folders",

@@ -11,10 +11,9 @@ from observer.core.config import Settings
 from observer.core.events import AnyBody, Event, Remember
 from observer.core.model import UNASSIGNED, Project
 from observer.core.paths import Home
-from observer.daemon.health import Health
 from observer.daemon.quiet import QuietNotice
 from observer.daemon.status import missing, paused, paused_text
-from observer.daemon.worker import Worker, heard
+from observer.daemon.worker import Health, Worker, heard
 from observer.git.status import uncommitted_paths
 from observer.memory.api import Memory
 from observer.observations.note_reducer import OnNote

@@ -15,10 +15,8 @@ from pathlib import Path
 from observer.core.clock import now_ms
 from observer.core.errors import StoreDamaged, StoreUnavailable
 from observer.core.paths import Home
-from observer.daemon.health import Health
 from observer.daemon.lazy_store import LazyStore
-from observer.daemon.worker import Worker
-from observer.daemon.writer import WriterThread
+from observer.daemon.worker import Health, Worker, WriterThread
 from observer.repair.losses import losses
 from observer.repair.request import request_repair
 from observer.spool.spool import Spool

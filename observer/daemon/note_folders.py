@@ -20,7 +20,6 @@ from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.errors import ConfigInvalid, NotFound, StoreUnavailable
 from observer.core.paths import Home, is_inside
-from observer.daemon.health import Health
 from observer.daemon.status import NotedFolder
 from observer.daemon.watching.inotify import (
     Call,
@@ -30,11 +29,10 @@ from observer.daemon.watching.inotify import (
     most_folders,
     watch_folders,
 )
-from observer.daemon.writer import WriterThread
+from observer.daemon.worker import Health, WriterThread
 from observer.ingest.projection import Embedder
-from observer.note_files.folders import NoteFolder, NoteFolders
+from observer.note_files.folders import IGNORE, NoteFolder, NoteFolders
 from observer.note_files.note_files import SyncReport
-from observer.note_files.places import IGNORE
 from observer.note_files.sync import FolderSync
 from observer.note_files.tree import is_note
 from observer.store.interface import Store, Writer

@@ -15,9 +15,7 @@ from contextlib import contextmanager, suppress
 
 from observer.core.errors import ObserverError
 from observer.core.model import UNASSIGNED, Project
-from observer.daemon.health import Health
-from observer.daemon.worker import Worker, heard
-from observer.daemon.writer import WriterThread
+from observer.daemon.worker import Health, Worker, WriterThread, heard
 from observer.projects import PlaceCache
 from observer.staleness.sync import sync_worktree
 from observer.store.interface import Store, Writer

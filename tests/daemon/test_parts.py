@@ -21,14 +21,14 @@ from observer.core.config import Settings
 from observer.core.errors import BadInput, StoreUnavailable
 from observer.core.model import Receipt
 from observer.core.paths import Home
-from observer.daemon.health import Health
+from observer.daemon.daemon import DaemonLog, SecretlessFormatter
+from observer.daemon.drain import watch
 from observer.daemon.lazy_store import LazyStore, RequestStore
-from observer.daemon.log import DaemonLog, SecretlessFormatter
 from observer.daemon.note_folders import NoteFolderWorker
 from observer.daemon.requests import import_events, post_events
-from observer.daemon.spool_watch import watch
 from observer.daemon.status import REMEMBERED_MS, current, from_disk
 from observer.daemon.watching.watcher import WatchWorker
+from observer.daemon.worker import Health
 from observer.spool.spool import Spool
 from observer.store.migrations import migrations
 from observer.store.sqlite.database import SqliteStore

@@ -13,8 +13,8 @@ from observer.core.config import Settings
 from observer.core.events import Event, Forget
 from observer.core.model import Item
 from observer.core.paths import Home
-from observer.daemon.health import Health
-from observer.daemon.memory_files import MemoryFileWorker
+from observer.daemon.unreported import MemoryFileWorker
+from observer.daemon.worker import Health
 from observer.importers.finished import FinishedImports
 from observer.importers.jsonl import Problems
 from observer.importers.memory_files import MEMORY_FILES, MOST_BYTES, NAME, find, read
