@@ -18,25 +18,41 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from benchmarks import busy, files, latency, load, mcp, notes, peer, recall, soak, vault
+from benchmarks import (
+    busy,
+    daily,
+    files,
+    found,
+    latency,
+    load,
+    mcp,
+    notes,
+    peer,
+    recall,
+    soak,
+    vault,
+)
+from benchmarks.homes import Options
 
-from observer.evaluation.bench import daily, hook, kills
-from observer.evaluation.bench.figure import Figure, machine, yardstick_ms
-from observer.evaluation.bench.lab import ROOT, Options
+from observer.doctor import speed
+from observer.doctor.lab import ROOT, Figure, machine, yardstick_ms
 
 QUICK = 0.1
 FIGURES: dict[str, Callable[[Options], Iterator[Figure]]] = {
-    "hook": hook.run,
+    "hook": speed.hooks,
     "latency": latency.run,
+    "sizes": speed.sizes,
+    "daily": daily.run,
     "drain": daily.drained,
     "busy": busy.run,
     "mcp": mcp.run,
     "recall": recall.run,
+    "found": found.run,
     "peer": peer.run,
     "notes": notes.run,
     "files": files.run,
     "vault": vault.run,
-    "kills": kills.run,
+    "kills": speed.kills,
     "load": load.run,
     "soak": soak.run,
 }

@@ -24,7 +24,7 @@ import msgspec
 import size as size_limits
 from click.testing import CliRunner
 
-from observer.api import openapi
+from observer.api import http
 from observer.cli.app import observer
 from observer.cli.commands import PURPOSES
 from observer.clients import generic
@@ -159,7 +159,7 @@ def event_fields() -> None:
 
 def routes() -> None:
     """Print the routes of the HTTP API."""
-    paths = openapi.document(generic.schema(), Status)["paths"]
+    paths = http.document(generic.schema(), Status)["paths"]
     rows = (
         (f"`{method.upper()} {path}`", of["summary"])
         for path, methods in paths.items()

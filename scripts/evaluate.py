@@ -1,10 +1,14 @@
 """Measure the quality of search, and of what is derived from events.
 
     python scripts/evaluate.py recall [FOLDER] [--model NAME]
+    python scripts/evaluate.py commits [REPOSITORY] [--model NAME] [--json]
     python scripts/evaluate.py labelled [--misses]
     python scripts/evaluate.py sessions FOLDER [--keep DIR | --kept DIR] [--list SCORER]
                                        [--questions FILE] [--json]
     python scripts/evaluate.py secrets [FOLDER ...] [--list DIR] [--peers]
+
+`commits` looks for the commits of a repository by their subjects, in a memory that knows nothing
+but their diffs, says what was missed, and leaves the user's own memory alone.
 
 `sessions` replays real transcripts with git beside them and scores what memory says of them; see
 `scripts/sessions`.
@@ -36,20 +40,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from labelled import SETS
-from labelled.score import score
-from leaks import command as secrets
-from recall_sets import written
-from sessions import command as sessions
-
-from observer.core.config import Settings
-from observer.core.errors import ObserverError
-from observer.core.model import item_id
-from observer.core.paths import home
-from observer.embed.lazy_model import LazyModel
-from observer.embed.registry import find
-from observer.evaluation import sets
-from observer.evaluation.measures import (
+from evaluation import sets
+from evaluation.measures import (
     FIGURES,
     Finding,
     Interval,
@@ -59,9 +51,24 @@ from observer.evaluation.measures import (
     finding,
     redraw,
 )
-from observer.evaluation.runner import EvaluatedQuery, ask, figures, temporary_memory
-from observer.evaluation.sets import QuestionSet
-from observer.evaluation.systems import SINGLE_LEGS, System, legs_of, systems_of
+from evaluation.review import review
+from evaluation.review import show as show_review
+from evaluation.runner import EvaluatedQuery, ask, figures, temporary_memory
+from evaluation.sets import QuestionSet
+from evaluation.systems import SINGLE_LEGS, System, legs_of, systems_of
+from labelled import SETS
+from labelled.score import score
+from leaks import command as secrets
+from recall_sets import written
+from sessions import command as sessions
+
+from observer.cli.output import emit, progress
+from observer.core.config import Settings
+from observer.core.errors import ObserverError
+from observer.core.model import item_id
+from observer.core.paths import home
+from observer.embed.lazy_model import LazyModel
+from observer.embed.registry import find
 
 LABELLED = Path(__file__).parents[1] / "tests/data"
 
@@ -136,6 +143,13 @@ def main() -> int:
     asking.add_argument("folder", type=Path, nargs="?", help="the folder of the sets")
     asking.add_argument("--model", default=Settings().model, help="see: observer config model")
     asking.set_defaults(evaluate=recall)
+    looking = parts.add_parser("commits", help="the history of a repository")
+    looking.add_argument(
+        "repository", type=Path, nargs="?", default=Path(), help="any folder of it"
+    )
+    looking.add_argument("--model", default=Settings().model, help="see: observer config model")
+    looking.add_argument("--json", action="store_true", help="print all for programs")
+    looking.set_defaults(evaluate=commits)
     labelling = parts.add_parser("labelled", help="the labelled sets of tests/data")
     labelling.add_argument("--misses", action="store_true", help="name wrong and missed claims")
     labelling.set_defaults(evaluate=labelled)
@@ -147,6 +161,18 @@ def main() -> int:
     planting.set_defaults(evaluate=secrets.run)
     chosen = arguments.parse_args()
     return int(chosen.evaluate(chosen))
+
+
+def commits(chosen: argparse.Namespace) -> int:
+    """Print how well the commits of a repository are found; return the exit code."""
+    try:
+        model = LazyModel(find(chosen.model, home().models))
+        found = review(str(chosen.repository.resolve()), model, progress=progress)
+    except ObserverError as error:
+        print(f"error: {error}\nhint: {error.hint}", file=sys.stderr)
+        return error.exit_code
+    (emit if chosen.json else show_review)(found)
+    return 0
 
 
 def recall(chosen: argparse.Namespace) -> int:

@@ -46,7 +46,6 @@ FLOORS = {
     "importers": 7,
     "memory": 8,
     "views": 9,
-    "evaluation": 9,
     "toolsets": 10,
     "api": 11,
     "daemon": 12,
@@ -59,7 +58,6 @@ HOMES = {
     "git": ("observer.git.command",),
     "numpy": (
         "observer.embed",
-        "observer.evaluation",
         "observer.index",
         "observer.notes",
         "observer.search",
@@ -85,7 +83,6 @@ STANDARD_ONLY = {"spool", "pump", "client"}
 JSON_OF_THE_STANDARD_LIBRARY = (
     *(f"observer.{part}" for part in sorted(STANDARD_ONLY)),
     "observer.core.paths",
-    "observer.evaluation.bench.spawn",  # started by path, without any package
 )
 PURE = (
     "observer.code",
@@ -95,7 +92,6 @@ PURE = (
     "observer.search.query",
     "observer.search.rank",
     "observer.search.signals",
-    "observer.evaluation.measures",
 )
 IMPURE = {"os", "time", "random", "logging", "socket", "subprocess", "pathlib", "secrets", "uuid"}
 MODULE_LINES = 600
@@ -262,15 +258,11 @@ STARTERS = {
     "observer.core.child_process": "ourselves",
     "observer.cli.daemon": "ourselves",
     "observer.cli.read": "the hook whose context it shows",
-    "observer.daemon.imports": "ourselves",
+    "observer.daemon.unreported": "ourselves",
     "observer.doctor.probe": "hooks",
     "observer.doctor.terminal": "the user's shell",
-    "observer.evaluation.bench.hook": "what times hooks",
-    "observer.evaluation.bench.kills": "hooks",
-    "observer.evaluation.bench.lab": "git, to make an empty repository",
-    "observer.evaluation.bench.found": "other memories",
-    "observer.evaluation.bench.spawn": "what is timed",
-    "observer.evaluation.bench.wire": "ourselves, and ps",
+    "observer.doctor.lab": "git, ourselves and ps",
+    "observer.doctor.speed": "the hooks that are timed",
     "observer.git.launch": "git",
     "observer.pump.dial": "ourselves",
 }

@@ -15,7 +15,7 @@ import pytest
 
 from observer.core.paths import Home
 from observer.daemon.status import current
-from observer.evaluation.bench.wire import processor_s, rss_mib
+from observer.doctor.lab import processor_s, rss_mib
 
 ROOT = Path(__file__).parents[1]
 WITHOUT_LINUX = [sys.executable, str(ROOT / "tests/data/platforms/without_linux.py")]
@@ -30,10 +30,9 @@ PLACES = {
     "observer/daemon/index.py": "memory is given back by the library alone",
     "observer/daemon/servers.py": "whose a connection is stays open",
     "observer/daemon/watching/inotify.py": "no limit of watches is known",
-    "observer/daemon/writer.py": "the writer keeps the process's priority",
+    "observer/daemon/worker.py": "the writer keeps the process's priority",
     "observer/doctor/home_files.py": "the limit of watches is not shown",
-    "observer/evaluation/bench/figure.py": "platform.processor",
-    "observer/evaluation/bench/wire.py": "ps",
+    "observer/doctor/lab.py": "ps",
     "observer/note_files/folders.py": "no such folders",
     "observer/note_files/writing.py": "links, else a rename",
     "observer/projects/fs_probe.py": "/sbin/mount; no generation",

@@ -33,7 +33,7 @@ from observer.spool.spool import Spool
 @click.group(
     "doctor",
     cls=Group,
-    later={"speed": "measure", "recall": "measure"},
+    later={"speed": "measure"},
     invoke_without_command=True,
     epilog="Example: observer doctor --fix",
 )

@@ -21,11 +21,9 @@ from observer.core.paths import home
 from observer.core.text import counted
 from observer.llm.endpoint import Endpoint, endpoint
 from observer.memory.api import Memory
-from observer.note_files.frontmatter import with_fields
+from observer.note_files.grammar import with_fields
 from observer.notes import drafts
-from observer.notes.drafts import Draft
-from observer.notes.rewording import DraftLine, lines_of, refusal, with_words, words_of
-from observer.notes.skills import skills
+from observer.notes.drafts import Draft, DraftLine, lines_of, refusal, skills, with_words, words_of
 from observer.policy import Policies
 
 MOST = 5_000

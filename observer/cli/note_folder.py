@@ -16,7 +16,7 @@ from observer.core.errors import BadInput
 from observer.core.model import iso
 from observer.core.paths import home, working_folder
 from observer.daemon.status import current
-from observer.note_files.versions import NoteChange
+from observer.note_files.writing import NoteChange
 from observer.views.moment import minute
 
 FIRST_WITHIN_S = 10.0

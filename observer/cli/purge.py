@@ -27,8 +27,7 @@ from observer.core.model import seq_of
 from observer.core.paths import Home, home
 from observer.core.text import counted, one_line
 from observer.core.value import Value
-from observer.note_files.folders import NoteFolders
-from observer.note_files.holding import places_holding
+from observer.note_files.folders import NoteFolders, places_holding
 from observer.purge import carry_out as order
 from observer.purge.carry_out import PurgeOrder, PurgeReceipt, carry_out
 from observer.purge.choose import DEPENDS, Criteria, chosen, kept_files, on_branch, reasons

@@ -101,7 +101,7 @@ class Home:
 
     @property
     def heads(self) -> Path:
-        """Where HEAD of each work tree was seen last; see `daemon.heads`."""
+        """Where HEAD of each work tree was seen last; see `daemon.unreported`."""
         return self.root / "heads.json"
 
     @property

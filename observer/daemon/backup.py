@@ -19,8 +19,7 @@ from pathlib import Path
 
 from observer.core.clock import now_ms
 from observer.core.paths import Home, make_private
-from observer.daemon.health import Health
-from observer.daemon.worker import Worker
+from observer.daemon.worker import Health, Worker
 from observer.store.interface import OwnedStore
 
 log = logging.getLogger(__name__)

@@ -11,10 +11,9 @@ from observer.core.config import Settings
 from observer.core.events import AnyBody, Event, Remember
 from observer.core.model import UNASSIGNED, Project
 from observer.core.paths import Home
-from observer.daemon.health import Health
 from observer.daemon.quiet import QuietNotice
 from observer.daemon.status import missing, paused, paused_text
-from observer.daemon.worker import Worker, heard
+from observer.daemon.worker import Health, Worker, heard
 from observer.git.status import uncommitted_paths
 from observer.memory.api import Memory
 from observer.observations.note_reducer import OnNote
@@ -22,8 +21,8 @@ from observer.spool.pauses import Pause
 from observer.spool.spool import Spool
 from observer.views import hook_output
 
-LOOK_S = 5.0
-"""How often pauses of recording are checked."""
+LOOK_S = 30.0
+"""How often it is checked whether a pause of recording is over."""
 PAUSE_S = 1.0
 """Least time between two writes of a busy project's files."""
 _ALL = 0
@@ -52,6 +51,11 @@ class ContextWorker(Worker):
     def touch(self, projects: Iterable[int | None]) -> None:
         """Note that something was stored in these projects; what is in none is shown in all."""
         super().touch(_ALL if project is None else project for project in projects)
+
+    def paused(self, name: str) -> None:
+        """Look at the pauses of recording soon, if the name is that of their files."""
+        if name in {"pauses", ""}:
+            self.wake()
 
     def touch_all(self) -> None:
         """Render every file again; unchanged ones are not written."""

@@ -1,4 +1,6 @@
-"""The daemon: its parts, its start and its shutdown.
+"""The daemon's log: one rotated file that also receives standard output and error.
+
+The daemon: its parts, its start and its shutdown.
 
 It opens the sockets first, for whoever waits on them, and drains the spool at once, and once more
 on shutdown, before it closes sockets and store. A failed worker ends it.
@@ -7,38 +9,37 @@ on shutdown, before it closes sockets and store. A failed worker ends it.
 from __future__ import annotations
 
 import asyncio
+import faulthandler
 import gc
+import io
 import logging
 import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterable, Sequence
+from logging.handlers import RotatingFileHandler
 
 import msgspec
 
 from observer import __version__
-from observer.api.http import Guard, Handlers, app
-from observer.api.openapi import document
+from observer.api.http import Guard, Handlers, app, document
 from observer.clients import generic
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import StoreUnavailable
 from observer.core.events import Event, Forget
 from observer.core.model import Receipt
-from observer.core.paths import Home
-from observer.daemon import memory_files, requests
+from observer.core.paths import Home, make_private, open_plain
+from observer.daemon import requests, unreported
 from observer.daemon.contexts import ContextWorker
-from observer.daemon.drain import DrainWorker
-from observer.daemon.heads import HeadWorker
-from observer.daemon.health import Health
+from observer.daemon.drain import DrainWorker, Wakes, watch
 from observer.daemon.home_guard import HomeGuard
-from observer.daemon.imports import ImportWorker
 from observer.daemon.index import IndexWorker
 from observer.daemon.kept_openings import KeptOpenings
 from observer.daemon.lazy_llm import LazyLlm
 from observer.daemon.lazy_store import LazyStore, RequestStore, open_store
-from observer.daemon.log import start_log
 from observer.daemon.maintenance import MaintenanceWorker
 from observer.daemon.note_folders import NoteFolderWorker
 from observer.daemon.servers import (
@@ -49,7 +50,6 @@ from observer.daemon.servers import (
     listen_tcp,
     make_run_folder,
 )
-from observer.daemon.spool_watch import watch
 from observer.daemon.staleness import StalenessWorker
 from observer.daemon.status import (
     HttpConnections,
@@ -59,9 +59,9 @@ from observer.daemon.status import (
     with_store,
     without_store,
 )
+from observer.daemon.unreported import HeadWorker, ImportWorker
 from observer.daemon.watching.watcher import WatchWorker
-from observer.daemon.worker import Services, begin, end
-from observer.daemon.writer import WriterThread
+from observer.daemon.worker import Health, Services, WriterThread, begin, end
 from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import chosen
 from observer.ingest.decode import decoders
@@ -72,8 +72,58 @@ from observer.memory.opening import index_for
 from observer.note_files import NoteFiles
 from observer.notes.similar import FlashbackSettings
 from observer.projects import PlaceCache
+from observer.redaction.redact import redact_text
 from observer.spool.spool import Spool
 from observer.store.tombstones import Tombstones
+
+SIZE_BYTES = 2 << 20
+KEPT_FILES = 3
+
+
+class DaemonLog(RotatingFileHandler):
+    """A rotated file to which standard output and error are redirected after each rotation.
+
+    Otherwise what a daemon started on demand prints (a fault in C code, a warning) would go to the
+    renamed file, and finally to a deleted one.
+    """
+
+    def _open(self) -> io.TextIOWrapper:
+        stream = super()._open()
+        if not sys.stderr.isatty():
+            os.dup2(stream.fileno(), 1)
+            os.dup2(stream.fileno(), 2)
+        return stream
+
+
+class SecretlessFormatter(logging.Formatter):
+    """Formats a record, tracebacks included, and redacts the secrets in it.
+
+    An exception may quote its input, and that may be what an editor sent.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as redacted text."""
+        return redact_text(super().format(record))
+
+
+def start_log(home: Home, *, level: str) -> None:
+    """Send log records of at least `level` to `<home>/log/daemon.log`.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    path = make_private(home.logs) / "daemon.log"
+    os.close(open_plain(path, os.O_WRONLY | os.O_CREAT))  # opening a FIFO would block the handler
+    handler = DaemonLog(path, maxBytes=SIZE_BYTES, backupCount=KEPT_FILES, encoding="utf-8")
+    form = SecretlessFormatter("%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s: %(message)s")
+    form.datefmt = "%Y-%m-%dT%H:%M:%S"
+    form.converter = time.gmtime
+    handler.setFormatter(form)
+    logging.basicConfig(level=level.upper(), handlers=[handler])
+    for chatty in ("uvicorn", "watchfiles", "mcp", "asyncio"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+    faulthandler.enable()
+
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +133,7 @@ LAST_REQUESTS_S = 5.0
 SWITCH_S = 0.0005
 """The interpreter's switch interval. A search needs the interpreter after each page it reads:
 beside a drain it took 210 to 260 ms with Python's 5 ms (p95, 100,000 items), now 90 to 110."""
-CHECK_HOME_S = 5.0
+CHECK_HOME_S = 10.0
 
 
 def run(home: Home) -> int:
@@ -200,10 +250,16 @@ class Daemon:
         self._obey_signals()
         self._spool.prepare(reader=decoders())
         servers = self._servers(http_listener)
-        folders = tuple(self._home.spool / name for name in ("new", "shell"))
+        spool, drain = self._home.spool, self._drain
+        wakes: Wakes = {
+            spool / "new": lambda _: drain.wake(),
+            spool / "shell": lambda _: drain.wake(),
+            spool: self._contexts.paused,
+            self._home.root: self._put_in_home,
+        }
         chores = begin(
             # The watch before the first drain, so that nothing arrives unseen between them.
-            watch=watch(folders, self._drain.wake, self._health),
+            watch=watch(wakes, self._health, growing=[spool / "shell"]),
             drain=self._drain.run(),
             chores=self._drain.run_chores(),
             maintenance=self._maintain(),
@@ -246,7 +302,7 @@ class Daemon:
     async def _maintain(self) -> None:
         run, checked = self._maintenance.run, self._contexts.touch_all
         chores = run(self._settings, self._tombstones, on_checked=checked, on_change=self._stored)
-        files = memory_files.MemoryFileWorker(self._store, self._record, self._home, self._health)
+        files = unreported.MemoryFileWorker(self._store, self._record, self._home, self._health)
         await asyncio.gather(chores, self._imports.run(), files.run())
 
     def _pipeline(self, model: LazyModel) -> Pipeline:
@@ -357,6 +413,12 @@ class Daemon:
         if self._stopping.is_set():  # the second signal: nothing is lost, the spool keeps it
             os._exit(1)
         self._stopping.set()
+
+    def _put_in_home(self, name: str) -> None:
+        if name in {self._home.note_folders.name, ""}:
+            self._notes.look()
+        if name in {self._home.importing.name, ""}:
+            self._imports.wake()
 
     async def _check_home(self) -> None:
         while True:  # until HomeLost: a successor must be the only daemon

@@ -1,4 +1,6 @@
-"""Drains the spool whenever something is in it, closes idle sessions, and sweeps the spool.
+"""Wakes the daemon when something was put into its home: by the kernel, else by polling.
+
+Drains the spool whenever something is in it, closes idle sessions, and sweeps the spool.
 
 Promises: an event stays in the spool until it is stored; a store that cannot write is retried with
 increasing pauses.
@@ -9,24 +11,65 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
+from pathlib import Path
 
 from observer.core.clock import now_ms
 from observer.core.errors import StoreUnavailable
-from observer.daemon.health import Health
-from observer.daemon.worker import OnChange, Worker, heard
-from observer.daemon.writer import WriterThread
+from observer.daemon.watching.inotify import Call, WatchLimitReached, WatchLost, watch_folders
+from observer.daemon.worker import Health, OnChange, Worker, WriterThread, heard
 from observer.ingest.pipeline import Pipeline
 from observer.spool.spool import Spool
 
+POLL_S = 0.2
+
+Wakes = Mapping[Path, Callable[[str], None]]
+"""By folder, what is called with the name of a file that appeared there; "" for any."""
+
+
+async def watch(wakes: Wakes, health: Health, *, growing: Collection[Path] = ()) -> None:
+    """Call what belongs to a folder soon after something was put there, until cancelled.
+
+    In the files of folders that are `growing` lines are appended, too.
+    """
+    try:
+        await _follow(wakes, growing)
+    except (WatchLost, WatchLimitReached) as error:
+        health.degrade("watch", f"{error}; looking every {POLL_S:g} s instead")
+    while True:
+        await asyncio.sleep(POLL_S)
+        for wake in wakes.values():
+            wake("")
+
+
+async def _follow(wakes: Wakes, growing: Collection[Path]) -> None:
+    loop, call = asyncio.get_running_loop(), Call()
+    arrivals = [str(folder) for folder in wakes if folder not in growing]
+    watched = watch_folders(map(str, wakes), arrivals=arrivals, step_ms=0)
+    thread = ThreadPoolExecutor(1, thread_name_prefix="home watch")
+    try:
+        while True:
+            for path in map(Path, await loop.run_in_executor(thread, partial(watched.wait, call))):
+                if path in wakes:
+                    raise WatchLost(f"{path} is gone")
+                wakes[path.parent](path.name)
+    finally:
+        call.set()
+        thread.submit(watched.close)
+        thread.shutdown(wait=False)
+
+
 log = logging.getLogger(__name__)
 
-LOOK_ANYWAY_S = 10.0
+LOOK_ANYWAY_S = 30.0
 """Drain at least this often, in case a change was not reported."""
 BACKOFF_S = (1.0, 2.0, 5.0, 10.0, 30.0)
 NOTIFY_EVERY_S = 15.0
 """Least time between two notifications in a long drain: each costs a tenth of a commit."""
-IDLE_CHECK_S = 20.0
+IDLE_CHECK_S = 30.0
 SWEEP_S = 3600.0
 ABANDONED_MS = 86_400_000
 """A temporary file this old belongs to a hook that was killed."""

@@ -13,9 +13,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from observer.core.errors import ObserverError, StoreUnavailable
-from observer.daemon.health import Health
-from observer.daemon.worker import Worker, heard
-from observer.daemon.writer import WriterThread
+from observer.daemon.worker import Health, Worker, WriterThread, heard
 from observer.embed.lazy_model import LazyModel
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline

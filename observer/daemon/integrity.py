@@ -15,10 +15,8 @@ from pathlib import Path
 from observer.core.clock import now_ms
 from observer.core.errors import StoreDamaged, StoreUnavailable
 from observer.core.paths import Home
-from observer.daemon.health import Health
 from observer.daemon.lazy_store import LazyStore
-from observer.daemon.worker import Worker
-from observer.daemon.writer import WriterThread
+from observer.daemon.worker import Health, Worker, WriterThread
 from observer.repair.losses import losses
 from observer.repair.request import request_repair
 from observer.spool.spool import Spool
@@ -27,7 +25,7 @@ from observer.store.pages import PAGE_BYTES, damaged_pages
 LOOK_EVERY_S = 5.0
 SLICE_PAGES = 512
 """2 MiB, 1 to 3 ms: a database of 1 GB is checked in 43 minutes."""
-REST_S = 60.0
+REST_S = 600.0
 """Between two checks of the whole database."""
 REPAIR_EVERY_MS = 600_000
 """A disk that damages all that is written must not be filled with repaired databases."""

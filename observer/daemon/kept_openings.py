@@ -19,10 +19,8 @@ from observer import __version__
 from observer.core.errors import BadInput
 from observer.core.paths import Home, make_private
 from observer.core.value import decode_json
-from observer.daemon.health import Health
-from observer.daemon.worker import Worker
-from observer.pump.dial import hello
-from observer.pump.kept import path_of
+from observer.daemon.worker import Health, Worker
+from observer.pump.dial import hello, path_of
 
 if TYPE_CHECKING:
     from observer.api.mcp.server import Hello, McpFront

@@ -18,20 +18,18 @@ from observer.core.errors import StoreUnavailable
 from observer.core.paths import Home, make_private
 from observer.daemon import home_guard
 from observer.daemon.backup import BackupWorker
-from observer.daemon.health import Health
 from observer.daemon.integrity import IntegrityWorker
 from observer.daemon.lazy_store import LazyStore
 from observer.daemon.retention import RetentionWorker
 from observer.daemon.status import REMEMBERED_MS
-from observer.daemon.worker import OnChange, Worker
-from observer.daemon.writer import WriterThread
+from observer.daemon.worker import Health, OnChange, Worker, WriterThread
 from observer.spool import refusals
 from observer.spool.spool import Spool
 from observer.store.tombstones import Tombstones
 
 log = logging.getLogger(__name__)
 
-LOOK_EVERY_S = 5.0
+LOOK_EVERY_S = 30.0
 
 
 class MaintenanceWorker(Worker):

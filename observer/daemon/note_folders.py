@@ -20,19 +20,19 @@ from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.errors import ConfigInvalid, NotFound, StoreUnavailable
 from observer.core.paths import Home, is_inside
-from observer.daemon.health import Health
 from observer.daemon.status import NotedFolder
 from observer.daemon.watching.inotify import (
-    InotifyWatch,
+    Call,
+    FolderWatch,
     WatchLimitReached,
     WatchLost,
     most_folders,
+    watch_folders,
 )
-from observer.daemon.writer import WriterThread
+from observer.daemon.worker import Health, WriterThread
 from observer.ingest.projection import Embedder
-from observer.note_files.folders import NoteFolder, NoteFolders
+from observer.note_files.folders import IGNORE, NoteFolder, NoteFolders
 from observer.note_files.note_files import SyncReport
-from observer.note_files.places import IGNORE
 from observer.note_files.sync import FolderSync
 from observer.note_files.tree import is_note
 from observer.store.interface import Store
@@ -40,8 +40,6 @@ from observer.store.writer import Writer
 
 log = logging.getLogger(__name__)
 
-LOOK_S = 2.0
-"""A folder that was added or removed is noticed within this time."""
 STEP_MS = 100
 """Changes of files within this time are taken up together."""
 SCAN_S = 60.0
@@ -89,13 +87,18 @@ class NoteFolderWorker:
         self._syncs: dict[NoteFolder, FolderSync] = {}
         self._skipped: dict[str, tuple[tuple[str, str], ...]] = {}
         self._due: set[NoteFolder] = set()
-        self._watch: InotifyWatch | None = None
+        self._watch: FolderWatch | None = None
         self._watched: frozenset[str] = frozenset()
         self._folders: dict[NoteFolder, list[str]] = {}
         self._next_scan_s = 0.0
         self._is_first = True
         self._over = threading.Event()
+        self._call = Call()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="notes")
+
+    def look(self) -> None:
+        """Note that the list of folders may have changed; in any thread."""
+        self._call.set()
 
     def shown(self) -> tuple[NotedFolder, ...]:
         """Return the folders with their notes, and what of them is not stored; in any thread.
@@ -141,6 +144,7 @@ class NoteFolderWorker:
         self._report(folder, done)
         if done.is_late:
             self._due.add(folder)
+            self._call.set()
         return done
 
     async def run(self) -> None:
@@ -149,10 +153,9 @@ class NoteFolderWorker:
         try:
             while True:
                 await loop.run_in_executor(self._thread, self._round)
-                if not self._syncs:
-                    await asyncio.sleep(LOOK_S)
         finally:
             self._over.set()
+            self._call.set()
             self._thread.shutdown(wait=False)
 
     def _round(self) -> None:
@@ -163,7 +166,7 @@ class NoteFolderWorker:
             self._health.recover("note folders")
         except (ConfigInvalid, NotFound, WatchLimitReached) as error:
             self._health.degrade("note folders", str(error))
-            self._over.wait(LOOK_S)
+            self._over.wait(RETRY_S)
         except StoreUnavailable:
             self._over.wait(RETRY_S)  # the store's own part of the health has it
         except (OSError, WatchLost) as error:
@@ -197,6 +200,7 @@ class NoteFolderWorker:
             return known
         made = self._syncs.setdefault(folder, self._sync_of(folder))
         self._due.add(folder)
+        self._call.set()
         return made
 
     def _scan_due(self) -> None:
@@ -236,7 +240,7 @@ class NoteFolderWorker:
             self._folders.clear()
             raise WatchLimitReached(f"{len(wanted):,} folders are too many to watch")
         try:
-            self._watch = InotifyWatch(sorted(wanted), step_ms=STEP_MS)
+            self._watch = watch_folders(sorted(wanted), step_ms=STEP_MS)
             self._watched = wanted
         except (WatchLost, WatchLimitReached):
             self._folders.clear()  # they are scanned now and then
@@ -244,17 +248,21 @@ class NoteFolderWorker:
 
     def _wait(self) -> None:
         """Wait for changes, and store them."""
-        if self._watch is None:
-            self._over.wait(LOOK_S)
-            return
+        wait_s = max(self._next_scan_s - time.monotonic(), 0.0)
+        changed: set[str] = set()
         try:
-            changed = self._watch.wait(self._over, wait_ms=int(LOOK_S * 1000))
+            if self._watch:
+                changed = self._watch.wait(self._call, wait_ms=int(wait_s * 1000))
+            else:
+                self._call.wait(wait_s)
         except WatchLost as error:
             log.info("note folders are watched anew: %s", error)
             self._watch, self._watched = None, frozenset()
             self._due.update(self._syncs)
             self._over.wait(1.0)
             return
+        finally:
+            self._call.clear()
         for folder, known in list(self._syncs.items()):
             self._take_up(folder, known, changed)
 

@@ -15,10 +15,8 @@ from collections.abc import Collection
 from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.paths import Home
-from observer.daemon.health import Health
 from observer.daemon.lazy_store import LazyStore
-from observer.daemon.worker import OnChange, Worker, heard
-from observer.daemon.writer import WriterThread
+from observer.daemon.worker import Health, OnChange, Worker, WriterThread, heard
 from observer.ingest.projection import out_of_order
 from observer.policy.policies import Retention
 from observer.purge import deleted, expire, recognised, size_cap

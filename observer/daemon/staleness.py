@@ -15,9 +15,7 @@ from contextlib import contextmanager, suppress
 
 from observer.core.errors import ObserverError
 from observer.core.model import UNASSIGNED, Project
-from observer.daemon.health import Health
-from observer.daemon.worker import Worker, heard
-from observer.daemon.writer import WriterThread
+from observer.daemon.worker import Health, Worker, WriterThread, heard
 from observer.projects import PlaceCache
 from observer.staleness.sync import sync_worktree
 from observer.store.interface import Store
@@ -25,7 +23,7 @@ from observer.store.writer import Writer
 
 log = logging.getLogger(__name__)
 
-LOOK_S = 5.0
+LOOK_S = 30.0
 """A HEAD that moved without an event is noticed within this time."""
 PAUSE_S = 1.0
 """Changes within this time are processed together."""

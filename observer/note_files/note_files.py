@@ -19,10 +19,9 @@ from observer.core.note_file import Claim, NoteFile, Relation
 from observer.core.paths import Home
 from observer.core.value import Value
 from observer.note_files import tree, writing
-from observer.note_files.folders import NoteFolder, NoteFolders
-from observer.note_files.frontmatter import Fields, fields_of, parts_of
-from observer.note_files.places import FolderPlace
-from observer.note_files.versions import Act, NoteVersions
+from observer.note_files.folders import FolderPlace, NoteFolder, NoteFolders
+from observer.note_files.grammar import Fields, fields_of, parts_of
+from observer.note_files.writing import Act, NoteVersions
 from observer.redaction.redact import redact_text
 from observer.store.interface import Store
 from observer.store.reader import StoreReader

@@ -17,12 +17,18 @@ from observer.core.model import Place
 from observer.core.note_file import NoteFile
 from observer.ingest.projection import Embedder
 from observer.note_files import tree
-from observer.note_files.folders import NoteFolder
-from observer.note_files.items import ParsedNote, parsed
-from observer.note_files.matching import RACY_NS, Batch, ReadFile, put_gone
+from observer.note_files.folders import FolderPlace, NoteFolder
+from observer.note_files.items import (
+    RACY_NS,
+    Batch,
+    NoteParser,
+    ParsedNote,
+    ReadFile,
+    Text,
+    parsed,
+    put_gone,
+)
 from observer.note_files.note_files import SyncReport
-from observer.note_files.parsing import NoteParser, Text
-from observer.note_files.places import FolderPlace
 from observer.note_files.writing import is_draft, remove_drafts
 from observer.redaction.redact import redact_text
 from observer.staleness.changed_items import names_files

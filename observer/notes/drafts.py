@@ -3,18 +3,36 @@
 Pure, and deterministic: the same items give the same Markdown. Every line ends in the id of the
 item that it is taken from, in the syntax of notes, so that a draft that a person keeps as a file
 is a note like any other. What imitates the markup of a model is left out.
+
+What may take the place of a draft's line when a language model words it anew. Pure.
+
+Kind, place and source of a line are written here and never asked of a model. What says other
+things than the line did is refused: names and numbers may neither come nor go, nor may a "not".
+
+Skills that nobody has written down: commands that were run after one another again and again.
+
+Pure, and deterministic. A candidate is a `SKILL.md` that does nothing until a person puts it where
+a client looks for skills.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from observer.core.model import Item, Session, iso
 from observer.core.text import counted, one_line
-from observer.observations.drafts import FAILED
+from observer.observations.drafts import FAILED, TITLE
+from observer.observations.prompt_injection import suspicion
+from observer.redaction.redact import redact_text
+from observer.search.query import STOP_WORDS
 from observer.search.standing_checks import is_check, standing_checks
+from observer.shell import command_line
 
 NAME_CHARS = 60
 ERROR = "error: "
@@ -166,3 +184,185 @@ def _document(title: str, kind: str, parts: Iterable[tuple[str, Sequence[str]]])
 def slug(title: str) -> str:
     """Return a title as the name of a file: its words, joined by hyphens."""
     return "-".join(re.findall(r"\w+", title.lower()))[:NAME_CHARS].strip("-") or "draft"
+
+
+_LINE = re.compile(r"(?P<head>- \[[^\]\n]+\] )(?P<said>.+)(?P<tail> \(#(?P<item>\d+)\))")
+_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_SENTENCE = re.compile(r"(?:^|[.!?:;]\s+)\W*(\w+)")
+_IN_NAMES = re.compile(r"[\w.][/\\_@=<>.:#+*-]+\w|\w[A-Z]|^[/~@#$.-]\w|\(\)")
+_EDGES = ".,;:!?\"'()[]{}\u2026\u2013\u2014"
+_DENIALS = re.compile(
+    r"\b(?:not|no|never|none|nothing|without|cannot|fails?|failed)\b|n['\u2019]t\b", re.IGNORECASE
+)
+
+
+class DraftLine(NamedTuple):
+    """A line of a draft: its number in the text, what it says, and the item that it is from."""
+
+    number: int
+    said: str
+    item: int
+
+
+def lines_of(draft: Draft) -> Iterator[DraftLine]:
+    """Yield the lines that are from an item."""
+    for number, line in enumerate(draft.text.split("\n")):
+        if found := _LINE.fullmatch(line):
+            yield DraftLine(number, found["said"], int(found["item"]))
+
+
+def with_words(draft: Draft, said: Mapping[int, str]) -> Draft:
+    """Return a draft with other words in its lines, by their numbers; all else as it was."""
+    lines = draft.text.split("\n")
+    for number, words in said.items():
+        if found := _LINE.fullmatch(lines[number]):
+            lines[number] = f"{found['head']}{words}{found['tail']}"
+    return draft._replace(text="\n".join(lines))
+
+
+def words_of(answer: str) -> str:
+    """Return the words of a model for a line as they may stand in one."""
+    return one_line(redact_text(answer), LINE_CHARS)
+
+
+def refusal(before: str, after: str) -> str:
+    """Return why words may not take the place of others; "" if they may."""
+    if not after or "[[" in after or suspicion(after):
+        return "it says nothing, links, or imitates markup"
+    if sorted(_NUMBER.findall(before)) != sorted(_NUMBER.findall(after)):
+        return "its numbers are others"
+    if bool(_DENIALS.search(before)) != bool(_DENIALS.search(after)):
+        return "it denies what was said, or the other way round"
+    known = {word.casefold() for word in _words(before)}
+    if new := [name for name in _names(after) if name.casefold() not in known]:
+        return f"it names {new[0]!r}"
+    if lost := [name for name in _names(before) if _IN_NAMES.search(name) and name not in after]:
+        return f"it leaves out {lost[0]!r}"
+    return ""
+
+
+def _words(text: str) -> Sequence[str]:
+    """Return the words of a text, those inside of names too."""
+    whole = (word.strip(_EDGES) for word in text.replace("`", " ").split())
+    return [*filter(None, whole), *re.findall(r"\w+", text)]
+
+
+def _names(text: str) -> Iterator[str]:
+    """Yield what is called so: code, paths, and words with a capital that no sentence asks for."""
+    begin = {found.start(1) for found in _SENTENCE.finditer(text)}
+    for found in re.finditer(r"[^\s`]+", text):
+        word = found[0].strip(_EDGES)
+        at = found.start() + found[0].find(word)
+        is_plain = at in begin and word.casefold() in STOP_WORDS
+        if word and (_IN_NAMES.search(word) or (word[0].isupper() and not is_plain)):
+            yield word
+
+
+LONGEST = 5
+"""Commands of one skill."""
+SESSIONS = 3
+"""Sessions that must have run a sequence."""
+APART_MS = 1_800_000
+"""Commands further apart do not belong together."""
+MOST = 20
+_NAME_CHARS = 50
+_WORD = re.compile(r"[a-z][a-z0-9]+")
+
+
+def skills(commands: Iterable[Item]) -> list[Draft]:
+    """Return the sequences that several sessions ran and that ended green, most used first."""
+    trusted = (item for item in commands if item.type == "command" and not item.suspicion)
+    runs = sorted(trusted, key=lambda item: (item.session_id or 0, item.created_ms, item.id))
+    seen: defaultdict[tuple[str, ...], dict[int, list[Item]]] = defaultdict(dict)
+    for session, of_session in groupby(runs, key=lambda item: item.session_id or 0):
+        for run in _unbroken(list(of_session)):
+            for part in _parts(run):
+                seen[tuple(item.title for item in part)].setdefault(session, part)
+    often = {heads: found for heads, found in seen.items() if len(found) >= SESSIONS}
+    kept = [heads for heads in often if not _is_inside_longer(heads, often)]
+    kept.sort(key=lambda heads: (-len(often[heads]), -len(heads), heads))
+    return _named([(heads, often[heads]) for heads in kept[:MOST]])
+
+
+def _unbroken(items: Sequence[Item]) -> list[list[Item]]:
+    """Return the runs of commands that passed close after one another, repetitions left out."""
+    failed_ms = [item.created_ms for item in items if item.category == FAILED]
+    runs: list[list[Item]] = [[]]
+    for item in items:
+        late = runs[-1] and item.created_ms - runs[-1][-1].created_ms > APART_MS
+        # What failed among the commands of one record stands at no place in it.
+        is_broken = item.category == FAILED or any(
+            item.created_ms < at_ms <= item.updated_ms for at_ms in failed_ms
+        )
+        if late or is_broken:
+            runs.append([])
+        for one in () if is_broken else _each(item):
+            if not (runs[-1] and runs[-1][-1].title == one.title):
+                runs[-1].append(one)
+    return runs
+
+
+def _each(item: Item) -> Iterable[Item]:
+    """Yield the commands of a record as if each had one of its own."""
+    ran = [fact for fact in item.facts if fact.startswith("$ ")]
+    if len(ran) < 2:
+        yield item
+        return
+    for fact in ran:
+        head = one_line(command_line.parse_command_line(fact[2:]).head, TITLE)
+        yield replace(item, title=head, facts=(fact,))
+
+
+def _parts(run: Sequence[Item]) -> Iterable[list[Item]]:
+    for first in range(len(run)):
+        for length in range(2, min(LONGEST, len(run) - first) + 1):
+            yield list(run[first : first + length])
+
+
+def _is_inside_longer(
+    heads: tuple[str, ...], often: dict[tuple[str, ...], dict[int, list[Item]]]
+) -> bool:
+    """Return True if a longer sequence holds this one and was run in as many sessions."""
+    return any(
+        len(longer) > len(heads)
+        and len(found) >= len(often[heads])
+        and any(longer[at : at + len(heads)] == heads for at in range(len(longer)))
+        for longer, found in often.items()
+    )
+
+
+def _named(found: Sequence[tuple[tuple[str, ...], dict[int, list[Item]]]]) -> list[Draft]:
+    named: dict[str, Draft] = {}
+    for heads, sessions in found:
+        words = ["-".join(_WORD.findall(head.lower())[:2]) for head in heads]
+        base = "-then-".join(filter(None, words))[:_NAME_CHARS].strip("-") or "commands"
+        number = 1
+        while (name := base if number == 1 else f"{base}-{number}") in named:
+            number += 1
+        named[name] = Draft(f"{name}/SKILL.md", _text(name, heads, sessions))
+    return list(named.values())
+
+
+def _text(name: str, heads: Sequence[str], sessions: dict[int, list[Item]]) -> str:
+    newest = max(sessions.values(), key=lambda items: items[-1].created_ms)
+    does = one_line(", then ".join(f"`{head}`" for head in heads), 300).replace('"', "'")
+    ran = f"{counted(len(sessions), 'session')} ran these commands in this order, and all passed"
+    lines = [
+        "---",
+        f"name: {name}",
+        f'description: "Run {does}. Use it when this project needs these steps together."',
+        "---",
+        "",
+        f"# {name}",
+        "",
+        f"A candidate: {ran}.",
+        "",
+    ]
+    lines += [f"{at}. `{_whole(item)}` (#{item.id})" for at, item in enumerate(newest, start=1)]
+    return "\n".join([*lines, ""])
+
+
+def _whole(item: Item) -> str:
+    """Return the command line of an item, as it was run."""
+    ran = next((fact[2:] for fact in item.facts if fact.startswith("$ ")), item.title)
+    return one_line(ran, 300).replace("`", "'")

@@ -16,10 +16,8 @@ from observer.core.events import Reference, Remember, Triage
 from observer.core.filters import Filters, is_visible
 from observer.core.model import UNASSIGNED, Item, Link, item_id
 from observer.core.value import Value, decode_json
-from observer.notes.signal_detectors import MOST
-from observer.notes.signals import Signals
-from observer.notes.validation import check, metadata_text
-from observer.notes.values import EventWriter, Note
+from observer.notes.signals import MOST, Signals
+from observer.notes.values import EventWriter, Note, check, metadata_text
 from observer.store.interface import Store
 from observer.store.reader import StoreReader
 

@@ -1,4 +1,8 @@
-"""Signals: what the notes imply but nobody has written down, and the triage of each.
+"""The four signal detectors: what the notes imply but nobody has written down.
+
+Pure and deterministic. Every number is that of the memex seed's own program.
+
+Signals: what the notes imply but nobody has written down, and the triage of each.
 
 Found by detectors without a language model, again only when a note has changed; not stored. Triage
 is an event, and stays with its signal.
@@ -7,22 +11,182 @@ is an event, and stays with its signal.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from itertools import combinations
 
 from msgspec.structs import replace
 
 from observer.core.errors import NotFound
 from observer.core.events import Triage
 from observer.core.filters import Filters
-from observer.core.model import UNASSIGNED
+from observer.core.model import FORMERLY, UNASSIGNED, NoteHeader, iso, title_key
 from observer.core.value import Value
 from observer.notes.note_reader import PAIR
 from observer.notes.signal_corpus import Corpus, Signal, Status
-from observer.notes.signal_detectors import detect
-from observer.notes.values import EventWriter
+from observer.notes.values import EventWriter, signal_id
 from observer.search.candidates import Sources
 from observer.store.interface import Store
+
+DAY_MS = 86_400_000
+
+ARC = range(4, 13)
+"""Notes of an arc: fewer are no pattern, more are a subject."""
+ARC_SPAN_MS = 180 * DAY_MS
+ARC_STEP_MS = 14 * DAY_MS
+"""An arc takes as long as this for each of its notes, at least."""
+ARC_LINKED = 0.2
+"""Share of an arc's pairs that are linked from which on it is no secret."""
+
+OUTDATED_BY = 3
+"""Newer notes of what happened nearby from which on a note of how things are may be stale."""
+
+BURST = 3
+BURST_MS = 14 * DAY_MS
+QUIET_MS = 180 * DAY_MS
+"""A tag bursts when so many notes of two weeks have it after half a year of silence."""
+
+MOST = 50
+"""Notes that one signal rests on."""
+
+
+def detect(corpus: Corpus) -> list[Signal]:
+    """Return all signals, type by type; of one type those of the newest notes first."""
+    found: list[Signal] = []
+    for detector in DETECTORS.values():
+        of_type = {signal.id: signal for signal in detector(corpus)}
+        found += sorted(of_type.values(), key=lambda s: (-max(s.evidence), s.id))
+    return found
+
+
+def hidden_arcs(corpus: Corpus) -> Iterator[Signal]:
+    """Yield groups of notes near each other, written over a long time and hardly linked."""
+    for numbers in _groups(_mutual(corpus.near)):
+        notes = sorted((corpus.notes[n] for n in numbers), key=lambda n: (n.created_ms, n.id))
+        span_ms = notes[-1].created_ms - notes[0].created_ms
+        if len(notes) not in ARC or span_ms < max(ARC_SPAN_MS, ARC_STEP_MS * len(notes)):
+            continue
+        pairs = len(notes) * (len(notes) - 1) / 2
+        if _linked(corpus, notes) / pairs < ARC_LINKED:
+            ids = [note.id for note in notes]
+            text = (
+                f"{len(ids)} notes over {span_ms // DAY_MS} days are about {_label(notes)!r} and"
+                f" hardly link to each other: {corpus.headings(ids)}"
+            )
+            yield _signal_of("hidden_arc", str(min(ids)), text, ids)
+
+
+def stale_states(corpus: Corpus) -> Iterator[Signal]:
+    """Yield notes of how things are that several newer records are about."""
+    since: defaultdict[int, list[int]] = defaultdict(list)
+    for state, record in corpus.newer:
+        since[state].append(record)
+    for state, records in since.items():
+        if len(records) >= OUTDATED_BY:
+            day = iso(corpus.notes[state].updated_ms)[:10]
+            text = (
+                f"{corpus.heading(state)} says how things were on {day};"
+                f" newer records are near it: {corpus.headings(records)}"
+            )
+            yield _signal_of("stale_state", str(state), text, [state, *records])
+
+
+def tag_bursts(corpus: Corpus) -> Iterator[Signal]:
+    """Yield tags that are back after a long silence."""
+    tagged: defaultdict[str, list[NoteHeader]] = defaultdict(list)
+    for note in sorted(corpus.notes.values(), key=lambda note: (note.created_ms, note.id)):
+        for tag in note.tags:
+            tagged[tag].append(note)
+    begin_ms = corpus.now_ms - BURST_MS
+    for tag, notes in tagged.items():
+        recent = [note for note in notes if note.created_ms >= begin_ms]
+        earlier = notes[: len(notes) - len(recent)]
+        if len(recent) < BURST or not earlier:
+            continue
+        last_ms = earlier[-1].created_ms
+        quiet_ms = recent[0].created_ms - last_ms
+        if quiet_ms >= QUIET_MS:
+            ids = [note.id for note in reversed(recent)]
+            text = (
+                f"the tag {tag!r} is back after {quiet_ms // DAY_MS} days:"
+                f" {len(ids)} notes in two weeks: {corpus.headings(ids)}"
+            )
+            yield _signal_of("tag_burst", f"{tag}|{last_ms}", text, ids)
+
+
+def dangling_links(corpus: Corpus) -> Iterator[Signal]:
+    """Yield links to titles that no note has.
+
+    A note of the past that led to a note is left out: nobody can change what it says.
+    """
+    for note in corpus.notes.values():
+        for link in note.links:
+            is_over = note.layer == "past" and title_key(link.title) in corpus.gone
+            is_name = link.kind != FORMERLY and not is_over
+            if is_name and corpus.target(note, link) is None:
+                text = (
+                    f"{corpus.heading(note.id)} links to [[{link.title}]], but no note is called so"
+                )
+                identity = f"{note.id}|{title_key(link.title)}"
+                yield _signal_of("dangling_link", identity, text, [note.id])
+
+
+DETECTORS: dict[str, Callable[[Corpus], Iterator[Signal]]] = {
+    "hidden_arc": hidden_arcs,
+    "stale_state": stale_states,
+    "tag_burst": tag_bursts,
+    "dangling_link": dangling_links,
+}
+
+
+def _signal_of(type_: str, identity: str, text: str, evidence: Sequence[int]) -> Signal:
+    number = signal_id(type_, identity)
+    return Signal(id=number, type=type_, text=text, evidence=tuple(evidence[:MOST]))
+
+
+def _mutual(pairs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the pairs that are there both ways, once."""
+    known = set(pairs)
+    return ((one, other) for one, other in known if one < other and (other, one) in known)
+
+
+def _groups(pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """Return what hangs together."""
+    leads: dict[int, int] = {}
+
+    def root(number: int) -> int:
+        while (above := leads.setdefault(number, number)) != number:
+            # Halves the way for whoever comes next.
+            leads[number] = leads[above]
+            number = leads[number]
+        return number
+
+    for one, other in pairs:
+        first, last = sorted((root(one), root(other)))
+        leads[last] = first
+    groups: defaultdict[int, list[int]] = defaultdict(list)
+    for number in leads:
+        groups[root(number)].append(number)
+    return list(groups.values())
+
+
+def _linked(corpus: Corpus, notes: Sequence[NoteHeader]) -> int:
+    """Count the pairs of notes of which one leads to the other."""
+    leads = {
+        (n.id, corpus.target(n, link)) for n in notes for link in n.links if link.kind != FORMERLY
+    }
+    return sum(
+        (one.id, other.id) in leads or (other.id, one.id) in leads
+        for one, other in combinations(notes, 2)
+    )
+
+
+def _label(notes: Sequence[NoteHeader]) -> str:
+    """Return what notes are about: their commonest tag, else what the first is called."""
+    tags = Counter(tag for note in notes for tag in note.tags)
+    return min(tags, key=lambda tag: (-tags[tag], tag)) if tags else notes[0].title
+
 
 LIGHT = 1_000
 """Notes in which signals are found before anybody notices that they are looked for."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from _socket import socket
     from collections.abc import Callable
 
-    from observer.pump.kept import KeptAnswers
+    from observer.pump.dial import KeptAnswers
 
 USAGE = "hint: usage: observer mcp [--tools NAME[,NAME...]]\n"
 TILDE = "error: OBSERVER_HOME begins with ~\nhint: write the whole path, from / on\n"
@@ -280,7 +280,7 @@ def main(arguments: list[str]) -> int:
     folder, variables = working_folder(), client_variables()
 
     def read_kept() -> KeptAnswers:
-        from observer.pump.kept import KeptAnswers  # noqa: PLC0415 - only while a daemon starts
+        from observer.pump.dial import KeptAnswers  # noqa: PLC0415 - only while a daemon starts
 
         return KeptAnswers(root, cwd=folder, tools=tools, variables=variables)
 

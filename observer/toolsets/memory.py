@@ -12,9 +12,8 @@ from msgspec import Meta
 
 from observer.memory.api import Memory
 from observer.toolsets import compact, notes, rows
-from observer.toolsets.browse import Browse, Sessions
 from observer.toolsets.core import Core
-from observer.toolsets.story import Reasons, StoryTools
+from observer.toolsets.story import Browse, Reasons, Sessions, StoryTools
 from observer.views.limits import MOST_RESULTS
 from observer.views.tool import Tool, ToolResult
 

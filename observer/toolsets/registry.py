@@ -13,7 +13,7 @@ from functools import cache
 from observer.core.errors import BadInput
 from observer.core.plugins import with_plugins
 from observer.memory.api import Memory
-from observer.toolsets import browse, chatgpt, core, kiro, memory, story
+from observer.toolsets import chatgpt, core, kiro, memory, story
 from observer.toolsets.basic_memory import tools as basic_memory
 from observer.toolsets.mem0 import tools as mem0
 from observer.toolsets.memex import synthesis
@@ -44,7 +44,7 @@ class Toolset:
 BUILT_IN = {
     "core": Toolset(core.GUIDE, lambda memory, here: core.Core(memory, here).tools()),
     "story": Toolset(story.GUIDE, lambda memory, here: story.StoryTools(memory, here).tools()),
-    "browse": Toolset(browse.GUIDE, lambda memory, here: browse.Browse(memory, here).tools()),
+    "browse": Toolset(story.BROWSE_GUIDE, lambda memory, here: story.Browse(memory, here).tools()),
     "memex": Toolset(memex.GUIDE, memex.tools, synthesis.greeting, is_fenced=False),
     "mem0": Toolset(mem0.GUIDE, lambda memory, _: mem0.Mem0(memory).tools(), is_fenced=False),
     "basic-memory": Toolset(basic_memory.GUIDE, basic_memory.tools, is_fenced=False),

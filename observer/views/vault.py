@@ -13,7 +13,7 @@ from typing import NamedTuple
 from observer.core.filters import RECORDED_KINDS, is_visible
 from observer.core.model import FORMERLY, Item, Session, SummaryFields, iso
 from observer.core.text import one_line
-from observer.note_files.frontmatter import Field, with_fields
+from observer.note_files.grammar import Field, with_fields
 from observer.store.reader import StoreReader
 from observer.views.moment import day, minute
 

@@ -8,16 +8,25 @@ from collections.abc import Callable, Iterator
 from itertools import cycle
 
 from benchmarks import shelf
-from benchmarks.recall import QUERIES, queries_of, took_ms
+from benchmarks.daily import PROJECTS
+from benchmarks.homes import Options
+from benchmarks.recall import QUERIES, queries_of
+from benchmarks.work import EndlessWork
 from observer.core.paths import Home
-from observer.evaluation.bench.daily import (
-    EVENTS,
-    PROJECTS,
+from observer.doctor.lab import (
+    Aim,
+    Figure,
+    Lab,
+    Wire,
+    lab,
+    launcher,
+    processor_s,
+    spool,
+    took_ms,
+    until,
+    wire,
 )
-from observer.evaluation.bench.figure import Aim, Figure
-from observer.evaluation.bench.lab import Lab, Options, lab, launchers, until
-from observer.evaluation.bench.wire import Wire, processor_s, wire
-from observer.evaluation.bench.work import EndlessWork, spool
+from observer.doctor.speed import EVENTS
 from observer.spool.spool import Spool
 
 SIZES = (10_000, 100_000)
@@ -26,14 +35,14 @@ AIM = Aim(percent=95, most=50.0)
 
 def run(options: Options) -> Iterator[Figure]:
     """Yield the milliseconds of a search at rest, and while a backlog is drained, by size."""
-    sizes = (options.items,) if options.items else SIZES[:1] if options.quick else SIZES
+    sizes = (options.items,) if options.items else SIZES[:1] if options.share < 1 else SIZES
     for items in sizes:
         database = shelf.opened(options.texts, options.work, items)
         with lab(options) as place:
             shutil.copyfile(database, place.home.database)
             queries = queries_of(shelf.read(options.texts), options.rounds(QUERIES))
             daemon = place.up()
-            with wire(next(iter(launchers().values())), place.folder) as asked:
+            with wire(launcher(), place.folder) as asked:
                 until(lambda a=asked: "degraded" not in a.call("search", query="total"), wait_s=900)
                 texts = [text for pair in zip(*queries.values(), strict=True) for text in pair]
                 asks = [_search(asked, text) for text in texts]

@@ -16,10 +16,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks import shelf
-from observer.evaluation.bench.figure import Figure
-from observer.evaluation.bench.found import started
-from observer.evaluation.bench.lab import Lab, Options, lab, launchers, until
-from observer.evaluation.bench.wire import Wire, is_quiet, processor_s, rss_mib, wire
+from benchmarks.found import started
+from benchmarks.homes import Options
+from observer.doctor.lab import (
+    Figure,
+    Lab,
+    Wire,
+    is_quiet,
+    lab,
+    launcher,
+    processor_s,
+    rss_mib,
+    until,
+    wire,
+)
 from observer.note_files.folders import NoteFolders
 
 NOTES = 2_000
@@ -96,8 +106,8 @@ def _ours(place: Lab, folder: Path, count: int) -> Iterator[Server]:
     NoteFolders(place.home).add(str(folder), name="main")
     begun = time.perf_counter()
     daemon = place.up()
-    launcher = next(iter(launchers().values()))
-    with wire(launcher, place.folder, arguments=TOOLS) as wired:
+    argv = launcher()
+    with wire(argv, place.folder, arguments=TOOLS) as wired:
         yield _ready(Server(wired, (daemon, wired.pid), 0), begun, count)
 
 

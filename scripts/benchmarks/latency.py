@@ -12,9 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from observer.evaluation.bench.figure import Aim, Figure
-from observer.evaluation.bench.lab import Lab, Options, lab, launchers, until
-from observer.evaluation.bench.wire import wire
+from benchmarks.homes import Options, memory_of
+from observer.doctor.lab import Aim, Figure, Lab, lab, launcher, until, wire
 
 EVENTS = 100
 STEP_S = 0.001
@@ -28,12 +27,12 @@ def run(options: Options) -> Iterator[Figure]:
         project = place.repository("shop")
         place.up()
         rounds = options.rounds(EVENTS)
-        with place.memory() as memory:
+        with memory_of(place) as memory:
             found = [_until_found(place, project, lambda w: memory.search(w).hits)
                      for _ in range(rounds)]  # fmt: skip
         yield Figure("hooks/post returned to found by search", found, " ms", (AIM,))
-        launcher = next(iter(launchers().values()))
-        with wire(launcher, project) as asked:
+        argv = launcher()
+        with wire(argv, project) as asked:
             found = [
                 _until_found(
                     place, project, lambda w: asked.call("search", query=w)["observations"]

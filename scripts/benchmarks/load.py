@@ -21,14 +21,25 @@ from pathlib import Path
 
 import orjson
 
-from benchmarks.recall import took_ms
+from benchmarks.daily import PROJECTS
+from benchmarks.homes import Options
+from benchmarks.work import EndlessWork
 from observer.core.paths import Home
-from observer.evaluation.bench.daily import PROJECTS
-from observer.evaluation.bench.figure import Aim, Figure
-from observer.evaluation.bench.kills import NONE
-from observer.evaluation.bench.lab import Lab, Options, lab, launchers, until
-from observer.evaluation.bench.wire import Wire, rss_mib, wire
-from observer.evaluation.bench.work import EndlessWork, HookReport, sources
+from observer.doctor.lab import (
+    Aim,
+    Figure,
+    HookReport,
+    Lab,
+    Wire,
+    lab,
+    launcher,
+    rss_mib,
+    sources,
+    took_ms,
+    until,
+    wire,
+)
+from observer.doctor.speed import NONE
 from observer.spool.files import envelope
 from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
@@ -58,8 +69,8 @@ def run(options: Options) -> Iterator[Figure]:
         # Before there are threads: a fork of them would wait for their locks for ever.
         tellers = _tellers(place, reports, length_s)
         daemon = place.up()
-        launcher = next(iter(launchers().values()))
-        asked = [stack.enter_context(wire(launcher, projects[0])) for _ in range(READERS)]
+        argv = launcher()
+        asked = [stack.enter_context(wire(argv, projects[0])) for _ in range(READERS)]
         for teller in tellers:
             teller.start()
             stack.callback(teller.kill)

@@ -5,14 +5,26 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from observer.evaluation.bench.figure import Aim, Figure
-from observer.evaluation.bench.lab import Options, lab, launchers, until
-from observer.evaluation.bench.wire import ERAS, Wire, first_answer_ms, rss_mib, wire
-from observer.evaluation.bench.work import EndlessWork, spool
+from benchmarks.homes import Options, memory_of
+from benchmarks.work import EndlessWork
+from observer.doctor.lab import (
+    ERAS,
+    Aim,
+    Figure,
+    Wire,
+    first_answer_ms,
+    lab,
+    launcher,
+    launchers,
+    rss_mib,
+    spool,
+    took_ms,
+    until,
+    wire,
+)
 from observer.memory.api import Memory
 from observer.toolsets.registry import tools_of
 
@@ -30,11 +42,11 @@ def run(options: Options) -> Iterator[Figure]:
         project = place.repository("shop")
         spool(place.home, EndlessWork([project], random.Random(3)), EVENTS)  # noqa: S311 - as in drain
         daemon = place.up()
-        with place.memory() as memory:
+        with memory_of(place) as memory:
             until(lambda: memory.totals().events >= EVENTS)
             yield from _starts(options, project)
-            launcher = next(iter(launchers().values()))
-            with wire(launcher, project) as asked:
+            argv = launcher()
+            with wire(argv, project) as asked:
                 yield from _calls(options, asked, memory)
                 yield Figure("pump, VmRSS", [rss_mib(asked.pid)], " MiB", (PUMP_MIB,))
         yield Figure("daemon after all this, VmRSS", [rss_mib(daemon)], " MiB")
@@ -45,11 +57,11 @@ def _starts(options: Options, project: Path) -> Iterator[Figure]:
     took: dict[str, list[float]] = {}
     bare = []
     for _ in range(options.rounds(STARTS)):
-        for name, launcher in launchers().items():
+        for name, argv in launchers().items():
             for era in ERAS:
                 found = took.setdefault(f"{name} mcp, {era}", [])
-                found.append(first_answer_ms(launcher, project, era))
-        bare.append(_took_ms(_start_nothing))
+                found.append(first_answer_ms(argv, project, era))
+        bare.append(took_ms(_start_nothing))
     for name, found in took.items():
         yield Figure(f"{name}, to tools/list", found, " ms", (START_MS,))
     yield Figure("python -I -c '', to its end", bare, " ms")
@@ -79,12 +91,6 @@ def _calls(options: Options, asked: Wire, memory: Memory) -> Iterator[Figure]:
     for name, (over_mcp, in_process) in pairs.items():
         beyond = []
         for _ in range(options.rounds(CALLS)):
-            whole, work = _took_ms(over_mcp), _took_ms(in_process)
+            whole, work = took_ms(over_mcp), took_ms(in_process)
             beyond.append(whole - work)
         yield Figure(f"{name}, round trip beyond the work", beyond, " ms", (CALL_MS,))
-
-
-def _took_ms(work: Callable[[], object]) -> float:
-    begun = time.perf_counter()
-    work()
-    return (time.perf_counter() - begun) * 1000

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks import shelf
+from benchmarks.homes import Options
 from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.events import Event, Remember
 from observer.core.model import Project
+from observer.doctor.lab import Aim, Figure
 from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import find
-from observer.evaluation.bench.figure import Aim, Figure
-from observer.evaluation.bench.lab import Options
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory

@@ -17,13 +17,21 @@ from itertools import compress
 from pathlib import Path
 
 from benchmarks import shelf
+from benchmarks.found import kiro_memory, kiro_row, kiro_text
+from benchmarks.homes import Options
 from benchmarks.recall import ITEMS, QUERIES, queries_of
 from observer.core.clock import now_ms
 from observer.core.model import Item
-from observer.evaluation.bench.figure import Figure
-from observer.evaluation.bench.found import kiro_memory, kiro_row, kiro_text
-from observer.evaluation.bench.lab import Options, lab, launchers, until
-from observer.evaluation.bench.wire import Wire, is_quiet, processor_s, wire
+from observer.doctor.lab import (
+    Figure,
+    Wire,
+    is_quiet,
+    lab,
+    launcher,
+    processor_s,
+    until,
+    wire,
+)
 from observer.store.database import SqliteStore
 
 Asks = Mapping[str, list[Callable[[], bool]]]
@@ -49,7 +57,7 @@ def run(options: Options) -> Iterator[Figure]:
     with lab(options) as place, _peer(options.peer, database) as (peer, peer_pids):
         shutil.copyfile(database, place.home.database)
         daemon = place.up()
-        with wire(next(iter(launchers().values())), place.folder) as ours:
+        with wire(launcher(), place.folder) as ours:
             until(lambda: "degraded" not in ours.call("search", query="total"), wait_s=900.0)
             until(lambda: all(is_quiet(daemon) for _ in range(SETTLED_S)), wait_s=600.0)
             pids = {"observer": (daemon, ours.pid), "kiro-memory": peer_pids}

@@ -14,10 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import shelf
+from benchmarks.homes import Options, sources_of
 from observer.core.filters import Filters
-from observer.evaluation.bench.figure import Aim, Figure
-from observer.evaluation.bench.lab import Lab, Options, lab, launchers, until
-from observer.evaluation.bench.wire import Wire, processor_s, rss_mib, wire
+from observer.doctor.lab import (
+    Aim,
+    Figure,
+    Lab,
+    Wire,
+    lab,
+    launcher,
+    processor_s,
+    rss_mib,
+    took_ms,
+    until,
+    wire,
+)
 from observer.index import ListRequest
 from observer.search.candidates import BY_WORDS
 
@@ -44,7 +55,7 @@ def run(options: Options) -> Iterator[Figure]:
         queries = queries_of(shelf.read(options.texts), options.rounds(QUERIES))
         begun = time.perf_counter()
         daemon = place.up()
-        with wire(next(iter(launchers().values())), place.folder) as asked:
+        with wire(launcher(), place.folder) as asked:
             until(lambda: "degraded" not in asked.call("search", query="total"), wait_s=900.0)
             took_s = time.perf_counter() - begun
             yield Figure(f"index of {items:,} items made", [items / took_s], " items/s")
@@ -62,7 +73,7 @@ def run(options: Options) -> Iterator[Figure]:
 def _nearest(place: Lab, texts: Sequence[str]) -> Figure:
     """Compare the vectors found with those that looking at every one finds."""
     shares = []
-    with place.sources() as (reader, view, encode):
+    with sources_of(place) as (reader, view, encode):
         changes = reader.changes(after=0, model=view.model, limit=10**9)
         ids = np.array([change.id for change in changes])
         table = np.frombuffer(b"".join(change.vector or b"" for change in changes), np.int8)
@@ -138,13 +149,6 @@ def _contexts(asked: Wire, queries: dict[str, list[str]]) -> Asks:
 
 def _call(asked: Wire, tool: str, **arguments: object) -> Callable[[], object]:
     return lambda: asked.call(tool, **arguments)
-
-
-def took_ms(ask: Callable[[], object]) -> float:
-    """Return how long it takes to be answered."""
-    begun = time.perf_counter()
-    ask()
-    return (time.perf_counter() - begun) * 1000
 
 
 def queries_of(texts: shelf.Texts, rounds: int) -> dict[str, list[str]]:

@@ -9,15 +9,25 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
+from benchmarks.daily import PROJECTS
+from benchmarks.homes import Options
 from benchmarks.load import FLAT, spooled, stored
-from benchmarks.recall import took_ms
+from benchmarks.work import EndlessWork
 from observer.core.paths import Home
-from observer.evaluation.bench.daily import PROJECTS
-from observer.evaluation.bench.figure import Aim, Figure
-from observer.evaluation.bench.kills import NONE
-from observer.evaluation.bench.lab import Options, lab, launchers, until
-from observer.evaluation.bench.wire import Wire, rss_mib, wire
-from observer.evaluation.bench.work import APART_MS, EndlessWork, sources
+from observer.doctor.lab import (
+    APART_MS,
+    Aim,
+    Figure,
+    Wire,
+    lab,
+    launcher,
+    rss_mib,
+    sources,
+    took_ms,
+    until,
+    wire,
+)
+from observer.doctor.speed import NONE
 from observer.purge.size_cap import total_bytes
 from observer.spool.spool import Spool
 
@@ -39,7 +49,7 @@ def run(options: Options) -> Iterator[Figure]:
         projects = [place.repository(name) for name in PROJECTS]
         daemon = place.up()
         own_mib = []
-        with wire(next(iter(launchers().values())), projects[0]) as asked:
+        with wire(launcher(), projects[0]) as asked:
             for part in range(PARTS):
                 numbers = range(part * count // PARTS, (part + 1) * count // PARTS)
                 began = time.monotonic()

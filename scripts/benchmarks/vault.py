@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks import shelf
-from observer.evaluation.bench.figure import Aim, Figure
-from observer.evaluation.bench.lab import Options, lab, launchers, until
-from observer.evaluation.bench.wire import Wire, rss_mib, wire
+from benchmarks.homes import Options
+from observer.doctor.lab import Aim, Figure, Wire, lab, launcher, rss_mib, until, wire
 from observer.note_files.folders import NoteFolders
 
 NOTES = 20_000
@@ -25,11 +24,11 @@ def run(options: Options) -> Iterator[Figure]:
     count = options.items or options.rounds(NOTES)
     words = " ".join(shelf.read(options.texts).narratives).split()
     rng = random.Random(17)  # noqa: S311 - the same notes every time
-    launcher = next(iter(launchers().values()))
+    argv = launcher()
     with lab(options) as place:
         folder = _laid(place.folder / "vault", rng, words, count)
         daemon = place.up()
-        with wire(launcher, place.folder, arguments=("--tools", "basic-memory")) as wired:
+        with wire(argv, place.folder, arguments=("--tools", "basic-memory")) as wired:
             before = rss_mib(daemon)
             begun = time.perf_counter()
             NoteFolders(place.home).add(str(folder), name="main")

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from observer.evaluation.sets import Question, QuestionSet, SetDocument
+from evaluation.sets import Question, QuestionSet, SetDocument
+
 from recall_sets import filling
 
 FOLDER = Path(__file__).parent

@@ -12,8 +12,8 @@ from observer.core.config import Settings
 from observer.core.errors import ObserverError
 from observer.core.events import Command, Commit, Event, Prompt, Rewrite
 from observer.core.paths import Home
-from observer.daemon.heads import HeadWorker
-from observer.daemon.health import Health
+from observer.daemon.unreported import HeadWorker
+from observer.daemon.worker import Health
 from observer.ingest.commits import unreported_commits
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache, detect_place

@@ -17,11 +17,10 @@ from observer import client
 from observer.core.config import Settings
 from observer.core.model import UNASSIGNED, Item, item_id, item_uuid
 from observer.core.paths import Home
-from observer.daemon.health import Health
 from observer.daemon.home_guard import HomeGuard
 from observer.daemon.index import IndexWorker
 from observer.daemon.lazy_store import LazyStore
-from observer.daemon.writer import WriterThread
+from observer.daemon.worker import Health, WriterThread
 from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import ModelInfo, find
 from observer.index import Index

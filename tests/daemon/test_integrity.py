@@ -17,12 +17,11 @@ from observer.core.config import Settings
 from observer.core.errors import StoreDamaged
 from observer.core.paths import Home
 from observer.daemon import integrity
-from observer.daemon.health import Health
 from observer.daemon.home_guard import HomeGuard
 from observer.daemon.integrity import IntegrityWorker
 from observer.daemon.lazy_store import LazyStore
 from observer.daemon.status import current
-from observer.daemon.writer import WriterThread
+from observer.daemon.worker import Health, WriterThread
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.repair.losses import Loss, losses, note

@@ -21,14 +21,14 @@ from observer.core.config import Settings
 from observer.core.errors import BadInput, StoreUnavailable
 from observer.core.model import Receipt
 from observer.core.paths import Home
-from observer.daemon.health import Health
+from observer.daemon.daemon import DaemonLog, SecretlessFormatter
+from observer.daemon.drain import watch
 from observer.daemon.lazy_store import LazyStore, RequestStore
-from observer.daemon.log import DaemonLog, SecretlessFormatter
 from observer.daemon.note_folders import NoteFolderWorker
 from observer.daemon.requests import import_events, post_events
-from observer.daemon.spool_watch import watch
 from observer.daemon.status import REMEMBERED_MS, current, from_disk
 from observer.daemon.watching.watcher import WatchWorker
+from observer.daemon.worker import Health
 from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 from observer.store.migrations import migrations
@@ -76,6 +76,7 @@ def test_what_a_watcher_may_not_read_is_one_line(
         ),
     }
     workers[part]._over.set()  # it need not wait before the next round
+    workers[part]._call.set()
     workers[part]._round()
     assert health.text() == f"{part}: [Errno 13] Permission denied: '/elsewhere'"
     assert [record.exc_info for record in caplog.records] == [None]
@@ -128,7 +129,7 @@ def test_a_watch_wakes_for_a_new_file_and_not_for_one_that_goes(tmp_path: Path) 
     async def story() -> list[str]:
         seen: list[str] = []
         health = Health()
-        task = asyncio.create_task(watch((tmp_path,), lambda: seen.append("woken"), health))
+        task = asyncio.create_task(watch({tmp_path: seen.append}, health))
         await asyncio.sleep(0)
         (tmp_path / "a").touch()
         await _until(lambda: seen)
@@ -141,15 +142,15 @@ def test_a_watch_wakes_for_a_new_file_and_not_for_one_that_goes(tmp_path: Path) 
         assert health.text() is None
         return seen
 
-    assert asyncio.run(story()) == ["woken"]
+    assert asyncio.run(story()) == ["b"]
 
 
 def test_where_the_kernel_cannot_tell_the_daemon_looks_itself(tmp_path: Path) -> None:
     async def story() -> str | None:
         seen: list[str] = []
         health = Health()
-        gone = (tmp_path / "gone",)
-        task = asyncio.create_task(watch(gone, lambda: seen.append("woken"), health))
+        gone = {tmp_path / "gone": seen.append}
+        task = asyncio.create_task(watch(gone, health))
         await _until(lambda: len(seen) > 1)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)

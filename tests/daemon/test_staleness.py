@@ -14,10 +14,9 @@ import pytest
 from observer.core.config import Settings
 from observer.core.model import Project
 from observer.core.paths import Home
-from observer.daemon.health import Health
 from observer.daemon.home_guard import HomeGuard
 from observer.daemon.staleness import StalenessWorker
-from observer.daemon.writer import WriterThread
+from observer.daemon.worker import Health, WriterThread
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool

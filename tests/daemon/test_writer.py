@@ -10,9 +10,8 @@ import pytest
 from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.paths import Home
-from observer.daemon.health import Health
 from observer.daemon.home_guard import HomeGuard
-from observer.daemon.writer import NICE, WriterThread
+from observer.daemon.worker import NICE, Health, WriterThread
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from evaluation import commits
 
 from observer.core.errors import BadInput, NotFound
 from observer.core.events import Commit
-from observer.evaluation import commits
 
 Git = Callable[..., str]
 

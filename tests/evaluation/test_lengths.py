@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from itertools import product
 
 import pytest
+from evaluation import sets
+from evaluation.runner import temporary_memory
+from evaluation.systems import recall
 
 from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import find
-from observer.evaluation import sets
-from observer.evaluation.runner import temporary_memory
-from observer.evaluation.systems import recall
 
 FACT = (
     "Picked plain files instead of Redis for the tills because no one in a branch can look after"

@@ -6,10 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from observer.evaluation.measures import (
+from evaluation.measures import (
     FIGURES,
     Numbers,
     average,
@@ -19,6 +16,8 @@ from observer.evaluation.measures import (
     measure,
     redraw,
 )
+from hypothesis import given
+from hypothesis import strategies as st
 
 ids = st.integers(1, 15)
 answers = st.lists(ids, max_size=12, unique=True)

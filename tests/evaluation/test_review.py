@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from evaluation.measures import FIGURES, Against, Finding, Gap, Interval, SystemFigures
+from evaluation.review import Missed, Review, conclusions, examples, review
+from evaluation.systems import WITHOUT_MEANING
 from msgspec.structs import replace
 
 from observer.embed.lazy_model import LazyModel
-from observer.evaluation.measures import FIGURES, Against, Finding, Gap, Interval, SystemFigures
-from observer.evaluation.review import Missed, Review, conclusions, examples, review
-from observer.evaluation.systems import WITHOUT_MEANING
 
 Git = Callable[..., str]
 

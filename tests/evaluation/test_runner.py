@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from evaluation import sets
+from evaluation.runner import EvaluatedQuery, ask, figures, temporary_memory
+from evaluation.systems import SYSTEMS, legs_of, mentions, systems_of
 from msgspec.structs import replace
 
 from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import find
-from observer.evaluation import sets
-from observer.evaluation.runner import EvaluatedQuery, ask, figures, temporary_memory
-from observer.evaluation.systems import SYSTEMS, legs_of, mentions, systems_of
 from observer.search.candidates import Sources
 
 DOCUMENTS = (

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from evaluation import sets
 
 from observer.core.errors import BadInput, NotFound, ObserverError
-from observer.evaluation import sets
 from observer.search.query import STOP_WORDS, plan
 
-NOTES = Path(__file__).parents[2] / "observer/evaluation/bench/notes"
+NOTES = Path(__file__).parents[2] / "observer/doctor/notes"
 DOCUMENT = b'{"id": "a", "title": "Edit a.py"}'
 QUESTION = b'{"q": "why a", "rel": ["a"]}'
 

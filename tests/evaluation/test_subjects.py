@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from evaluation.commits import query_of
 from hypothesis import given
 from hypothesis import strategies as st
-
-from observer.evaluation.commits import query_of
 
 
 @pytest.mark.parametrize(

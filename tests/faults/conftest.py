@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 import pytest
+from evaluation.commits import read as read_history
 
 from observer.clients.installers import install
 from observer.clients.shelf.git import missing_hooks
@@ -19,8 +20,7 @@ from observer.core.config import Settings
 from observer.core.errors import ObserverError
 from observer.core.events import Checkout, Commit, Edit, Event, FileWrite, Prompt, Remember
 from observer.core.paths import Home
-from observer.daemon.watching.worktree import WatchedTree
-from observer.evaluation.commits import read as read_history
+from observer.daemon.watching.watch_set import WatchedTree
 from observer.git.status import uncommitted_paths
 from observer.importers.git import commits
 from observer.index import Index

@@ -13,8 +13,8 @@ from observer.core.config import Settings
 from observer.core.events import Event, Forget
 from observer.core.model import Item
 from observer.core.paths import Home
-from observer.daemon.health import Health
-from observer.daemon.memory_files import MemoryFileWorker
+from observer.daemon.unreported import MemoryFileWorker
+from observer.daemon.worker import Health
 from observer.importers.jsonl import Problems
 from observer.importers.run import FinishedImports
 from observer.importers.shelf.memory_files import MOST_BYTES, NAME, SOURCES, find, read

@@ -17,11 +17,9 @@ from observer.core.filters import Filters
 from observer.core.model import Item, item_id
 from observer.core.paths import Home
 from observer.daemon.enrich import Budget, EnrichWorker
-from observer.daemon.health import Health
 from observer.daemon.home_guard import HomeGuard
 from observer.daemon.status import day_of, llm_status
-from observer.daemon.worker import Services
-from observer.daemon.writer import WriterThread
+from observer.daemon.worker import Health, Services, WriterThread
 from observer.ingest.pipeline import Pipeline
 from observer.llm.client import LlmClient
 from observer.projects import PlaceCache

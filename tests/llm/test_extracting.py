@@ -13,12 +13,10 @@ from observer.core.config import Settings
 from observer.core.errors import BadInput, ConfigInvalid, DaemonUnavailable
 from observer.core.paths import Home
 from observer.daemon.enrich import Extractor
-from observer.daemon.health import Health
 from observer.daemon.home_guard import HomeGuard
 from observer.daemon.lazy_llm import LazyLlm
 from observer.daemon.status import day_of
-from observer.daemon.worker import Services
-from observer.daemon.writer import WriterThread
+from observer.daemon.worker import Health, Services, WriterThread
 from observer.ingest.pipeline import Pipeline
 from observer.llm import prompt, reply
 from observer.llm.client import LlmClient

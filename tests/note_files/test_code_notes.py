@@ -11,7 +11,7 @@ import pytest
 
 from observer.core.clock import now_ms
 from observer.core.paths import Home
-from observer.note_files import NoteFolder, places
+from observer.note_files import NoteFolder, folders
 from observer.note_files.sync import FolderSync
 from tests.note_files.conftest import Vault
 
@@ -59,7 +59,7 @@ def repository(home: Home, tmp_path: Path, git: Git) -> Iterator[Repository]:
 def test_a_note_holds_as_of_the_commit_that_has_it(
     repository: Repository, monkeypatch: pytest.MonkeyPatch, many: int
 ) -> None:
-    monkeypatch.setattr(places, "MANY", many)
+    monkeypatch.setattr(folders, "MANY", many)
     repository.put(".gitignore", "/docs/ignored.md\n")
     first = repository.commit(docs__old=NOTE, docs__edited=NOTE, docs__späte=NOTE)
     second = repository.commit(docs__new=NOTE, docs__späte=f"{NOTE} more")

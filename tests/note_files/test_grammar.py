@@ -8,8 +8,15 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from observer.core.note_file import Claim, Relation
-from observer.note_files.frontmatter import Field, fields_of, json_fields_of, parts_of, with_fields
-from observer.note_files.grammar import content_of, permalink_of
+from observer.note_files.grammar import (
+    Field,
+    content_of,
+    fields_of,
+    json_fields_of,
+    parts_of,
+    permalink_of,
+    with_fields,
+)
 from observer.note_files.items import parsed
 
 CLAIMS: list[tuple[str, tuple[str, str, tuple[str, ...], str] | None]] = [

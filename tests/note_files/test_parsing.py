@@ -8,8 +8,7 @@ import msgspec
 import pytest
 
 from observer.core.child_process import write_message
-from observer.note_files.items import ParsedNote, parsed
-from observer.note_files.parsing import MANY, NoteParser, main
+from observer.note_files.items import MANY, NoteParser, ParsedNote, main, parsed
 from tests.note_files.conftest import Vault
 
 TEXTS = [

@@ -15,7 +15,7 @@ from observer.core.errors import BadInput, NotFound
 from observer.core.filters import Filters
 from observer.core.paths import Home
 from observer.note_files.sync import FolderSync
-from observer.notes.validation import check_kept_here
+from observer.notes.values import check_kept_here
 from observer.purge.databases import clean
 from observer.purge.redact import secrets_in
 from observer.store.tombstones import Tombstones

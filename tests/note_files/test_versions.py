@@ -9,7 +9,7 @@ import pytest
 
 from observer.core.errors import BadInput, NotFound
 from observer.note_files import NoteFolder
-from observer.note_files.versions import KEPT_MS, TIDY_EVERY, NoteVersions
+from observer.note_files.writing import KEPT_MS, TIDY_EVERY, NoteVersions
 from tests.note_files.conftest import Vault
 
 PICTURE = b"\x89PNG\0\xff"

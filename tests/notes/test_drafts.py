@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.model import Item, Link, Session, SummaryFields
-from observer.note_files.frontmatter import fields_of, parts_of
-from observer.note_files.grammar import content_of
+from observer.note_files.grammar import content_of, fields_of, parts_of
 from observer.notes import drafts
-from observer.notes.skills import skills
+from observer.notes.drafts import skills
 from observer.observations.session_state import CommandState, SessionState, encode
 
 DAY_MS = 86_400_000

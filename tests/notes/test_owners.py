@@ -56,7 +56,7 @@ def test_an_agent_deletes_no_rule_that_a_person_approved(world: Any) -> None:
 def test_many_are_deleted_in_several_transactions(
     world: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("observer.notes.deletion.AT_ONCE", 2)
+    monkeypatch.setattr("observer.notes.notes.AT_ONCE", 2)
     ana = world.memory
     for number in range(5):
         own(ana, f"number {number}")

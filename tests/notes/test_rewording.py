@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.model import Item
-from observer.notes.drafts import Draft, decision_record
-from observer.notes.rewording import lines_of, refusal, with_words, words_of
+from observer.notes.drafts import Draft, decision_record, lines_of, refusal, with_words, words_of
 
 BEFORE = "jobs in SQLite since 2024-03, `queue.take` in src/queue.py retries 3 times"
 

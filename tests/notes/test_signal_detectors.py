@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from observer.core.model import Link, NoteHeader
 from observer.notes.signal_corpus import Corpus, Signal
-from observer.notes.signal_detectors import DAY_MS, DETECTORS, detect
+from observer.notes.signals import DAY_MS, DETECTORS, detect
 from observer.notes.values import signal_id
 
 NOW_MS = 1_790_000_000_000

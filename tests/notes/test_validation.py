@@ -10,8 +10,7 @@ import pytest
 from observer.core.clock import LAST_MS
 from observer.core.errors import BadInput
 from observer.core.model import Item
-from observer.notes.validation import check
-from observer.notes.values import Changes, Note
+from observer.notes.values import Changes, Note, check
 
 
 @pytest.mark.parametrize("content", ["", " \n", "\x1b\0", "\u200b", "half \ud800"])

@@ -16,12 +16,12 @@ from observer.pump.dial import (
     PROTOCOL,
     SOCKET_NAME_BYTES,
     UNAVAILABLE,
+    KeptAnswers,
     Stopped,
     dial,
     working_folder,
 )
 from observer.pump.dial import socket_path as found
-from observer.pump.kept import KeptAnswers
 from observer.pump.pump import Pump
 
 

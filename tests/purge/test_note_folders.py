@@ -13,7 +13,7 @@ import pytest
 from observer.core.clock import now_ms
 from observer.core.paths import Home
 from observer.note_files import NoteFolder
-from observer.note_files.versions import NoteVersions
+from observer.note_files.writing import NoteVersions
 
 pytestmark = pytest.mark.slow
 

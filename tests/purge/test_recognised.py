@@ -12,11 +12,10 @@ import pytest
 from observer.core.config import Settings
 from observer.core.events import AnyBody, Command, Event, Prompt
 from observer.core.paths import Home
-from observer.daemon.health import Health
 from observer.daemon.home_guard import HomeGuard
 from observer.daemon.lazy_store import LazyStore
 from observer.daemon.retention import RetentionWorker
-from observer.daemon.writer import WriterThread
+from observer.daemon.worker import Health, WriterThread
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.purge import recognised

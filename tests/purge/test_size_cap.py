@@ -13,12 +13,11 @@ from observer.core import config
 from observer.core.config import Settings
 from observer.core.events import Command, Commit, Event, FileRead, Prompt, Remember
 from observer.core.paths import Home
-from observer.daemon.health import Health
 from observer.daemon.home_guard import HomeGuard
 from observer.daemon.lazy_store import LazyStore
 from observer.daemon.retention import RetentionWorker
 from observer.daemon.status import current, missing
-from observer.daemon.writer import WriterThread
+from observer.daemon.worker import Health, WriterThread
 from observer.ingest.pipeline import Pipeline
 from observer.policy.policies import Retention
 from observer.projects import PlaceCache

@@ -1,4 +1,10 @@
-"""Handlers of MCP requests: tools, resources and the prompt.
+"""Asking the person through their client: MCP elicitation.
+
+The client shows the question and sends the person's answer; no agent answers it. Clients of the
+revision of 2026-07-28 are asked by the answer to their call, which they then repeat; earlier ones
+by a request of ours meanwhile.
+
+Handlers of MCP requests: tools, resources and the prompt.
 
 The SDK validates requests and the frame of answers. A tool's result bypasses it, since the SDK
 would validate and copy it three times: it is built from typed rows and joins the frame at the end.
@@ -18,8 +24,9 @@ import msgspec
 from mcp import types
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
-from observer.api.mcp.consent import consent
 from observer.core.errors import ObserverError
 from observer.core.json_text import dump
 from observer.views import render
@@ -29,6 +36,50 @@ from observer.views.fence import RECORDS, defused, defused_content, labelled, ma
 from observer.views.tool import PersonQuestion, Tool, ToolResult
 
 logger = logging.getLogger(__name__)
+
+FIELD = "approve"
+
+
+async def consent(
+    context: ServerRequestContext[Any],
+    params: types.CallToolRequestParams,
+    question: PersonQuestion,
+) -> bool | types.InputRequiredResult:
+    """Return whether the person said yes, or what asks the client to ask them.
+
+    False too where the client cannot ask anybody.
+    """
+    capabilities = context.session.client_capabilities
+    if capabilities is None or capabilities.elicitation is None:
+        return False
+    schema = {
+        "type": "object",
+        "properties": {FIELD: {"type": "boolean", "title": question.label}},
+        "required": [FIELD],
+    }
+    if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        given = (params.input_responses or {}).get(question.key)
+        if given is not None:
+            return _is_yes(given)
+        form = types.ElicitRequestFormParams(message=question.text, requested_schema=schema)
+        return types.InputRequiredResult(
+            input_requests={question.key: types.ElicitRequest(params=form)}
+        )
+    if not context.session.can_send_request:
+        return False
+    try:
+        said = await context.session.elicit_form(question.text, schema, context.request_id)
+    except (MCPError, ValidationError) as error:
+        logger.info("the client did not ask: %r", error)
+        return False
+    return _is_yes(said)
+
+
+def _is_yes(said: object) -> bool:
+    if not isinstance(said, types.ElicitResult) or said.action != "accept":
+        return False
+    return (said.content or {}).get(FIELD) is True
+
 
 Context = ServerRequestContext[Any]  # holds the SDK's lifespan value, which we have none of
 T = TypeVar("T")

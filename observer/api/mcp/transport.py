@@ -21,8 +21,8 @@ from pydantic import ValidationError
 
 from observer import __version__
 from observer.core.json_text import dump, repair_encoding
+from observer.pump.dial import METHODS, OPENING
 from observer.pump.journal import LINE_BYTES, Lines
-from observer.pump.kept import METHODS, OPENING
 
 READ_BYTES = 1 << 16
 MOST_OPEN = 64

@@ -1,20 +1,27 @@
-"""Inotify watches of single folders, so that ignored folders cost nothing.
+"""What the kernel says of single folders, so that ignored folders cost nothing.
 
-The only user of watchfiles' recorder: watchfiles' own loop watches whole trees only, and in its
-lenient mode swallows the error that the kernel's limit is reached.
+Whoever waits sleeps until something happens: inotify wakes it, not a clock. Elsewhere watchfiles'
+recorder is asked, which looks now and then whether it is called away.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import ctypes
+import os
+import select
+import struct
+import sys
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
 from watchfiles import Change
 from watchfiles._rust_notify import RustNotify
 
-STEP_MS = 200
-"""How often the recorder checks whether its wait was ended; the only cost of waiting."""
+STEP_MS, OFTEN_MS = 200, 2_000
+"""Changes within a step are returned together, and so often where they never stop."""
 LIMITS = ("/proc/sys/fs/inotify/max_user_watches", "/proc/sys/user/max_inotify_watches")
 SHARE = 2
 """We use at most this part of the watches that the user may have: editors watch too."""
@@ -23,8 +30,6 @@ MORE = (
     " fs.inotify.max_user_instances=512 (to keep it, write it to a file in /etc/sysctl.d),"
     " or turn watching off with: observer config set watch false"
 )
-
-OFTEN_MS = 2_000
 
 
 class WatchLimitReached(Exception):
@@ -39,18 +44,70 @@ class WatchLost(Exception):
     """The changes are not known: a folder is gone, or a file name is not valid UTF-8."""
 
 
-class WakeUp(Protocol):
-    """Something that ends a wait early."""
+class Call:
+    """Ends a wait from any thread, until it is cleared."""
+
+    def __init__(self) -> None:
+        self._is_set = False
+        self._reading, self._writing = os.pipe()
+        for end in (self._reading, self._writing):
+            os.set_blocking(end, False)
+
+    def __del__(self, close: Callable[[int], None] = os.close) -> None:
+        close(self._reading)
+        close(self._writing)
+
+    def fileno(self) -> int:
+        """Return what becomes readable with the call."""
+        return self._reading
 
     def is_set(self) -> bool:
         """Return True to end the wait."""
+        return self._is_set
+
+    def set(self) -> None:
+        """Call."""
+        self._is_set = True
+        with suppress(BlockingIOError):  # called often enough
+            os.write(self._writing, b"!")
+
+    def clear(self) -> None:
+        """Let the next wait last."""
+        self._is_set = False
+        with suppress(BlockingIOError):
+            os.read(self._reading, 1 << 16)
+
+    def wait(self, wait_s: float) -> bool:
+        """Wait for the call; return False if it did not come."""
+        return self._is_set or bool(_readable([self], int(wait_s * 1000)))
 
 
-class InotifyWatch:
-    """Watches folders, not what is below them, until `close`.
+class FolderWatch(Protocol):
+    """Watches folders, not what is below them, until `close`."""
+
+    def wait(self, call: Call, *, wait_ms: int | None = None) -> set[str]:
+        """Return the paths that changed, as soon as there are some; none at the end of the wait.
+
+        Raises:
+            WatchLost: see there.
+        """
+
+    def close(self) -> None:
+        """Remove all watches."""
+
+
+def watch_folders(
+    folders: Iterable[str],
+    *,
+    arrivals: Collection[str] = (),
+    step_ms: int = STEP_MS,
+    often_ms: int = OFTEN_MS,
+) -> FolderWatch:
+    """Begin to watch.
 
     Args:
         folders: absolute.
+        arrivals: those of them in which only what is new or put there counts.
         step_ms: changes within this time are returned together.
         often_ms: where changes never stop for so long, they are returned so often.
 
@@ -59,54 +116,136 @@ class InotifyWatch:
         WatchDenied: a folder is not ours to read.
         WatchLost: a folder does not exist.
     """
+    kind = _Inotify if sys.platform == "linux" else _Recorder
+    try:
+        return kind(folders, arrivals, step_ms, often_ms)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise WatchLost(str(error)) from error
+    except PermissionError as error:
+        raise WatchDenied(f"{error}; make it readable, or exclude it") from error
+    except (OSError, RuntimeError) as error:
+        why = "cannot watch more folders" if isinstance(error, OSError) else str(error)
+        raise WatchLimitReached(f"{why}: {MORE}") from error
 
+
+_MODIFY, _CLOSE_WRITE, _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 2, 8, 64, 128, 256, 512
+_SELF = 1024 | 2048
+"""The folder itself was deleted or moved."""
+_OVERFLOW, _IGNORED, _ONLY_FOLDERS = 1 << 14, 1 << 15, 1 << 24
+_ARRIVALS = _CREATE | _MOVED_TO | _SELF | _ONLY_FOLDERS
+_ALL = _ARRIVALS | _MODIFY | _CLOSE_WRITE | _MOVED_FROM | _DELETE
+_EVENT = struct.Struct("iIII")
+"""Watch, mask, cookie, and bytes of the name that follows. Source: inotify(7)."""
+
+
+class _Inotify:
     def __init__(
-        self, folders: Iterable[str], *, step_ms: int = STEP_MS, often_ms: int = OFTEN_MS
+        self, folders: Iterable[str], arrivals: Collection[str], step_ms: int, often_ms: int
     ) -> None:
-        self._step_ms = step_ms
-        self._often_ms = often_ms
+        self._step_s, self._often_s = step_ms / 1000, often_ms / 1000
+        self._folders: dict[int, str] = {}
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._descriptor = self._called("inotify_init1", os.O_CLOEXEC | os.O_NONBLOCK)
         try:
-            self._recorder = RustNotify(
-                list(folders),
-                debug=False,
-                force_polling=False,
-                poll_delay_ms=0,
-                recursive=False,
-                ignore_permission_denied=False,
-            )
-        except FileNotFoundError as error:
-            raise WatchLost(str(error)) from error
-        except PermissionError as error:
-            raise WatchDenied(f"{error}; make it readable, or exclude it") from error
-        except (OSError, RuntimeError) as error:
-            why = "cannot watch more folders" if isinstance(error, OSError) else str(error)
-            raise WatchLimitReached(f"{why}: {MORE}") from error
+            for folder in folders:
+                mask = _ARRIVALS if folder in arrivals else _ALL
+                named = (os.fsencode(folder), mask)
+                watch = self._called("inotify_add_watch", self._descriptor, *named, path=folder)
+                self._folders[watch] = folder
+        except OSError:
+            self.close()
+            raise
 
-    def wait(self, call: WakeUp, *, wait_ms: int) -> set[str]:
-        """Return the paths that changed, as soon as there are some; none at the end of the wait.
-
-        Raises:
-            WatchLost: see there.
-        """
-        return {path for _, path in self._changes(call, wait_ms)}
-
-    def has_news(self, call: WakeUp, *, wait_ms: int) -> bool:
-        """Wait like `wait`; return True if there is more than what was deleted.
-
-        Raises:
-            WatchLost: see there.
-        """
-        return any(kind != Change.deleted for kind, _ in self._changes(call, wait_ms))
-
-    def _changes(self, call: WakeUp, wait_ms: int) -> set[tuple[int, str]]:
-        try:
-            changes = self._recorder.watch(self._often_ms, self._step_ms, wait_ms, call)
-        except RuntimeError as error:
-            raise WatchLost(str(error)) from error
-        return set() if isinstance(changes, str) else changes
+    def wait(self, call: Call, *, wait_ms: int | None = None) -> set[str]:
+        found: set[str] = set()
+        if not call.is_set():
+            _readable([self._descriptor, call], wait_ms)
+        until_s = time.monotonic() + self._often_s
+        while news := set(self._changes()):
+            found |= news
+            if call.wait(self._step_s) or time.monotonic() > until_s:
+                break
+        return found
 
     def close(self) -> None:
-        """Remove all watches."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+        self._descriptor = -1
+
+    def _changes(self) -> Iterator[str]:
+        """Yield the path of each change that waits to be read."""
+        try:
+            data = os.read(self._descriptor, 1 << 16)
+        except BlockingIOError:
+            return
+        place = 0
+        while place < len(data):
+            watch, mask, _, length = _EVENT.unpack_from(data, place)
+            place += _EVENT.size + length
+            if mask & _OVERFLOW:
+                raise WatchLost("more changed at once than the kernel remembers")
+            if mask & _IGNORED:
+                self._folders.pop(watch, None)
+            elif folder := self._folders.get(watch):
+                yield _path(folder, data[place - length : place].rstrip(b"\0"))
+
+    def _called(self, name: str, *arguments: int | bytes, path: str | None = None) -> int:
+        result: int = getattr(self._libc, name)(*arguments)
+        if result < 0:
+            code = ctypes.get_errno()
+            raise OSError(code, os.strerror(code), path)
+        return result
+
+
+def _path(folder: str, name: bytes) -> str:
+    try:
+        return f"{folder}/{name.decode()}" if name else folder
+    except UnicodeDecodeError as error:
+        raise WatchLost(f"a file in {folder} has a name that is not valid UTF-8") from error
+
+
+def _readable(sources: Iterable[int | Call], wait_ms: int | None) -> list[tuple[int, int]]:
+    poll = select.poll()
+    for each in sources:
+        poll.register(each, select.POLLIN)
+    return poll.poll(wait_ms)
+
+
+class _Recorder:
+    """FSEvents and the like, by watchfiles' recorder.
+
+    Its own loop watches whole trees only, and in its lenient mode swallows the error that a limit
+    is reached.
+    """
+
+    AT_LEAST_MS, AT_MOST_MS = 20, 10_000
+
+    def __init__(
+        self, folders: Iterable[str], arrivals: Collection[str], step_ms: int, often_ms: int
+    ) -> None:
+        self._arrivals = arrivals
+        self._times_ms = max(often_ms, self.AT_LEAST_MS), max(step_ms, self.AT_LEAST_MS)
+        self._recorder = RustNotify(
+            list(folders),
+            debug=False,
+            force_polling=False,
+            poll_delay_ms=0,
+            recursive=False,
+            ignore_permission_denied=False,
+        )
+
+    def wait(self, call: Call, *, wait_ms: int | None = None) -> set[str]:
+        try:
+            changes = self._recorder.watch(*self._times_ms, wait_ms or self.AT_MOST_MS, call)
+        except RuntimeError as error:
+            raise WatchLost(str(error)) from error
+        return {
+            path
+            for kind, path in ([] if isinstance(changes, str) else changes)
+            if kind != Change.deleted or path.rpartition("/")[0] not in self._arrivals
+        }
+
+    def close(self) -> None:
         self._recorder.close()
 
 

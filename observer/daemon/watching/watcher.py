@@ -1,4 +1,8 @@
-"""Reports writes that no hook reported: another editor's, a formatter's, a code generator's.
+"""Reports saves that no hook reported, and withdraws those that a hook reports later.
+
+Saves wait until every hook had time to report them.
+
+Reports writes that no hook reported: another editor's, a formatter's, a code generator's.
 
 One thread waits for inotify events in the folders of recent projects. When the writing has settled
 it asks git what differs and reads that; when hooks have had their time it asks the store what they
@@ -10,22 +14,249 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import sys
 import threading
 import time
-from collections.abc import Collection, Iterable
+import uuid
+from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
+from typing import Literal, NamedTuple, TypeAlias
 
 from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.errors import NotFound, StoreUnavailable
-from observer.daemon.health import Health
+from observer.core.events import AnyBody, Event, Forget
+from observer.core.paths import is_inside
 from observer.daemon.status import Watched
-from observer.daemon.watching.saves import PendingSaves, SaveReporter
+from observer.daemon.watching.inotify import Call
 from observer.daemon.watching.watch_set import WatchSet
+from observer.daemon.worker import Health
+from observer.ingest.duplicates import WINDOW_MS, path_written
+from observer.ingest.file_changes import (
+    Save,
+    bulk_change_event,
+    has_effect,
+    merge_saves,
+    save_event,
+)
 from observer.notes.values import Record
 from observer.spool.spool import Spool
 from observer.store.interface import Store
+from observer.store.reader import StoreReader
+
+MOST_WAIT_MS = 60_000
+"""The saves of an editor that saves all the time are reported at least this often."""
+MOST_SAVES = 8
+"""Most separate saves of one file that wait; each holds the whole text."""
+
+Where = tuple[str, str]
+"""A work tree, and a path in it."""
+
+
+class PendingSaves:
+    """The waiting saves of all trees, by file, in their order."""
+
+    def __init__(self) -> None:
+        self._saves: dict[Where, list[Save]] = {}
+        self._from_ms: dict[Where, int] = {}
+        self._to_ms: dict[Where, int] = {}
+
+    def __bool__(self) -> bool:
+        """Return True if anything waits."""
+        return bool(self._saves)
+
+    def add(self, root: str, saves: Iterable[Save], *, now_ms: int) -> None:
+        """Add saves."""
+        for save in saves:
+            where = root, save.path
+            waiting = self._saves.setdefault(where, [])
+            self._from_ms.setdefault(where, now_ms)
+            self._to_ms[where] = now_ms
+            waiting.append(save)
+            if len(waiting) > MOST_SAVES:
+                waiting[:2] = [merge_saves(*waiting[:2])]
+
+    def due_ms(self) -> int | None:
+        """Return when the next file is due, None if nothing waits."""
+        return min(map(self._due_ms, self._saves), default=None)
+
+    def due(self, now_ms: int) -> dict[str, list[list[Save]]]:
+        """Return, by tree, the saves of each file that have waited long enough; they stay."""
+        found: dict[str, list[list[Save]]] = {}
+        for where, saves in self._saves.items():
+            if self._due_ms(where) <= now_ms:
+                found.setdefault(where[0], []).append(list(saves))
+        return found
+
+    def drop(self, root: str, paths: Iterable[str]) -> None:
+        """Remove the saves of files, which were reported."""
+        for path in paths:
+            for kept in (self._saves, self._from_ms, self._to_ms):
+                kept.pop((root, path), None)
+
+    def _due_ms(self, where: Where) -> int:
+        return min(self._to_ms[where] + WINDOW_MS, self._from_ms[where] + MOST_WAIT_MS)
+
+
+def unreported(saves: Iterable[Save], reported_ms: Iterable[int]) -> Save | None:
+    """Return one file's saves, joined, that no hook reported at these times; None for none."""
+    times = list(reported_ms)
+    left = [save for save in saves if not is_reported(save, times)]
+    whole = reduce(merge_saves, left) if left else None
+    return whole if whole and has_effect(whole) else None
+
+
+def is_reported(save: Save, reported_ms: Iterable[int]) -> bool:
+    """Return True if a hook's report at one of the times may be that of the save."""
+    return any(save.from_ms - WINDOW_MS <= at_ms <= save.to_ms + WINDOW_MS for at_ms in reported_ms)
+
+
+CLIENT = "watch"
+ROUTE = "watch/write"
+MANY = 25
+"""More files than this at once become one event: a generator wrote them, not a person."""
+LATE_REPORT_MS = 600_000
+"""How late a hook may report a write that was reported here already."""
+
+_NO_AGENTS = frozenset({"git", "bash", "zsh", "fish", CLIENT})
+
+
+Author: TypeAlias = Literal["person", "system"]
+
+
+class _Reported(NamedTuple):
+    save: Save
+    root: str
+    item: int
+    at_ms: int
+
+    @property
+    def path(self) -> str:
+        return f"{self.root}/{self.save.path}"
+
+
+class SaveReporter:
+    """Reports saves, and remembers them as long as a hook may still report them too."""
+
+    def __init__(self, store: Store, spool: Spool, record: Record) -> None:
+        self._store = store
+        self._spool = spool
+        self._record = record
+        self._reported: list[_Reported] = []
+
+    @property
+    def may_be_too_early(self) -> bool:
+        """Return True if a hook may still report something that was reported here."""
+        return bool(self._reported)
+
+    def report(self, root: str, files: Sequence[Sequence[Save]]) -> bool:
+        """Report the saves of each file as one write; return False if it is too early to know.
+
+        Raises:
+            StoreUnavailable: nothing was reported.
+        """
+        if not self._spool.is_empty():
+            return False  # a hook may have reported it, and the event is not stored yet
+        files = [[save for save in saves if not self._is_paused(save, root)] for saves in files]
+        if not any(files):
+            return True
+        with self._store.read() as reader:
+            hooks = self._hook_writes(reader, [save for saves in files for save in saves])
+            is_certain = not _is_agent_at_work(reader, root)
+        left = [
+            unreported(saves, hooks.get(f"{root}/{saves[0].path}", ())) for saves in files if saves
+        ]
+        saves = sorted((save for save in left if save), key=lambda save: save.to_ms)
+        if len(saves) > MANY:
+            self._record([_event(bulk_change_event(saves, root), root, saves[0].to_ms)], None)
+        elif saves:
+            self._record_each(saves, root, author="person" if is_certain else "system")
+        return True
+
+    def _record_each(self, saves: Sequence[Save], root: str, *, author: Author) -> None:
+        events = [_event(save_event(save, root), root, save.to_ms, author=author) for save in saves]
+        receipts = self._record(events, None)
+        self._reported += [
+            _Reported(save, root, receipt.item, now_ms())
+            for save, receipt in zip(saves, receipts, strict=True)
+            if receipt.item is not None
+        ]
+
+    def withdraw(self) -> None:
+        """Delete the reports of writes that hooks, which know more, reported after all.
+
+        Raises:
+            StoreUnavailable: try again.
+        """
+        self._reported = [one for one in self._reported if one.at_ms > now_ms() - LATE_REPORT_MS]
+        if not self._reported:
+            return
+        with self._store.read() as reader:
+            hooks = self._hook_writes(reader, [one.save for one in self._reported])
+        twice = [
+            one
+            for one in self._reported
+            if is_reported(one.save, hooks.get(f"{one.root}/{one.save.path}", ()))
+        ]
+        if twice:
+            gone = [_event(Forget(item=one.item), one.root, now_ms()) for one in twice]
+            self._record(gone, None)
+            self._reported = [one for one in self._reported if one not in twice]
+
+    def _is_paused(self, save: Save, root: str) -> bool:
+        pauses = self._spool.pauses
+        return pauses.covers(save.from_ms, [root]) or pauses.covers(save.to_ms, [root])
+
+    def _hook_writes(self, reader: StoreReader, saves: Collection[Save]) -> dict[str, list[int]]:
+        """Return when hooks reported writes around the time of the saves, by the file's real path.
+
+        What hooks reported in a paused session counts as reported, too, and is not recorded.
+        """
+        from_ms = min(save.from_ms for save in saves) - WINDOW_MS
+        to_ms = max(save.to_ms for save in saves) + WINDOW_MS
+        found: dict[str, list[int]] = {}
+        for recorded in reader.written_near(from_ms=from_ms, to_ms=to_ms):
+            event = recorded.event
+            if event.route != ROUTE and (path := path_written(event)):
+                found.setdefault(_real_path(path), []).append(event.at_ms)
+        for path, at_ms in self._spool.pauses.withheld(from_ms=from_ms, to_ms=to_ms):
+            found.setdefault(_real_path(path), []).append(at_ms)
+        return found
+
+
+def _event(body: AnyBody, folder: str, at_ms: int, *, author: Author = "system") -> Event:
+    return Event(
+        id=uuid.uuid4().hex,
+        at_ms=at_ms,
+        client=CLIENT,
+        body=body,
+        cwd=folder,
+        roots=(folder,),
+        route=ROUTE,
+        author=author,
+    )
+
+
+def _real_path(path: str) -> str:
+    """Return a path by its folder's real name; the file itself may be gone."""
+    folder, _, name = path.rpartition("/")
+    try:
+        return f"{os.path.realpath(folder)}/{name}"
+    except ValueError:  # NUL or lone surrogates
+        return path
+
+
+def _is_agent_at_work(reader: StoreReader, root: str) -> bool:
+    """Return True if an agent whose writes have no hooks may have been the author."""
+    here = {project.id for project in reader.projects() if root in project.roots}
+    return any(
+        session.client not in _NO_AGENTS
+        and (session.project_id in here or is_inside(session.cwd, root))
+        for session in reader.sessions(active=True, limit=50)
+    )
+
 
 SETTLED_S = 0.5
 """After this long without a change, the writing has settled."""
@@ -54,7 +285,7 @@ class WatchLoop:
         call: set to begin a round at once.
     """
 
-    def __init__(self, watched: WatchSet, reporter: SaveReporter, *, call: threading.Event) -> None:
+    def __init__(self, watched: WatchSet, reporter: SaveReporter, *, call: Call) -> None:
         self._watched = watched
         self._reporter = reporter
         self._call = call
@@ -148,7 +379,7 @@ class WatchWorker:
         self._watched = WatchSet(store, settings, health)
         self._reporter = SaveReporter(store, spool, record)
         self._over = threading.Event()
-        self._call = threading.Event()
+        self._call = Call()
         self._watch = WatchLoop(self._watched, self._reporter, call=self._call)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="watch")
 

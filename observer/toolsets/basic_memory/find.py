@@ -13,8 +13,7 @@ from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound
 from observer.toolsets.basic_memory import rows, selection
 from observer.toolsets.basic_memory.rows import Format, as_answer
-from observer.toolsets.basic_memory.selection import SearchType, Wanted
-from observer.toolsets.basic_memory.timeframe import moment_or_since_ms
+from observer.toolsets.basic_memory.selection import SearchType, Wanted, moment_or_since_ms
 from observer.toolsets.basic_memory.vault import ProjectName, Vault, Vaults
 from observer.views.tool import Tool, ToolResult
 

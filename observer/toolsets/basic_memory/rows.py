@@ -423,11 +423,14 @@ class SchemaReport(ResultRow):
     type_summaries: list[TypeSummary]
 
 
+FieldSource = Literal["observation", "relation"]
+
+
 class FieldFrequency(ResultRow, kw_only=True):
     """How often notes of a type state a field."""
 
     name: str
-    source: Literal["observation", "relation"]
+    source: FieldSource
     count: int
     total: int
     percentage: float

@@ -1,20 +1,314 @@
-"""Tools for schemas: check notes against one, suggest one, find where both differ."""
+"""Picoschema: what notes of a type should state, as a schema note declares it. Pure.
+
+A field is `name: type, description`; `name?` is optional, `name(array)` may be stated more than
+once, `name(enum)` is one of a list. A type with a capital initial is a type of note: the field is a
+relation to one. All other fields are claims of that category.
+
+Tools for schemas: check notes against one, suggest one, find where both differ.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Annotated, Any, NamedTuple
 
 from msgspec import UNSET, Meta
+from msgspec.structs import replace
 
 from observer.core.errors import BadInput, NotFound
-from observer.core.note_file import NoteFile
-from observer.toolsets.basic_memory import picoschema, rows
-from observer.toolsets.basic_memory.picoschema import Check, FieldUsage, Schema, Statements
+from observer.core.note_file import Claim, NoteFile, Relation
+from observer.core.value import Value
+from observer.toolsets.basic_memory import rows
 from observer.toolsets.basic_memory.rows import Format, as_answer
 from observer.toolsets.basic_memory.selection import plain
 from observer.toolsets.basic_memory.vault import ProjectName, Vault, Vaults
 from observer.views.tool import Tool, ToolResult
+
+_KEY = re.compile(r"(?P<name>[^?()]+)(?P<optional>\?)?(?:\((?P<form>[^()]*)\))?(?P<late>\?)?")
+_LISTED = re.compile(r"\[(?P<values>[^\]]*)\](?:,\s*(?P<about>.*))?", re.DOTALL)
+
+REQUIRED_SHARE = 0.95
+"""A field that this share of notes states is suggested as required."""
+DRIFT_SHARE = 0.25
+DROPPED_SHARE = 0.10
+SAMPLES = 5
+
+
+class SchemaField(Value):
+    """One declared field; `values` are those of an enum."""
+
+    name: str
+    type: str
+    is_required: bool = True
+    is_array: bool = False
+    is_relation: bool = False
+    values: tuple[str, ...] = ()
+
+
+class Schema(Value):
+    """What a schema note declares; `is_strict` makes what is missing an error."""
+
+    entity: str
+    fields: tuple[SchemaField, ...]
+    frontmatter: tuple[SchemaField, ...] = ()
+    is_strict: bool = False
+
+
+class Statements(Value):
+    """What a note states: its claims, relations with the type of their target, and frontmatter."""
+
+    name: str
+    claims: tuple[Claim, ...] = ()
+    relations: tuple[tuple[Relation, str], ...] = ()
+    fields: Mapping[str, Any] = MappingProxyType({})  # Any: the author's own YAML
+
+    def said(self, field: SchemaField) -> list[str]:
+        """Return what the note states for a field."""
+        if field.is_relation:
+            return [
+                relation.target for relation, _ in self.relations if relation.kind == field.name
+            ]
+        return [claim.text for claim in self.claims if category_of(claim) == field.name]
+
+
+def category_of(claim: Claim) -> str:
+    """Return the category that a claim counts under."""
+    return claim.category or "note"
+
+
+def read_schema(fields: Mapping[str, Any], *, entity: str = "") -> Schema:
+    """Return the schema that the frontmatter of a note declares.
+
+    Args:
+        fields: the frontmatter.
+        entity: the type of the notes it is for, where the frontmatter names none.
+
+    Raises:
+        BadInput: it declares none, or a field is malformed.
+    """
+    declared = fields.get("schema")
+    if not isinstance(declared, Mapping):
+        raise BadInput("the note declares no schema", hint="write `schema:` with a field a line")
+    settings = fields.get("settings")
+    settings = settings if isinstance(settings, Mapping) else {}
+    frontmatter = settings.get("frontmatter")
+    return Schema(
+        entity=str(fields.get("entity") or entity),
+        fields=_fields(declared),
+        frontmatter=_fields(frontmatter) if isinstance(frontmatter, Mapping) else (),
+        is_strict=str(settings.get("validation")).lower() in {"strict", "error"},
+    )
+
+
+def _fields(declared: Mapping[str, Any]) -> tuple[SchemaField, ...]:
+    return tuple(_field(str(key), value) for key, value in declared.items())
+
+
+def _field(key: str, value: Any) -> SchemaField:  # noqa: ANN401 - the author's own YAML
+    found = _KEY.fullmatch(key.strip())
+    if not found:
+        raise BadInput(
+            f"{key[:80]!r} is not a field of a schema", hint="write name, name?, name(array)"
+        )
+    form = (found["form"] or "").partition(",")[0].strip()
+    name, is_required = found["name"].strip(), not (found["optional"] or found["late"])
+    if form == "enum":
+        values = _enum(value)
+        return SchemaField(name=name, type="enum", is_required=is_required, values=values)
+    if isinstance(value, Mapping) or form == "object":
+        return SchemaField(name=name, type="object", is_required=is_required)
+    kind = str(value).partition(",")[0].strip() or "any"
+    return SchemaField(
+        name=name,
+        type=kind,
+        is_required=is_required,
+        is_array=form == "array",
+        is_relation=kind[:1].isupper(),
+    )
+
+
+def _enum(value: Any) -> tuple[str, ...]:  # noqa: ANN401 - the author's own YAML
+    if isinstance(value, str):
+        found = _LISTED.fullmatch(value.strip())
+        value = found["values"].split(",") if found else [value]
+    values = value if isinstance(value, list) else []
+    return tuple(str(each).strip().strip("\"'") for each in values)
+
+
+def check(note: Statements, schema: Schema) -> rows.NoteCheck:
+    """Return how a note fits a schema; what is missing is an error where the schema is strict."""
+    declared = {field.name for field in schema.fields if not field.is_relation}
+    related = {field.name for field in schema.fields if field.is_relation}
+    checks = [_check_field(field, note.said(field)) for field in schema.fields]
+    checks += [_check_frontmatter(field, note.fields) for field in schema.frontmatter]
+    problems = [problem for _, problem in checks if problem]
+    return rows.NoteCheck(
+        note_identifier=note.name,
+        schema_entity=schema.entity,
+        passed=not (schema.is_strict and problems),
+        field_results=[row for row, _ in checks],
+        unmatched_observations=dict(
+            Counter(name for name in map(category_of, note.claims) if name not in declared)
+        ),
+        unmatched_relations=list(
+            dict.fromkeys(each.kind for each, _ in note.relations if each.kind not in related)
+        ),
+        warnings=[] if schema.is_strict else problems,
+        errors=problems if schema.is_strict else [],
+    )
+
+
+_Checked = tuple[rows.FieldResult, str]
+"""What became of one field, and what is wrong with it; "" for nothing."""
+
+
+def _check_field(field: SchemaField, said: Sequence[str]) -> _Checked:
+    if said:
+        return _present(field, said, f"Field '{field.name}' has invalid value(s)")
+    how = (
+        f"no '{field.name} [[...]]' relation found"
+        if field.is_relation
+        else f"expected [{field.name}] observation"
+    )
+    need = "required" if field.is_required else "optional"
+    what = "Missing relation" if field.is_relation else f"Missing {need} field"
+    problem = f"Missing required field: {field.name} ({how})" if field.is_required else ""
+    return _result(field, "missing", f"{what}: {field.name} ({how})"), problem
+
+
+def _check_frontmatter(field: SchemaField, fields: Mapping[str, Any]) -> _Checked:
+    value = fields.get(field.name)
+    if value in (None, "", []):
+        problem = f"Missing required frontmatter key: {field.name}" if field.is_required else ""
+        return _result(field, "missing", f"Missing frontmatter key: {field.name}"), problem
+    said = [str(each) for each in (value if isinstance(value, list) else [value])]
+    return _present(field, said, f"Frontmatter key '{field.name}' has invalid value")
+
+
+def _present(field: SchemaField, said: Sequence[str], complaint: str) -> _Checked:
+    wrong = [value for value in said if field.values and value not in field.values]
+    if not wrong:
+        return _result(field, "present", "", said), ""
+    problem = f"{complaint}: {', '.join(wrong)} (allowed: {', '.join(field.values)})"
+    return _result(field, "enum_mismatch", problem, said), problem
+
+
+def _result(
+    field: SchemaField, status: str, message: str, said: Sequence[str] = ()
+) -> rows.FieldResult:
+    return rows.FieldResult(
+        field_name=field.name,
+        field_type=field.type,
+        required=field.is_required,
+        status=status,
+        values=list(said),
+        message=message or UNSET,
+    )
+
+
+def usage(notes: Sequence[Statements]) -> list[rows.FieldFrequency]:
+    """Return what fields notes state: claims before relations, the commonest first."""
+    claims = [[(category_of(c), c.text, "") for c in note.claims] for note in notes]
+    relations = [[(r.kind, r.target, kind) for r, kind in note.relations] for note in notes]
+    return [*_counted(claims, "observation"), *_counted(relations, "relation")]
+
+
+def _counted(
+    said: Sequence[Sequence[tuple[str, str, str]]], source: rows.FieldSource
+) -> list[rows.FieldFrequency]:
+    """Count what notes say, each as names, values and types of targets."""
+    stated: dict[str, list[list[tuple[str, str]]]] = {}
+    for note in said:
+        of_note: dict[str, list[tuple[str, str]]] = {}
+        for name, value, kind in note:
+            of_note.setdefault(name, []).append((value, kind))
+        for name, values in of_note.items():
+            stated.setdefault(name, []).append(values)
+    found = [_frequency(name, source, values, len(said)) for name, values in stated.items()]
+    return sorted(found, key=lambda each: -each.count)
+
+
+def _frequency(
+    name: str, source: rows.FieldSource, stated: list[list[tuple[str, str]]], total: int
+) -> rows.FieldFrequency:
+    values = [value for of_note in stated for value, _ in of_note]
+    kinds = Counter(kind for of_note in stated for _, kind in of_note if kind)
+    return rows.FieldFrequency(
+        name=name,
+        source=source,
+        count=len(stated),
+        total=total,
+        percentage=len(stated) / total if total else 0.0,
+        sample_values=list(dict.fromkeys(values))[:SAMPLES],
+        is_array=sum(len(of_note) > 1 for of_note in stated) > len(stated) / 2,
+        target_type=kinds.most_common(1)[0][0] if kinds else UNSET,
+    )
+
+
+def suggested(fields: Iterable[rows.FieldFrequency], *, threshold: float) -> dict[str, str]:
+    """Return the fields of a schema for notes that state these, as it is written in YAML."""
+    return {
+        each.name
+        + ("" if each.percentage >= REQUIRED_SHARE else "?")
+        + ("(array)" if each.is_array else ""): _type(each)
+        for each in fields
+        if each.percentage >= threshold
+    }
+
+
+def _type(each: rows.FieldFrequency) -> str:
+    """Return the type under which a schema declares a field."""
+    if each.source == "observation":
+        return "string"
+    return (each.target_type or "note").capitalize()
+
+
+class Drift(NamedTuple):
+    """How notes deviate from their schema."""
+
+    new: list[rows.FieldFrequency]
+    dropped: list[rows.FieldFrequency]
+    cardinality: list[str]
+
+
+def drift(fields: Sequence[rows.FieldFrequency], schema: Schema, *, total: int) -> Drift:
+    """Return what notes state that the schema does not declare, and the reverse."""
+    declared = {(field.name, _source(field)): field for field in schema.fields}
+    stated = {(each.name, each.source): each for each in fields}
+    dropped = [
+        stated.get(key) or _frequency(field.name, _source(field), [], total)
+        for key, field in declared.items()
+        if key not in stated or stated[key].percentage < DROPPED_SHARE
+    ]
+    changed = [
+        _cardinality(each.name, declared[key].is_array)
+        for key, each in stated.items()
+        if key in declared and each.is_array != declared[key].is_array
+    ]
+    new = [
+        each
+        for key, each in stated.items()
+        if key not in declared and each.percentage >= DRIFT_SHARE
+    ]
+    return Drift(list(map(_bare, new)), list(map(_bare, dropped)), changed)
+
+
+def _source(field: SchemaField) -> rows.FieldSource:
+    return "relation" if field.is_relation else "observation"
+
+
+def _bare(each: rows.FieldFrequency) -> rows.FieldFrequency:
+    return replace(each, sample_values=UNSET, is_array=UNSET, target_type=UNSET)
+
+
+def _cardinality(name: str, was_array: bool) -> str:  # noqa: FBT001
+    now = "single-value" if was_array else "array"
+    before = "array" if was_array else "single-value"
+    return f"{name}: schema declares {before} but usage is typically {now}"
+
 
 SCHEMA = "schema"
 _ALIASES = {"note_type": "entity_type"}
@@ -63,9 +357,7 @@ class SchemaTools:
                 else "search_notes with entity_types and types shows what there is",
             )
         notes = notes_here.statements([file for file, _ in pairs])
-        checks = [
-            picoschema.check(note, schema) for note, (_, schema) in zip(notes, pairs, strict=True)
-        ]
+        checks = [check(note, schema) for note, (_, schema) in zip(notes, pairs, strict=True)]
         total = len(files) if name else len(checks)
         result = _report(name, total, checks, [] if name else [file.type for file, _ in pairs])
         return as_answer(_report_text(result), result, output_format)
@@ -83,14 +375,14 @@ class SchemaTools:
         """Suggest a schema from what the notes of a type have in common."""
         notes_here = _TypedNotes(self._vaults.named(project))
         notes = notes_here.statements(notes_here.of_type(entity_type))
-        fields = picoschema.usage(notes)
-        kept = [each for each in fields if each.share >= threshold]
-        required = [each.name for each in kept if each.share >= picoschema.REQUIRED_SHARE]
+        fields = usage(notes)
+        kept = [each for each in fields if each.percentage >= threshold]
+        required = [each.name for each in kept if each.percentage >= REQUIRED_SHARE]
         result = rows.SchemaSuggestion(
             note_type=entity_type,
             notes_analyzed=len(notes),
-            field_frequencies=[_frequency(each, with_samples=True) for each in fields],
-            suggested_schema=picoschema.suggested(fields, threshold=threshold),
+            field_frequencies=fields,
+            suggested_schema=suggested(fields, threshold=threshold),
             suggested_required=required,
             suggested_optional=[each.name for each in kept if each.name not in required],
             excluded=[each.name for each in fields if each not in kept],
@@ -109,12 +401,12 @@ class SchemaTools:
                 hint="schema_infer suggests one; write it as a note of type schema",
             )
         notes = notes_here.statements(notes_here.of_type(entity_type))
-        found = picoschema.drift(picoschema.usage(notes), schema, total=len(notes))
+        found = drift(usage(notes), schema, total=len(notes))
         result = rows.SchemaDrift(
             note_type=entity_type,
             schema_found=True,
-            new_fields=[_frequency(each) for each in found.new],
-            dropped_fields=[_frequency(each) for each in found.dropped],
+            new_fields=found.new,
+            dropped_fields=found.dropped,
             cardinality_changes=found.cardinality,
         )
         return as_answer(_drift_text(result), result, output_format)
@@ -135,7 +427,7 @@ class _TypedNotes:
 
     def _take(self, file: NoteFile, fields: dict[str, Any]) -> None:
         try:
-            self._schemas[file.item] = picoschema.read_schema(fields, entity=file.title)
+            self._schemas[file.item] = read_schema(fields, entity=file.title)
         except BadInput as error:
             wrong = BadInput(f"{file.path}: {error.message}", hint=error.hint)
             self._broken[plain(str(fields.get("entity") or file.title))] = wrong
@@ -165,7 +457,7 @@ class _TypedNotes:
         [fields] = self._fields([file])
         own = fields.get("schema")
         if isinstance(own, dict):
-            return picoschema.read_schema(fields, entity=file.type)
+            return read_schema(fields, entity=file.type)
         if isinstance(own, str) and own.strip():
             named = (self._schemas.get(each.item) for each in self.vault.called(own))
             if found := next(filter(None, named), None) or self.for_type(own):
@@ -196,51 +488,27 @@ class _TypedNotes:
 
 
 def _report(
-    name: str | None, total: int, checks: Sequence[Check], types: Sequence[str]
+    name: str | None, total: int, results: list[rows.NoteCheck], types: Sequence[str]
 ) -> rows.SchemaReport:
-    results = [_note_check(each) for each in checks]
     by_type = [
         rows.TypeSummary(
             note_type=kind,
             total_notes=types.count(kind),
             valid_count=sum(
-                check.is_valid for check, of in zip(checks, types, strict=True) if of == kind
+                each.passed for each, of in zip(results, types, strict=True) if of == kind
             ),
         )
         for kind in sorted(set(types))
     ]
     return rows.SchemaReport(
         note_type=name,
-        total_notes=len(checks),
+        total_notes=len(results),
         total_entities=total,
         valid_count=sum(each.passed for each in results),
         warning_count=sum(len(each.warnings) for each in results),
         error_count=sum(len(each.errors) for each in results),
         results=results,
         type_summaries=by_type,
-    )
-
-
-def _note_check(check: Check) -> rows.NoteCheck:
-    return rows.NoteCheck(
-        note_identifier=check.name,
-        schema_entity=check.schema.entity,
-        passed=check.is_valid,
-        field_results=[
-            rows.FieldResult(
-                field_name=each.field.name,
-                field_type=each.field.type,
-                required=each.field.is_required,
-                status=each.status,
-                values=list(each.values),
-                message=each.message or UNSET,
-            )
-            for each in check.fields
-        ],
-        unmatched_observations=check.other_claims,
-        unmatched_relations=list(check.other_relations),
-        warnings=[] if check.schema.is_strict else check.problems,
-        errors=check.problems if check.schema.is_strict else [],
     )
 
 
@@ -260,19 +528,6 @@ def _report_text(result: rows.SchemaReport) -> str:
         lines += [f"  - warning: {problem}" for problem in each.warnings]
         lines += [f"  - error: {problem}" for problem in each.errors]
     return "\n".join(lines)
-
-
-def _frequency(each: FieldUsage, *, with_samples: bool = False) -> rows.FieldFrequency:
-    return rows.FieldFrequency(
-        name=each.name,
-        source="relation" if each.is_relation else "observation",
-        count=each.count,
-        total=each.total,
-        percentage=each.share,
-        sample_values=list(each.samples) if with_samples else UNSET,
-        is_array=each.is_array if with_samples else UNSET,
-        target_type=each.target_type or UNSET if with_samples else UNSET,
-    )
 
 
 def _share(each: rows.FieldFrequency) -> str:

@@ -1,24 +1,224 @@
-"""Which notes, lines and relations of a note folder a search returns, and in which order."""
+"""Time frames: how far back "7d", "2 weeks", "last month" or "2026-01-05" reach. Pure.
+
+Filters of notes by their frontmatter: equal, one of, greater, between. Pure.
+
+A filter is a JSON object of fields, `{"status": "done", "owner.name": {"$in": ["ana", "bo"]}}`; a
+note has to fit all of them. What both sides can be read as a number is compared as one.
+
+Which notes, lines and relations of a note folder a search returns, and in which order.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeGuard
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeGuard
 
 from observer.core.errors import BadInput
 from observer.core.model import Item, iso
 from observer.core.note_file import NoteFile
 from observer.note_files.items import listed
+from observer.search.dates import NUMBERS, dated
 from observer.search.language import tokens, uses_operators
-from observer.toolsets.basic_memory import metadata_filters, rows
-from observer.toolsets.basic_memory.memory_url import matcher
+from observer.toolsets.basic_memory import rows
 from observer.toolsets.basic_memory.vault import (
     Vault,
+    matcher,
     observation_permalink,
     relation_permalink,
 )
 from observer.views.labels import labels
+
+DAY_MS = 86_400_000
+LONGEST_DAYS = 365
+
+_DAYS = {"h": 1 / 24, "d": 1, "w": 7, "m": 30, "y": 365}
+_NAMED = {"now": 0, "today": 0, "yesterday": 1}
+_SPAN = re.compile(
+    rf"(?:last\s+|past\s+)?(?P<count>\d{{1,5}}|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})?"
+    r"\s*(?P<unit>h|hours?|d|days?|w|weeks?|m|mo|months?|y|years?)(?:\s+ago)?",
+    re.IGNORECASE,
+)
+
+
+def since_ms(text: str, *, now_ms: int) -> int:
+    """Return when a time frame that ends now begins; it is a day long at least.
+
+    >>> (since_ms("2 weeks", now_ms=20 * DAY_MS) // DAY_MS, since_ms("1h", now_ms=DAY_MS))
+    (6, 0)
+
+    Raises:
+        BadInput: it is no time frame, begins in the future, or more than a year ago.
+    """
+    days = _days(text.strip(), now_ms)
+    if days is None or days < 0:
+        raise BadInput(
+            f"Could not parse timeframe: {text[:80]}",
+            hint='write a span or a day: "7d", "2 weeks", "yesterday", "2026-01-05"',
+        )
+    if days > LONGEST_DAYS:
+        raise BadInput(f"Timeframe should be <= 1 year, not {text[:80]!r}", hint='at most "365d"')
+    return now_ms - int(max(days, 1) * DAY_MS)
+
+
+def moment_or_since_ms(text: str, *, now_ms: int) -> int | None:
+    """Return when a date lies, or when a span that ends now begins; None for no text.
+
+    Raises:
+        BadInput: it is neither.
+    """
+    if not text.strip():
+        return None
+    days = _days(text.strip(), now_ms)
+    if days is None:
+        raise BadInput(
+            f"{text[:80]!r} is not a date", hint='write 2026-01-05, or a span: "7d", "1 week"'
+        )
+    return now_ms - int(days * DAY_MS)
+
+
+def whole_days(text: str, *, now_ms: int) -> str:
+    """Return a time frame in the short form that answers name it by, such as ``14d``.
+
+    Raises:
+        BadInput: as `since_ms`.
+    """
+    return f"{round((now_ms - since_ms(text, now_ms=now_ms)) / DAY_MS)}d"
+
+
+def _days(text: str, now_ms: int) -> float | None:
+    if text.lower() in _NAMED:
+        return _NAMED[text.lower()]
+    if span := _SPAN.fullmatch(text):
+        count = (span["count"] or "1").lower()
+        number = int(count) if count.isdecimal() else NUMBERS[" ".join(count.split())]
+        return number * _DAYS[span["unit"][0].lower()]
+    try:
+        begun = datetime.fromisoformat(text)
+    except ValueError:
+        said = dated(text, now_ms=now_ms)
+        begun_ms = said.since_ms if said and not said.rest else None
+    else:
+        begun_ms = int(begun.replace(tzinfo=begun.tzinfo or UTC).timestamp() * 1000)
+    return None if begun_ms is None else (now_ms - begun_ms) / DAY_MS
+
+
+Json: TypeAlias = Any
+"""The client's JSON, or a field of the frontmatter."""
+Test: TypeAlias = Callable[[Json], bool]
+
+_KEY = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
+
+
+def parse(filters: Mapping[str, Json]) -> Callable[[Mapping[str, Json]], bool]:
+    """Return what is true of the fields of a note if it fits the filters.
+
+    Raises:
+        BadInput: a name of a field, an operator or its operand is malformed.
+    """
+    tests = [(_path(key), _test(key, wanted)) for key, wanted in filters.items()]
+    return lambda fields: all(test(_at(fields, path)) for path, test in tests)
+
+
+def _path(key: str) -> list[str]:
+    if not _KEY.fullmatch(key):
+        raise BadInput(
+            f"Unsupported metadata filter key: {key[:80]}",
+            hint="use letters, digits, _ and -; dots lead into nested fields",
+        )
+    return key.split(".")
+
+
+def _at(fields: Json, path: list[str]) -> Json:
+    for name in path:
+        fields = fields.get(name) if isinstance(fields, Mapping) else None
+    return fields
+
+
+def _test(key: str, wanted: Json) -> Test:
+    if isinstance(wanted, list):
+        members = _members(key, wanted)
+        return lambda value: set(members) <= set(_listed_value(value))
+    if not isinstance(wanted, Mapping):
+        same = _text(wanted)
+        return lambda value: same in _listed_value(value)
+    if len(wanted) != 1 or (operator := next(iter(wanted))) not in _OPERATORS:
+        raise BadInput(
+            f"Invalid metadata filter for '{key}': {str(dict(wanted))[:80]}",
+            hint=f"use one operator of {', '.join(_OPERATORS)}",
+        )
+    return _OPERATORS[operator](key, wanted[operator])
+
+
+def _members(key: str, wanted: Json) -> list[str]:
+    if not isinstance(wanted, list) or not wanted:
+        raise BadInput(f"'{key}' needs a list with at least one value", hint='write ["a", "b"]')
+    return [_text(each) for each in wanted]
+
+
+def _one_of(key: str, wanted: Json) -> Test:
+    members = set(_members(key, wanted))
+    return lambda value: not members.isdisjoint(_listed_value(value))
+
+
+def _compared(holds: Callable[[Json, Json], bool]) -> Callable[[str, Json], Test]:
+    def of(key: str, wanted: Json) -> Test:
+        if isinstance(wanted, list | Mapping) or wanted is None:
+            raise BadInput(f"'{key}' is compared with one number or text", hint='{"$gt": 3}')
+        return lambda value: _holds_value(holds, value, wanted)
+
+    return of
+
+
+def _between(key: str, wanted: Json) -> Test:
+    if not isinstance(wanted, list) or len(wanted) != 2:
+        raise BadInput(f"$between of '{key}' needs two values", hint='{"$between": [1, 5]}')
+    low, high = wanted
+    return lambda value: (
+        _holds_value(lambda one, other: one >= other, value, low)
+        and _holds_value(lambda one, other: one <= other, value, high)
+    )
+
+
+def _holds_value(holds: Callable[[Json, Json], bool], value: Json, wanted: Json) -> bool:
+    """Return True if a comparison holds, by number where the wanted side is one."""
+    if value is None or isinstance(value, list | Mapping):
+        return False
+    number = _number(wanted)
+    if number is None:
+        return holds(_text(value), _text(wanted))
+    own = _number(value)
+    return own is not None and holds(own, number)
+
+
+def _number(value: Json) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _listed_value(value: Json) -> list[str]:
+    if value is None:
+        return []
+    return [_text(each) for each in value] if isinstance(value, list) else [_text(value)]
+
+
+def _text(value: Json) -> str:
+    """Return a scalar as the frontmatter keeps it."""
+    return str(value)
+
+
+_OPERATORS: dict[str, Callable[[str, Json], Test]] = {
+    "$in": _one_of,
+    "$gt": _compared(lambda one, other: one > other),
+    "$gte": _compared(lambda one, other: one >= other),
+    "$lt": _compared(lambda one, other: one < other),
+    "$lte": _compared(lambda one, other: one <= other),
+    "$between": _between,
+}
+
 
 SearchType = Literal["text", "title", "permalink", "vector", "semantic", "hybrid"]
 ResultType = Literal["entity", "observation", "relation"]
@@ -67,7 +267,7 @@ def found(vault: Vault, wanted: Wanted, *, at_most: int) -> tuple[list[rows.Foun
     metadata = dict(wanted.metadata)
     if tags:
         metadata.setdefault("tags", tags)
-    fits = metadata_filters.parse(metadata)
+    fits = parse(metadata)
     kinds = {plain(each) for each in wanted.types}
     ranked = [
         (file, score)

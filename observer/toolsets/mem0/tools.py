@@ -20,14 +20,16 @@ from observer.notes.values import Changes, Note, Similar
 from observer.search.handles import SearchOptions
 from observer.search.owners import AGENT, Owner, owner
 from observer.toolsets.mem0 import rows
-from observer.toolsets.mem0.owners import (
+from observer.toolsets.mem0.rows import (
     Message,
+    PlanStep,
+    StepOutcome,
+    apply_plan,
     memorable,
     named,
     refusal,
     transcript,
 )
-from observer.toolsets.mem0.rows import PlanStep, StepOutcome, apply_plan
 from observer.views import note_api, render
 from observer.views.note_api import stands
 from observer.views.tool import Tool, ToolResult

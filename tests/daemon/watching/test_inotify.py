@@ -5,23 +5,28 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from observer.daemon.watching import inotify
-from observer.daemon.watching.inotify import InotifyWatch, WatchLost, most_folders
+from observer.daemon.watching.inotify import (
+    Call,
+    FolderWatch,
+    WatchLost,
+    most_folders,
+    watch_folders,
+)
 
 ROOT = Path(__file__).parents[3]
-CALL = threading.Event()
+CALL = Call()
 
 BLINDED = """
 import sys
-from observer.daemon.watching.inotify import InotifyWatch, WatchLimitReached
+from observer.daemon.watching.inotify import watch_folders, WatchLimitReached
 try:
-    InotifyWatch(sys.argv[1:])
+    watch_folders(sys.argv[1:])
 except WatchLimitReached as error:
     print(error)
 """
@@ -29,29 +34,29 @@ except WatchLimitReached as error:
 
 DENIED = """
 import os, sys
-from observer.daemon.watching.inotify import InotifyWatch, WatchDenied
+from observer.daemon.watching.inotify import watch_folders, WatchDenied
 if os.getuid() == 0:
     os.setuid(12345)
 try:
-    InotifyWatch(sys.argv[1:])
+    watch_folders(sys.argv[1:])
 except WatchDenied as error:
     print(error)
 """
 
 
 @pytest.fixture
-def watched(tmp_path: Path) -> Iterator[InotifyWatch]:
-    found = InotifyWatch([str(tmp_path)])
+def watched(tmp_path: Path) -> Iterator[FolderWatch]:
+    found = watch_folders([str(tmp_path)])
     yield found
     found.close()
 
 
-def test_what_changes_in_a_folder_is_shown(watched: InotifyWatch, tmp_path: Path) -> None:
+def test_what_changes_in_a_folder_is_shown(watched: FolderWatch, tmp_path: Path) -> None:
     (tmp_path / "a").touch()
     assert watched.wait(CALL, wait_ms=5000) == {str(tmp_path / "a")}
 
 
-def test_what_changes_below_is_not_shown(watched: InotifyWatch, tmp_path: Path) -> None:
+def test_what_changes_below_is_not_shown(watched: FolderWatch, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     watched.wait(CALL, wait_ms=5000)
     (tmp_path / "sub" / "a").touch()
@@ -59,13 +64,53 @@ def test_what_changes_below_is_not_shown(watched: InotifyWatch, tmp_path: Path) 
     assert watched.wait(CALL, wait_ms=5000) == {str(tmp_path / "b")}
 
 
-def test_who_waits_can_be_called_away(watched: InotifyWatch) -> None:
-    call = threading.Event()
+def test_who_waits_can_be_called_away(watched: FolderWatch) -> None:
+    call = Call()
     call.set()
     assert watched.wait(call, wait_ms=60_000) == set()
 
 
-def test_a_name_that_is_no_text_is_shown_as_a_loss(watched: InotifyWatch, tmp_path: Path) -> None:
+def test_a_call_that_is_taken_back_ends_no_wait(watched: FolderWatch) -> None:
+    call = Call()
+    call.set()
+    call.clear()
+    assert not call.wait(0)
+    assert watched.wait(call, wait_ms=1) == set()
+
+
+def test_where_only_arrivals_count_neither_growth_nor_deletion_is_shown(tmp_path: Path) -> None:
+    (tmp_path / "old").touch()
+    watched = watch_folders([str(tmp_path)], arrivals=[str(tmp_path)], step_ms=0)
+    (tmp_path / "old").write_text("more")
+    (tmp_path / "old").unlink()
+    assert watched.wait(CALL, wait_ms=1) == set()
+    (tmp_path / "fresh").touch()
+    (tmp_path / "fresh").rename(tmp_path / "new")
+    assert watched.wait(CALL, wait_ms=5000) == {str(tmp_path / name) for name in ("fresh", "new")}
+    watched.close()
+
+
+def test_what_happens_to_the_folder_itself_is_shown(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    watched = watch_folders([str(tmp_path / "a")])
+    (tmp_path / "a").rename(tmp_path / "b")
+    assert watched.wait(CALL, wait_ms=5000) == {str(tmp_path / "a")}
+    watched.close()
+
+
+def test_more_changes_than_the_kernel_keeps_are_shown_as_a_loss(tmp_path: Path) -> None:
+    watched = watch_folders([str(tmp_path)])
+    most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    names = [tmp_path / "a", tmp_path / "b"]
+    names[0].touch()
+    for number in range(most):
+        names[number % 2].rename(names[(number + 1) % 2])
+    with pytest.raises(WatchLost, match="than the kernel remembers"):
+        watched.wait(CALL, wait_ms=5000)
+    watched.close()
+
+
+def test_a_name_that_is_no_text_is_shown_as_a_loss(watched: FolderWatch, tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"\xff")).touch()
     with pytest.raises(WatchLost):
         watched.wait(CALL, wait_ms=5000)
@@ -73,7 +118,7 @@ def test_a_name_that_is_no_text_is_shown_as_a_loss(watched: InotifyWatch, tmp_pa
 
 def test_a_folder_that_is_gone_is_shown_as_a_loss(tmp_path: Path) -> None:
     with pytest.raises(WatchLost):
-        InotifyWatch([str(tmp_path / "gone")])
+        watch_folders([str(tmp_path / "gone")])
 
 
 def test_a_folder_of_somebody_elses_is_named(tmp_path: Path) -> None:

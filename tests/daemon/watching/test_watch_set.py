@@ -11,10 +11,10 @@ import pytest
 from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.model import UNASSIGNED, Project, Session
-from observer.daemon.health import Health
 from observer.daemon.watching import watch_set
 from observer.daemon.watching.watch_set import POLLED, WatchSet
 from observer.daemon.watching.watcher import WatchWorker
+from observer.daemon.worker import Health
 from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from observer.daemon.watching import worktree
-from observer.daemon.watching.worktree import TooLarge, WatchedTree
+from observer.daemon.watching import watch_set
+from observer.daemon.watching.watch_set import TooLarge, WatchedTree
 from observer.ingest.file_changes import Save
 
 Git = Callable[..., str]
@@ -133,7 +133,7 @@ def test_a_folder_that_went_is_shown_with_all_that_was_in_it(app: Path) -> None:
     [
         pytest.param("a.log", b"text", id="ignored"),
         pytest.param("a.dat", b"a\0b", id="binary"),
-        pytest.param("a.csv", b"1," * worktree.FILE_BYTES, id="large"),
+        pytest.param("a.csv", b"1," * watch_set.FILE_BYTES, id="large"),
         pytest.param("out/a.py", b"x", id="in an ignored folder"),
         pytest.param("a.py~", b"x", id="backup"),
     ],
@@ -286,7 +286,7 @@ def test_an_unreadable_file_is_not_shown(app: Path) -> None:
 def test_beyond_the_limits_it_is_shown_that_not_what(
     app: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worktree, "MOST_READ", 1)
+    monkeypatch.setattr(watch_set, "MOST_READ", 1)
     watched = _tree(app)
     for name in ("x", "y"):
         (app / name).write_text(name)
@@ -297,7 +297,7 @@ def test_beyond_the_limits_it_is_shown_that_not_what(
 def test_texts_longest_unchanged_are_forgotten_first(
     app: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worktree, "KEPT_CHARS", 10)
+    monkeypatch.setattr(watch_set, "KEPT_CHARS", 10)
     for name in ("x", "y"):
         (app / name).write_text(name * 9)
     watched = _tree(app)

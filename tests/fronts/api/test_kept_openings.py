@@ -13,12 +13,11 @@ from observer import __version__
 from observer.api.mcp.server import Hello, McpFront
 from observer.core.paths import Home
 from observer.daemon import kept_openings
-from observer.daemon.health import Health
 from observer.daemon.kept_openings import KeptOpenings
+from observer.daemon.worker import Health
 from observer.memory.api import Memory
 from observer.notes.values import Note
-from observer.pump.dial import hello
-from observer.pump.kept import METHODS, KeptAnswers, path_of
+from observer.pump.dial import METHODS, KeptAnswers, hello, path_of
 
 CLIENT = {"name": "test", "version": "1"}
 OPENING = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}

@@ -11,9 +11,9 @@ import pytest
 
 from observer.core.paths import Home
 from observer.daemon import servers
-from observer.daemon.health import Health
 from observer.daemon.kept_openings import KeptOpenings
 from observer.daemon.servers import LazyMcp, listen
+from observer.daemon.worker import Health
 from observer.memory.api import Memory
 
 

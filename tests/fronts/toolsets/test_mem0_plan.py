@@ -20,7 +20,7 @@ from observer.memory.values import Extracted
 from observer.notes.values import Note
 from observer.search.handles import SearchOptions
 from observer.toolsets.mem0 import rows
-from observer.toolsets.mem0.owners import Message, MessagePart, memorable
+from observer.toolsets.mem0.rows import Message, MessagePart, memorable
 from observer.toolsets.mem0.tools import Mem0
 
 Run = Callable[..., Any]

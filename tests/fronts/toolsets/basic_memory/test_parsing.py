@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.errors import BadInput
-from observer.toolsets.basic_memory import json_canvas, metadata_filters
-from observer.toolsets.basic_memory.memory_url import checked, leaves_folder, matcher, named_by
-from observer.toolsets.basic_memory.selection import tags_of
-from observer.toolsets.basic_memory.timeframe import (
+from observer.toolsets.basic_memory import directory, selection
+from observer.toolsets.basic_memory.selection import (
     DAY_MS,
     moment_or_since_ms,
     since_ms,
+    tags_of,
     whole_days,
 )
+from observer.toolsets.basic_memory.vault import checked, leaves_folder, matcher, named_by
 from tests.fronts.toolsets.basic_memory.conftest import Folders
 
 NOW_MS = 1_767_614_400_000  # 2026-01-05T12:00Z, a Monday
@@ -193,7 +193,7 @@ FIELDS: dict[str, Any] = {
     ],
 )
 def test_filters_fit_the_frontmatter(filters: dict[str, Any], *, fits: bool) -> None:
-    assert metadata_filters.parse(filters)(FIELDS) is fits
+    assert selection.parse(filters)(FIELDS) is fits
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_filters_fit_the_frontmatter(filters: dict[str, Any], *, fits: bool) -> 
 )
 def test_malformed_filters_are_refused(filters: dict[str, Any]) -> None:
     with pytest.raises(BadInput):
-        metadata_filters.parse(filters)
+        selection.parse(filters)
 
 
 BOX = {"x": 0, "y": 0.5, "width": 10, "height": 10}
@@ -227,7 +227,7 @@ EDGE = {"id": "e", "fromNode": "a", "toNode": "b", "fromSide": "right", "label":
 
 def test_a_canvas_keeps_all_of_its_fields() -> None:
     group = {"id": "g", "type": "group", "label": "all", **BOX}
-    made = json_canvas.checked([TEXT, FILE, group], [EDGE])
+    made = directory.checked([TEXT, FILE, group], [EDGE])
     assert made == {"nodes": [TEXT, FILE, group], "edges": [EDGE]}
 
 
@@ -249,7 +249,7 @@ def test_a_canvas_keeps_all_of_its_fields() -> None:
 )
 def test_a_malformed_canvas_is_refused(nodes: list[Any], edges: list[Any], reason: str) -> None:
     with pytest.raises(BadInput, match=reason):
-        json_canvas.checked(nodes, edges)
+        directory.checked(nodes, edges)
 
 
 @pytest.mark.parametrize(

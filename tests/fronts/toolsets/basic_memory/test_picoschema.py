@@ -8,7 +8,7 @@ import pytest
 
 from observer.core.errors import BadInput
 from observer.core.note_file import Claim, Relation
-from observer.toolsets.basic_memory.picoschema import (
+from observer.toolsets.basic_memory.schemas import (
     SchemaField,
     Statements,
     check,
@@ -112,15 +112,15 @@ LOG = read_schema(
 )
 def test_a_note_is_checked(note: Statements, problems: list[str]) -> None:
     found = check(note, LOG)
-    assert found.problems == problems
-    assert found.is_valid is not bool(problems)
+    assert found.errors == problems
+    assert found.passed is not bool(problems)
 
 
 def test_what_the_schema_does_not_name_is_counted_beside() -> None:
     found = check(a_note("boat Else", " #x", crew="ana"), read_schema({"schema": {"wind?": "x"}}))
-    assert found.other_claims == {"boat": 1, "note": 1}
-    assert found.other_relations == ("crew",)
-    assert found.is_valid
+    assert found.unmatched_observations == {"boat": 1, "note": 1}
+    assert found.unmatched_relations == ["crew"]
+    assert found.passed
 
 
 def test_a_schema_is_suggested_by_how_often_notes_state_a_field() -> None:
@@ -138,7 +138,7 @@ def test_a_schema_is_suggested_by_how_often_notes_state_a_field() -> None:
         "crew?": "Person",
     }
     assert suggested(fields, threshold=0.5) == {"wind": "string", "crew?": "Person"}
-    assert fields[0].samples == ("west", "north", "east")
+    assert fields[0].sample_values == ["west", "north", "east"]
 
 
 def test_drift_names_new_dropped_and_repeated_fields() -> None:
@@ -146,5 +146,5 @@ def test_drift_names_new_dropped_and_repeated_fields() -> None:
     schema = read_schema({"schema": {"wind": "string", "sea": "string", "crew(array)": "Person"}})
     found = drift(usage(notes), schema, total=2)
     assert [each.name for each in found.new] == ["port"]
-    assert [(each.name, each.share) for each in found.dropped] == [("sea", 0.0), ("crew", 0.0)]
+    assert [(each.name, each.percentage) for each in found.dropped] == [("sea", 0.0), ("crew", 0.0)]
     assert found.cardinality == ["wind: schema declares single-value but usage is typically array"]

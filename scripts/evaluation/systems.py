@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from evaluation.measures import DEPTH
 from observer.core.filters import Filters
 from observer.embed.lazy_model import LazyModel
 from observer.embed.model import EVEN
-from observer.evaluation.measures import DEPTH
 from observer.search.candidates import LEGS, Leg, Sources, candidates
 from observer.search.find import search
 from observer.search.language import quoted

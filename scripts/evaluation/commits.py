@@ -13,10 +13,10 @@ from collections import Counter, deque
 
 from msgspec.structs import replace
 
+from evaluation.runner import Advance
 from observer.core.errors import BadInput
 from observer.core.events import Commit, Event
 from observer.core.value import Value
-from observer.evaluation.runner import Advance
 from observer.git.log import commit_history, count_commits, is_partial
 from observer.git.process import git_output
 

@@ -12,14 +12,14 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from evaluation.measures import Numbers, measure
+from evaluation.systems import System
 from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.events import Event
 from observer.core.model import UNASSIGNED, Item
 from observer.core.value import Value
 from observer.embed.lazy_model import LazyModel
-from observer.evaluation.measures import Numbers, measure
-from observer.evaluation.systems import System
 from observer.ingest.pipeline import Pipeline
 from observer.memory.opening import index_for
 from observer.projects import PlaceCache

@@ -1,18 +1,46 @@
-"""`observer doctor recall` tells a person and a script how well commits are found."""
+"""`scripts/evaluate.py commits` tells a person and a script how well commits are found."""
 
 from __future__ import annotations
 
+import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import evaluate
 import pytest
 
 from observer.core.paths import Home
 
-Run = Callable[..., Any]
 Git = Callable[..., str]
+
+
+class Ran(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, home: Home) -> Run:
+    """Run the script in this process."""
+
+    def call(*words: str) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["evaluate.py", "commits", *words])
+        capfd.readouterr()
+        code = evaluate.main()
+        return Ran(code, *capfd.readouterr())
+
+    return call
 
 
 @pytest.fixture
@@ -36,7 +64,7 @@ def _commit(subject: str, path: str, text: str) -> str:
 
 
 def test_a_person_is_shown_figures_verdict_and_examples(run: Run, shop: Path) -> None:
-    ran = run("doctor", "recall", str(shop))
+    ran = run(str(shop))
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith(f"21 of 21 commits of {shop} were looked for")
     assert re.search(r"^recall +95 \(86-100\)", ran.out, re.MULTILINE)
@@ -50,11 +78,11 @@ def test_the_current_folder_is_measured_unless_another_is_named(
     run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(shop)
-    assert run("doctor", "recall").out == run("doctor", "recall", str(shop)).out
+    assert run().out == run(str(shop)).out
 
 
 def test_a_script_is_shown_all(run: Run, shop: Path) -> None:
-    shown = run("doctor", "recall", "--json", str(shop)).json
+    shown = run("--json", str(shop)).json
     assert {key: shown[key] for key in ("commits", "queries", "silent", "remarks")} == {
         "commits": 21,
         "queries": 21,
@@ -66,21 +94,21 @@ def test_a_script_is_shown_all(run: Run, shop: Path) -> None:
 
 
 def test_the_memory_is_neither_needed_nor_made(run: Run, shop: Path, home: Home) -> None:
-    assert run("doctor", "recall", str(shop)).code == 0
+    assert run(str(shop)).code == 0
     made = [path.name for path in home.root.glob("*")] if home.root.exists() else []
     assert set(made) <= {home.run.name}, "only the stand-in of the repository, for git"
 
 
 def test_another_model_can_be_tried(run: Run, shop: Path) -> None:
-    assert "model: deep." in run("doctor", "recall", "--model", "deep", str(shop)).out
-    assert run("doctor", "recall", "--model", "nothing", str(shop)).code == 3
+    assert "model: deep." in run("--model", "deep", str(shop)).out
+    assert run("--model", "nothing", str(shop)).code == 3
 
 
 @pytest.mark.slow
 def test_a_name_of_a_folder_may_be_any_bytes(run: Run, shop: Path) -> None:
     strange = shop.rename(shop.with_name("sh\udcffop"))
-    assert run("doctor", "recall", str(strange)).code == 0
-    assert run("doctor", "recall", "--json", str(strange)).json["queries"] == 21
+    assert run(str(strange)).code == 0
+    assert run("--json", str(strange)).json["queries"] == 21
 
 
 @pytest.mark.parametrize("has_git", [True, False])
@@ -91,6 +119,6 @@ def test_what_cannot_be_measured_is_refused_with_a_hint(
     folder.mkdir()
     if has_git:
         git(folder, "init", "-q")
-    ran = run("doctor", "recall", str(folder))
+    ran = run(str(folder))
     assert ran.code == (2 if has_git else 3)
     assert "hint: name a" in ran.err

@@ -1,4 +1,4 @@
-"""What `doctor speed` prints follows from its samples; memories are found where they are."""
+"""What `doctor speed` prints follows from its samples."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from observer.evaluation.bench.figure import Aim, Figure, percentile, shown
-from observer.evaluation.bench.found import bundled, installed, kiro_text, order
-from observer.evaluation.bench.lab import Options
+from observer.doctor.lab import Aim, Figure, Options, percentile, shown
+from observer.doctor.speed import bundled, order
 
 
 @pytest.mark.parametrize(
@@ -57,30 +56,8 @@ def test_notes_are_ranked_by_where_an_answer_names_them() -> None:
     assert order("2. the cart\n1. the shop", ["the shop", "the lake", "the cart"]) == [2, 0]
 
 
-def test_a_refusal_is_not_taken_for_an_answer() -> None:
-    """kiro-memory does not mark as an error that it was asked too often."""
-    parts = [{"type": "text", "text": "## Risultati"}, {"type": "text", "text": "| 1 | shop |"}]
-    assert kiro_text({"content": parts}) == "## Risultati\n| 1 | shop |"
-    refusal = {"type": "text", "text": "Errore: Errore di comunicazione con il Worker"}
-    with pytest.raises(RuntimeError, match="kiro-memory: Errore"):
-        kiro_text({"content": [refusal]})
-
-
 def test_every_query_of_the_set_in_the_package_is_about_one_of_its_notes() -> None:
     titles, asked = bundled()
     assert (len(titles), len(asked)) == (560, 60)
     assert len(set(titles)) == len(titles)
     assert all(0 <= place < len(titles) for each in asked for place in each.relevant)
-
-
-@pytest.mark.parametrize("shelf", ["", "bin", "node_modules/.bin"])
-def test_other_memories_are_found_in_a_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shelf: str
-) -> None:
-    monkeypatch.setenv("PATH", "/nowhere")
-    assert installed(None) == installed(tmp_path) == []
-    command = tmp_path / shelf / "kiro-memory"
-    command.parent.mkdir(parents=True, exist_ok=True)
-    command.write_text("#!/bin/sh\n")
-    command.chmod(0o755)
-    assert [peer.name for peer in installed(tmp_path)] == ["kiro-memory"]

@@ -6,42 +6,25 @@ test run prints what pytest prints, and files are read, searched and edited in t
 
 from __future__ import annotations
 
-import os
 import random
-import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
-from functools import cache
-from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
-from observer.core.paths import Home
-from observer.evaluation.bench.lab import PACKAGE, ROOT
-from observer.spool.files import envelope
+from observer.doctor.lab import HookReport, sources
 
 SESSIONS = 7
 FILES_OF_A_SESSION = 12
-APART_MS = 4_000
-"""Time between two events of all sessions together."""
-
 _SORTS = {"Edit": 30, "Read": 25, "Test": 14, "Shell": 13, "Grep": 10, "Prompt": 8}
 """How many of a hundred reports are of each sort."""
 _SHELL = (
     "git status --short", "git diff --stat", "ls -la {folder}", "ruff check {path}",
     "mypy {path}", "wc -l {path}", "sed -n 1,80p {path}", "git log --oneline -20",
 )  # fmt: skip
-
-
-class HookReport(NamedTuple):
-    """One report of a hook: the event's name and the payload, from a session in a folder."""
-
-    event: str
-    payload: bytes
-    cwd: Path
 
 
 class BenchSession:
@@ -221,13 +204,6 @@ class EndlessWork:
         return self._chance.choice(words) if words else "total"
 
 
-@cache
-def sources() -> dict[str, tuple[str, ...]]:
-    """Return the lines of this package's files, by their paths."""
-    found = (path for path in PACKAGE.rglob("*.py") if path.stat().st_size > 2000)
-    return {str(path.relative_to(ROOT)): tuple(path.read_text().splitlines()) for path in found}
-
-
 def _hunks(old: list[str], new: list[str], start: int) -> list[dict[str, Any]]:
     """Return the differing stretches with three lines around each, as Claude Code reports them."""
     hunks = []
@@ -245,23 +221,3 @@ def _hunks(old: list[str], new: list[str], start: int) -> list[dict[str, Any]]:
             "lines": lines,
         })  # fmt: skip
     return hunks
-
-
-def spool(home: Home, work: EndlessWork, count: int) -> int:
-    """Put reports into the spool as hooks do; returns their bytes.
-
-    They lie `APART_MS` apart and the last one happened now.
-    """
-    new, tmp = home.spool / "new", home.spool / "tmp"
-    begun_ns = time.time_ns() - count * APART_MS * 1_000_000
-    size_bytes = 0
-    for number, report in enumerate(islice(work, count)):
-        name = str(uuid.uuid4())
-        fields = {"client": "claude-code", "event": report.event, "cwd": str(report.cwd)}
-        (tmp / name).write_bytes(envelope({**fields, "ppid": "1", "host": "box"}, report.payload))
-        (new / name).touch(mode=0o600)
-        at_ns = begun_ns + number * APART_MS * 1_000_000
-        os.utime(new / name, ns=(at_ns, at_ns))
-        size_bytes += len(report.payload)
-    os.sync()  # a backlog is older than the moment at which it is drained
-    return size_bytes

@@ -1,10 +1,6 @@
 """How well facts are found in other words, by observer and by other memories installed here.
 
-The set is part of the package: 560 notes of one sentence, 60 of which are asked for. All memories
-get the same notes, and are asked the same over MCP; what counts is the order of the notes' texts
-in the answer, so that no memory's format is in its way.
-
-Other memories that are installed here, each in a home of its own that is thrown away.
+All get the notes of `observer doctor speed found`, each in a home of its own that is thrown away.
 
 A memory is found by its command, in PATH or in a folder that is named. It is only run, as its
 documentation says, and asked over MCP like observer.
@@ -18,7 +14,7 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -28,15 +24,11 @@ from typing import Any, NamedTuple
 import msgspec
 import orjson
 
-from observer import client
+from benchmarks.homes import Options
 from observer.core.clock import now_ms
 from observer.core.model import iso
-from observer.evaluation import sets
-from observer.evaluation.bench.figure import Figure
-from observer.evaluation.bench.lab import Lab, Options, lab, launchers, until
-from observer.evaluation.bench.wire import Wire, is_quiet, rss_mib, wire
-from observer.evaluation.measures import DEPTH, FIGURES, measure
-from observer.store.database import SqliteStore
+from observer.doctor.lab import Figure, Wire, is_quiet, until
+from observer.doctor.speed import RunningMemory, asked_for, bundled, found
 
 APART_MS = 60_000
 """Time between two notes, the last one being of now: very old ones a memory may delete."""
@@ -44,18 +36,11 @@ _SHELVES = ("", "bin", "node_modules/.bin")
 _KEEP_ALL = ("retention.autoCleanupEnabled", "backup.enabled")
 
 
-class RunningPeer(NamedTuple):
-    """A memory that runs: a query is answered with text; its processes."""
-
-    ask: Callable[[str], str]
-    pids: tuple[int, ...]
-
-
 class Peer(NamedTuple):
     """A memory; `opened` makes it in an empty folder, with notes of one sentence each."""
 
     name: str
-    opened: Callable[[Path, Sequence[str]], AbstractContextManager[RunningPeer]]
+    opened: Callable[[Path, Sequence[str]], AbstractContextManager[RunningMemory]]
 
 
 def installed(folder: Path | None) -> list[Peer]:
@@ -138,7 +123,7 @@ def kiro_row(number: int, title: str, at_ms: int, **more: object) -> dict[str, o
 
 
 @contextmanager
-def _kiro(command: Path, home: Path, notes: Sequence[str]) -> Iterator[RunningPeer]:
+def _kiro(command: Path, home: Path, notes: Sequence[str]) -> Iterator[RunningMemory]:
     begun_ms = now_ms() - len(notes) * APART_MS
     rows = [kiro_row(n, note, begun_ms + n * APART_MS) for n, note in enumerate(notes, start=1)]
     with kiro_memory(command, home, rows) as (wired, pids):
@@ -146,14 +131,14 @@ def _kiro(command: Path, home: Path, notes: Sequence[str]) -> Iterator[RunningPe
         def ask(text: str) -> str:
             return kiro_text(wired.ask("tools/call", name="search", arguments={"query": text}))
 
-        yield RunningPeer(ask, pids)
+        yield RunningMemory(ask, pids)
 
 
 # --- basic-memory, a Python package --------------------------------------------------------------
 
 
 @contextmanager
-def _basic(command: Path, home: Path, notes: Sequence[str]) -> Iterator[RunningPeer]:
+def _basic(command: Path, home: Path, notes: Sequence[str]) -> Iterator[RunningMemory]:
     kept = home / "basic-memory"
     kept.mkdir(parents=True)
     for number, note in enumerate(notes):
@@ -169,10 +154,10 @@ def _basic(command: Path, home: Path, notes: Sequence[str]) -> Iterator[RunningP
 
         until(lambda: notes[-1] in ask(notes[-1]), step_s=0.2)
         until(lambda: is_quiet(server.pid))  # it reads its files in an order of its own
-        yield RunningPeer(ask, (server.pid,))
+        yield RunningMemory(ask, (server.pid,))
 
 
-_KNOWN: dict[str, Callable[[Path, Path, Sequence[str]], AbstractContextManager[RunningPeer]]] = {
+_KNOWN: dict[str, Callable[[Path, Path, Sequence[str]], AbstractContextManager[RunningMemory]]] = {
     "kiro-memory": _kiro,
     "basic-memory": _basic,
 }
@@ -217,85 +202,14 @@ def _free_port() -> int:
         return port
 
 
-SET = Path(__file__).with_name("notes")
-SHOWN = ("R@3", "R@5")
-WARM_UP = 3
-
-
-class BenchQuery(NamedTuple):
-    """A query, and the places (from 0) of the notes that it is about."""
-
-    text: str
-    relevant: frozenset[int]
-
-
 def run(options: Options) -> Iterator[Figure]:
-    """Yield recall, latency and memory of each memory over the bundled set."""
+    """Yield recall, latency and memory of observer and of each other memory that is installed."""
     titles, asked = bundled()
-    with lab(options) as place:
-        ours = Peer("observer", partial(_ours, place))
-        for memory in (ours, *installed(options.peer)):
+    yield from found(options)
+    for memory in installed(options.peer):
+        with tempfile.TemporaryDirectory(dir=options.work) as folder:
             try:
-                with memory.opened(place.folder / memory.name, titles) as lent:
-                    yield from _measured(memory.name, lent, titles, asked)
+                with memory.opened(Path(folder) / memory.name, titles) as lent:
+                    yield from asked_for(memory.name, lent, titles, asked)
             except (OSError, ValueError, RuntimeError, subprocess.SubprocessError) as error:
-                if memory is ours:
-                    raise
                 yield Figure(f"{memory.name}, not measured", [], "", remark=str(error)[:200])
-
-
-def bundled() -> tuple[Sequence[str], Sequence[BenchQuery]]:
-    """Return the notes and the queries of the set in the package."""
-    read = [sets.read(path) for path in sets.find(SET)]
-    places = {document.id: place for place, document in enumerate(read[0].documents)}
-    asked = [
-        BenchQuery(question.q, frozenset(places[name] for name in question.rel))
-        for each in read
-        for question in each.questions
-    ]
-    return [document.title for document in read[0].documents], asked
-
-
-@contextmanager
-def _ours(place: Lab, folder: Path, titles: Sequence[str]) -> Iterator[RunningPeer]:
-    del folder  # the home of the lab
-    store = SqliteStore(place.home.database)
-    documents = [sets.SetDocument(id=str(n), title=title) for n, title in enumerate(titles)]
-    with store.write() as writer:
-        writer.put_items(sets.item(each, n) for n, each in enumerate(documents, start=1))
-    store.close()
-    daemon = place.up()
-    until(lambda: client.call(place.home, "GET", "/status")["vectors"] == len(titles))
-    with wire(next(iter(launchers().values())), place.folder) as asked:
-        until(lambda: "degraded" not in asked.call("search", query="total"))
-        until(lambda: is_quiet(daemon))  # the slower model completes vectors when work pauses
-        yield RunningPeer(lambda text: str(asked.call("search", query=text)), (daemon, asked.pid))
-
-
-def _measured(
-    name: str, lent: RunningPeer, titles: Sequence[str], asked: Sequence[BenchQuery]
-) -> Iterator[Figure]:
-    for each in asked[:WARM_UP]:
-        lent.ask(each.text)
-    own_words = [each._replace(text=titles[min(each.relevant)]) for each in asked]
-    took: list[float] = []
-    for how, of_kind in (("in their own words", own_words), ("in other words", asked)):
-        figures = []
-        for each in of_kind:
-            begun = time.perf_counter()
-            answer = lent.ask(each.text)
-            took.append((time.perf_counter() - begun) * 1000)
-            figures.append(measure(order(answer, titles), each.relevant))
-        for place, label in enumerate(FIGURES):
-            if label in SHOWN:
-                mean = 100 * sum(figure[place] for figure in figures) / len(figures)
-                remark = f"{len(of_kind)} of {len(titles)} notes"
-                yield Figure(f"found {how}, {label}, {name}", [mean], " %", remark=remark)
-    yield Figure(f"search among these, {name}", took, " ms")
-    yield Figure(f"memory meanwhile, {name}", [sum(map(rss_mib, lent.pids))], " MiB")
-
-
-def order(answer: str, titles: Sequence[str]) -> Sequence[int]:
-    """Return the places of the notes that an answer holds, in the order in which it names them."""
-    found = {place: at for place, title in enumerate(titles) if (at := answer.find(title)) >= 0}
-    return sorted(found, key=found.__getitem__)[:DEPTH]

@@ -1,20 +1,18 @@
-"""Review: how well recall does on a repository's own history, and what it misses.
-
-What a review means, in sentences for a person. Pure.
-"""
+"""Review: how well recall does on a repository's own history, and what it misses."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
+from evaluation import commits
+from evaluation.commits import CommitQuery, History
+from evaluation.measures import FIGURES, Against, Finding, Interval, finding, redraw
+from evaluation.runner import Advance, EvaluatedQuery, ask, figures, temporary_memory
+from evaluation.systems import WITHOUT_MEANING, mentions, recall, systems_of
+from observer.cli.output import note, say, table
 from observer.core.value import Value
 from observer.embed.lazy_model import LazyModel
-from observer.evaluation import commits
-from observer.evaluation.commits import CommitQuery, History
-from observer.evaluation.measures import Against, Finding, finding, redraw
-from observer.evaluation.runner import Advance, EvaluatedQuery, ask, figures, temporary_memory
-from observer.evaluation.systems import WITHOUT_MEANING, mentions, recall, systems_of
 from observer.search.candidates import Sources
 
 DEEPEST = 100
@@ -159,7 +157,7 @@ def _behind(found: Review) -> Iterator[str]:
         if each.is_worse and each.system != WITHOUT_MEANING:
             yield (
                 f"It does worse than {each.system} here ({_points(each)}), which it never should:"
-                " please report that, with what `observer doctor recall --json` prints."
+                " please report that, with what `scripts/evaluate.py commits --json` prints."
             )
 
 
@@ -173,7 +171,7 @@ def _meaning(found: Review) -> Iterator[str]:
                 verb = "hurts here" if each.is_worse else "makes no difference here that is sure"
                 yield (
                     f"Searching by meaning {verb} ({_points(each)}); try another model:"
-                    " observer config model, observer doctor recall --model NAME."
+                    " observer config model, scripts/evaluate.py commits --model NAME."
                 )
     if found.silent:
         yield (
@@ -199,3 +197,40 @@ def examples(found: Review) -> tuple[Missed, ...]:
     """Return a few that were missed, from early, middle and late."""
     step = max(1, len(found.missed) // EXAMPLES)
     return found.missed[step // 2 :: step][:EXAMPLES]
+
+
+_HASH = 10
+"""Characters of a hash that are shown."""
+
+
+def show(found: Review) -> None:
+    """Print a review for a person."""
+    for remark in found.remarks:
+        note(f"note: {remark}")
+    say(
+        f"{found.queries} of {found.commits} commits of {found.finding.name} were looked for by"
+        f" their subjects in a memory that knew nothing but their diffs; model: {found.model}.\n"
+        "In percent, with 95 % intervals; `lead` is recall's in nDCG@10.\n"
+    )
+    table(("system", *FIGURES, "lead"), _system_rows(found.finding))
+    say("\n" + "\n".join(conclusions(found)))
+    if found.missed:
+        say("\nMissed, for example:\n" + "\n".join(map(_example, examples(found))))
+
+
+def _system_rows(found: Finding) -> Iterator[Sequence[str]]:
+    leads = {each.system: each.gap for each in found.against}
+    for row in found.rows:
+        gap = leads.get(row.system)
+        lead = f"{100 * gap.mean:+.1f} p={gap.p:.2g}" if gap else ""
+        yield (row.system, *(_percent(row.figures[label]) for label in FIGURES), lead)
+
+
+def _percent(figure: Interval) -> str:
+    return f"{100 * figure.mean:.0f} ({100 * figure.low:.0f}-{100 * figure.high:.0f})"
+
+
+def _example(missed: Missed) -> str:
+    place = f"came on place {missed.rank}" if missed.rank else "did not come up"
+    first = f'; first came {missed.first_commit[:_HASH]} "{missed.first}"' if missed.first else ""
+    return f'  "{missed.query}" ({missed.commit[:_HASH]}) {place}{first}'
