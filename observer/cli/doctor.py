@@ -63,8 +63,11 @@ def doctor_command(
     for text in done:
         say(f"fixed: {text}")
     marks = {True: "ok", False: "WRONG"}
-    rows = [(marks[each.is_well], each.name, each.found, each.hint) for each in checks]
-    table(("", "check", "found", "what to do"), rows)
+    found = ["; ".join(filter(None, (each.found, each.hint))) for each in checks]
+    rows = [
+        (marks[each.is_well], each.name, text) for each, text in zip(checks, found, strict=True)
+    ]
+    table(("", "check", "found, and what to do"), rows)
     if not fixes and any(check.fix for check in checks if not check.is_well):
         say("observer doctor --fix does what is safe of this")
     return 0 if is_well else 1

@@ -110,7 +110,7 @@ def _refuse_strange(
 def _leave(plans: Sequence[Plan], choice: Choice, how: Manner) -> None:
     if how.as_json:
         emit([_outcome(plan, Counter()) for plan in plans])
-    elif not how.dry_run:
+    elif not (how.dry_run and plans):
         elsewhere = "if it lies elsewhere, name where: observer import SOURCE PATH"
         more = "leave out an option" if choice.since_ms or choice.project else elsewhere
         say("nothing new to import" if plans else f"nothing was found: {more}")

@@ -14,6 +14,7 @@ from observer import client
 from observer.cli import setup
 from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.output import F, emit, json_option, note, say, table
+from observer.cli.session import mention_paused
 from observer.clients.installers import (
     Installed,
     everything,
@@ -85,16 +86,14 @@ def install_command(
 ) -> int:
     """Make clients report: those named, or all that are found."""
     context = current_context(home(), project=options.pop("project"), tools=options.pop("tools"))
+    code = 0
     if lists:
         setup.show_list(context, as_json=options["as_json"])
-        return 0
-    code = 0
-    if targets:
+    elif targets:
         _perform_all(install, [(target, context) for target in targets], **options)
     else:
         code = setup.install_found(context, yes=yes, **options)
-    if any(one.scope == EVERYWHERE for one in Spool(home().spool).pauses.now(now_ms())):
-        note("recording is paused everywhere; record again with: observer pause --end")
+    mention_paused()
     return code
 
 
@@ -119,6 +118,8 @@ def uninstall_command(
     context = current_context(home(), project=project)
     if is_all and (targets or project):
         raise BadInput("--all is every client", hint="leave out the names, or --all")
+    if memory and not is_all:
+        raise BadInput("the memory goes with all of observer", hint="add --all, or leave --memory")
     if targets:
         others = ("git",) if "git" in targets and not project else ()
         found = everything(context, _roots(context.home), others) if others else []
@@ -133,6 +134,8 @@ def uninstall_command(
     found = everything(context, _roots(context.home))
     if not is_all or options["dry_run"]:
         _list_installed(found, **options)
+        if memory and not options["as_json"]:
+            say(f"the memory would be deleted: {_held(context.home)}")
         note("take some out: observer uninstall CLIENT..., or everything: observer uninstall --all")
         return
     _leave(context, found, memory=memory, yes=yes, as_json=options["as_json"])
@@ -166,8 +169,7 @@ def _leave(
     here = context.home
     if not as_json:
         _list_installed(found, dry_run=False, as_json=False)
-    events = current(here).events
-    held = f"{here.root} with {counted(events, 'event')}"
+    held = _held(here)
     if not yes:
         also = f"delete the memory, {held}, for good" if memory else "record nothing from now on"
         asked = f"Take all of this out, and {also}?"
@@ -195,6 +197,10 @@ def _leave(
     else:
         note("record again: observer install, observer pause --end")
         note("delete the memory: observer uninstall --all --memory --yes")
+
+
+def _held(here: Home) -> str:
+    return f"{here.root} with {counted(current(here).events, 'event')}"
 
 
 def _perform_all(

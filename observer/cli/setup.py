@@ -171,7 +171,7 @@ def show_list(context: InstallContext, *, as_json: bool) -> None:
         emit(rows)
         return
     table(
-        ("client", "found", "offers", "installed", "tried", "last event"),
+        ("client", "found", "offers", "installed", "tried", "newest stored"),
         [
             (
                 row.client,

@@ -9,8 +9,9 @@ from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import ObserverError
 from observer.core.paths import DAMAGED_COPY, Home
-from observer.daemon.status import LlmStatus, Status, spent_text
-from observer.doctor.diagnosis import Diagnosis, checked
+from observer.core.text import counted
+from observer.daemon.status import LlmStatus, Status, paused_text, spent_text, waiting_text
+from observer.doctor.diagnosis import Diagnosis, checked, well
 from observer.index.files import Files
 from observer.repair.losses import recent
 from observer.store.sqlite.connection import DAMAGED
@@ -26,10 +27,10 @@ def store_checks(here: Home, status: Status) -> Iterator[Diagnosis]:
     yield checked("database", lambda: _integrity(here))
     yield checked("index", lambda: _index(here), fix="index")
     yield checked("backups", lambda: backups(here))
-    yield checked("tombstones", lambda: tombstones(here))
+    yield checked("purged", lambda: tombstones(here))
     yield _losses(here)
     yield _spool(status)
-    yield from _policies(status)
+    yield from _kept_out(status)
     if status.watched:
         yield Diagnosis("watched", is_well=True, found=" · ".join(map(str, status.watched)))
     if status.note_folders:
@@ -51,7 +52,7 @@ def tombstones(here: Home) -> str:
     Raises:
         StoreUnavailable: they cannot be read.
     """
-    return f"{len(Tombstones(here.tombstones))} marks of purged events"
+    return f"{counted(len(Tombstones(here.tombstones)), 'event')} marked never to come back"
 
 
 def backups(here: Home) -> str:
@@ -67,7 +68,7 @@ def backups(here: Home) -> str:
             f"damaged: {' '.join(damaged)}",
             hint="delete them, and make another copy with: observer backup",
         )
-    return f"{len(found)} copies of the database"
+    return f"{len(found)} {'copy' if len(found) == 1 else 'copies'} of the database"
 
 
 def _daemon(status: Status) -> Diagnosis:
@@ -124,7 +125,7 @@ def _losses(here: Home) -> Diagnosis:
 
 
 def _spool(status: Status) -> Diagnosis:
-    found = f"{status.spool_depth} waiting, {status.bad_events} not understood"
+    found = waiting_text(status)
     if status.spool_depth and status.pid is None:
         return Diagnosis(
             "spool", is_well=False, found=found, hint="store them with: observer up", fix="daemon"
@@ -144,12 +145,14 @@ def _spool(status: Status) -> Diagnosis:
     return Diagnosis("spool", is_well=True, found=found)
 
 
-def _policies(status: Status) -> Iterator[Diagnosis]:
+def _kept_out(status: Status) -> Iterator[Diagnosis]:
+    for one in status.paused:
+        yield well("paused", paused_text(one), "record again with: observer pause --end")
     for problem in status.policies:
         found = f"nothing is recorded: {problem}"
         yield Diagnosis("policy", is_well=False, found=found, hint=problem.hint)
     if not status.policies:
-        yield Diagnosis("policy", is_well=True, found="none that cannot be used")
+        yield Diagnosis("policy", is_well=True, found="no .observer.toml that cannot be used")
 
 
 def _llm(llm: LlmStatus) -> Diagnosis:
