@@ -18,12 +18,8 @@ from observer.core.clock import now_ms
 from observer.core.paths import Home, home
 from observer.core.text import counted
 from observer.daemon.status import current
-from observer.doctor.clients import client_checks
-from observer.doctor.diagnosis import Diagnosis
-from observer.doctor.fixes import apply_fix
-from observer.doctor.home_files import home_checks
+from observer.doctor.diagnosis import Diagnosis, apply_fix, client_checks, home_checks, store_checks
 from observer.doctor.probes import probe_checks
-from observer.doctor.stored import store_checks
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.purge.carry_out import complete
