@@ -258,11 +258,7 @@ STARTERS = {
     "observer.core.child_process": "ourselves",
     "observer.cli.daemon": "ourselves",
     "observer.cli.read": "the hook whose context it shows",
-    "observer.daemon.unreported": "ourselves",
-    "observer.doctor.probe": "hooks",
-    "observer.doctor.terminal": "the user's shell",
-    "observer.doctor.lab": "git, ourselves and ps",
-    "observer.doctor.speed": "the hooks that are timed",
+    "observer.doctor.probes": "hooks, and the user's shell",
     "observer.git.launch": "git",
     "observer.pump.dial": "ourselves",
 }

@@ -26,6 +26,7 @@ from observer.views.render import (
     heading,
     one_line,
     project_names,
+    said,
 )
 
 MOST_SHOWN = 10
@@ -151,7 +152,7 @@ def _files(paths: Sequence[str]) -> str:
 def _session_lines(ran: SessionRun) -> Iterator[str]:
     session = ran.session
     yield f"  s{session.id} {session.client} · {_purpose(ran)} · {_when(ran)}"
-    for field, text in answers(ran.summary) if ran.summary else ():
+    for field, text in said(ran.summary) if ran.summary else ():
         if field in LISTED_FIELDS:
             yield f"      {field}: {one_line(text)}"
 

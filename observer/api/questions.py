@@ -116,13 +116,21 @@ def _search(  # noqa: PLR0913 - one of each option
     if asked.is_json:
         return _as_json(full_result(memory, found, name))
     shown = found if weak or limit or explain else found.above_floor()
-    remarks = (shown.notice, shown.degraded)
+    remarks: Sequence[str] = (shown.notice, shown.degraded)
     if shown.hits and not explain:
         return CommandReply(render.hits(shown.hits, name, remarks=remarks))
+    is_narrow = bool(query) and not shown.hits and wanted != NO_OPTIONS
+    elsewhere = find(query, project=project, limit=1).hits if is_narrow else ()
+    if any(hit.signals.terms for hit in elsewhere):
+        why, more, remarks = "the options leave out what holds these words", "leave one out", ()
+    else:
+        tries = ["try other words"] * bool(query) + ["leave out an option"] * (wanted != NO_OPTIONS)
+        why, more = (
+            "nothing found",
+            ", or ".join(tries) or "connect a client with: observer install",
+        )
     lines = [f"({remark})" for remark in remarks if remark]
-    tries = ["try other words"] * bool(query) + ["leave out an option"] * (wanted != NO_OPTIONS)
-    more = ", or ".join(tries) or "connect a client with: observer install"
-    empty = nothing("nothing found", more, everywhere=not project)
+    empty = nothing(why, more, everywhere=not project)
     return CommandReply("\n".join([*lines, render.explained(shown.hits, name) or empty]))
 
 

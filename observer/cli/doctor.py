@@ -18,12 +18,8 @@ from observer.core.clock import now_ms
 from observer.core.paths import Home, home
 from observer.core.text import counted
 from observer.daemon.status import current
-from observer.doctor.clients import client_checks
-from observer.doctor.diagnosis import Diagnosis
-from observer.doctor.fixes import apply_fix
-from observer.doctor.home_files import home_checks
+from observer.doctor.diagnosis import Diagnosis, apply_fix, client_checks, home_checks, store_checks
 from observer.doctor.probes import probe_checks
-from observer.doctor.stored import store_checks
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.purge.carry_out import complete
@@ -63,8 +59,11 @@ def doctor_command(
     for text in done:
         say(f"fixed: {text}")
     marks = {True: "ok", False: "WRONG"}
-    rows = [(marks[each.is_well], each.name, each.found, each.hint) for each in checks]
-    table(("", "check", "found", "what to do"), rows)
+    found = ["; ".join(filter(None, (each.found, each.hint))) for each in checks]
+    rows = [
+        (marks[each.is_well], each.name, text) for each, text in zip(checks, found, strict=True)
+    ]
+    table(("", "check", "found, and what to do"), rows)
     if not fixes and any(check.fix for check in checks if not check.is_well):
         say("observer doctor --fix does what is safe of this")
     return 0 if is_well else 1

@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
+import re
 import sys
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import click
 import msgspec
 import orjson
 
+from observer import __version__
 from observer.cli.commands import Group
 from observer.cli.exclusive import repair_first
+from observer.cli.export import agent_trace, git_ai_note
 from observer.cli.output import emit, escaped, json_option, note, say
 from observer.cli.session import mention_damaged, open_memory
 from observer.core import config
 from observer.core.errors import BadInput, NotFound
-from observer.core.model import Item, Project, Recorded
+from observer.core.filters import RECORDED_KINDS, is_visible
+from observer.core.model import FORMERLY, Item, Project, Recorded, Session, SummaryFields, iso
 from observer.core.paths import Home, home, working_folder
-from observer.core.text import counted
+from observer.core.text import counted, one_line
+from observer.git.ai_notes import AiLines, AiSession, Contribution, format_note, session_key
 from observer.git.log import commits_between
-from observer.memory.attribution import commit_shares
+from observer.memory.attribution import CommitShares, SessionShare, commit_shares
 from observer.memory.opening import refuse_unsettled
+from observer.note_files.grammar import Field, with_fields
 from observer.projects import detect_place
 from observer.store.database import SqliteStore
 from observer.store.log import LogEnd
-from observer.views.attribution import agent_trace, git_ai_note
-from observer.views.vault import vault as files_of
+from observer.store.reader import StoreReader
+from observer.views.moment import day, minute
 
 VAULT_MARK = ".observer-vault"
 """A file that says that a folder is a vault, whose files may be replaced."""
@@ -92,7 +101,7 @@ def _write_vault(here: Home, folder: Path) -> int:
     with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         (folder / VAULT_MARK).touch(mode=0o600)
-        for file in files_of(reader, owner=owner):
+        for file in vault_files(reader, owner=owner):
             path = folder / file.path
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             path.unlink(missing_ok=True)  # never through a link that somebody put there
@@ -137,3 +146,167 @@ def attribution_command(*, revision: str, shape: str, as_json: bool) -> None:
                 emit(agent_trace(made))
     if empty:
         note(f"{counted(empty, 'commit')} without lines that recorded edits hold")
+
+
+TRACE_VERSION = "0.1"
+"""As the schema of Agent Trace has it; the text of its specification writes 0.1.0."""
+_NAMESPACE = uuid.UUID("6f1d1f0c-4d0c-5b8e-9a53-0d6a7a7c6e55")
+
+
+def agent_trace(made: CommitShares) -> dict[str, Any]:
+    """Return the trace record of a commit; the same each time.
+
+    Source: https://agent-trace.dev/schemas/v1/trace-record.json
+    """
+    files: dict[str, list[dict[str, Any]]] = {}
+    for share in made.shares:
+        files.setdefault(share.path, []).append(_conversation(share, made))
+    return {
+        "version": TRACE_VERSION,
+        "id": str(uuid.uuid5(_NAMESPACE, made.commit.hash)),
+        "timestamp": iso(made.commit.committed_ms),
+        "vcs": {"type": "git", "revision": made.commit.hash},
+        "tool": {"name": "observer", "version": __version__},
+        "files": [{"path": path, "conversations": said} for path, said in files.items()],
+    }
+
+
+def _conversation(share: SessionShare, made: CommitShares) -> dict[str, Any]:
+    model = made.models.get(share.session.id)
+    return {
+        "contributor": {"type": "ai", **({"model_id": model[:250]} if model else {})},
+        "ranges": [{"start_line": first, "end_line": last} for first, last in share.ranges],
+    }
+
+
+def git_ai_note(made: CommitShares) -> str:
+    """Return the note of a commit for `refs/notes/ai`."""
+    sessions = {share.session.id: _ai_session(share, made) for share in made.shares}
+    lines = [
+        AiLines(share.path, sessions[share.session.id].key, first, last)
+        for share in made.shares
+        for first, last in share.ranges
+    ]
+    parts = [
+        Contribution(
+            session=one,
+            accepted=sum(line.last - line.first + 1 for line in lines if line.key == one.key),
+            added=sum(share.added for share in made.shares if share.session.id == session_id),
+            removed=sum(share.removed for share in made.shares if share.session.id == session_id),
+        )
+        for session_id, one in sessions.items()
+    ]
+    return format_note(made.commit.hash, lines, parts)
+
+
+def _ai_session(share: SessionShare, made: CommitShares) -> AiSession:
+    session = share.session
+    return AiSession(
+        key=session_key(session.client, session.external),
+        tool=session.client,
+        id=session.external,
+        model=made.models.get(session.id, ""),
+        author=made.commit.author,
+    )
+
+
+_UNUSABLE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|#^\[\]]+')
+_NAME_CHARS = 60
+_NOWHERE = "without a project"
+_OWN = "-"
+
+
+class VaultFile(NamedTuple):
+    """One file: its path in the vault, and its text."""
+
+    path: str
+    text: str
+
+
+def vault_files(reader: StoreReader, *, owner: str) -> Iterator[VaultFile]:
+    """Yield the files of a memory, but for notes that are files and personal ones of others."""
+    names = _project_names(reader)
+    sessions: dict[int, list[Item]] = {}
+    for item in reader.all_items():
+        if not is_visible(item, owner) or item.file:
+            continue
+        if item.kind in RECORDED_KINDS:
+            yield _note(item, names.get(item.project_id or 0, _NOWHERE))
+        elif item.session_id is not None:
+            sessions.setdefault(item.session_id, []).append(item)
+    for session_id, items in sessions.items():
+        if session := reader.session(session_id):
+            yield _session(session, items, names.get(session.project_id, _NOWHERE))
+
+
+def _project_names(reader: StoreReader) -> Mapping[int, str]:
+    """Return a folder for each project; of those with one name the later have their number."""
+    found: dict[int, str] = {}
+    for project in sorted(reader.projects(), key=lambda one: one.id):
+        name = _usable(project.name)
+        taken = {known.casefold() for known in found.values()}
+        found[project.id] = f"{name} {project.id}" if name.casefold() in taken else name
+    return found
+
+
+def _note(item: Item, folder: str) -> VaultFile:
+    fields: dict[str, Field | None] = {
+        "title": one_line(item.title, 200),
+        "type": item.type,
+        "tags": list(item.tags),
+        "created": iso(item.created_ms),
+        "updated": iso(item.updated_ms),
+        "id": item.uuid,
+    }
+    body = f"{item.narrative}\n{_links(item)}"
+    return VaultFile(
+        f"{folder}/notes/{_usable(item.title)} {item.id}.md", with_fields("", fields) + body
+    )
+
+
+def _links(item: Item) -> str:
+    rows = [
+        f"- {link.kind} [[{link.title}]]"
+        for link in item.links
+        if link.title and link.kind != FORMERLY
+    ]
+    return "\n" + "\n".join(rows) + "\n" if rows else ""
+
+
+def _session(session: Session, items: Iterable[Item], folder: str) -> VaultFile:
+    fields: dict[str, Field | None] = {
+        "client": session.client,
+        "session": session.external,
+        "branch": session.branch,
+        "started": iso(session.started_ms),
+        "ended": iso(session.last_ms),
+    }
+    ordered = sorted(items, key=lambda one: (one.created_ms, one.id))
+    title = one_line(_first_request(session, ordered), _NAME_CHARS)
+    parts = [f"# {title}\n"]
+    for item in ordered:
+        parts += _summary(item.summary) if item.summary else [_entry(item)]
+    name = f"{day(session.started_ms)} {_usable(title)} {session.id}.md"
+    return VaultFile(f"{folder}/sessions/{name}", with_fields("", fields) + "\n".join(parts) + "\n")
+
+
+def _first_request(session: Session, ordered: Iterable[Item]) -> str:
+    """Return what a session is named for: unlike its summary's title, that stays the same."""
+    asked = next((item.title for item in ordered if item.type == "turn"), "")
+    return asked or session.first_prompt or f"session of {session.client}"
+
+
+def _summary(said: SummaryFields) -> list[str]:
+    answers = ((name, getattr(said, name)) for name in said.__struct_fields__)
+    return [f"**{name.replace('_', ' ')}**: {text}\n" for name, text in answers if text]
+
+
+def _entry(item: Item) -> str:
+    text = "\n".join(f"  {line}" for line in item.narrative.splitlines() if line.strip())
+    return f"- {minute(item.created_ms)} #{item.id} {item.type}: {item.title}\n{text}".rstrip()
+
+
+def _usable(name: str) -> str:
+    """Return a name as a file or folder of any system may have it."""
+    plain = one_line(_UNUSABLE.sub(" ", name), _NAME_CHARS).strip(" .")
+    return plain or _OWN

@@ -8,11 +8,12 @@ import msgspec
 from observer import client
 from observer.cli.output import emit, fields, json_option, note, say
 from observer.cli.read import show_projects
+from observer.cli.session import mention_paused
 from observer.core.clock import iso_ms, now_ms
 from observer.core.paths import home
 from observer.core.text import age_text, counted, size_text
 from observer.daemon import home_guard
-from observer.daemon.status import Status, current, paused_text, spent_text
+from observer.daemon.status import Status, current, paused_text, spent_text, waiting_text
 from observer.views.moment import minute
 
 
@@ -25,6 +26,7 @@ def up_command(*, wait_s: float, explain: bool, as_json: bool) -> None:
     home_guard.postpone(home())  # if this is killed, hooks try again some day
     client.ensure_daemon(home(), wait_s=wait_s)
     home().waking.unlink(missing_ok=True)
+    mention_paused()
     status = current(home(), wait_s=wait_s)
     if as_json:
         emit(status)
@@ -81,18 +83,19 @@ def _described(status: Status) -> list[tuple[str, str]]:
     last = iso_ms(status.last_stored_at or "")
     lines = [
         ("daemon", running),
-        ("version", f"{status.version}, protocol {status.protocol}"),
+        ("version", status.version),
         ("home", status.home),
         ("stored", ", ".join(amounts)),
         ("last stored", f"{minute(last)} ({age_text(now_ms() - last)} ago)" if last else "never"),
         ("sessions", f"{status.active_sessions} active of {status.sessions}"),
-        ("spool", f"{status.spool_depth} waiting, {status.bad_events} not understood"),
-        ("size", f"{size_text(status.db_bytes)} database, {size_text(status.spool_bytes)} spool"),
+        ("waiting", waiting_text(status)),
+        ("size", f"{size_text(status.db_bytes)} database, {size_text(status.spool_bytes)} waiting"),
     ]
     if status.uptime_ms is not None:
         lines.insert(1, ("uptime", age_text(status.uptime_ms)))
     if status.model:
-        lines.append(("meaning", f"{counted(status.vectors, 'item')} embedded by {status.model}"))
+        found = f"{counted(status.vectors, 'item')} found by meaning too"
+        lines.append(("model", f"{status.model}: {found}"))
     if status.llm:
         lines.append(("llm", f"{status.llm.model}: {spent_text(status.llm)}"))
     lines += [("watched" if one.folders else "not watched", str(one)) for one in status.watched]

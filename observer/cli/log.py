@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from collections import deque
@@ -15,8 +16,10 @@ import click
 from observer.cli.output import emit, json_option, limit_option, note, say
 from observer.core.errors import NotFound
 from observer.core.paths import home, open_plain
+from observer.views import moment
 
 LOOK_S = 0.3
+_STAMP = re.compile(r"\A(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d{3}Z")
 
 
 @click.command("log", epilog="Example: observer log --follow")
@@ -30,15 +33,27 @@ def log_command(*, follow: bool, limit: int, as_json: bool) -> None:
         file = _opened(path)
     except FileNotFoundError as error:
         raise NotFound(f"there is no {path}", hint="start the daemon: observer up") from error
-    show = emit if as_json else say
     with file:
         last = deque(file, limit)
         for line in last:
-            show(line.rstrip("\n"))
+            _show(line, as_json=as_json)
         if not (last or as_json):
             note("nothing is logged yet; to hear more: observer config set log_level debug")
         for line in _following(path, file) if follow else ():
-            show(line.rstrip("\n"))
+            _show(line, as_json=as_json)
+
+
+def _show(line: str, *, as_json: bool) -> None:
+    """Print a line, at the time of whoever reads it."""
+    text = line.rstrip("\n")
+    if as_json:
+        emit(text)
+    else:
+        say(
+            _STAMP.sub(lambda at: moment.second_of(f"{at[1]}Z"), text)
+            if moment.is_local()
+            else text
+        )
 
 
 def _opened(path: Path) -> TextIO:

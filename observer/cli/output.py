@@ -27,8 +27,13 @@ _UNDER = 4
 """Columns by which what belongs to a line stands below it."""
 _LEAST_CELLS = 16
 """A column is not folded to less."""
+_ROOMY_CELLS = 36
+"""Columns that can be spared are left out before another is folded to less."""
 _NUMBER = re.compile(r"(?:[\d,.]+(?: [KMG]?i?B)?)?")
-_WORD = re.compile(r"\S+\s*|\s+")
+_WIDE = "\u1100-\u115f\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff\uff01-\uff60\U00020000-\U0003fffd"
+_CLOSING = "\u3001\u3002\u300d\u300f\uff01\uff09\uff0c\uff0e\uff1f"
+_WORD = re.compile(rf"[{_WIDE}][{_CLOSING}]*\s*|[^\s{_WIDE}]+\s*|\s+")
+"""A line may end after any: a word, or a letter of a writing that has no blanks between words."""
 _START = re.compile(r"\s*(?:\S+ ){0,2}\S+ {2,}")
 """The name before a value: what is folded of the value stands below it."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -113,18 +118,19 @@ def table(
 ) -> None:
     """Print rows in aligned columns below their names, numbers to the right.
 
-    Where a terminal is too narrow, the `spare` columns are left out, in that order; then the
-    widest column is folded.
+    Where a terminal is too narrow, the widest column is folded; where that would leave it less
+    than `_ROOMY_CELLS`, the `spare` columns are left out first, in that order.
     """
     texts = (["" if value is None else str(value) for value in row] for row in rows)
     cells = [[" ".join(clean(text).split()) for text in row] for row in texts]
     wide = [max(map(_cells, column)) for column in zip(columns, *cells, strict=True)]
     shown, limit = [*range(len(columns))], _width(sys.stdout)
-    for name in spare:
-        if limit and _total(wide, shown) > limit:
-            shown.remove(columns.index(name))
     if limit:
-        widest = max(shown, key=wide.__getitem__)
+        left_out = [columns.index(name) for name in spare]
+        widest = max({*shown} - {*left_out}, key=wide.__getitem__)
+        least = min(wide[widest], _ROOMY_CELLS)
+        while left_out and wide[widest] - (_total(wide, shown) - limit) < least:
+            shown.remove(left_out.pop(0))
         over = max(_total(wide, shown) - limit, 0)
         wide[widest] = max(wide[widest] - over, min(wide[widest], _LEAST_CELLS))
     rights = [all(_NUMBER.fullmatch(row[at]) for row in cells) for at in range(len(columns))]
@@ -177,15 +183,29 @@ def _hanging(line: str, width: int) -> list[str]:
 
 
 def _folded(text: str, cells: int, *, breaks: bool = False) -> list[str]:
-    """Return text in lines of at most so many columns; only if it `breaks`, within a long word."""
+    """Return text in lines of at most so many columns; only if it `breaks`, within a long word.
+
+    A path is broken between its names where they fit.
+    """
     lines = [""]
     for word in _WORD.findall(text):
         if lines[-1] and _cells(lines[-1]) + _cells(word.rstrip()) > cells:
             lines.append("")
         lines[-1] += word
         while breaks and _cells(lines[-1].rstrip()) > cells:
-            lines[-1:] = [lines[-1][:cells], lines[-1][cells:]]
+            head = _head(lines[-1], cells)
+            at = head.rfind("/") + 1 or len(head)
+            lines[-1:] = [head[:at], lines[-1][at:]]
     return [each.rstrip() for each in lines]
+
+
+def _head(text: str, cells: int) -> str:
+    """Return the beginning of a text that takes at most so many columns."""
+    if text.isascii():
+        return text[:cells]
+    from rich.cells import chop_cells  # noqa: PLC0415 - as above
+
+    return chop_cells(text, cells)[0]
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from observer.cli.output import emit, json_option, note, say
 from observer.cli.session import open_memory
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound, ObserverError
-from observer.core.paths import home
+from observer.core.paths import home, working_folder
 from observer.daemon.status import Paused, paused, paused_text
 from observer.projects import detect_place
 from observer.spool.pauses import EVERYWHERE, OF_SESSION, UNENDING_MS
@@ -92,10 +92,16 @@ def _roots(handle: str) -> list[str]:
     try:
         with open_memory() as memory:
             known = memory.project(handle).roots
-    except ObserverError:
+    except ObserverError as error:
+        if (working_folder() / handle).is_dir() and not Path(handle).is_absolute():
+            hint = f"for the project around the folder {handle}: --project ./{handle}"
+            raise NotFound(error.message, hint=hint) from error
         if not here:
             raise
         known = ()
+    if Path(handle).is_absolute() and not (here or handle in known):
+        hint = "name the project, or a folder that is there"
+        raise NotFound(f"there is no folder {handle}", hint=hint)
     return list(dict.fromkeys((*known, *([here] if here else []))))
 
 

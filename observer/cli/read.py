@@ -48,7 +48,7 @@ def search_command(*, query: tuple[str, ...], as_json: bool, **options: Any) -> 
 @click.command("context", epilog="Example: observer context --client cursor --explain")
 @named_project("Name, folder or remote; the one around the current folder if left out.")
 @click.option("--client", default="", help="Whose session start, e.g. cursor; any if left out.")
-@click.option("--explain", is_flag=True, help="Why each line is there, and what is left out.")
+@click.option("--explain", is_flag=True, help="What each line costs, and what is left out.")
 @json_option
 def context_command(*, project: str | None, client: str, explain: bool, as_json: bool) -> None:
     """Print what an agent is given when a session starts."""

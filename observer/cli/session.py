@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 from observer import client
 from observer.cli.output import note
 from observer.core import config
+from observer.core.clock import now_ms
 from observer.core.model import Project
 from observer.core.paths import Home, home, working_folder
 from observer.core.text import counted
+from observer.spool.pauses import EVERYWHERE
 from observer.spool.spool import Spool
 
 if TYPE_CHECKING:
@@ -57,6 +59,12 @@ def mention_damaged(count: int) -> None:
     """Say how many events are left out of what a command made of all of them, if any."""
     if count > 0:
         note(f"note: {counted(count, 'event')} left out, damaged; which ones says: observer doctor")
+
+
+def mention_paused() -> None:
+    """Say that nothing is recorded, where that is so everywhere."""
+    if any(one.scope == EVERYWHERE for one in Spool(home().spool).pauses.now(now_ms())):
+        note("recording is paused everywhere; record again with: observer pause --end")
 
 
 def _mention_waiting(here: Home) -> None:

@@ -40,7 +40,9 @@ from observer.views.moment import coming_ms
     type=click.Choice(get_args(Scope)),
     help="Who it is for.",
 )
-@click.option("--layer", type=click.Choice(get_args(Layer)), help="If not what the type says.")
+@click.option(
+    "--layer", type=click.Choice(get_args(Layer)), help="past: stays; state: changes; rule."
+)
 @click.option("--tag", "tags", multiple=True, help="A tag; may be repeated.")
 @click.option("--supersedes", type=int, multiple=True, help="Id of a note that no longer holds.")
 @click.option("--amends", type=int, multiple=True, help="Id of a note that this corrects.")

@@ -307,6 +307,12 @@ def llm_status(settings: Settings, store: Store | None = None) -> LlmStatus:
     )
 
 
+def waiting_text(status: Status) -> str:
+    """Return as text how many events wait to be stored, and how many cannot be read."""
+    bad = f", {counted(status.bad_events, 'event')} cannot be read" * bool(status.bad_events)
+    return f"{counted(status.spool_depth, 'event')} to be stored{bad}"
+
+
 def spent_text(llm: LlmStatus) -> str:
     """Return as text the tokens and requests of the language model today."""
     requests = counted(llm.requests_today, "request")

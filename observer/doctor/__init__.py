@@ -1,1 +1,1 @@
-"""Checks of a home, its machine and its clients, each with its remedy; probes through the hooks."""
+"""The doctor: what it checks, and the probes that it sends through hooks."""

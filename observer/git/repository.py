@@ -187,6 +187,8 @@ def _stamp(path: str) -> _Stamp:
 
 def _made(repository: Repository, above: str, text: str) -> str:
     name = hashlib.sha256(os.fsencode(repository.git_dir)).hexdigest()[:32]
+    if not home().root.is_dir():  # to look at a repository makes no home
+        return _filled(Path(_spare(), name), repository, text)
     try:
         make_private(Path(above))
         beside = make_private(Path(above, "git"))

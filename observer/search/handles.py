@@ -165,12 +165,21 @@ def meant(reader: StoreReader, handle: str) -> int:
     """
     ids = reader.resolve(handle.strip().removeprefix("#"))
     if not ids:
-        raise NotFound(f"no item {handle!r}", hint="search for it first")
+        gone = _deleted(reader, handle.strip().removeprefix("#"))
+        hint = f"it was deleted; bring it back with: observer undo {gone}" if gone else ""
+        raise NotFound(f"no item {handle!r}", hint=hint or "search for it first")
     if len(ids) > 1:
         raise Ambiguous(
             f"{handle!r} fits several items", hint="one of: " + ", ".join(map(str, ids))
         )
     return ids[0]
+
+
+def _deleted(reader: StoreReader, number: str) -> int:
+    """Return the id of an item that was deleted and is nobody's alone; 0 for none."""
+    is_id = number.isascii() and number.isdecimal() and len(number) < DIGITS
+    found = reader.item(int(number), deleted=True) if is_id else None
+    return found.id if found and not found.owner else 0
 
 
 def session_id(reader: StoreReader, handle: str) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from observer.core.text import counted
 from observer.search.start import Start
 from observer.search.token_budget import CardFact
 from observer.views import render
@@ -51,10 +52,10 @@ def explained(start: Start) -> Explanation:
 
 
 def text(explanation: Explanation) -> str:
-    """Return an explanation as text, every line with its reason below it."""
+    """Return an explanation as text: each line, which names its reason, and its cost below it."""
     lines = [f"{explanation.tokens_used:,} of {explanation.token_budget:,} tokens"]
     for each in explanation.lines:
-        lines += [each.text, f"    why: {each.why} · {each.tokens} tokens"]
+        lines += [each.text, f"    {counted(each.tokens, 'token')}"]
     if explanation.left_out:
         lines.append("left out:")
         lines += [

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from observer.core.errors import BadInput
 
 _AGO = re.compile(r"(\d{1,5})\s*(min|h|d|w)")
+_STATED = re.compile(r"\b(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC\b")
 _UNIT_MS = {"min": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
 _IS_LOCAL: ContextVar[bool] = ContextVar("is_local", default=False)
 
@@ -26,6 +27,18 @@ def is_local() -> bool:
 def minute_of(at: str) -> str:
     """Return an ISO 8601 time in the format of `minute`."""
     return minute(int(datetime.fromisoformat(at).timestamp() * 1000))
+
+
+def second_of(at: str) -> str:
+    """Return an ISO 8601 time in the machine's zone, to the second: ``2026-11-21 10:12:05``."""
+    return f"{datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def localised(text: str) -> str:
+    """Return a text of observer's own with its times, stored as UTC, as they are shown."""
+    if not _IS_LOCAL.get():
+        return text
+    return _STATED.sub(lambda at: minute_of(f"{at[1]}T{at[2]}Z"), text)
 
 
 def day(at_ms: int) -> str:

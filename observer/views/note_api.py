@@ -282,15 +282,21 @@ def detail(item: Item, name: ProjectName) -> str:
     fields = (
         ("key", item.key),
         ("category", item.category),
-        ("layer", item.layer),
-        ("scope", item.scope),
+        ("", _KEPT[item.layer]),
+        ("for", item.scope),
         ("by", item.author),
         ("confidence", "" if item.confidence is None else f"{item.confidence:g}"),
         ("metadata", item.metadata),
         ("changed", moment.minute(item.updated_ms) if item.updated_ms > item.created_ms else ""),
     )
-    about = " · ".join(f"{label} {text}" for label, text in fields if text)
+    about = " · ".join(f"{label} {text}".lstrip() for label, text in fields if text)
     return f"{listed(item, name)}\n{about}\n\n{item.narrative}"
+
+
+_KEPT: dict[str, str] = {
+    "past": "stands as it was written", "state": "holds until it is changed", "rule": "a rule"
+}  # fmt: skip
+"""What a layer says of a note."""
 
 
 def version(one: Version) -> str:

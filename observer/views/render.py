@@ -19,7 +19,7 @@ from observer.search.timeline import Timeline
 from observer.search.token_budget import CardFact, Pack, PackEntry
 from observer.views.fence import defused
 from observer.views.labels import labels
-from observer.views.moment import minute
+from observer.views.moment import localised, minute
 
 ProjectName = Callable[[int | None], str]
 
@@ -112,7 +112,7 @@ def excerpt(item: Item, words: Sequence[str] = (), limit: int = SNIPPET_CHARACTE
 def _texts(item: Item, words: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return what was written about an item, and lists of files and symbols, best first."""
     if item.summary is not None:
-        answered = (f"{field}: {text}" for field, text in answers(item) if field != "request")
+        answered = (f"{field}: {text}" for field, text in said(item) if field != "request")
         return [" | ".join(answered)], []
     facts = " | ".join(item.facts)
     if item.type == "turn":
@@ -144,6 +144,11 @@ def answers(item: Item) -> list[tuple[str, str]]:
     """Return (field, text) of a summary in the order of `ANSWERS`, without empty ones."""
     pairs = ((field, getattr(item.summary, field, "")) for field in ANSWERS)
     return [(field, text) for field, text in pairs if text]
+
+
+def said(item: Item) -> list[tuple[str, str]]:
+    """Return `answers` for people: with the times of what is open as they read them."""
+    return [(f, localised(text) if f == "next_steps" else text) for f, text in answers(item)]
 
 
 def entry(item: Item, name: ProjectName, *, mark: str = "", words: Sequence[str] = ()) -> str:
@@ -252,7 +257,7 @@ def detail(item: Item, name: ProjectName) -> str:
     fields = [
         ("", item.subtitle),
         ("", item.narrative if item.summary is None else ""),
-        *answers(item),
+        *said(item),
         *(("fact", fact) for fact in item.facts),
         ("concepts", ", ".join(item.concepts)),
         ("read", ", ".join(map(named, item.files_read))),

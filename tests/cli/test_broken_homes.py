@@ -93,7 +93,7 @@ def bad_config(home: Home) -> None:
         pytest.param(folder_as("log/daemon.log"), "files", id="log-is-a-folder"),
         pytest.param(file_as("spool"), "folders", id="spool-is-a-file"),
         pytest.param(file_as("log"), "folders", id="log-folder-is-a-file"),
-        pytest.param(unreadable_tombstones, "tombstones", id="tombstones"),
+        pytest.param(unreadable_tombstones, "purged", id="tombstones"),
         pytest.param(open_to_others, "private", id="open-to-others"),
     ],
 )

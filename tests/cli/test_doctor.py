@@ -26,7 +26,7 @@ def damaged(run: Run, home: Home) -> Path:
 def test_what_is_wrong_is_shown_with_the_offer_to_fix_it(run: Run, damaged: Path) -> None:
     shown = run("doctor", "--quick")
     assert shown.code == 1
-    assert re.search("WRONG +hooks +out of date: recall ", shown.out)
+    assert re.search("WRONG +hooks +out of date: recall; refresh them with: observer", shown.out)
     assert "observer doctor --fix does what is safe" in shown.out
     assert damaged.read_text() == "#!/bin/sh\n"
 

@@ -31,6 +31,7 @@ EMPTY = [
     pytest.param(
         "context --explain", "none has worked here; what is known", id="explained context"
     ),
+    pytest.param("import --dry-run", "name where: observer import SOURCE PATH", id="dry import"),
     pytest.param("import --yes", "name where: observer import SOURCE PATH", id="import"),
     pytest.param("purge --text zebra --yes", "look what is: observer search --all", id="purge"),
     pytest.param("status --space", "observer config set retention_days DAYS", id="space"),
@@ -59,6 +60,15 @@ def test_an_empty_answer_says_what_next(
     ran = run(*line.split())
     assert said in " ".join(f"{ran.out}{ran.err}".split(" "))
     assert ran.code == (3 if line in {"show", "note draft zebra"} else 0)
+
+
+def test_words_that_only_an_option_leaves_out_are_not_called_unknown(
+    run: Run, filled: Home
+) -> None:
+    word = run("search", "--json").json["observations"][0]["title"].split()[-1]
+    said = run("search", word, "--branch", "no-such-branch").out
+    assert "\nthe options leave out what holds these words: leave one out, or ask" in said
+    assert "nothing holds" not in said
 
 
 @pytest.mark.parametrize("line", ["sessions", "note", "note deleted"])

@@ -112,6 +112,6 @@ def test_the_version_is_printed(run: Run) -> None:
     assert run("--version").out == f"observer {__version__}\n"
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"daemon"}))
+@pytest.mark.parametrize("name", sorted({*COMMANDS, *(old.split()[0] for old in RENAMED)}))
 def test_what_an_agent_asks_observer_counts_as_use_of_its_memory(name: str) -> None:
     assert is_memory_use(Command(command=f"observer {name}"))

@@ -133,6 +133,27 @@ def test_all_is_refused_without_a_terminal_and_to_agents(
 
 
 @pytest.mark.measured
+def test_the_memory_alone_is_not_taken_out(run: Run, user: Path) -> None:
+    assert "--all" in run("uninstall", "--memory", "--yes").err
+    assert "--all" in run("uninstall", "bash", "--memory").err
+
+
+def test_a_dry_run_says_that_the_memory_would_go(run: Run, user: Path, home: Home) -> None:
+    run("install", "bash")
+    shown = run("uninstall", "--all", "--memory", "--dry-run").out
+    assert f"the memory would be deleted: {home.root} with 0 events" in shown
+    assert home.root.exists()
+
+
+@pytest.mark.parametrize("line", ["status", "policy", "search x", "doctor --quick"])
+def test_who_looks_after_leaving_makes_no_home(run: Run, user: Path, git: Git, line: str) -> None:
+    shop = hooked(git, run, user / "shop")
+    run("uninstall", "--all", "--yes", "--memory")
+    os.chdir(shop)
+    run(*line.split())
+    assert not (user / ".observer").exists()
+
+
 def test_hooks_in_other_repositories_go_with_those_of_git(run: Run, user: Path, git: Git) -> None:
     shops = [hooked(git, run, user / name) for name in ("one", "two")]
     assert "still reads commits" in run("uninstall", "git").err

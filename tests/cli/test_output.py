@@ -81,6 +81,36 @@ def test_a_narrow_table_leaves_columns_out_before_it_folds(shown: Shown) -> None
     assert max(map(output._cells, folded)) <= 30
 
 
+def test_a_table_folds_its_widest_column_while_that_has_room(shown: Shown) -> None:
+    row = ("s1", "claude-code", "make the login page faster than it was before, " * 2)
+    head, *_ = shown(72, lambda: output.table(WIDE, [row], spare=("client",)))
+    assert head.split() == ["id", "client", "what", "for"]
+
+
+def test_letters_without_blanks_between_them_are_folded_at_any(shown: Shown) -> None:
+    text = "#1 " + "\N{CJK UNIFIED IDEOGRAPH-4E16}" * 20 + "\N{IDEOGRAPHIC FULL STOP}"
+    lines = shown(31, lambda: output.say(text))
+    assert [output._cells(line) for line in lines] == [27, 22]
+
+
+@pytest.mark.parametrize(
+    ("path", "folded"),
+    [
+        ("/home/ana/shop/src/cart.py", ["/home/ana/shop/", "src/cart.py"]),
+        (
+            "/home/\u4e16\u4e16\u4e16\u4e16/shop/src/x.py",
+            ["/home/\u4e16\u4e16\u4e16\u4e16", "/shop/src/x.py"],
+        ),
+        ("a" * 20, ["a" * 16, "a" * 4]),
+    ],
+)
+def test_a_path_in_a_table_is_folded_between_its_names(
+    shown: Shown, path: str, folded: list[str]
+) -> None:
+    lines = shown(19, lambda: output.table(("a", "path"), [("x", path)]))
+    assert [line[3:] for line in lines[1:]] == folded
+
+
 def test_numbers_and_sizes_stand_to_the_right(shown: Shown) -> None:
     rows = [("a", "9", size_text(900)), ("b", "1,024", size_text(25_690_112))]
     assert shown(0, lambda: output.table(("part", "events", "size"), rows)) == [

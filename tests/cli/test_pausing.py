@@ -64,7 +64,7 @@ def test_a_project_is_paused_in_all_its_folders(
         fill([{"kind": "custom", "name": "x", "cwd": str(folder)}])
     run("pause", "--project", "shop")
     assert scopes(home) == [str(shop), str(linked)]
-    run("pause", "--project", "/nowhere")
+    assert run("pause", "--project", "/nowhere").code == 3
     assert run("pause", "--end", "--project", ".").out == f"resumed {shop}\nresumed {linked}\n"
 
 
@@ -72,6 +72,30 @@ def test_a_work_tree_of_which_nothing_is_known_is_paused(run: Run, home: Home, s
     assert run("pause", "--project", ".").out.startswith(f"paused in {shop} until resumed\n")
     assert run("pause", "--project", "nosuch").code != 0
     assert scopes(home) == [str(shop)]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("./nosuch", "there is no folder /"),
+        ("src", "for the project around the folder src: --project ./src"),
+    ],
+)
+def test_a_folder_that_is_not_there_or_not_named_as_one_pauses_nothing(
+    run: Run, home: Home, fill: Callable[..., None], shop: Path, name: str, said: str
+) -> None:
+    (shop / "src").mkdir()
+    fill([{"kind": "custom", "name": "x", "cwd": str(shop)}])
+    assert said in run("pause", "--project", name).err
+    assert scopes(home) == []
+
+
+@pytest.mark.parametrize("line", ["up", "doctor --quick", "install --list"])
+def test_whoever_looks_while_all_is_paused_hears_of_it(run: Run, home: Home, line: str) -> None:
+    run("pause")
+    ran = run(*line.split())
+    run("down")
+    assert "observer pause --end" in ran.out + ran.err
 
 
 def test_a_session_is_named_by_our_id_or_the_clients_own(

@@ -18,11 +18,17 @@ from observer.core.errors import ObserverError
 from observer.core.model import iso
 from observer.core.paths import Home, make_private
 from observer.daemon.status import Status, Watched
-from observer.doctor.clients import client_checks
-from observer.doctor.diagnosis import Diagnosis
-from observer.doctor.fixes import apply_fix
-from observer.doctor.home_files import clock, file_system, open_to_others, private, watches
-from observer.doctor.stored import store_checks
+from observer.doctor.diagnosis import (
+    Diagnosis,
+    apply_fix,
+    client_checks,
+    clock,
+    file_system,
+    open_to_others,
+    private,
+    store_checks,
+    watches,
+)
 from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 

@@ -17,7 +17,7 @@ from observer.clients.installers import install, perform
 from observer.clients.registry import clients
 from observer.config_files.context import InstallContext
 from observer.core.paths import Home
-from observer.doctor import probe as one_probe
+from observer.doctor import probes as one_probe
 from observer.doctor.diagnosis import Diagnosis
 from observer.doctor.probes import fake_key, probe_checks
 from observer.redaction.redact import redact_text

@@ -36,6 +36,18 @@ def test_a_time_of_the_other_season_says_its_zone(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.usefixtures("in_kolkata")
+def test_what_is_open_says_its_times_as_people_read_them() -> None:
+    said = "No commit known at 2026-11-28 23:49 UTC: a.py, 2026-11-28."
+
+    def shown() -> str:
+        moment.show_local()
+        return moment.localised(said)
+
+    assert copy_context().run(shown) == "No commit known at 2026-11-29 05:19: a.py, 2026-11-28."
+    assert moment.localised(said) == said
+
+
+@pytest.mark.usefixtures("in_kolkata")
 def test_a_day_is_that_of_the_calendar_of_whoever_reads() -> None:
     late_ms = AT_MS + 4 * 3_600_000
 
