@@ -29,7 +29,7 @@ from observer.observations import (
     session_state,
 )
 from observer.observations.analysis import analysis_of
-from observer.observations.git_commands import GitOperation
+from observer.observations.git_commands import GitOperation, PrintedStatus
 from observer.observations.note_reducer import OnNote, changed, folded, note
 from observer.observations.open_failures import OpenFailure
 from observer.observations.project_reducer import ProjectReducer
@@ -198,6 +198,13 @@ class LaterWork:
                 is_within(path, one.paths) for one in operations for path in left.dirty
             ):
                 yield left.session.id
+
+    def listed(self, whole: Recorded, folds: Folds) -> Iterator[tuple[int, PrintedStatus]]:
+        """Yield sessions that left files open where `git status` was printed, and what it says."""
+        shown = session_commits.listed_in(whole) if whole.root else None
+        for left in self._before(whole, folds) if shown else ():
+            if left.dirty and shown and is_inside(left.session.cwd, whole.root):
+                yield left.session.id, shown
 
     def rewritten(self, recorded: Recorded, became: Collection[str], folds: Folds) -> Iterator[int]:
         """Yield sessions that name one of the commits that an event replaces or takes back."""

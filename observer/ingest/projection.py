@@ -163,6 +163,8 @@ class Projection:
         own = [whole.session_id] if back and whole.session_id else []
         for session_id in [*own, *self._later.discarded(whole, gone, self._folds)]:
             self._fold_of(session_id).discard(gone)
+        for session_id, shown in list(self._later.listed(whole, self._folds)):
+            self._fold_of(session_id).listed(shown, whole.event.at_ms)
         for session_id in list(self._later.begun(recorded, self._folds)):
             self._fold_of(session_id).begin_plan()
 

@@ -37,7 +37,7 @@ from observer.core.text import (
     relative,
     word_set,
 )
-from observer.observations import concepts, quoting
+from observer.observations import concepts, git_commands, quoting
 from observer.observations.drafts import (
     FACT,
     FACTS,
@@ -406,10 +406,7 @@ def run(
             SUBTITLE,
         ),
         facts=tuple(facts[:FACTS]),
-        files_modified=distinct(
-            (relative(path, where.root, where.cwd) for path in (script.writes if script else ())),
-            PATHS,
-        ),
+        files_modified=git_commands.written(command.command, where.root, where.cwd),
         signature=result.signature if result.ok is False else "",
         category=FAILED if result.ok is False else "",
         chars=len(command.command) + len(command.output),

@@ -70,7 +70,8 @@ class FileState(Value):
 
     `is_stashed` if git's stash holds them, `is_undone` if nothing of them is left. `committed` is
     the state as of the last commit, `printed` the branch of one that git printed to the session,
-    which nothing else has reported.
+    which nothing else has reported. `is_counted` unless a command changed it, whose lines nothing
+    counted; `listed_ms` is when git last listed it as not committed.
     """
 
     reads: int = 0
@@ -84,6 +85,8 @@ class FileState(Value):
     is_undone: bool = False
     committed: FileState | None = None
     printed: str = ""
+    is_counted: bool = True
+    listed_ms: int = 0
 
 
 class CommandState(Value):
@@ -247,9 +250,10 @@ def with_reads(state: SessionState, paths: Iterable[str]) -> SessionState:
 
 
 def with_write(
-    state: SessionState, path: str, change: ChangeSummary, operation: str
+    state: SessionState, path: str, change: ChangeSummary | None, operation: str = ""
 ) -> SessionState:
-    """Return the state after a file was changed, which is noted for each failing command too."""
+    """Return the state after a file was changed; `change` is None where a command did that."""
+    is_counted, change = change is not None, change or ChangeSummary()
     files = dict(state.files)
     touched = files.pop(path, FileState())
     is_born = operation == "create" and not touched.writes
@@ -264,6 +268,7 @@ def with_write(
         is_stashed=False,
         is_undone=False,
         printed="",
+        is_counted=is_counted and touched.is_counted,
     )
     return replace(state, files=newest(files, FILES), is_stashed=False, is_git_asked=False)
 

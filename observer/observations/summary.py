@@ -83,7 +83,8 @@ def file_text(path: str, file: FileState) -> str:
     """Return a file with what was changed in it."""
     symbols = [one_line(symbol, _SYMBOL_CHARS) for symbol in file.symbols]
     inside = f" ({listed(symbols, _SYMBOLS_SHOWN)})" if symbols and language_of(path) else ""
-    lines = f" +{file.added} -{file.removed}" if file.added or file.removed else ""
+    is_known = file.is_counted and (file.added or file.removed)
+    lines = f" +{file.added} -{file.removed}" if is_known else ""
     return f"{path}{inside}{lines}"
 
 
