@@ -41,6 +41,7 @@ from observer.core.events import (
 from observer.core.model import Item, Recorded, Session
 from observer.core.routes import is_imported
 from observer.core.text import first_line, relative, word_set
+from observer.core.value import newest
 from observer.observations import (
     conversation,
     event_text,
@@ -235,7 +236,7 @@ def _step(before: SessionState, recorded: EventRecord) -> Step:
     if recorded.pending:
         return _result(before, recorded, recorded.pending)
     if isinstance(event.body, Prompt) and not prompts.words_of(event.body.text):
-        return before, ()
+        return replace(before, turn=before.turn and turns.noticed(before.turn)), ()
     counted = _with_count(before, event.body)
     is_recall = is_memory_use(event.body)
     if counted.turn and (is_recall or isinstance(event.body, _CALLS)):
@@ -344,10 +345,11 @@ def _with_answers(before: SessionState, items: Items) -> SessionState:
 
 def _prompt(before: SessionState, recorded: Recorded, body: Prompt) -> Step:
     turn = turns.begun(before.turn, recorded, body)
+    asked = {turn.title: turn.form} if turn.title else {}
     after = replace(
         session_state.without_groups(before),
         turn=turn,
-        asks=session_state.added(before.asks, turn.title),
+        asks=newest({**before.asks, **asked}, session_state.ASKS),
         reply=session_state.last_reply(before),
     )
     return after, (turns.item_of(turn, recorded),)

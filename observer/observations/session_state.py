@@ -20,6 +20,7 @@ from observer.core.value import Value, decode_state, encode_state, newest
 from observer.observations import turns
 from observer.observations.drafts import ItemOrigin
 from observer.observations.open_failures import OpenFailure
+from observer.observations.prompts import Form
 from observer.observations.turns import Turn
 
 GROUPS = 12
@@ -124,7 +125,8 @@ class SessionState(Value):
     """All that is known of a session. Sequences are oldest first and drop the oldest.
 
     `turn` goes on, None before the first prompt; `asks` are the titles of those that named their
-    subject, `reply` how the last before that turn began (see `last_reply`). `plan` is the heading
+    subject, each with its form, `reply` how the last before that turn began (see `last_reply`).
+    `plan` is the heading
     of a plan not yet begun, `begun_plan` of one that a later session began. `decided` are the
     person's answers in words of their own; `later_commits` were made outside of the session and
     hold its changes, `sole_commit` is the subject of one that holds those of no other session and
@@ -143,7 +145,7 @@ class SessionState(Value):
     is_stashed: bool = False
     is_git_asked: bool = False
     turn: Turn | None = None
-    asks: tuple[str, ...] = ()
+    asks: dict[str, Form] = msgspec.field(default_factory=dict)
     reply: str = ""
     plan: str = ""
     begun_plan: str = ""
@@ -180,8 +182,15 @@ def decode(data: bytes) -> SessionState:
 
 
 def last_reply(state: SessionState) -> str:
-    """Return how the last reply to a turn worth finding began; "" for none."""
-    return (state.turn and turns.reply_of(state.turn)) or state.reply
+    """Return how the last reply to a turn worth finding began; "" for none.
+
+    Where files were changed it is the one to the turn that did so.
+    """
+    turn = state.turn
+    has_worked = any(file.writes for file in state.files.values())
+    if state.reply and has_worked and turn and not turn.files:
+        return state.reply
+    return (turn and turns.reply_of(turn)) or state.reply
 
 
 def key_of(*parts: str) -> str:

@@ -176,8 +176,8 @@ def test_the_last_turn_is_quoted(shop: Shop) -> None:
 
 
 def test_a_reply_is_not_cut_after_a_colon(shop: Shop) -> None:
-    shop.tell(Prompt(text="make the total right"), Reply(text="Two changes:\n\n- half even\n"))
-    assert shop.said("last session")[0].endswith("right → Two changes: - half even")
+    shop.tell(Prompt(text="make the total right"), Reply(text="In `a.py`:\n\n- half even\n"))
+    assert shop.said("last session")[0].endswith("right → In `a.py`: - half even")
 
 
 def test_a_turn_without_a_reply_says_what_was_done(shop: Shop) -> None:
