@@ -300,7 +300,7 @@ def write(
         type="file-write",
         title=one_line(_titled(f"{verb} {base_name(path)}", change), TITLE),
         subtitle=one_line(f"{write.operation} {path}{repeated}", SUBTITLE),
-        facts=_facts(path, change),
+        facts=_facts(change),
         files_modified=(path,),
         chars=chars_of(write),
     )
@@ -313,7 +313,7 @@ def started(write: FileWrite, change: ChangeSummary, where: Where) -> Observatio
         type="file-write",
         title=one_line(f"Began to {write.operation} {base_name(path)}", TITLE),
         subtitle="started, no result",
-        facts=_facts(path, change),
+        facts=_facts(change),
         files_modified=(path,),
     )
 
@@ -375,8 +375,8 @@ def _titled(opening: str, change: ChangeSummary) -> str:
     return f"{opening}: {', '.join(done)}" if done else opening
 
 
-def _facts(path: str, change: ChangeSummary) -> tuple[str, ...]:
-    facts = [path]
+def _facts(change: ChangeSummary) -> tuple[str, ...]:
+    facts: list[str] = []
     for past, names in _fates(change):
         facts += [one_line(f"{past} {name}", FACT) for name in names]
     if change.added or change.removed:

@@ -93,10 +93,10 @@ def fix_item(resolved: ResolvedFailures, recorded: Recorded) -> Item:
         *_to_runs("evidence", (resolved.passed,), resolved.ran),
     ]
     made = _fix(draft, recorded, links)
-    return made if any(map(_is_told, resolved.edits)) else replace(made, kind="record")
+    return made if any(map(_says_what, resolved.edits)) else replace(made, kind="record")
 
 
-def _is_told(edit: TrackedEdit) -> bool:
+def _says_what(edit: TrackedEdit) -> bool:
     """Return True if it is known what was changed, beside which file, or which test."""
     return bool(edit.said) or bool(edit.symbols and not is_test(edit.path))
 
@@ -144,16 +144,12 @@ def repair_item(found: Repair, resolved: ResolvedFailures, recorded: Recorded) -
     """
     is_fixer = all(edit.remedy == "fixer" for edit in resolved.edits)
     failure = resolved.failures[0]
+    repairs = f"`{found.by}` repairs what `{found.head}` finds"
     met = f"met {counted(found.times, 'time')}"
     result = f" ({resolved.said})" if resolved.said else ""
     draft = ObservationDraft(
         type="fix",
-        title=one_line(
-            f"`{found.by}` repairs what `{found.head}` finds"
-            if is_fixer
-            else f"Fixed: {_error(failure)}",
-            TITLE,
-        ),
+        title=one_line(repairs if is_fixer else f"Fixed: {_error(failure)}", TITLE),
         subtitle=one_line(f"{found.head} passes after {changes_text(resolved.edits)}", SUBTITLE),
         narrative=one_line(
             f"{_failure(failure)}. `{found.by}` repaired that, and it passes{result}; {met}.",

@@ -68,8 +68,8 @@ def title_of(session: Session, known: SessionState) -> str:
     named = (ask for ask, form in known.asks.items() if _names_work(ask, form, did, made))
     taken_up = next(named, "") or made
     first = next((ask for ask, form in known.asks.items() if form != "paste"), "")
-    told = "" if first else prompts.naming_sentence(session_state.last_reply(known))
-    said = (taken_up, told, first, known.sole_commit, _changed(known), asked)
+    answer = "" if first else prompts.naming_sentence(session_state.last_reply(known))
+    said = (taken_up, answer, first, known.sole_commit, _changed(known), asked)
     return one_line(next(filter(None, (*said, request_of(session, known))), ""), TITLE)
 
 
@@ -208,7 +208,7 @@ def summarize(session: Session) -> Item | None:
         next_steps=next_steps(session, known),
         notes=_notes(session, known),
     )
-    narrative = _narrative(fields)
+    narrative = fields.text
     written = [path for path, file in known.files.items() if file.writes]
     return Item(
         id=item_id(session.id, "summary"),
@@ -276,17 +276,6 @@ def _title(session: Session, known: SessionState, fields: SummaryFields) -> str:
         or one_line(_SENTENCE_END.split(did, 1)[0], TITLE)
         or one_line(f"{session.client} session", TITLE)
     )
-
-
-def _narrative(fields: SummaryFields) -> str:
-    """Return all fields but the request, which is the title, as one searchable text."""
-    named = (
-        ("Completed", fields.completed),
-        ("Learned", fields.learned),
-        ("Next", fields.next_steps),
-        ("Investigated", fields.investigated),
-    )
-    return "\n".join(f"{name}: {text}" for name, text in named if text)
 
 
 def _investigated(known: SessionState) -> str:

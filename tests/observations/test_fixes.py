@@ -119,7 +119,7 @@ def test_a_fix_that_does_not_say_what_was_changed_is_a_record(
 
 
 def test_one_remedy_of_a_check_is_one_fix(play: Play) -> None:
-    met = (step for n in "12" for play_once in (FAILED, green(f"rm -r /tmp/run/{n}"), PASSED))
+    met = (step for n in "12" for step in (FAILED, green(f"rm -r /tmp/run/{n}"), PASSED))
     (fix,) = play(*met).fixes
     assert (fix.title, fix.folded) == ("Fixed: test_cart.py::test_total - KeyError: 'x'", 2)
     assert fix.facts[-2:] == ("repaired by: rm -r /tmp/run/2", "met 2 times")
