@@ -258,7 +258,10 @@ STARTERS = {
     "observer.core.child_process": "ourselves",
     "observer.cli.daemon": "ourselves",
     "observer.cli.read": "the hook whose context it shows",
+    "observer.daemon.unreported": "ourselves",
     "observer.doctor.probes": "hooks, and the user's shell",
+    "observer.doctor.lab": "git, ourselves and ps",
+    "observer.doctor.speed": "the hooks that are timed",
     "observer.git.launch": "git",
     "observer.pump.dial": "ourselves",
 }

@@ -17,7 +17,6 @@ import orjson
 from observer import __version__
 from observer.cli.commands import Group
 from observer.cli.exclusive import repair_first
-from observer.cli.export import agent_trace, git_ai_note
 from observer.cli.output import emit, escaped, json_option, note, say
 from observer.cli.session import mention_damaged, open_memory
 from observer.core import config

@@ -135,6 +135,17 @@ class SummaryFields(Value):
     next_steps: str = ""
     notes: str = ""
 
+    @property
+    def text(self) -> str:
+        """All fields but the request and the notes as one text, as it is searched."""
+        named = (
+            ("Completed", self.completed),
+            ("Learned", self.learned),
+            ("Next", self.next_steps),
+            ("Investigated", self.investigated),
+        )
+        return "\n".join(f"{name}: {text}" for name, text in named if text)
+
 
 class Link(Value):
     """What an item has to do with another one.

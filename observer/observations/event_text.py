@@ -37,7 +37,7 @@ from observer.core.text import (
     relative,
     word_set,
 )
-from observer.observations import concepts, quoting
+from observer.observations import concepts, git_commands, quoting
 from observer.observations.drafts import (
     FACT,
     FACTS,
@@ -299,7 +299,7 @@ def write(
         type="file-write",
         title=one_line(_titled(f"{verb} {base_name(path)}", change), TITLE),
         subtitle=one_line(f"{write.operation} {path}{repeated}", SUBTITLE),
-        facts=_facts(path, change),
+        facts=_facts(change),
         files_modified=(path,),
         chars=chars_of(write),
     )
@@ -312,7 +312,7 @@ def started(write: FileWrite, change: ChangeSummary, where: Where) -> Observatio
         type="file-write",
         title=one_line(f"Began to {write.operation} {base_name(path)}", TITLE),
         subtitle="started, no result",
-        facts=_facts(path, change),
+        facts=_facts(change),
         files_modified=(path,),
     )
 
@@ -374,8 +374,8 @@ def _titled(opening: str, change: ChangeSummary) -> str:
     return f"{opening}: {', '.join(done)}" if done else opening
 
 
-def _facts(path: str, change: ChangeSummary) -> tuple[str, ...]:
-    facts = [path]
+def _facts(change: ChangeSummary) -> tuple[str, ...]:
+    facts: list[str] = []
     for past, names in _fates(change):
         facts += [one_line(f"{past} {name}", FACT) for name in names]
     if change.added or change.removed:
@@ -405,10 +405,7 @@ def run(
             SUBTITLE,
         ),
         facts=tuple(facts[:FACTS]),
-        files_modified=distinct(
-            (relative(path, where.root, where.cwd) for path in (script.writes if script else ())),
-            PATHS,
-        ),
+        files_modified=git_commands.written(command.command, where.root, where.cwd),
         signature=result.signature if result.ok is False else "",
         category=FAILED if result.ok is False else "",
         chars=len(command.command) + len(command.output),

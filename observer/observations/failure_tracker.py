@@ -8,7 +8,8 @@ fix items:
 - a command could not do its work, and another form of it can (`bun test` instead of
   `rtk bun test`), or the same command passes with one setting more and no change in between:
   `_with_alternative`;
-- nothing but a fixer (`npm run lint:fix`) stands between the failure and the pass: `_with_repair`.
+- nothing but a command (`npm run lint:fix`) stands between the failure and the pass:
+  `_with_repair`.
 
 The last two are one item for a project and pair of commands, which counts how often it was met.
 """
@@ -72,6 +73,8 @@ _NOTHING_TO_COMMIT = re.compile(r"nothing (?:added )?to commit|no changes added 
 _BYPASSING = word_set("--no-verify -n")
 WITHIN_MS = 2 * 3_600_000
 """What works so long after a failure is hardly the answer to it."""
+_DEEP = 2
+"""Parts of a path that say what it is about, unless its last part alone is left out."""
 _PAIRS = 20
 _RAN = ("", "stopped")
 """Of a command that began to work its words are right: it may lack a setting."""
@@ -312,7 +315,7 @@ def _with_pass(known: ProjectState, ran: EndedCommand, check: CheckIdentity) -> 
         head=ran.head,
         said=ran.result.said,
     )
-    if all(edit.remedy == "fixer" for edit in ended.edits):
+    if all(map(_is_by_command, ended.edits)):
         after, fix = _with_repair(after, ended, ran.recorded)
     else:
         fix = fix_text.fix_item(ended, ran.recorded)
@@ -357,17 +360,23 @@ def _reverted_attempts(
 def _with_repair(
     known: ProjectState, resolved: ResolvedFailures, recorded: Recorded
 ) -> tuple[ProjectState, Item]:
-    """Count one more occurrence of a check and its fixer; return the state and the fix."""
+    """Count one more occurrence of a check and what repairs it; return the state and the fix."""
     failure, by = resolved.failures[0], resolved.edits[-1].said
-    key = (failure.check.base, by)
-    before = next((one for one in known.repairs if (one.program, one.by) == key), None) or Repair(
-        program=key[0], head=failure.head, by=by, origin=origin_of(recorded)
+    remedy = _remedy_of(by, recorded)
+    same = (
+        one
+        for one in known.repairs
+        if one.program == failure.check.base and _remedy_of(one.by, recorded) == remedy
+    )
+    before = next(same, None) or Repair(
+        program=failure.check.base, head=failure.head, by=by, origin=origin_of(recorded)
     )
     fixer = resolved.edits[-1].item
     met = [(item, fixer, resolved.passed) for one in resolved.failures for item in one.items[-1:]]
     errors = [one.last_error or one.said for one in resolved.failures]
     after = replace(
         before,
+        by=by,
         times=before.times + 1,
         met=(*before.met, *met)[-_MET:],
         errors=distinct(filter(None, (*errors, *before.errors)), _ERRORS),
@@ -375,6 +384,20 @@ def _with_repair(
     others = [one for one in known.repairs if one is not before]
     made = fix_text.repair_item(after, resolved, recorded)
     return replace(known, repairs=(*others, after)[-REPAIRS:]), made
+
+
+def _is_by_command(edit: TrackedEdit) -> bool:
+    return edit.kind == "command" or (edit.kind == "undo" and edit.said.startswith(("rm ", "git ")))
+
+
+def _remedy_of(said: str, recorded: Recorded) -> tuple[str, ...]:
+    """Return the words of a command by which it is the same remedy: of paths the folder.
+
+    `rm -r tmp/run-1` and `rm -r tmp/run-2` clear the same away.
+    """
+    words = (word for word in said.split() if not word.endswith("\u2026"))
+    parts = (relative(word, recorded.root).strip("/").split("/") for word in words)
+    return tuple(dict.fromkeys("/".join(each[: max(len(each) - 1, _DEEP)]) for each in parts))
 
 
 def _failing_form(ran: EndedCommand) -> InvocationForm | None:

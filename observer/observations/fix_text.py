@@ -45,7 +45,7 @@ VAGUE = re.compile(
 ALTERNATIVE = "command"
 """Category of a fix that names the form of a command that works here."""
 REPAIR = "repair"
-"""Category of a fix that a fixer made, such as a formatter."""
+"""Category of a fix that a command made, such as a formatter, however often."""
 _DONE = ("command", "undo")
 """Kinds of changes that are named by what was done, not by the file."""
 
@@ -92,7 +92,13 @@ def fix_item(resolved: ResolvedFailures, recorded: Recorded) -> Item:
         *_to_edits("edit", resolved.edits),
         *_to_runs("evidence", (resolved.passed,), resolved.ran),
     ]
-    return _fix(draft, recorded, links)
+    made = _fix(draft, recorded, links)
+    return made if any(map(_says_what, resolved.edits)) else replace(made, kind="record")
+
+
+def _says_what(edit: TrackedEdit) -> bool:
+    """Return True if it is known what was changed, beside which file, or which test."""
+    return bool(edit.said) or bool(edit.symbols and not is_test(edit.path))
 
 
 def _cause_text(edits: Sequence[TrackedEdit]) -> str:
@@ -132,16 +138,21 @@ def rejection_item(
 
 
 def repair_item(found: Repair, resolved: ResolvedFailures, recorded: Recorded) -> Item:
-    """Return the item of a fixer that repairs what a check finds, placed at the first pass."""
+    """Return the item of a command that repairs what a check finds, placed at the first pass.
+
+    What a fixer repairs is seldom worth finding.
+    """
+    is_fixer = all(edit.remedy == "fixer" for edit in resolved.edits)
+    failure = resolved.failures[0]
+    repairs = f"`{found.by}` repairs what `{found.head}` finds"
     met = f"met {counted(found.times, 'time')}"
     result = f" ({resolved.said})" if resolved.said else ""
     draft = ObservationDraft(
         type="fix",
-        title=one_line(f"`{found.by}` repairs what `{found.head}` finds", TITLE),
+        title=one_line(repairs if is_fixer else f"Fixed: {_error(failure)}", TITLE),
         subtitle=one_line(f"{found.head} passes after {changes_text(resolved.edits)}", SUBTITLE),
         narrative=one_line(
-            f"{_failure(resolved.failures[0])}. `{found.by}` repaired that, and it passes{result};"
-            f" {met}.",
+            f"{_failure(failure)}. `{found.by}` repaired that, and it passes{result}; {met}.",
             NARRATIVE,
         ),
         facts=distinct(
@@ -156,7 +167,7 @@ def repair_item(found: Repair, resolved: ResolvedFailures, recorded: Recorded) -
             ),
             FACTS,
         ),
-        concepts=_concepts(resolved.failures[0], resolved.edits),
+        concepts=_concepts(failure, resolved.edits),
         signature=next((one.signature for one in resolved.failures if one.signature), ""),
     )
     commands = (("fixes", found.head), ("edit", found.by), ("evidence", resolved.ran))
@@ -166,7 +177,8 @@ def repair_item(found: Repair, resolved: ResolvedFailures, recorded: Recorded) -
         for link in _to_runs(kind, (times[place] for times in reversed(found.met)), command)
     ]
     made = _fix(draft, recorded, links, found.origin)
-    return replace(made, kind="record", category=REPAIR, folded=found.times)
+    kind = "record" if is_fixer else made.kind
+    return replace(made, kind=kind, category=REPAIR, folded=found.times)
 
 
 def alternative_item(

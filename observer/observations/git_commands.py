@@ -1,25 +1,31 @@
-"""What git commands, and `rm`, do to the work tree: discard, stash or switch.
+"""What command lines do to the work tree: git discards, stashes or switches, others write files.
 
 Commits, rewrites and checkouts are reported by our git hooks or found in the reflog; this reads the
-commands that nothing else reports, or whose words say more.
+commands that nothing else reports, or whose words say more, and what `git status` printed.
 """
 
 from __future__ import annotations
 
 import itertools
+import posixpath
 import re
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
 from observer.core.events import Command
 from observer.core.model import Recorded
-from observer.core.text import one_line, relative, word_set
+from observer.core.text import distinct, one_line, relative, word_set
 from observer.core.value import Value
 from observer.outcomes.check_runs import folder_of
-from observer.shell.command_line import SimpleCommand, git_words, simple_commands
-from observer.shell.runners import program_name
+from observer.shell.command_line import (
+    SimpleCommand,
+    git_words,
+    inline_script,
+    simple_commands,
+)
+from observer.shell.runners import program_name, unquoted
 
 OperationKind = Literal[
     "restore", "reset", "uncommit", "stash", "unstash", "drop", "clean", "switch", "branch",
@@ -99,6 +105,78 @@ def completed_parts(body: Command, *, is_ok: bool) -> Sequence[SimpleCommand]:
     has_ended_well = body.exit_code == 0 or body.failed is False
     is_unstashed = parts and words_of(parts[-1])[:1] == ["stash"] and _UNSTASHED.search(body.output)
     return parts if is_ok or has_ended_well or is_unstashed else parts[:-1]
+
+
+FILES = 20
+_IN_PLACE = re.compile(r"-[a-zA-Z]*i|--in-place")
+_EXPRESSION = re.compile(r"-[a-zA-Z]*e|--expression|-f|--file")
+_NO_NAME = re.compile(r"[$*`<>|]|^(?:-|$)")
+
+
+def written(command: str, root: str, cwd: str) -> tuple[str, ...]:
+    """Return the files that a command line writes itself, relative to the root.
+
+    These are files that an inline script writes, that `sed` or `perl` edits in place, and that hold
+    the output of what only prints. What a program does besides its output is unknown.
+    """
+    parts, script = simple_commands(command), inline_script(command)
+    folder = posixpath.join(root, folder_of(parts, root, cwd))
+    named = [*(script.writes if script else ())]
+    for part in parts:
+        named += map(unquoted, _written_by(part))
+    return distinct(
+        (relative(name, root, folder) for name in named if not _NO_NAME.search(name)), FILES
+    )
+
+
+def _written_by(part: SimpleCommand) -> Iterator[str]:
+    if part.into and part.shown.endswith(part.into):  # it only prints
+        yield part.into.lstrip("> ")
+    program, words = program_name(part.words[0]), part.words[1:]
+    if program == "tee":
+        yield from (word for word in words if word[0] != "-")
+    elif program in {"sed", "perl"} and any(map(_IN_PLACE.match, words)):
+        is_given = any(map(_EXPRESSION.fullmatch, words))
+        plain = [
+            word
+            for place, word in enumerate(words)
+            if word[0] != "-" and not (place and _EXPRESSION.fullmatch(words[place - 1]))
+        ]
+        named = [word for word in plain if unquoted(word)]  # of BSD `-i ''` is an option's value
+        yield from named if is_given else named[1:]
+
+
+_LISTED = re.compile(
+    r"^(?:[ MADRCUT?!]{2} |[ \t]+(?:[a-z][a-z ]{3,20}:[ \t]+)?)(?:[^\n]{1,400}? -> )?"
+    r"(?P<path>[^\s][^\n]{0,400}?)[ \t]*$",
+    re.MULTILINE,
+)
+"""A line of `git status`, short or long: its mark or indentation, and the path."""
+_CLEAN = "nothing to commit, working tree clean"
+_SHORT = word_set("-s --short -sb --porcelain")
+_WHOLE = word_set("-b --branch --long -uall --untracked-files=all") | _SHORT
+_CUT = re.compile(r"^\s*(?:\.\.\.|\u2026)", re.MULTILINE)
+
+
+class PrintedStatus(NamedTuple):
+    """The paths that `git status` listed, as printed; `is_whole` if it listed all there are."""
+
+    paths: frozenset[str]
+    is_whole: bool
+
+
+def printed_status(body: Command) -> PrintedStatus | None:
+    """Return what `git status` printed in a command line; None if it did not run, or failed."""
+    parts = simple_commands(body.command) if "status" in body.command else ()
+    asked = [one[1:] for one in map(words_of, parts) if one[:1] == ["status"]]
+    if not asked or body.failed:
+        return None
+    paths = frozenset(unquoted(one["path"]).rstrip("/") for one in _LISTED.finditer(body.output))
+    # What a filter shows instead may leave out files, or say in other words that there are none.
+    is_empty = not _SHORT.isdisjoint(asked[0]) and body.output.strip()[:2] in ("", "##")
+    is_complete = (bool(paths) or is_empty) and not _CUT.search(body.output)
+    is_seen = _CLEAN in body.output or (len(parts) == 1 and is_complete)
+    return PrintedStatus(paths, is_seen and all(map(_WHOLE.issuperset, asked)))
 
 
 def _placed(operation: GitOperation, folder: str) -> GitOperation:

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Literal, TypeAlias
 
 from observer.core.patterns import lazy_pattern
 from observer.core.text import ENDS, WIDE_ENDS, one_line, word_set
+from observer.observations import quoting
 from observer.observations.drafts import TITLE
 
+Form: TypeAlias = Literal["", "document", "paste"]
+"""How a prompt is written: in sentences, under headings, or as a paste of output or code."""
 _READ_CHARS = 20_000
 NAMING_WORDS = 4
 """A prompt of fewer words ("continue", "3", "ok push it") does not say what it is about."""
@@ -73,6 +77,17 @@ _WORD = lazy_pattern(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
 _SENTENCE = lazy_pattern(rf"(?<=[{ENDS}])\s+|(?<=[{WIDE_ENDS}])")
 
 
+_OUTPUT = lazy_pattern(
+    r"(?:^|(?<=\s))(?:\[[^\]\n]{1,60}\]|\d{1,4}[-:./]\d\d|at \S+ ?\(|File \"|[{}<$>]|\S+:\d+:\d+)"
+    r"|^(?: {4}|\t)\S",
+    re.MULTILINE,
+)
+"""What a line of output or code begins with: a mark in brackets, a time, a place in a file."""
+_OF_PROSE = " .,'\"!?-`*#"
+_ODD, _PRINTED = 0.2, 3
+"""Share of signs beyond those of prose in a line of output; fewest such lines of a paste."""
+
+
 def words_of(text: str) -> str:
     """Return what the person wrote; "" for messages of the client and its built-in commands."""
     shown = text
@@ -116,16 +131,46 @@ def names_its_subject(words: str) -> bool:
     return len(found) >= NAMING_WORDS or unspaced >= 2 * NAMING_WORDS
 
 
+def form_of(words: str) -> Form:
+    """Return what a person wrote by its form; most of a `paste` is output or code."""
+    if heading_of(words):
+        return "document"
+    lines = [line for line in words[:_READ_CHARS].split("\n") if line.strip()]
+    printed = [line for line in lines if _is_printed(line)]
+    is_most = sum(map(len, printed)) > sum(map(len, lines)) / 2
+    return "paste" if len(printed) >= _PRINTED and is_most else ""
+
+
+def _is_printed(line: str) -> bool:
+    """Return True if a line has the form of output or code: its beginning, or many signs."""
+    if _OUTPUT.match(line) or _OUTPUT.match(line.lstrip()):
+        return True
+    odd = sum(not (sign.isalpha() or sign in _OF_PROSE) for sign in line)
+    return odd > _ODD * len(line)
+
+
 def title_of(words: str) -> str:
-    """Return the heading of a document, else the first lines or sentences that name a subject."""
-    if heading := heading_of(words):
-        return heading
+    """Return the heading of a document, else the first lines or sentences that name a subject.
+
+    Of a paste these stand before what was pasted, if anything does.
+    """
+    form = form_of(words)
+    if form == "document":
+        return heading_of(words)
+    if form == "paste" and (begins := _OUTPUT.search(words)) and begins.start():
+        words = words[: begins.start()]
     said = ""
     for part in _parts(words[:_READ_CHARS]):
         said = f"{said} {part}" if said else part
         if names_its_subject(said):
             break
     return one_line(said or words, TITLE)
+
+
+def naming_sentence(text: str) -> str:
+    """Return the first sentence that says something of a file or a symbol; "" if none does."""
+    said = (one for one in _parts(text) if quoting.names(one) and not quoting.announces(one))
+    return one_line(next(said, ""), TITLE)
 
 
 def _parts(words: str) -> Iterator[str]:

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _FIRST_HEADING = re.compile(r"^#{1,6} \S.*$", re.MULTILINE)
 _NO_PROSE = ("#", "|", "```", "~~~", "---")
+_LISTED = ("- ", "* ", "\u2022", "**", *(f"{number}." for number in range(10)))
+_NAMES = re.compile(
+    r"`[^`\n]+`|[\"\u201c\u00ab\u300c][^\"\u201d\u00bb\u300d\n]{2,80}[\"\u201d\u00bb\u300d]"
+    r"|\w[./_]\w|[^\W\d_][a-z][A-Z]|#\d"
+)
+_FEW = 120
 _LINES = 3
 """Lines kept of a code block or a table."""
 
@@ -34,18 +41,42 @@ def quoted(text: str, chars: int) -> str:
 def opening(text: str) -> str:
     """Return the first paragraph that is neither heading, code nor table.
 
-    One that ends with a colon is joined to what it announces; where that is a heading or a block,
-    the paragraph says nothing, and the next one is taken.
+    A paragraph that ends with a colon is joined to what it announces; where that is a heading or a
+    block, the next one is taken. One that only announces, and names nothing, is left out: before
+    a colon, or of a few words before a list, a heading or a block.
     """
-    announced = ""
-    for paragraph in _paragraphs(text):
+    announced = left_out = ""
+    paragraphs = [*_paragraphs(text), ""]
+    for paragraph, then in pairwise(paragraphs):
+        lead, _, below = paragraph.partition("\n")
+        if below and _only_announces(lead):
+            paragraph = below  # noqa: PLW2901 - what is announced
         if paragraph.lstrip("> ").startswith(_NO_PROSE):
             announced = ""
-        elif paragraph.rstrip("*_").endswith(":"):
-            announced = paragraph
+        elif announces(paragraph):
+            announced = "" if _only_announces(paragraph) else paragraph
+        elif len(paragraph) < _FEW and then.startswith((*_NO_PROSE, *_LISTED)):
+            if names(paragraph):
+                return paragraph
+            left_out = left_out or paragraph
         else:
             return "\n".join(filter(None, (announced, paragraph)))
-    return ""
+    return left_out
+
+
+def names(text: str) -> bool:
+    """Return True if a text names something: code, a file, a symbol, or what stands in quotes."""
+    return _NAMES.search(text) is not None
+
+
+def announces(text: str) -> bool:
+    """Return True if a text ends with a colon, before what it is about."""
+    return text.rstrip("*_ ").endswith(":")
+
+
+def _only_announces(text: str) -> bool:
+    """Return True if a text announces something and names nothing; a bold one is a heading."""
+    return announces(text) and not text.startswith("**") and not names(text)
 
 
 def finding(text: str) -> str:

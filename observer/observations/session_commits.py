@@ -15,14 +15,20 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from msgspec.structs import replace
 
-from observer.core.events import Command
+from observer.core.events import Command, FileChange
 from observer.core.model import Recorded
 from observer.core.patterns import lazy_pattern
-from observer.core.text import is_within, one_line, relative
+from observer.core.text import distinct, is_within, one_line, relative
 from observer.core.value import newest
 from observer.observations import git_commands, turns
-from observer.observations.git_commands import GitOperation, Scope
-from observer.observations.session_state import FileState, SessionState, added, without_groups
+from observer.observations.git_commands import GitOperation, PrintedStatus, Scope
+from observer.observations.session_state import (
+    SYMBOLS_OF_FILE,
+    FileState,
+    SessionState,
+    added,
+    without_groups,
+)
 from observer.shell import command_line
 
 HASH_CHARS = 10
@@ -41,7 +47,6 @@ _COMMITTED = lazy_pattern(
     r"(?:\n [^\n]*){0,3}?\n (?P<files>\d+) files? changed",
     re.MULTILINE,
 )
-_CLEAN = "nothing to commit, working tree clean"
 _TAKING = (["add"], ["commit"])
 _ALL = frozenset({"-A", "--all", ".", "-u", "-a", "-am"})
 
@@ -107,6 +112,32 @@ def with_commit(state: SessionState, saying: str, paths: Iterable[str]) -> Sessi
     return replace(state, files=files, commits=added(state.commits, saying))
 
 
+def with_counts(state: SessionState, counted: Iterable[FileChange]) -> SessionState:
+    """Return the state before a commit of the session, with its lines where nothing else has them.
+
+    Of a file that only edits changed these say more: it may hold work of others too.
+    """
+    known = {one.path: one for one in counted if one.added is not None}
+    files = {
+        path: touched
+        if touched.is_counted or path not in known
+        else _counted_file(touched, known[path])
+        for path, touched in state.files.items()
+    }
+    return replace(state, files=files)
+
+
+def _counted_file(touched: FileState, change: FileChange) -> FileState:
+    before = touched.committed or FileState()
+    return replace(
+        touched,
+        added=before.added + (change.added or 0),
+        removed=before.removed + (change.removed or 0),
+        symbols=touched.symbols or distinct(change.symbols, SYMBOLS_OF_FILE),
+        is_counted=before.is_counted,
+    )
+
+
 def with_later_commit(
     state: SessionState, saying: str, paths: Iterable[str], *, is_sole: bool
 ) -> SessionState:
@@ -129,15 +160,39 @@ def open_files(state: SessionState) -> tuple[str, ...]:
     return tuple(path for path in written_files(state) if state.files[path].is_dirty)
 
 
-def with_uncommitted(state: SessionState, uncommitted: Collection[str]) -> SessionState:
-    """Return the state after `git status` listed those of the written files as `uncommitted`."""
+def with_uncommitted(
+    state: SessionState, among: Iterable[str], shown: PrintedStatus, at_ms: int
+) -> SessionState:
+    """Return the state after `git status` listed some `among` the files that the session wrote.
+
+    Those that it did not list are clean, if it listed all that there are.
+    """
+    uncommitted, is_whole = shown
     files = dict(state.files)
-    for path in written_files(state):
+    for path in among:
+        file = files[path]
         # A commit that git printed may be in another clone than the one that is asked.
-        is_there = path in uncommitted and (files[path].is_dirty or not files[path].printed)
-        is_aside = files[path].is_stashed and not is_there
-        files[path] = replace(files[path], is_dirty=is_there or is_aside, is_stashed=is_aside)
-    return replace(state, files=files, is_git_asked=True)
+        is_there = (
+            bool(uncommitted)
+            and is_within(path, uncommitted)
+            and (file.is_dirty or not file.printed)
+        )
+        if is_there or is_whole:
+            is_aside = file.is_stashed and not is_there
+            listed_ms = at_ms if is_there else file.listed_ms
+            files[path] = replace(
+                file, is_dirty=is_there or is_aside, is_stashed=is_aside, listed_ms=listed_ms
+            )
+    return replace(state, files=files, is_git_asked=is_whole or state.is_git_asked)
+
+
+def listed_in(recorded: Recorded) -> PrintedStatus | None:
+    """Return what `git status` listed in an event, by paths relative to the root; None without."""
+    body = recorded.event.body
+    if not isinstance(body, Command) or not (shown := git_commands.printed_status(body)):
+        return None
+    placed = {relative(path, recorded.root, recorded.event.cwd) for path in shown.paths}
+    return shown._replace(paths=shown.paths | placed)
 
 
 def with_pull(state: SessionState, branch: str, asked: str, printed: str) -> SessionState:
@@ -184,8 +239,8 @@ def _with_printed(state: SessionState, recorded: Recorded, body: Command) -> Ses
             for path, one in state.files.items()
         }
         state = replace(state, files=files)
-    is_clean = parts[:1] == [["status"]] and _CLEAN in body.output
-    return with_uncommitted(state, ()) if is_clean else state
+    shown, written = listed_in(recorded), written_files(state)
+    return with_uncommitted(state, written, shown, recorded.event.at_ms) if shown else state
 
 
 def with_operation(state: SessionState, operation: GitOperation) -> SessionState:
@@ -265,7 +320,9 @@ def _without_stash(state: SessionState, operation: GitOperation) -> SessionState
 
 
 def _committed_file(touched: FileState) -> FileState:
-    clean = replace(touched, is_dirty=False, is_stashed=False, committed=None, printed="")
+    clean = replace(
+        touched, is_dirty=False, is_stashed=False, committed=None, printed="", listed_ms=0
+    )
     return replace(clean, committed=clean)
 
 

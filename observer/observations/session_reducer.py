@@ -41,9 +41,11 @@ from observer.core.events import (
 from observer.core.model import Item, Recorded, Session
 from observer.core.routes import is_imported
 from observer.core.text import first_line, relative, word_set
+from observer.core.value import newest
 from observer.observations import (
     conversation,
     event_text,
+    git_commands,
     grouping,
     prompts,
     quoting,
@@ -57,7 +59,7 @@ from observer.observations import (
 from observer.observations.analysis import analysis_of, analyzed
 from observer.observations.drafts import item, where_of
 from observer.observations.event_record import EventRecord
-from observer.observations.git_commands import GitOperation
+from observer.observations.git_commands import GitOperation, PrintedStatus
 from observer.observations.open_failures import OpenFailure
 from observer.observations.session_state import PendingTool, SessionState
 from observer.observations.turns import Turn
@@ -183,6 +185,11 @@ class SessionReducer:
         for operation in operations:
             self._state = session_commits.with_operation(self._state, operation)
 
+    def listed(self, shown: PrintedStatus, at_ms: int) -> None:
+        """Note which of its open files `git status` listed outside of the session."""
+        dirty = session_commits.open_files(self._state)
+        self._state = session_commits.with_uncommitted(self._state, dirty, shown, at_ms)
+
     def rewrite(self, became: Mapping[str, str]) -> set[str]:
         """Note that commits were replaced or taken back; return the subjects that are gone.
 
@@ -230,8 +237,8 @@ def _step(before: SessionState, recorded: EventRecord) -> Step:
     if recorded.pending:
         return _result(before, recorded, recorded.pending)
     if isinstance(event.body, Prompt) and not prompts.words_of(event.body.text):
-        return before, ()
-    counted = session_state.with_count(before, kind_of(event.body))
+        return replace(before, turn=before.turn and turns.noticed(before.turn)), ()
+    counted = _with_count(before, event.body)
     is_recall = is_memory_use(event.body)
     if counted.turn and (is_recall or isinstance(event.body, _CALLS)):
         counted = replace(counted, turn=turns.with_call(counted.turn, _sort_of(event.body)))
@@ -243,6 +250,12 @@ def _step(before: SessionState, recorded: EventRecord) -> Step:
     if step is None:
         return counted, ()
     return step(counted, recorded, event.body)
+
+
+def _with_count(before: SessionState, body: AnyBody) -> SessionState:
+    """Return the state with one more event of a kind; an edit that failed is none."""
+    is_failed = isinstance(body, FileWrite) and bool(body.error)
+    return before if is_failed else session_state.with_count(before, kind_of(body))
 
 
 def _sort_of(call: AnyBody) -> str:
@@ -283,7 +296,18 @@ def _command(before: SessionState, recorded: Recorded, body: Command) -> Step:
     after = session_commits.with_git_commands(after, recorded, body, is_ok=result.ok is not False)
     after = session_commits.with_pull(after, recorded.branch, body.command, body.output)
     ran, items = grouping.command(after, recorded, body, result)
+    ran = _with_written(ran, recorded, body) if result.ok is not False else ran
     return _with_checks(ran, after), items
+
+
+def _with_written(after: SessionState, recorded: Recorded, body: Command) -> SessionState:
+    """Return the state with the files that a command line wrote."""
+    for path in git_commands.written(body.command, recorded.root, recorded.event.cwd):
+        if not path.startswith(("/", "~")):
+            after = session_state.with_write(after, path, None)
+            turn = after.turn and turns.with_write(after.turn, path, ())
+            after = replace(after, turn=turn)
+    return after
 
 
 def _with_checks(after: SessionState, before: SessionState) -> SessionState:
@@ -322,10 +346,11 @@ def _with_answers(before: SessionState, items: Items) -> SessionState:
 
 def _prompt(before: SessionState, recorded: Recorded, body: Prompt) -> Step:
     turn = turns.begun(before.turn, recorded, body)
+    asked = {turn.title: turn.form} if turn.title else {}
     after = replace(
         session_state.without_groups(before),
         turn=turn,
-        asks=session_state.added(before.asks, turn.title),
+        asks=newest({**before.asks, **asked}, session_state.ASKS),
         reply=session_state.last_reply(before),
     )
     return after, (turns.item_of(turn, recorded),)
@@ -362,9 +387,7 @@ def _compaction(before: SessionState, recorded: Recorded, body: Compaction) -> S
 def _result(before: SessionState, whole: EventRecord, pending: PendingTool) -> Step:
     asked = whole.event.body
     counted = session_state.with_count(before, kind_of(Outcome(tool="")))
-    after = session_state.with_count(
-        session_state.without_pending(counted, pending), kind_of(asked)
-    )
+    after = _with_count(session_state.without_pending(counted, pending), asked)
     is_recall = is_memory_use(asked)
     if after.turn:
         after = replace(after, turn=turns.with_call(after.turn, _sort_of(asked)))
@@ -381,7 +404,8 @@ def _commit(before: SessionState, recorded: Recorded, body: Commit) -> Step:
         return session_state.without_groups(before), items
     paths = [path for made in items for path in made.files_modified]
     said = session_commits.commit_text(body.subject, body.hash)
-    after = session_commits.with_commit(session_state.without_groups(before), said, paths)
+    after = session_commits.with_counts(session_state.without_groups(before), body.files)
+    after = session_commits.with_commit(after, said, paths)
     if after.turn:
         after = replace(after, turn=turns.with_commit(after.turn, body.subject))
     return after, items
@@ -413,7 +437,9 @@ def _end(before: SessionState, recorded: Recorded, body: SessionEnd) -> Step:
     over = ended.turn and replace(ended.turn, is_over=True)
     after = replace(ended, pending=(), turn=over)
     if body.uncommitted is not None:
-        after = session_commits.with_uncommitted(after, body.uncommitted)
+        shown = PrintedStatus(frozenset(body.uncommitted), is_whole=True)
+        written = session_commits.written_files(after)
+        after = session_commits.with_uncommitted(after, written, shown, recorded.event.at_ms)
     return after, tuple(made for one in before.pending for made in _unfinished(recorded, one))
 
 

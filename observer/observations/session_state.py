@@ -20,6 +20,7 @@ from observer.core.value import Value, decode_state, encode_state, newest
 from observer.observations import turns
 from observer.observations.drafts import ItemOrigin
 from observer.observations.open_failures import OpenFailure
+from observer.observations.prompts import Form
 from observer.observations.turns import Turn
 
 GROUPS = 12
@@ -70,7 +71,8 @@ class FileState(Value):
 
     `is_stashed` if git's stash holds them, `is_undone` if nothing of them is left. `committed` is
     the state as of the last commit, `printed` the branch of one that git printed to the session,
-    which nothing else has reported.
+    which nothing else has reported. `is_counted` unless a command changed it, whose lines nothing
+    counted; `listed_ms` is when git last listed it as not committed.
     """
 
     reads: int = 0
@@ -84,6 +86,8 @@ class FileState(Value):
     is_undone: bool = False
     committed: FileState | None = None
     printed: str = ""
+    is_counted: bool = True
+    listed_ms: int = 0
 
 
 class CommandState(Value):
@@ -121,7 +125,8 @@ class SessionState(Value):
     """All that is known of a session. Sequences are oldest first and drop the oldest.
 
     `turn` goes on, None before the first prompt; `asks` are the titles of those that named their
-    subject, `reply` how the last before that turn began (see `last_reply`). `plan` is the heading
+    subject, each with its form, `reply` how the last before that turn began (see `last_reply`).
+    `plan` is the heading
     of a plan not yet begun, `begun_plan` of one that a later session began. `decided` are the
     person's answers in words of their own; `later_commits` were made outside of the session and
     hold its changes, `sole_commit` is the subject of one that holds those of no other session and
@@ -140,7 +145,7 @@ class SessionState(Value):
     is_stashed: bool = False
     is_git_asked: bool = False
     turn: Turn | None = None
-    asks: tuple[str, ...] = ()
+    asks: dict[str, Form] = msgspec.field(default_factory=dict)
     reply: str = ""
     plan: str = ""
     begun_plan: str = ""
@@ -177,8 +182,15 @@ def decode(data: bytes) -> SessionState:
 
 
 def last_reply(state: SessionState) -> str:
-    """Return how the last reply to a turn worth finding began; "" for none."""
-    return (state.turn and turns.reply_of(state.turn)) or state.reply
+    """Return how the last reply to a turn worth finding began; "" for none.
+
+    Where files were changed it is the one to the turn that did so.
+    """
+    turn = state.turn
+    has_worked = any(file.writes for file in state.files.values())
+    if state.reply and has_worked and turn and not turn.files:
+        return state.reply
+    return (turn and turns.reply_of(turn)) or state.reply
 
 
 def key_of(*parts: str) -> str:
@@ -247,9 +259,10 @@ def with_reads(state: SessionState, paths: Iterable[str]) -> SessionState:
 
 
 def with_write(
-    state: SessionState, path: str, change: ChangeSummary, operation: str
+    state: SessionState, path: str, change: ChangeSummary | None, operation: str = ""
 ) -> SessionState:
-    """Return the state after a file was changed, which is noted for each failing command too."""
+    """Return the state after a file was changed; `change` is None where a command did that."""
+    is_counted, change = change is not None, change or ChangeSummary()
     files = dict(state.files)
     touched = files.pop(path, FileState())
     is_born = operation == "create" and not touched.writes
@@ -264,6 +277,7 @@ def with_write(
         is_stashed=False,
         is_undone=False,
         printed="",
+        is_counted=is_counted and touched.is_counted,
     )
     return replace(state, files=newest(files, FILES), is_stashed=False, is_git_asked=False)
 

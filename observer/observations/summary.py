@@ -24,10 +24,12 @@ from observer.core.text import (
     one_line,
     quoted,
 )
-from observer.observations import concepts, session_commits, session_state, todos, turns
+from observer.observations import concepts, prompts, session_commits, session_state, todos, turns
 from observer.observations.drafts import QUESTION, SUBTITLE, TITLE, content_hash
 from observer.observations.open_failures import OpenFailure
 from observer.observations.prompt_injection import clean, suspicion
+from observer.observations.prompts import Form
+from observer.observations.quoting import names
 from observer.observations.session_state import FileState, SessionState
 
 _SHOWN = 10
@@ -39,6 +41,8 @@ _SYMBOL_CHARS = 60
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _STEM = 5
+_FEW_WORDS = 8
+"""Words of a request that names nothing and may only point at its subject ("hide this too")."""
 _IN_COMMON = 2
 """Stems of a request that what was done must repeat, for the request to name it."""
 
@@ -46,7 +50,7 @@ _IN_COMMON = 2
 def request_of(session: Session, known: SessionState) -> str:
     """Return the requests in order, else the subject of a commit or the branch."""
     if known.asks:
-        return "; ".join(_shortened(known.asks))
+        return "; ".join(_shortened([*known.asks]))
     if known.commits:
         return session_commits.subject_of(known.commits[0])
     is_named = session.branch not in ("", "main", "master", "HEAD")
@@ -54,14 +58,31 @@ def request_of(session: Session, known: SessionState) -> str:
 
 
 def title_of(session: Session, known: SessionState) -> str:
-    """Return the first request that work took up, else what was committed, planned or asked."""
+    """Return the first request that names what was done, else what was committed, planned or asked.
+
+    Where all that was asked is pasted, or shares nothing with what was done, the last reply says
+    what it was about.
+    """
     asked = turns.title_of(known.turn) if known.turn else ""
-    did = _stems(*_work(known))
-    named = (one for one in known.asks if len(_stems(one) & did) >= _IN_COMMON)
-    # The subject of a commit or plan is shorter than a long request, and says what came of it.
-    taken_up = [one for one in named if not (one.endswith("\u2026") and _made(known))][:1]
-    said = (*taken_up, _made(known), *known.asks[:1], known.sole_commit, _changed(known), asked)
+    did, made = _stems(*_work(known)), _made(known)
+    named = (ask for ask, form in known.asks.items() if _names_work(ask, form, did, made))
+    taken_up = next(named, "") or made
+    first = next((ask for ask, form in known.asks.items() if form != "paste"), "")
+    answer = "" if first else prompts.naming_sentence(session_state.last_reply(known))
+    said = (taken_up, answer, first, known.sole_commit, _changed(known), asked)
     return one_line(next(filter(None, (*said, request_of(session, known))), ""), TITLE)
+
+
+def _names_work(ask: str, form: Form, did: set[str], made: str) -> bool:
+    """Return True if a request names what was done, and better than what was `made` of it.
+
+    The subject of a commit or plan is shorter than a long request, and says what came of it; a
+    request in sentences names it if it has more than half of its words.
+    """
+    stems, subject = _stems(ask), _stems(made)
+    is_said = form == "document" or 2 * len(stems & subject) > len(subject)
+    is_better = not made or (is_said and not ask.endswith("\u2026"))
+    return form != "paste" and is_better and len(stems & did) >= _IN_COMMON
 
 
 def _work(known: SessionState) -> Iterator[str]:
@@ -83,7 +104,8 @@ def file_text(path: str, file: FileState) -> str:
     """Return a file with what was changed in it."""
     symbols = [one_line(symbol, _SYMBOL_CHARS) for symbol in file.symbols]
     inside = f" ({listed(symbols, _SYMBOLS_SHOWN)})" if symbols and language_of(path) else ""
-    lines = f" +{file.added} -{file.removed}" if file.added or file.removed else ""
+    is_known = file.is_counted and (file.added or file.removed)
+    lines = f" +{file.added} -{file.removed}" if is_known else ""
     return f"{path}{inside}{lines}"
 
 
@@ -95,7 +117,10 @@ def is_changed(file: FileState) -> bool:
 def _made(known: SessionState) -> str:
     """Return what a session committed, in a word of its requests, or planned; "" for neither."""
     subject = session_commits.subject_of(known.commits[0]) if known.commits else ""
-    if subject and (not known.asks or _stems(subject) & _stems(*known.asks)):
+    # What says little may have no word in common with what came of it.
+    asks = [ask for ask, form in known.asks.items() if form != "paste"]
+    is_said = any(names(ask) or len(ask.split()) > _FEW_WORDS for ask in asks)
+    if subject and not (is_said and _stems(subject).isdisjoint(_stems(*known.asks))):
         more = f" and {len(known.commits) - 1} more" if known.commits[1:] else ""
         return f"{subject}{more}"
     if plan := known.plan or known.begun_plan:
@@ -183,7 +208,7 @@ def summarize(session: Session) -> Item | None:
         next_steps=next_steps(session, known),
         notes=_notes(session, known),
     )
-    narrative = _narrative(fields)
+    narrative = fields.text
     written = [path for path, file in known.files.items() if file.writes]
     return Item(
         id=item_id(session.id, "summary"),
@@ -213,7 +238,7 @@ def summarize(session: Session) -> Item | None:
 
 def _trusted(known: SessionState) -> SessionState:
     """Return the state without requests and paths that imitate markup."""
-    asks = tuple(ask for ask in known.asks if not suspicion(ask))
+    asks = {ask: form for ask, form in known.asks.items() if not suspicion(ask)}
     files = {path: file for path, file in known.files.items() if not suspicion(path)}
     return replace(known, asks=asks, files=files)
 
@@ -251,17 +276,6 @@ def _title(session: Session, known: SessionState, fields: SummaryFields) -> str:
         or one_line(_SENTENCE_END.split(did, 1)[0], TITLE)
         or one_line(f"{session.client} session", TITLE)
     )
-
-
-def _narrative(fields: SummaryFields) -> str:
-    """Return all fields but the request, which is the title, as one searchable text."""
-    named = (
-        ("Completed", fields.completed),
-        ("Learned", fields.learned),
-        ("Next", fields.next_steps),
-        ("Investigated", fields.investigated),
-    )
-    return "\n".join(f"{name}: {text}" for name, text in named if text)
 
 
 def _investigated(known: SessionState) -> str:

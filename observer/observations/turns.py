@@ -53,12 +53,15 @@ class Turn(Value):
     """What is known of a turn so far; sequences are oldest first, and bounded.
 
     `title` is what it is about, by the prompt or what that goes on with; "" if nothing says so yet.
-    `files` are the symbols changed in each file, `checks` how each ended last, `calls` the sorts of
-    calls: of `MEMORY`, of `GIT`, of others. `is_over` once its session ended or was asked more.
+    `form` is that of the prompt. `files` are the symbols changed in each file, `checks` how each
+    ended last, `calls` the sorts of
+    calls: of `MEMORY`, of `GIT`, of others. `is_over` once its session ended or was asked more,
+    `is_noticed` after a client's own message, such as on a task that ended, came after its reply.
     """
 
     origin: ItemOrigin
     title: str = ""
+    form: prompts.Form = ""
     heading: str = ""
     asked: str = ""
     reply: str = ""
@@ -72,6 +75,7 @@ class Turn(Value):
     calls: tuple[str, ...] = ()
     chars: int = 0
     is_over: bool = False
+    is_noticed: bool = False
 
 
 def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
@@ -83,6 +87,7 @@ def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
     return Turn(
         origin=origin_of(recorded),
         title=prompts.title_of(words) if is_named else "",
+        form=prompts.form_of(words),
         heading="" if is_named else goes_on,
         asked=block(quoted(words, ASKED_CHARS), 2 * ASKED_CHARS),
         given=files,
@@ -91,9 +96,16 @@ def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
 
 
 def with_reply(turn: Turn, body: Reply) -> Turn:
-    """Return a turn with what was said last in it."""
+    """Return a turn with what was said last in it; a shorter answer to a notice is not that."""
     chars = turn.chars + len(body.text)
-    return replace(turn, reply=block(quoted(body.text, REPLY_CHARS), 2 * REPLY_CHARS), chars=chars)
+    reply = block(quoted(body.text, REPLY_CHARS), 2 * REPLY_CHARS)
+    is_aside = turn.is_noticed and len(reply) < len(turn.reply)
+    return replace(turn, reply=turn.reply if is_aside else reply, chars=chars)
+
+
+def noticed(turn: Turn) -> Turn:
+    """Return a turn after a message that a client sent in the place of a prompt."""
+    return replace(turn, is_noticed=bool(turn.reply))
 
 
 def with_write(turn: Turn, path: str, symbols: Iterable[str]) -> Turn:
@@ -101,13 +113,13 @@ def with_write(turn: Turn, path: str, symbols: Iterable[str]) -> Turn:
     files = dict(turn.files)
     known = files.pop(path, ())
     files[path] = distinct((*known, *symbols), _SYMBOLS)
-    return replace(turn, files=newest(files, PATHS))
+    return replace(turn, files=newest(files, PATHS), is_noticed=False)
 
 
 def with_commit(turn: Turn, subject: str) -> Turn:
     """Return a turn after a commit."""
     commits = (*turn.commits, one_line(subject, FACT))[-_OF_ONE_KIND:]
-    return replace(turn, commits=commits)
+    return replace(turn, commits=commits, is_noticed=False)
 
 
 def without(turn: Turn, *, files: Container[str] = (), commits: Container[str] = ()) -> Turn:
@@ -162,11 +174,15 @@ def with_plan(turn: Turn, heading: str) -> Turn:
 
 
 def title_of(turn: Turn) -> str:
-    """Return what a turn is about: as asked, committed, planned or answered, in that order."""
-    answered = prompts.title_of(opening(turn.reply))
+    """Return what a turn is about: as asked, committed, planned or answered, in that order.
+
+    A paste says less than what was committed or answered.
+    """
+    answer = opening(turn.reply)
     committed = turn.commits[-1] if turn.commits else ""
-    said = turn.title or committed or turn.heading or answered or first_line(turn.asked, TITLE)
-    return one_line(said, TITLE)
+    pasted = committed or prompts.naming_sentence(answer) if turn.form == "paste" else ""
+    said = pasted or turn.title or committed or turn.heading or prompts.title_of(answer)
+    return one_line(said or first_line(turn.asked, TITLE), TITLE)
 
 
 def item_of(turn: Turn, recorded: Recorded) -> Item:

@@ -150,13 +150,14 @@ class RecentSessions:
         Those of other sessions follow, by client, each the last written first. git is asked about
         the newest `ASKED` that sessions wrote: what they saw of commits may have been taken back.
         Where it does not answer, what is known is that no commit was seen. What a session left out
-        that has committed since is nobody's next step.
+        that has committed since is nobody's next step, unless git has listed it after that.
         """
         oldest_ms = last.session.started_ms - OLD_MS
         written: dict[str, PastSession] = {}
         for past in self.all:
-            if past.session.last_ms >= oldest_ms and not self._was_left_out(past, last):
-                for path in session_commits.written_files(past.state):
+            for path in session_commits.written_files(past.state):
+                seen_ms = max(past.session.last_ms, past.state.files[path].listed_ms)
+                if seen_ms >= oldest_ms and not self._was_left_out(past, last, seen_ms):
                     written.setdefault(path, past)
         asked = tuple(written)[:ASKED]
         differ = uncommitted(asked) if uncommitted and asked else None
@@ -177,12 +178,10 @@ class RecentSessions:
                 groups.setdefault(key, left).paths.append(path)
         yield from (groups[key] for key in sorted(groups))
 
-    def _was_left_out(self, past: PastSession, last: PastSession) -> bool:
-        """Return True if a session that began after another was over has made a commit."""
+    def _was_left_out(self, past: PastSession, last: PastSession, seen_ms: int) -> bool:
+        """Return True if a session made a commit that began after a session's file was seen."""
         later = self.all[: self.all.index(past)] if past is not last else ()
-        return any(
-            one.state.commits and one.session.started_ms > past.session.last_ms for one in later
-        )
+        return any(one.state.commits and one.session.started_ms > seen_ms for one in later)
 
     def steps(self, last: PastSession) -> Iterator[str]:
         """Yield what the to-do lists and the plan of the session to resume still have to do.

@@ -106,6 +106,7 @@ ITEM_FIELDS = tuple(name for name in Item.__struct_fields__ if name != "validity
 _LIST_PLACES = tuple(map(ITEM_FIELDS.index, _LISTS))
 _VALUES = {"summary": _summary, "enrichment": to_enrichment}
 """How the columns that hold one value, or NULL, are read."""
+_NARRATIVE = ITEM_FIELDS.index("narrative")
 _VALUE_PLACES = tuple(map(ITEM_FIELDS.index, _VALUES))
 ITEM_COLUMNS = ", ".join(_RENAMED.get(name, name) for name in ITEM_FIELDS)
 SESSION_FIELDS = Session.__struct_fields__
@@ -141,6 +142,8 @@ def put(table: str, columns: str) -> str:
 def item_row(item: Item) -> Row:
     """Return an item's values in the order of `ITEM_FIELDS`."""
     values = list(msgspec.structs.astuple(item))[: len(ITEM_FIELDS)]
+    if item.summary and item.narrative == item.summary.text:
+        values[_NARRATIVE] = ""  # not twice
     for place in _LIST_PLACES:
         values[place] = json_text(values[place]) if values[place] else _NONE_LISTED
     for place in _VALUE_PLACES:
@@ -159,6 +162,8 @@ def to_item(row: Row) -> Item:
         for name, read_one in _VALUES.items():
             if values[name]:
                 values[name] = read_one(values[name])
+        if values["summary"] and not values["narrative"]:
+            values["narrative"] = values["summary"].text
     except _DAMAGES as error:
         raise StoreUnavailable(
             f"what is stored of item {values['id']} is damaged: {error}",

@@ -119,7 +119,6 @@ def test_a_write_names_its_symbols_and_counts_as_facts(feed: Feed) -> None:
         old="def a():\n    1\n\ndef c():\n    1\n", new="def b():\n    1\n\ndef c():\n    2\n"
     )
     assert feed(FileWrite(path="a.py", edits=(edit,))).last.facts == (
-        "a.py",
         "added b",
         "changed c",
         "removed a",

@@ -103,6 +103,29 @@ def test_where_only_tests_were_changed_it_says_so(play: Play) -> None:
 
 
 @pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        pytest.param(edit("test_cart.py"), "observation", id="a line of a test"),
+        pytest.param(edit("test_cart.py", "a = 1\n", "b = 2\nc = 3\n"), "record", id="a test"),
+        pytest.param(edit("cart.py", "a = 1\n", "(\n(\n"), "record", id="who knows what"),
+        pytest.param(edit("cart.py", "def a():\n 1", "def a():\n 2"), "observation", id="a symbol"),
+    ],
+)
+def test_a_fix_that_does_not_say_what_was_changed_is_a_record(
+    play: Play, change: AnyBody, kind: str
+) -> None:
+    (fix,) = play(FAILED, change, PASSED).fixes
+    assert fix.kind == kind
+
+
+def test_one_remedy_of_a_check_is_one_fix(play: Play) -> None:
+    met = (step for n in "12" for step in (FAILED, green(f"rm -r /tmp/run/{n}"), PASSED))
+    (fix,) = play(*met).fixes
+    assert (fix.title, fix.folded) == ("Fixed: test_cart.py::test_total - KeyError: 'x'", 2)
+    assert fix.facts[-2:] == ("repaired by: rm -r /tmp/run/2", "met 2 times")
+
+
+@pytest.mark.parametrize(
     ("change", "count"), [(edit("user.py"), 0), (edit("cart.py"), 1), (green("pip install x"), 0)]
 )
 def test_what_was_left_red_needs_a_likely_cause(play: Play, change: AnyBody, count: int) -> None:

@@ -9,6 +9,8 @@ from observer.observations import git_commands
 from observer.observations.git_commands import GitOperation, OperationKind
 from observer.shell import command_line
 
+ROOT = "/home/ana/shop"
+
 
 def act(kind: OperationKind, *paths: str, to: str = "") -> GitOperation:
     return GitOperation(kind=kind, paths=paths, target=to)
@@ -119,3 +121,22 @@ def test_the_output_says_more(command: str, output: str, expected: GitOperation 
 def test_a_command_that_asks_git_to_commit_is_known(command: str, is_one: bool) -> None:
     (part,) = command_line.simple_commands(command)
     assert git_commands.commits(part) == is_one
+
+
+@pytest.mark.parametrize(
+    ("command", "paths"),
+    [
+        pytest.param("sed -i '' '7s/a/b/' src/a.py", ("src/a.py",), id="sed of BSD"),
+        pytest.param("sed -i.bak -e 's/a/b/' a.py b.py", ("a.py", "b.py"), id="several"),
+        pytest.param("perl -pi -e 's/a/b/' a.py", ("a.py",), id="perl"),
+        pytest.param("sed -n 5p a.py", (), id="one that only prints"),
+        pytest.param(
+            f"cd src && echo x >> a.py && cat {ROOT}/b.py > $OUT", ("src/a.py",), id="into"
+        ),
+        pytest.param("pytest -q > log.txt", (), id="the output of a program"),
+        pytest.param("git diff | tee -a all.diff", ("all.diff",), id="tee"),
+        pytest.param("python3 - <<'E'\nopen('a.py', 'w').write(text)\nE", ("a.py",), id="a script"),
+    ],
+)
+def test_files_that_a_command_line_writes(command: str, paths: tuple[str, ...]) -> None:
+    assert git_commands.written(command, ROOT, ROOT) == paths

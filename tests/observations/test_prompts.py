@@ -19,6 +19,7 @@ Totals are cut today.
 
 1. Use `quantize`
 """
+HIT = "[10:21:03] GET /cart\n"
 LOG = """\
 [10:21:03] GET /cart
 Traceback (most recent call last):
@@ -124,3 +125,22 @@ def test_only_a_document_has_a_heading(text: str, heading: str) -> None:
 def test_any_prompt_is_read(text: str) -> None:
     words = prompts.words_of(text)
     assert bool(prompts.title_of(words)) == bool(words.strip())
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "title"),
+    [
+        pytest.param(PLAN, "document", "Round totals half even", id="a plan"),
+        pytest.param(3 * HIT, "paste", "[10:21:03] GET /cart [10:21:03] GET /cart", id="a log"),
+        pytest.param(
+            f"the cart is empty: {2 * LOG}", "paste", "the cart is empty:", id="after words"
+        ),
+        pytest.param("x = {1: [2, 3]}\n" * 3, "paste", "x =", id="code"),
+        pytest.param(
+            f"{'Why is it empty? ' * 20}\n{LOG}", "", "Why is it empty?", id="mostly words"
+        ),
+        pytest.param("[2] please, and then go on", "", "[2] please, and then go on", id="a choice"),
+    ],
+)
+def test_a_paste_is_known_by_its_lines(text: str, form: str, title: str) -> None:
+    assert (prompts.form_of(text), prompts.title_of(text)) == (form, title)

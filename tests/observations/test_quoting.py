@@ -37,6 +37,13 @@ def test_a_long_paragraph_is_cut_between_words() -> None:
         ("# Done\n\n---\n\nIt rounds up now.\n\nMore.", "It rounds up now."),
         ("```\nx\n```\n\n| a |\n\n━━━━\n\nIt is.", "It is."),
         ("# Only a heading", ""),
+        ("All clean. The changes:\n\n- `cart.py` rounds up", "- `cart.py` rounds up"),
+        ("All clean. The changes:\n- `cart.py` rounds up", "- `cart.py` rounds up"),
+        ("The changes in `cart.py`:\n\n- up", "The changes in `cart.py`:\n- up"),
+        ("**Totals:**\n- up", "**Totals:**\n- up"),
+        ("All is done.\n\n**Totals** round up.", "**Totals** round up."),
+        ("All is done.\n\n```\nx\n```", "All is done."),
+        ("`total` is done.\n\n- up", "`total` is done."),
         ("", ""),
     ],
 )

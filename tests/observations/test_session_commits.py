@@ -127,6 +127,12 @@ def asked_git(command: str, output: str) -> Command:
         pytest.param(asked_git("git commit -m x", MADE.replace("1 f", "2 f")), 0, id="as many"),
         pytest.param(asked_git("git status", f"On branch main\n{CLEAN}\n"), 0, id="clean"),
         pytest.param(asked_git("git status src", " M b.py\n"), 2, id="of a folder"),
+        pytest.param(asked_git("git status src", f"{CLEAN}\n"), 2, id="a clean folder"),
+        pytest.param(asked_git("git status -sb", "## main\n M b.py\n"), 1, id="a short list"),
+        pytest.param(asked_git("git status", "On x\n\tmodified:   b.py\n"), 1, id="a long list"),
+        pytest.param(asked_git("git status --short", ""), 0, id="an empty list"),
+        pytest.param(asked_git("git status", "Modified: 2\n   b.py\n   ... 1 more"), 2, id="cut"),
+        pytest.param(asked_git("git status; git diff", " M b.py\n"), 2, id="beside others"),
     ],
 )
 def test_what_git_printed_is_believed(feed: Callable[..., Any], ran: Command, left: int) -> None:
@@ -146,3 +152,19 @@ def test_a_commit_that_was_reported_is_here(feed: Callable[..., Any]) -> None:
         feed(WRITE, asked_git("git commit -am x", MADE), made).session.state
     )
     assert known.files["a.py"].printed == ""
+
+
+def test_what_git_lists_is_open_though_a_commit_seemed_to_hold_it(feed: Callable[..., Any]) -> None:
+    made = Commit(hash=ONE, subject="x", files=(FileChange(path="a.py"),))
+    listed = asked_git("git status --short", " M a.py\n")
+    known = session_state.decode(feed(WRITE, made, listed).session.state)
+    assert session_commits.open_files(known) == ("a.py",)
+
+
+def test_a_commit_counts_the_lines_of_what_a_command_changed(feed: Callable[..., Any]) -> None:
+    change = FileChange(path="a.py", added=46, removed=1, symbols=("total",))
+    made = Commit(hash=ONE, subject="x", files=(change, FileChange(path="b.py", added=9)))
+    ran = asked_git("sed -i 's/a/b/' a.py", "")
+    files = session_state.decode(feed(WRITE, ran, OTHER, made).session.state).files
+    assert (files["a.py"].added, files["a.py"].removed, files["a.py"].is_counted) == (46, 1, True)
+    assert files["b.py"].added == 1

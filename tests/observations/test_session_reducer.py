@@ -47,13 +47,13 @@ def test_ten_saves_of_one_file_are_one_item(feed: Feed) -> None:
     assert fed.types == ["file-write"]
     assert fed.last.id == item_id(1)
     assert fed.last.folded == 10
-    assert fed.last.facts == ("a.py", "+10 -0 lines")
+    assert fed.last.facts == ("+10 -0 lines",)
     assert fed.last.updated_ms - fed.last.created_ms == 90_000
 
 
 def test_symbols_of_folded_saves_merge(feed: Feed) -> None:
     fed = feed(save(new="def f():\n    1\n"), save(new="def g():\n    1\n"))
-    assert fed.last.facts[1:3] == ("added f", "added g")
+    assert fed.last.facts[:2] == ("added f", "added g")
 
 
 def test_saves_half_an_hour_apart_are_two_items(feed: Feed, place: Place) -> None:
@@ -398,4 +398,4 @@ def test_intents_left_at_the_end_are_reported_as_started(feed: Feed) -> None:
         (item_id(1), "npm run dev", "started, no result"),
         (item_id(2), "Began to edit a.py", "started, no result"),
     ]
-    assert fed.last.facts[1] == "added f"
+    assert fed.last.facts[0] == "added f"

@@ -43,6 +43,11 @@ WRITE = FileWrite(
 COMMIT = Commit(
     hash="abcdef0123456", subject="Round totals", files=(FileChange(path="api/cart.py"),)
 )
+LONGER = replace(COMMIT, subject="Round totals of whole carts half even")
+PASTED = """Look at this one here: [10:21:03] GET /cart
+[10:21:04] GET /cart/total
+File "cart.py", line 4, in total
+"""
 
 
 def summary(feed: Feed, *bodies: AnyBody) -> SummaryFields:
@@ -66,7 +71,7 @@ def test_the_request_is_what_prompts_that_name_something_asked(feed: Feed) -> No
 def test_of_many_requests_the_first_and_the_last_are_reported(feed: Feed) -> None:
     prompts = [Prompt(text=f"Round the total of cart number {number}") for number in range(50)]
     request = summary(feed, *prompts).request
-    assert request.startswith("Round the total of cart number 30; ")
+    assert request.startswith("Round the total of cart number 26; ")
     assert "more)" in request
     assert request.endswith("cart number 49")
 
@@ -103,13 +108,24 @@ def test_without_prompts_and_commits_the_request_is_the_branch(feed: Feed) -> No
         ),
         pytest.param((Prompt(text="hide this one:"), COMMIT), "Round totals", id="a-picture"),
         pytest.param(
+            (Prompt(text="all of this is to be rounded, in totals too"), WRITE, LONGER),
+            LONGER.subject,
+            id="better-said",
+        ),
+        pytest.param(
+            (Prompt(text=PASTED), WRITE, Reply(text="All is well. The cause was `cents`.")),
+            "The cause was `cents`.",
+            id="pasted",
+        ),
+        pytest.param((Prompt(text=PASTED), WRITE, COMMIT), "Round totals", id="pasted-done"),
+        pytest.param(
             (Prompt(text=f"the total {'of this cart ' * 20}is cut"), COMMIT),
             "Round totals",
             id="a-long-request",
         ),
         pytest.param(
-            (Prompt(text="the cart is not kept"), COMMIT),
-            "the cart is not kept",
+            (Prompt(text="what `keep` does is lost"), COMMIT),
+            "what `keep` does is lost",
             id="no-word-of-it",
         ),
         pytest.param(
@@ -200,6 +216,12 @@ def test_what_was_said_last_was_completed(feed: Feed) -> None:
         Reply(text="It rounds up now.\n\nMore below."),
     )
     assert fields.completed.endswith("+1 -1. It rounds up now.")
+
+
+def test_what_was_said_of_the_work_is_not_lost_behind_later_words(feed: Feed) -> None:
+    asked, said = Prompt(text="Round the total up"), Reply(text="It rounds up now.")
+    later = (Prompt(text="ok now it works for me"), Reply(text="Glad it works!"))
+    assert "It rounds up now." in summary(feed, asked, WRITE, said, *later).completed
 
 
 def test_a_reply_to_what_names_nothing_counts_once_something_was_done(feed: Feed) -> None:

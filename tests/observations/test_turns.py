@@ -33,6 +33,10 @@ COMMIT = Commit(hash="abc", subject="Round totals", files=(FileChange(path="cart
 GREEN = Command(command="pytest -q", output="3 passed in 0.10s", exit_code=0)
 
 
+LOG = Prompt(text="The cart is not shown\n" + "[10:21:03] GET /cart\n" * 3)
+NOTICE = Prompt(text="<task-notification>\nTests ended\n</task-notification>")
+
+
 def turns(fed: Any) -> list[Item]:
     return [item for item in fed.items.values() if item.type == "turn"]
 
@@ -45,6 +49,22 @@ def test_a_turn_is_what_was_asked_and_said_last(feed: Feed) -> None:
         "It rounds up now.",
     )
     assert turn.author == "person"
+
+
+@pytest.mark.parametrize(
+    ("after", "reply"),
+    [
+        pytest.param((Reply(text="Noted."),), "It rounds up now.", id="noted"),
+        pytest.param((Reply(text="It rounds half even now."),), "It rounds half even now.", id="x"),
+        pytest.param((WRITE, Reply(text="Mended.")), "Mended.", id="went on"),
+        pytest.param((COMMIT, Reply(text="Committed.")), "Committed.", id="committed"),
+    ],
+)
+def test_an_answer_to_a_notice_is_not_the_reply(
+    feed: Feed, after: tuple[AnyBody, ...], reply: str
+) -> None:
+    (turn,) = turns(feed(ASKED, Reply(text="It rounds up now."), NOTICE, *after))
+    assert turn.narrative == reply
 
 
 def test_a_turn_counts_what_tools_did(feed: Feed) -> None:
@@ -73,6 +93,8 @@ def test_a_turn_has_what_a_report_says_below_its_first_heading(feed: Feed) -> No
         pytest.param((ASKED, Prompt(text="commit"), COMMIT), "Round totals", id="committed"),
         pytest.param((Prompt(text="q"), Reply(text="# Hi\n\nNo cart.")), "No cart.", id="answered"),
         pytest.param((Prompt(text="/review"),), "/review", id="nothing better"),
+        pytest.param((LOG, Reply(text="Why? `total` is None.")), "`total` is None.", id="a paste"),
+        pytest.param((LOG, Reply(text="No idea.")), "The cart is not shown", id="of no answer"),
     ],
 )
 def test_a_short_prompt_is_titled_by_what_it_led_to(

@@ -2,7 +2,21 @@ from __future__ import annotations
 
 import pytest
 
-from observer.store.rows import code_aware
+from observer.core.model import Item, SummaryFields
+from observer.store.rows import ITEM_FIELDS, code_aware, item_row, to_item
+
+
+@pytest.mark.parametrize(
+    ("words", "stored"), [("Completed: all", ""), ("In other words", "In other words")]
+)
+def test_what_a_summary_says_in_its_fields_is_not_stored_twice(words: str, stored: str) -> None:
+    fields = SummaryFields(request="why", completed="all")
+    item = Item(
+        id=1, uuid="u", kind="summary", type="summary", title="t", narrative=words, summary=fields
+    )
+    row = item_row(item)
+    assert row[ITEM_FIELDS.index("narrative")] == stored
+    assert to_item(row) == item
 
 
 def test_letters_of_scripts_without_blanks_stand_alone() -> None:
