@@ -204,11 +204,6 @@ class Segment:
                 impacts = self.postings.impacts[begin:end] * worth
                 np.add.at(out, self.postings.rows[begin:end], impacts)
 
-    def mark(self, runs: PostingRuns, out: NDArray[np.bool_]) -> None:
-        """Set each row of `out` that holds one of the words."""
-        for begin, end in zip(runs.begins.tolist(), runs.ends.tolist(), strict=True):
-            out[self.postings.rows[begin:end]] = True
-
 
 def widths(bounds: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return how far each bound is from the one before; of few in a fifth of `np.diff`'s time."""

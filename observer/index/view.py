@@ -55,11 +55,6 @@ RESCORED = 3
 Source: recall@10 of 0.997 against exact among 100,000 of 640 dimensions; 8 and 2 give 0.993.
 """
 
-COMPARED = 4_096
-NEAREST = 256
-"""Rows of which all are compared with a query in full, and of more the nearest so many: of those,
-hundreds are as near by chance."""
-
 SPARSE = 8
 """Where a mask lets through at most this part of all rows, their signs alone are compared."""
 
@@ -92,7 +87,6 @@ class View:
         # What one question needs several times: of its words, and of the rows it looks at.
         self._asked: QueryTerms | None = None
         self._chosen: tuple[Places, list[Part]] = (np.zeros(0, np.int64), [])
-        self._last: tuple[Vector, tuple[int, int], Mask, TopK] | None = None
         self._bases = np.cumsum([0, *(each.size for each in segments)], dtype=np.int64)
 
     @property
@@ -147,31 +141,6 @@ class View:
             best(*self._compared(query, each.mask, *of_list), each.limit)
             for each, of_list in zip(wanted, counts, strict=True)
         ]
-
-    def holding(self, query: Query, mask: Mask) -> Mask:
-        """Return which rows of a mask hold any of the words; all of them, not only the best."""
-        found = np.zeros(self.size, np.bool_)
-        for (base, each), runs in zip(self._parts(), self._words(query).runs, strict=True):
-            each.mark(runs, found[base : base + each.size])
-        return found & mask
-
-    def near(self, query: Vector, mask: Mask, least: float) -> Mask:
-        """Return which rows of a mask have a cosine of at least `least` with a query.
-
-        Of a mask that lets through more than `COMPARED` rows only the `NEAREST` are among them.
-        """
-        found = np.zeros(self.size, np.bool_)
-        if np.count_nonzero(mask) > COMPARED:
-            places, scores = self.by_vector(query, [ListRequest(mask, NEAREST)])[0]
-        else:
-            places = np.flatnonzero(mask)
-            scores = self.cosines(places, query)
-        found[places[scores >= least]] = True
-        return found
-
-    def items(self, mask: Mask) -> NDArray[np.int64]:
-        """Return the items of the rows of a mask."""
-        return self._of(np.flatnonzero(mask), lambda each: each.ids)
 
     def occurrences(self, places: Places, query: Query) -> Occurrences:
         """Return where the words of a query stand in some rows, given in ascending order."""
@@ -265,21 +234,13 @@ class View:
             each.relevance(of_segment, words.rarities, scores[base : base + each.size])
 
     def _compared(self, query: Vector, mask: Mask, weighed_count: int, count: int) -> TopK:
-        """Return the nearest rows of a mask, in ascending order: about `count`, less opposite ones.
-
-        A context asks for the best of them, and then for all that are near.
-        """
-        last, counts = self._last, (weighed_count, count)
-        if last and last[0] is query and last[1] == counts and np.array_equal(last[2], mask):
-            return last[3]
+        """Return about `count` nearest rows of a mask, less opposite ones, in ascending order."""
         signs = pattern(query)
         places = self._alike(signs, mask, weighed_count)
         places = self._nearest(places, weighed, signs, count)
         scores = self.cosines(places, query)
         is_near = scores > 0
-        found = TopK(places[is_near], scores[is_near])
-        self._last = (query, counts, mask, found)
-        return found
+        return TopK(places[is_near], scores[is_near])
 
     def _alike(self, query: QuerySigns, mask: Mask, count: int) -> Places:
         """Return about `count` rows of a mask, in ascending order, with most signs the query's."""

@@ -31,7 +31,7 @@ from observer.notes.values import EventWriter, Record
 from observer.projects import event_folder, known_project_at
 from observer.projects.gone import from_windows
 from observer.search.candidates import Encode, Sources
-from observer.search.context import CARD_TOKENS, pack
+from observer.search.context import CARD_TOKENS, Pack, PackRequest, TokenCosts, pack
 from observer.search.find import SearchHits, search
 from observer.search.folded import stand_ins
 from observer.search.handles import (
@@ -46,9 +46,8 @@ from observer.search.handles import (
 from observer.search.owners import check_owner
 from observer.search.recent_sessions import Uncommitted
 from observer.search.reminder import Reminder, reminders
-from observer.search.start import Exists, Start, StartRequest, start
+from observer.search.start import CardFact, Exists, Start, StartRequest, start
 from observer.search.timeline import Timeline, timeline
-from observer.search.token_budget import CardFact, Pack, PackRequest, TokenCosts
 from observer.store.interface import Store
 from observer.store.reader import StoreReader, Totals
 

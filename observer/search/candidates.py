@@ -6,7 +6,7 @@ leg are scored by both, so that the signals of all candidates are comparable.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import compress
 from types import MappingProxyType
 from typing import Literal, NamedTuple, Protocol
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from observer.core.filters import Filters
 from observer.core.model import ItemKind
-from observer.index import ListRequest, Mask, TopK, View
+from observer.index import ListRequest, TopK, View
 from observer.search.language import quoted
 from observer.search.query import QueryPlan
 from observer.search.rank import COMPARED, NEAR, HitSignals, relevance
@@ -63,8 +63,6 @@ NOT_COMPLETE = "the newest items are not searched yet: the index is being made"
 LEAST_BARE = 0.005
 """Share of items without a vector that is worth a word."""
 
-Matching = Callable[[Filters], Mask]
-
 NOTHING: Mapping[int, float] = MappingProxyType({})
 
 SEARCHED: tuple[ItemKind, ...] = ("observation", "note", "summary")
@@ -91,9 +89,7 @@ class Candidates:
 
     Which signals there are: see `rank.HitSignals`. `weights` say by what the score of each is to be
     multiplied for what it is: a prompt that only asks is no answer. `degraded` says why some
-    items may be missing. `matching` returns all rows of some filters that have a signal (see
-    `rank.has_signal`), far more than are candidates: so that what is not looked at can be counted.
-    `by_chance` is how many items may hold all words of the query by chance.
+    items may be missing. `by_chance` is how many items may hold all words of the query by chance.
     """
 
     def __init__(
@@ -102,10 +98,8 @@ class Candidates:
         *,
         lists: int,
         degraded: str,
-        matching: Matching,
         by_chance: float = 0.0,
     ) -> None:
-        self.matching = matching
         self.by_chance = by_chance
         self.ids: list[int] = columns["ids"].tolist()
         self.weights = dict(zip(self.ids, columns["weight"].tolist(), strict=True))
@@ -174,8 +168,7 @@ def candidates(
     asked = _lists(filters)
     view = sources.view
     if not wanted.words:
-        none = np.zeros(view.size, np.bool_)
-        return Candidates(no_columns(), lists=len(asked), degraded="", matching=lambda _: none)
+        return Candidates(no_columns(), lists=len(asked), degraded="")
     among, cut = _among(sources.reader, wanted, filters)
     lists = [
         ListRequest(
@@ -192,19 +185,11 @@ def candidates(
     by_vector = [] if vector is None or wanted.expression else _by_vector(view, vector, lists, most)
     late = "" if view.is_complete else NOT_COMPLETE
 
-    def matching(chosen: Filters) -> Mask:
-        mask = view.mask(chosen, among)
-        found = view.holding(query.codes, mask) if "words" in legs else mask & False
-        if vector is not None and not wanted.expression:
-            found |= view.near(vector, mask, NEAR)
-        return found
-
     bare = _bare(view, has_model=vector is not None) if "meaning" in legs else ""
     return Candidates(
         columns(view, query, vector, lists, Found(by_words, by_vector, doubt)),
         lists=len(lists),
         degraded="; ".join(filter(None, (cut, late, bare))),
-        matching=matching,
         by_chance=by_chance(view, query),
     )
 

@@ -1,179 +1,129 @@
 """Context packs: the most useful items of a project within a budget of tokens.
 
-The budget is hard: what the front will render is what is charged. The resume card comes first
-where one is asked for. With a query, matching entries and summaries of finished sessions follow,
-best first; knowledge that matches nothing gets a share of the budget, after all matches. Without
-one, and where nothing matches, it is knowledge, then the newest finished sessions, then everything
-else by score. No text is charged twice; what does not fit makes room for something smaller, and is
+The budget is hard: what the front will render is what is charged. The lines of a session's start
+come first where a card is asked for, see `start`. With a query follows what a search for it finds,
+as a search orders it, and what holds here gets a share of the rest. Without one, and where nothing
+is found, it is what holds here, then the newest finished sessions, then everything else by what it
+is worth. No text is charged twice; what does not fit makes room for something smaller, and is
 named.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
-import numpy as np
 from msgspec.structs import replace
 
 from observer.core.errors import BadInput
 from observer.core.model import Item, SummaryFields
+from observer.core.value import Value
+from observer.observations.summary import is_trivial
 from observer.search.candidates import Sources
-from observer.search.dedupe import Repeats, content, without_duplicates
-from observer.search.overview import (
-    MOST,
-    Fitting,
-    fitting,
-    newest,
-    newest_summaries,
-    rows,
-)
-from observer.search.rank import Hit, is_knowledge, leads
+from observer.search.dedupe import Repeats, content
+from observer.search.find import SearchHits, search
+from observer.search.query import plan
+from observer.search.rank import Hit, HitSignals, is_knowledge
 from observer.search.recent_sessions import Uncommitted
-from observer.search.start import StartRequest, start
-from observer.search.token_budget import (
-    KNOWLEDGE_LENGTHS,
-    MOST_MISSES,
-    OTHER_LENGTHS,
+from observer.search.snippet import snippet
+from observer.search.start import (
     CardFact,
-    FinishedSession,
-    Pack,
-    PackEntry,
-    PackRequest,
+    ContextRequest,
+    OmittedItem,
+    StartRequest,
     TokenBudget,
-    TokenCosts,
+    holding,
+    start,
+    worth_showing,
 )
-from observer.search.unasked import ranked
 from observer.store.reader import StoreReader
-
-ANSWER_SUMMARY_SHARE = 0.5
-"""Of the budget, for summaries, while entries that fit the query may still come."""
-
-KNOWLEDGE_SHARE = 0.25
-"""Of the budget, for knowledge that does not fit the query."""
-
-SAID = "all of it is said above"
-NO_ROOM = "not tried: hardly anything would fit"
-
-
-def answer(reader: StoreReader, request: PackRequest, fits: Fitting, budget: TokenBudget) -> Pack:
-    """Buy what fits a query, then knowledge."""
-    basket = _Basket(budget, fits.wanted.words)
-    _buy(fits, basket, budget)
-    leading = len(basket.entries)
-    tried = rows(
-        fits.view, request, (item for hit in fits.hits for item in (hit.item.id, *hit.alike))
-    )
-    if not basket.is_full and not (fits.every & ~tried).any():
-        keep = max(0, budget.left - int(request.budget_tokens * KNOWLEDGE_SHARE))
-        others = np.sort(fits.view.items(fits.knowledge & ~tried))[-MOST:]
-        for hit in without_duplicates(ranked(reader, request, others.tolist())):
-            basket.take(hit, keep=keep)
-    settled = rows(fits.view, request, basket.settled)
-    left_out = (fits.every | fits.knowledge | tried) & ~settled
-    return Pack(
-        entries=tuple(basket.entries),
-        summaries=tuple(basket.summaries),
-        leading=leading,
-        left_out=int(np.count_nonzero(left_out)),
-    )
-
-
-def _buy(fits: Fitting, basket: _Basket, budget: TokenBudget) -> None:
-    """Buy what fits, best first; summaries beyond their share come after all entries."""
-    least = budget.left - int(budget.left * ANSWER_SUMMARY_SHARE)
-    postponed = []
-    for hit in fits.hits:
-        if hit.item.kind != "summary":
-            before = budget.left
-            basket.take(hit)
-            least = max(0, least - before + budget.left)
-        elif not basket.take_summary(hit, fits.summaries[hit.item.id], keep=least):
-            postponed.append(hit)
-    for hit in postponed:
-        if not basket.take_summary(hit, fits.summaries[hit.item.id]):
-            budget.omit(hit.item.id, hit.item.title, NO_ROOM)
-
-
-class _Basket:
-    """What is bought, each text once.
-
-    `settled` are the items of which nothing is missing: shown, or said by what is.
-    """
-
-    def __init__(self, budget: TokenBudget, words: Sequence[str]) -> None:
-        self.entries: list[PackEntry] = []
-        self.summaries: list[FinishedSession] = []
-        self.settled: set[int] = set()
-        self._budget = budget
-        self._words = words
-        self._repeats = Repeats()
-        self._misses = 0
-
-    @property
-    def is_full(self) -> bool:
-        """Whether nothing more is tried: hardly anything would fit."""
-        return self._budget.is_spent or self._misses >= MOST_MISSES
-
-    def take(self, hit: Hit, *, keep: int = 0) -> None:
-        """Buy what an item says that was not said; `keep` tokens are left then."""
-        item = hit.item
-        if self.is_full:
-            self._budget.omit(item.id, item.title, NO_ROOM)
-            return
-        text = self._repeats.fresh(content(item), beside=item.title)
-        if not text and self._repeats.has(item.title):
-            self._settle(hit)
-            self._budget.name(item.id, item.title, SAID)
-            return
-        lengths = KNOWLEDGE_LENGTHS if is_knowledge(item) else OTHER_LENGTHS
-        entry = self._budget.entry(hit, text, lengths, words=self._words, keep=keep)
-        self._misses = 0 if entry else self._misses + 1
-        if entry:
-            self.entries.append(entry)
-            self._repeats.add([item.title, entry.content])
-            self._settle(hit)
-
-    def take_summary(self, hit: Hit, summary: FinishedSession, *, keep: int = 0) -> bool:
-        """Buy what a summary says that was not said; return False if that costs too much."""
-        if self.is_full:
-            return False
-        trimmed = self._trimmed(summary)
-        if not any(_answers(trimmed.item)) and any(_answers(summary.item)):
-            self._budget.name(hit.item.id, hit.item.title, SAID)
-        elif self._budget.summary(trimmed, keep=keep):
-            self.summaries.append(trimmed)
-            self._repeats.add([hit.item.title, *_answers(trimmed.item)])
-        else:
-            return False
-        self._settle(hit)
-        return True
-
-    def _trimmed(self, summary: FinishedSession) -> FinishedSession:
-        fields = summary.item.summary or SummaryFields()
-        left = {name: self._repeats.fresh(getattr(fields, name)) for name in _FIELDS}
-        return summary._replace(item=replace(summary.item, summary=SummaryFields(**left)))
-
-    def _settle(self, hit: Hit) -> None:
-        self.settled |= {hit.item.id, *hit.alike}
-        for same in hit.alike:
-            self._budget.name(same, hit.item.title, f"says the same as #{hit.item.id}")
-
-
-_FIELDS = SummaryFields.__struct_fields__
-
-
-def _answers(item: Item) -> Iterator[str]:
-    return (text for name in _FIELDS if (text := getattr(item.summary, name, "")))
-
 
 CARD_TOKENS = 600
 CARD_SHARE = 0.5
 """Most of a budget that a card may take: what helps beyond the last session needs room too."""
-
+KNOWLEDGE_SHARE = 0.25
+"""Of the budget, for what holds here and does not fit the query."""
 SUMMARY_SHARE = 0.5
-"""Of what knowledge left over, so that summaries cannot crowd out what happened last."""
+"""Of what is left, for summaries, while entries may still come that say more for less."""
 
-NOTHING_FITS = "nothing recorded here fits the query; this is what is newest"
+KNOWLEDGE_LENGTHS = (1_600, 400, 120)
+OTHER_LENGTHS = (400, 120)
+"""Characters of content that are tried in turn until an entry fits."""
+MOST_MISSES = 10
+"""Entries in a row that do not fit, after which no other one is tried."""
+TOKENS_PER_ENTRY = 80
+FEWEST, MOST = 20, 200
+"""Items of one sort that are looked at; an entry seldom costs less than 80 tokens."""
+SUMMARIES = 5
+
+SAID = "all of it is said above"
+NO_ROOM = "not tried: hardly anything would fit"
+NOTHING_FITS = "shown instead: what is newest"
+
+
+class PackRequest(ContextRequest):
+    """What to pack. `query` is empty where relevance is recency.
+
+    `card_tokens` is the most that the lines of the start may cost, and no more than `CARD_SHARE`
+    of the budget.
+    """
+
+    query: str = ""
+    card_tokens: int = 0
+
+    @property
+    def most(self) -> int:
+        """How many items of a sort are looked at."""
+        return min(max(FEWEST, self.budget_tokens // TOKENS_PER_ENTRY), MOST)
+
+
+class PackEntry(Value):
+    """An item of a pack; `content` is the part of its text that is shown and was charged."""
+
+    hit: Hit
+    content: str
+
+
+class FinishedSession(NamedTuple):
+    """The summary of a session that is over, and the client's own id of that session."""
+
+    item: Item
+    session: str
+
+
+class TokenCosts(NamedTuple):
+    """What rendering costs, in tokens; supplied by the front, which renders.
+
+    Each figure covers the longest form in which the front returns the thing. `overhead` is what
+    a pack without any entry costs.
+    """
+
+    entry: Callable[[PackEntry], int]
+    summary: Callable[[FinishedSession], int]
+    line: Callable[[CardFact], int]
+    overhead: int
+
+
+class Pack(Value):
+    """The lines of the start, entries and session summaries, best first; without a query newest.
+
+    The first `leading` entries are worth more than the summaries, the others less.
+
+    `used_tokens` never exceeds `budget_tokens`. `left_out` counts what was worth showing but did
+    not fit, and `omitted` names the first of it; repetitions are named, but not counted.
+    """
+
+    entries: tuple[PackEntry, ...] = ()
+    summaries: tuple[FinishedSession, ...] = ()
+    budget_tokens: int = 0
+    used_tokens: int = 0
+    left_out: int = 0
+    leading: int = 0
+    card: tuple[CardFact, ...] = ()
+    omitted: tuple[OmittedItem, ...] = ()
+    notice: str = ""
+    degraded: str = ""
 
 
 def pack(
@@ -199,51 +149,38 @@ def pack(
             f"a budget of {request.budget_tokens} tokens cannot hold even an empty answer",
             hint=f"ask for {costs.overhead} or more",
         )
-    budget = TokenBudget(request.budget_tokens - costs.overhead, costs)
-    lines = _card(sources.reader, request, budget, uncommitted)
-    packed = _answer(sources, request, budget) if request.query else None
-    return replace(
-        packed or _overview(sources.reader, request, budget),
+    budget = TokenBudget(request.budget_tokens - costs.overhead)
+    basket = _Basket(budget, costs, plan(request.query).words)
+    card = _card(sources.reader, request, basket, uncommitted)
+    found = SearchHits()
+    if request.query:
+        found = search(
+            sources, request.query, request.filters(), limit=request.most, now_ms=request.now_ms
+        )
+    if found.hits:
+        leading = _answer(sources.reader, request, basket, found.hits)
+    else:
+        leading = _overview(sources.reader, request, basket)
+    is_missed = request.query and not found.hits
+    return Pack(
+        entries=tuple(basket.entries),
+        summaries=tuple(basket.summaries),
         budget_tokens=request.budget_tokens,
         used_tokens=request.budget_tokens - budget.left,
-        card=lines,
-        omitted=tuple(budget.omitted),
-    )
-
-
-def _answer(sources: Sources, request: PackRequest, budget: TokenBudget) -> Pack:
-    """Pack what fits the query; where nothing does, what is worth showing without one."""
-    fits = fitting(sources, request)
-    if fits.hits:
-        packed = answer(sources.reader, request, fits, budget)
-    else:
-        packed = _overview(sources.reader, request, budget)
-    notices = (fits.wanted.notice, "" if fits.hits else NOTHING_FITS)
-    return replace(packed, notice="; ".join(filter(None, notices)), degraded=fits.degraded)
-
-
-def _overview(reader: StoreReader, request: PackRequest, budget: TokenBudget) -> Pack:
-    """Pack what is worth showing where nothing is asked, or nothing fits what is."""
-    hits = without_duplicates(ranked(reader, request, list(dict.fromkeys(newest(reader, request)))))
-    knowledge = [hit for hit in hits if leads(hit.item)]
-    others = [hit for hit in hits if not leads(hit.item)]
-    most = int(request.budget_tokens * KNOWLEDGE_SHARE) if request.query else None
-    entries = budget.entries(knowledge, KNOWLEDGE_LENGTHS, at_most=most)
-    summaries = budget.summaries(newest_summaries(reader, request), share=SUMMARY_SHARE)
-    rest = budget.entries(others, OTHER_LENGTHS)
-    return Pack(
-        entries=(*entries, *rest),
-        summaries=tuple(summaries),
-        leading=len(entries),
         left_out=budget.left_out,
+        leading=leading,
+        card=card,
+        omitted=tuple(budget.omitted),
+        notice="; ".join(filter(None, (found.notice, NOTHING_FITS if is_missed else ""))),
+        degraded=found.degraded,
     )
 
 
 def _card(
-    reader: StoreReader, request: PackRequest, budget: TokenBudget, uncommitted: Uncommitted | None
+    reader: StoreReader, request: PackRequest, basket: _Basket, uncommitted: Uncommitted | None
 ) -> tuple[CardFact, ...]:
     """Buy the lines of a session's start, but for notes: the pack's entries say what holds."""
-    most = min(request.card_tokens, int(budget.left * CARD_SHARE))
+    most = min(request.card_tokens, int(basket.budget.left * CARD_SHARE))
     if not most:
         return ()
     asked = StartRequest(
@@ -253,8 +190,168 @@ def _card(
         owner=request.owner,
         with_notes=False,
     )
-    card = start(reader, asked, budget.costs.line, uncommitted=uncommitted)
-    budget.left -= card.used_tokens
+    card = start(reader, asked, basket.costs.line, uncommitted=uncommitted)
+    basket.budget.left -= card.used_tokens
     for one in card.omitted:
-        budget.omit(one.item, one.title, one.why)
+        basket.budget.omit(one.item, one.title, one.why)
+    basket.add_said(line.text for line in card.lines)
     return card.lines
+
+
+def _answer(reader: StoreReader, request: PackRequest, basket: _Basket, hits: Sequence[Hit]) -> int:
+    """Buy what fits a query, best first, then what holds here; return how many entries fit.
+
+    Summaries beyond their share come after all entries.
+    """
+    budget = basket.budget
+    over = _finished(reader, [hit.item for hit in hits if hit.item.kind == "summary"])
+    least = budget.left - int(budget.left * SUMMARY_SHARE)
+    postponed = []
+    for hit in hits:
+        if hit.item.kind != "summary":
+            before = budget.left
+            basket.take(hit)
+            least = max(0, least - before + budget.left)
+        elif hit.item.id in over and not basket.take_summary(over[hit.item.id], keep=least):
+            postponed.append(hit.item)
+    for item in postponed:
+        if not basket.take_summary(over[item.id]):
+            budget.omit(item.id, item.title, NO_ROOM)
+    leading = len(basket.entries)
+    keep = max(0, budget.left - int(request.budget_tokens * KNOWLEDGE_SHARE))
+    tried = {one for hit in hits for one in (hit.item.id, *hit.alike)}
+    for hit in holding(reader, request):
+        if hit.item.id not in tried:
+            basket.take(hit, keep=keep)
+    return leading
+
+
+def _overview(reader: StoreReader, request: PackRequest, basket: _Basket) -> int:
+    """Buy what is worth showing where nothing is asked, or nothing fits what is.
+
+    Return how many of the entries hold until somebody says otherwise.
+    """
+    budget = basket.budget
+    share = KNOWLEDGE_SHARE if request.query else 1.0
+    keep = max(0, budget.left - int(request.budget_tokens * share))
+    for hit in holding(reader, request):
+        basket.take(hit, keep=keep)
+    leading = len(basket.entries)
+    keep = budget.left - int(budget.left * SUMMARY_SHARE)
+    ids = reader.ids(replace(request.filters("summary"), with_global=False), limit=3 * SUMMARIES)
+    for shown in list(_finished(reader, reader.items(ids)).values())[:SUMMARIES]:
+        if not basket.take_summary(shown, keep=keep):
+            price = basket.costs.summary(shown)
+            budget.refuse(shown.item.id, shown.item.title, price, keep=keep)
+    basket.forgive()
+    for hit in worth_showing(reader, request, limit=request.most):
+        basket.take(hit)
+    return leading
+
+
+def _finished(reader: StoreReader, summaries: Iterable[Item]) -> dict[int, FinishedSession]:
+    """Return by id the summaries of sessions that are over, those of a mere greeting last.
+
+    Raises:
+        StoreUnavailable: the state of a session is damaged, or of another version.
+    """
+    ran = [(item, reader.session(item.session_id or 0)) for item in summaries]
+    over = [(item, session) for item, session in ran if not session or session.status != "active"]
+    over.sort(key=lambda pair: pair[1] is not None and is_trivial(pair[1]))
+    return {
+        item.id: FinishedSession(item, session.external if session else "")
+        for item, session in over
+    }
+
+
+class _Basket:
+    """What is bought within a budget, each text once."""
+
+    def __init__(self, budget: TokenBudget, costs: TokenCosts, words: Sequence[str]) -> None:
+        self.budget = budget
+        self.costs = costs
+        self.entries: list[PackEntry] = []
+        self.summaries: list[FinishedSession] = []
+        self._words = words
+        self._repeats = Repeats()
+        self._misses = 0
+
+    @cached_property
+    def _least(self) -> int:
+        """Tokens below which no entry fits, however short."""
+        blank = Item(id=0, uuid="", kind="note", type="", title="")
+        return self.costs.entry(
+            PackEntry(hit=Hit(item=blank, score=0, signals=HitSignals()), content="")
+        )
+
+    @property
+    def _is_full(self) -> bool:
+        return self.budget.left < self._least or self._misses >= MOST_MISSES
+
+    def add_said(self, texts: Iterable[str]) -> None:
+        """Remember texts that are shown beside what is bought."""
+        self._repeats.add(texts)
+
+    def forgive(self) -> None:
+        """Try entries again, of another sort, whatever did not fit before."""
+        self._misses = 0
+
+    def take(self, hit: Hit, *, keep: int = 0) -> None:
+        """Buy what an item says that was not said; `keep` tokens are left then."""
+        item = hit.item
+        if self._is_full:
+            self.budget.omit(item.id, item.title, NO_ROOM)
+            return
+        text = self._repeats.fresh(content(item), beside=item.title)
+        if not text and self._repeats.has(item.title):
+            self._settle(hit)
+            self.budget.name(item.id, item.title, SAID)
+        elif entry := self._entry(hit, text, keep):
+            self.entries.append(entry)
+            self._repeats.add([item.title, entry.content])
+            self._settle(hit)
+
+    def _entry(self, hit: Hit, text: str, keep: int) -> PackEntry | None:
+        """Buy an entry with as much of a text as fits, around the words asked for."""
+        price, longer = 0, None
+        for length in KNOWLEDGE_LENGTHS if is_knowledge(hit.item) else OTHER_LENGTHS:
+            shown = snippet(text, length, words=self._words)
+            if shown != longer:
+                entry = PackEntry(hit=hit, content=shown)
+                price = self.costs.entry(entry)
+                if self.budget.buy(price, keep=keep):
+                    self._misses = 0
+                    return entry
+            longer = shown
+        self._misses += 1
+        self.budget.refuse(hit.item.id, hit.item.title, price, keep=keep)
+        return None
+
+    def take_summary(self, summary: FinishedSession, *, keep: int = 0) -> bool:
+        """Buy what a summary says that was not said; return False if that costs too much."""
+        item = summary.item
+        trimmed = self._trimmed(summary)
+        if not any(_answers(trimmed.item)) and any(_answers(item)):
+            self.budget.name(item.id, item.title, SAID)
+        elif self.budget.buy(self.costs.summary(trimmed), keep=keep):
+            self.summaries.append(trimmed)
+            self._repeats.add([item.title, *_answers(trimmed.item)])
+        else:
+            return False
+        return True
+
+    def _trimmed(self, summary: FinishedSession) -> FinishedSession:
+        fields = summary.item.summary or SummaryFields()
+        left = {name: self._repeats.fresh(getattr(fields, name)) for name in _FIELDS}
+        return summary._replace(item=replace(summary.item, summary=SummaryFields(**left)))
+
+    def _settle(self, hit: Hit) -> None:
+        for same in hit.alike:
+            self.budget.name(same, hit.item.title, f"says the same as #{hit.item.id}")
+
+
+_FIELDS = SummaryFields.__struct_fields__
+
+
+def _answers(item: Item) -> Iterator[str]:
+    return (text for name in _FIELDS if (text := getattr(item.summary, name, "")))

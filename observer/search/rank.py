@@ -151,13 +151,13 @@ near. A lone note has its cosine only.
 """
 
 TIE = 3
-"""Digits of a score that count; hits that differ by less are ordered by age."""
+"""Digits of a score that count; hits that differ by less are ordered by kind and age."""
 
 
-def order(hit: Hit) -> tuple[float, int, int]:
-    """Return what the hits of a query are ordered by."""
+def order(hit: Hit) -> tuple[float, bool, int, int]:
+    """Return what the hits of a query are ordered by: of what fits alike, knowledge comes first."""
     item = hit.item
-    return (-round(hit.score, TIE), -item.created_ms, -item.id)
+    return (-round(hit.score, TIE), not is_knowledge(item), -item.created_ms, -item.id)
 
 
 def has_signal(signals: HitSignals) -> bool:
@@ -179,11 +179,6 @@ def is_knowledge(item: Item) -> bool:
     """Return True if an item holds until somebody says otherwise; an answer does not."""
     is_answer = item.type == DECISION and item.kind == "observation"
     return item.type in KNOWLEDGE_TYPES and not is_answer
-
-
-def leads(item: Item) -> bool:
-    """Return True if an item stands before summaries: what holds, and what says so anew."""
-    return is_knowledge(item) or any(each.reason in NEWER for each in item.validity)
 
 
 def recency(created_ms: int, *, now_ms: int) -> float:

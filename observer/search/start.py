@@ -12,27 +12,39 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
-from msgspec.structs import replace
-
 from observer.core.errors import BadInput
 from observer.core.filters import Filters
-from observer.core.model import Item, item_id
+from observer.core.model import Item, ItemKind, item_id
 from observer.core.text import counted, listed, named, one_line, quoted
 from observer.core.value import Value
 from observer.observations import session_state, turns
+from observer.observations.drafts import QUESTION
 from observer.observations.quoting import opening
 from observer.observations.session_commits import HASH_CHARS
 from observer.outcomes.check_runs import BELOW
+from observer.search.dedupe import without_duplicates
 from observer.search.eligible import (
     ENDS,
     WITHHELD,
     brought,
+    capped,
     clean,
     discarded,
     is_harmless,
     is_of_here,
     is_stale,
     made_here,
+    staleness_factor,
+    successors,
+)
+from observer.search.rank import (
+    ASKING,
+    Hit,
+    HitSignals,
+    clamped,
+    composite,
+    is_knowledge,
+    recency,
 )
 from observer.search.recent_sessions import (
     FailingCheck,
@@ -40,14 +52,10 @@ from observer.search.recent_sessions import (
     RecentSessions,
     Uncommitted,
     UncommittedFiles,
-    title_of,
-)
-from observer.search.token_budget import CardFact, OmittedItem, PackRequest
-from observer.search.unasked import ranked
-from observer.search.working_set import (
     dense,
     form_of,
     likely_files,
+    title_of,
     working_checks,
     working_forms,
 )
@@ -82,18 +90,93 @@ Exists = Callable[[Collection[str]], frozenset[str]]
 """Returns which of some paths, relative to a project's root, are there."""
 
 
-class StartRequest(Value):
-    """Whose start: `client` is empty where any client may read it; `owner` sees personal notes.
+LINE_CHARS = 280
+"""Of a line's text that are shown; the rest is one fetch away."""
+MOST_OMITTED = 50
+"""Most items named of those that did not fit."""
 
-    `with_notes` adds the notes that hold here, for a reader who does not get them otherwise.
-    """
+
+class ContextRequest(Value):
+    """Whose context, and how long it may be; `owner` sees personal notes."""
 
     project_id: int
     budget_tokens: int
     now_ms: int = 0
-    client: str = ""
     owner: str = ""
+
+    def filters(self, *kinds: ItemKind, types: tuple[str, ...] = ()) -> Filters:
+        """Return what items of these kinds and types must be to be shown unasked."""
+        return Filters(
+            project_id=self.project_id,
+            with_global=True,
+            kinds=kinds,
+            types=types,
+            owner=self.owner,
+            trusted_at_ms=self.now_ms,
+        )
+
+
+class StartRequest(ContextRequest):
+    """Whose start: `client` is empty where any client may read it.
+
+    `with_notes` adds the notes that hold here, for a reader who does not get them otherwise.
+    """
+
+    client: str = ""
     with_notes: bool = True
+
+
+class CardFact(Value):
+    """One fact of a card. `item` is what to fetch, `why` what put it there.
+
+    An `item` of 0 has nothing to fetch. Of `text` so many characters are shown. `red` is the
+    command that is said to fail on the branch of the last session.
+    """
+
+    item: int
+    why: str
+    text: str
+    at_ms: int = 0
+    most_chars: int = LINE_CHARS
+    red: str = ""
+
+
+class OmittedItem(Value):
+    """An item that was considered but is not shown, and why."""
+
+    item: int
+    title: str
+    why: str
+
+
+class TokenBudget:
+    """Tokens to spend; what does not fit is counted, the first of it named."""
+
+    def __init__(self, tokens: int) -> None:
+        self.left = tokens
+        self.left_out = 0
+        self.omitted: list[OmittedItem] = []
+
+    def buy(self, price: int, *, keep: int = 0) -> bool:
+        """Spend so much if at least `keep` tokens are left then; return whether it was spent."""
+        if price > self.left - keep:
+            return False
+        self.left -= price
+        return True
+
+    def refuse(self, item: int, title: str, price: int, *, keep: int = 0) -> None:
+        """Count and name what costs too much."""
+        self.omit(item, title, f"costs {price} tokens, {max(0, self.left - keep)} were left")
+
+    def omit(self, item: int, title: str, why: str) -> None:
+        """Count and name what is not shown."""
+        self.left_out += 1
+        self.name(item, title, why)
+
+    def name(self, item: int, title: str, why: str) -> None:
+        """Name what is not shown, and why, without counting it."""
+        if len(self.omitted) < MOST_OMITTED:
+            self.omitted.append(OmittedItem(item=item, title=title, why=why))
 
 
 class Start(Value):
@@ -128,27 +211,23 @@ def start(
     """
     if request.budget_tokens < 0:
         raise BadInput("the budget is negative", hint="ask for 200 tokens or more")
-    left = request.budget_tokens
+    budget = TokenBudget(request.budget_tokens)
     lines = list(_lines(reader, request, uncommitted, exists))
     bought: dict[int, CardFact] = {}
-    omitted = []
     for place in sorted(range(len(lines)), key=lambda place: _sort(lines[place])):
         line, price = lines[place], cost(lines[place])
         keep = 0 if _sort(line) else int(request.budget_tokens * KEPT)
         if not is_harmless(line.why, line.text):
-            omitted.append(OmittedItem(item=line.item, title=line.why, why=WITHHELD))
-        elif price > left - keep:
-            why = f"costs {price} tokens, {max(0, left - keep)} were left"
-            title = one_line(line.text, 200)
-            omitted.append(OmittedItem(item=line.item, title=title, why=why))
-        else:
-            left -= price
+            budget.omit(line.item, line.why, WITHHELD)
+        elif budget.buy(price, keep=keep):
             bought[place] = line
+        else:
+            budget.refuse(line.item, one_line(line.text, 200), price, keep=keep)
     return Start(
         lines=tuple(bought[place] for place in sorted(bought)),
         budget_tokens=request.budget_tokens,
-        used_tokens=request.budget_tokens - left,
-        omitted=tuple(omitted),
+        used_tokens=request.budget_tokens - budget.left,
+        omitted=tuple(budget.omitted),
     )
 
 
@@ -166,7 +245,8 @@ def _lines(
     """Yield the lines in the order in which they are shown; nothing where nothing happened."""
     recent = RecentSessions(reader, request.project_id)
     last = recent.last(request.client)
-    notes = _notes(reader, request)[:MOST_NOTES_SHOWN] if request.with_notes else []
+    held = holding(reader, request) if request.with_notes else []
+    notes = [_note(hit.item) for hit in held[:MOST_NOTES_SHOWN]]
     if last is None:
         yield from notes
         return
@@ -268,23 +348,70 @@ def _shown(left: UncommittedFiles) -> list[str]:
     return left.paths[: NAMES_SAID if left.branch else MOST_DIRTY]
 
 
-def _notes(reader: StoreReader, request: StartRequest) -> list[CardFact]:
-    """Return what holds here, as a context pack ranks it: rules first, and last what is stale."""
-    asked = PackRequest(
-        project_id=request.project_id, budget_tokens=0, now_ms=request.now_ms, owner=request.owner
-    )
-    ids = reader.ids(replace(asked.filters("note"), types=NOTE_TYPES), limit=NOTES)
-    found = ranked(reader, asked, ids)
-    hits = [hit for hit in found if hit.item.type in NOTE_TYPES and is_of_here(hit.item)]
-    hits.sort(key=lambda hit: (is_stale(hit.item), hit.item.type != "rule"))
-    return [
-        CardFact(
-            item=hit.item.id,
-            why=_holds(hit.item),
-            text=_said(hit.item),
+def holds(item: Item) -> bool:
+    """Return True for a note of this place that holds until somebody says otherwise."""
+    return item.kind == "note" and item.type in NOTE_TYPES and is_of_here(item)
+
+
+def holding(reader: StoreReader, request: ContextRequest) -> list[Hit]:
+    """Return the notes that hold here: rules first, then by worth, and last what is stale."""
+    ids = reader.ids(request.filters("note", types=NOTE_TYPES), limit=NOTES)
+    found = [hit for hit in ranked(reader, request, ids) if holds(hit.item)]
+    found.sort(key=lambda hit: (is_stale(hit.item), hit.item.type != "rule"))
+    return without_duplicates(found)
+
+
+def worth_showing(reader: StoreReader, request: ContextRequest, *, limit: int) -> list[Hit]:
+    """Return the newest items, and notes however old, by worth, but for what holds here."""
+    sorts = (request.filters("observation", "note"), request.filters("note"))
+    ids = [item for filters in sorts for item in reader.ids(filters, limit=limit)]
+    found = ranked(reader, request, list(dict.fromkeys(ids)))
+    return without_duplicates(hit for hit in found if not holds(hit.item))
+
+
+def ranked(reader: StoreReader, request: ContextRequest, ids: Sequence[int]) -> list[Hit]:
+    """Return items by what they are worth where nothing is asked, best first.
+
+    What took the place of one of them is among them; commits that others made are not.
+    """
+    filters = request.filters("observation", "note")
+    items = reader.items(ids)
+    items += reader.items([each for each in successors(items) if each not in frozenset(ids)])
+    commits = [item for item in items if item.type == "commit"]
+    others = {item.id for item in commits} - made_here(reader, commits)
+    gone = discarded(reader, items) | others
+    offered: dict[int, tuple[float, Item]] = {}
+    signals: dict[int, HitSignals] = {}
+    for item in filter(filters.admits, items):
+        if item.id in gone:
+            continue
+        of_item = HitSignals(
+            recency=recency(item.created_ms, now_ms=request.now_ms),
+            project_match=1.0 if item.project_id == request.project_id else 0.5,
         )
-        for hit in hits
+        worth = composite(of_item, type_=item.type if is_knowledge(item) else "")
+        worth *= staleness_factor(item.validity)
+        worth *= ASKING if item.category == QUESTION else 1
+        offered[item.id], signals[item.id] = (worth, item), of_item
+    worths = capped(_lifted(offered))
+    order = sorted(worths, key=lambda one: (-worths[one], -offered[one][1].created_ms, -one))
+    return [
+        Hit(item=offered[one][1], score=clamped(worths[one]), signals=signals[one]) for one in order
     ]
+
+
+def _lifted(offered: dict[int, tuple[float, Item]]) -> dict[int, tuple[float, Item]]:
+    """Return items with what took the place of others worth as much as those were."""
+    lifted = dict(offered)
+    for worth, item in offered.values():
+        whole = worth / (staleness_factor(item.validity) or 1)
+        for target in set(successors([item])) & offered.keys():
+            lifted[target] = (max(whole, lifted[target][0]), lifted[target][1])
+    return lifted
+
+
+def _note(note: Item) -> CardFact:
+    return CardFact(item=note.id, why=_holds(note), text=_said(note))
 
 
 def _holds(note: Item) -> str:

@@ -13,9 +13,9 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from observer.core.model import Item, SummaryFields, iso
+from observer.search.context import PackEntry
 from observer.search.rank import Hit
 from observer.search.timeline import TimelineEntry
-from observer.search.token_budget import PackEntry
 from observer.toolsets.rows import CardLine
 from observer.views import render
 from observer.views.labels import Written, json_characters, labels, written

@@ -19,8 +19,9 @@ from observer.core.errors import BadInput, NotFound
 from observer.core.model import Project
 from observer.memory.accounts import uncommitted_at
 from observer.memory.api import MOST_IDS, Memory
+from observer.search.context import FinishedSession, Pack, PackEntry, TokenCosts
 from observer.search.find import SearchHits
-from observer.search.token_budget import CardFact, FinishedSession, Pack, PackEntry, TokenCosts
+from observer.search.start import CardFact
 from observer.toolsets import compact, notes, rows
 from observer.toolsets.cache import GitAnswers, ResponseCache
 from observer.views import render

@@ -16,11 +16,11 @@ from msgspec.structs import replace
 from observer.core.errors import BadInput, NotFound
 from observer.core.model import Item
 from observer.memory.api import MOST_IDS, Memory
+from observer.search.context import PackEntry, TokenCosts
 from observer.search.find import SearchHits
 from observer.search.handles import SearchOptions
 from observer.search.rank import KNOWLEDGE_FACTOR, Hit, clamped, is_knowledge
 from observer.search.snippet import snippet
-from observer.search.token_budget import PackEntry, TokenCosts
 from observer.toolsets import rows
 from observer.views import render
 from observer.views.labels import with_suspicion

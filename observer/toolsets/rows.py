@@ -12,10 +12,11 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from observer.core.model import Item, SummaryFields, iso
+from observer.search.context import PackEntry
 from observer.search.eligible import is_stale
 from observer.search.rank import Hit
+from observer.search.start import CardFact
 from observer.search.timeline import TimelineEntry
-from observer.search.token_budget import CardFact, PackEntry
 from observer.views import render
 from observer.views.labels import Written, json_characters, labels, written
 from observer.views.render import ProjectName

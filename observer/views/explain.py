@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from observer.core.text import counted
-from observer.search.start import Start
-from observer.search.token_budget import CardFact
+from observer.search.start import CardFact, Start
 from observer.views import render
 from observer.views.tool import ResultRow
 

@@ -13,10 +13,11 @@ from textwrap import indent
 from observer.core.errors import ObserverError
 from observer.core.model import ASKED, Item, Project
 from observer.core.text import named
+from observer.search.context import Pack, PackEntry
 from observer.search.rank import Hit, is_merely_near
 from observer.search.snippet import held, held_whole, snippet
+from observer.search.start import CardFact
 from observer.search.timeline import Timeline
-from observer.search.token_budget import CardFact, Pack, PackEntry
 from observer.views.fence import defused
 from observer.views.labels import labels
 from observer.views.moment import localised, minute

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from observer.core.filters import Filters
 from observer.index import ListRequest
 from observer.index.masks import ENOUGH, SAMPLED, highest
-from observer.index.view import View
 
 Make = Callable[..., Any]
 ROWS = 10 * SAMPLED
@@ -117,77 +116,3 @@ def test_the_nearest_of_a_project_are_found_however_much_is_nearer_elsewhere(
         found = list(near(view, a_vector(7), filters=Filters(project_id=3), limit=9))
     assert found[0] == own[7].id
     assert len(found) == len({*found} & {item.id for item in own[1:]}) == 9
-
-
-def test_all_that_hold_a_word_are_shown_not_only_the_best(
-    tmp_path: Path, shown: Any, an_index: Make, an_item: Make, query: Make
-) -> None:
-    shown.put(*(an_item(seq, "aa" if seq % 2 else "bb") for seq in range(1, 400)))
-    shown.put(an_item(400, "cc aa"), an_item(401, "aa", project_id=3))
-    with an_index(tmp_path / "index").view(shown) as view:
-        of_one = view.mask(Filters(project_id=2))
-        counts = [
-            int(view.holding(query(view, *words), of_one).sum())
-            for words in (("aa",), ("cc",), ("bb", "cc"), ("zz",))
-        ]
-    assert counts == [201, 1, 200, 0]
-
-
-@pytest.mark.parametrize("near", [3, 300])
-def test_all_that_are_near_are_shown_however_many(
-    tmp_path: Path, shown: Any, an_index: Make, an_item: Make, a_vector: Make, near: int
-) -> None:
-    for seq in range(1, 601):
-        shown.put(an_item(seq), vector=a_vector(7 if seq <= near else 9))
-    shown.put(an_item(601), an_item(602, project_id=3), vector=None)
-    with an_index(tmp_path / "index").view(shown) as view:
-        seen = view.mask(Filters(project_id=2))
-        asked = np.frombuffer(a_vector(7), np.int8).astype(np.float32)
-        found = view.near(asked / np.linalg.norm(asked), seen, 0.9)
-    assert int(found.sum()) == near
-
-
-def test_of_very_many_only_the_nearest_are_near(
-    tmp_path: Path, shown: Any, an_index: Make, an_item: Make, a_vector: Make,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    monkeypatch.setattr("observer.index.view.COMPARED", 99)
-    monkeypatch.setattr("observer.index.view.NEAREST", 7)
-    for seq in range(1, 101):
-        shown.put(an_item(seq), vector=a_vector(7 if seq <= 50 else 9))
-    with an_index(tmp_path / "index").view(shown) as view:
-        asked = np.frombuffer(a_vector(7), np.int8).astype(np.float32)
-        asked /= np.linalg.norm(asked)
-        found = view.near(asked, view.mask(Filters()), 0.9)
-        assert set(view.items(found).tolist()) <= {an_item(seq).id for seq in range(1, 51)}
-    assert int(found.sum()) == 7
-
-
-def test_what_one_list_was_compared_with_answers_for_no_other(
-    tmp_path: Path, shown: Any, an_index: Make, an_item: Make, a_vector: Make
-) -> None:
-    for seq in range(1, 101):
-        shown.put(an_item(seq, project_id=2 + seq % 2), vector=a_vector(seq))
-    asked = np.frombuffer(a_vector(101) + a_vector(102), np.int8).astype(np.float32)
-    queries = [each / np.linalg.norm(each) for each in np.split(asked, 2)]
-
-    def answers(view: View) -> dict[tuple[int, int, int], list[int]]:
-        return {
-            (number, project, limit): view.by_vector(
-                query, [ListRequest(view.mask(Filters(project_id=project)), limit)]
-            )[0].places.tolist()
-            for number, query in enumerate(queries)
-            for project in (2, 3)
-            for limit in (3, 5, 99, 5)
-        }
-
-    index = an_index(tmp_path / "index")
-    with index.view(shown) as one:
-        together = answers(one)
-    for key in together:
-        with index.view(shown) as alone:
-            number, project, limit = key
-            wanted = ListRequest(alone.mask(Filters(project_id=project)), limit)
-            (found,) = alone.by_vector(queries[number], [wanted])
-        assert found.places.tolist() == together[key], key
-    assert len(set(map(str, together.values()))) == len(together)

@@ -38,8 +38,8 @@ from observer.observations import project_state
 from observer.observations.tool_pairing import ToolCall
 from observer.projects import PlaceCache
 from observer.purge.choose import Criteria, chosen
+from observer.search.context import TokenCosts
 from observer.search.handles import SearchOptions
-from observer.search.token_budget import TokenCosts
 from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer

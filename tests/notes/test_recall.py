@@ -11,9 +11,8 @@ from observer.core.errors import BadInput
 from observer.core.model import Item
 from observer.notes.notes import Notes
 from observer.notes.values import Note
-from observer.search.context import CARD_TOKENS
+from observer.search.context import CARD_TOKENS, Pack, TokenCosts
 from observer.search.handles import SearchOptions
-from observer.search.token_budget import Pack, TokenCosts
 from observer.views.labels import labels
 
 Keep = Callable[..., Item]

@@ -11,18 +11,16 @@ from observer.core.errors import BadInput
 from observer.core.model import Item, Project, Session, SummaryFields, Validity, item_id
 from observer.observations.drafts import QUESTION
 from observer.search.candidates import Sources
-from observer.search.context import pack
-from observer.search.token_budget import (
-    LINE_CHARS,
+from observer.search.context import (
     MOST_MISSES,
-    MOST_OMITTED,
-    CardFact,
     FinishedSession,
     Pack,
     PackEntry,
     PackRequest,
     TokenCosts,
+    pack,
 )
+from observer.search.start import LINE_CHARS, MOST_OMITTED, CardFact
 from observer.store.database import SqliteStore
 
 from .conftest import stand
@@ -169,7 +167,7 @@ def a_summary(an_item: Make, seq: int, session_id: int | None, **fields: Any) ->
         kind="summary",
         type="summary",
         session_id=session_id,
-        summary=SummaryFields(request="r"),
+        summary=SummaryFields(request=f"Request number {seq}"),
         **fields,
     )
 

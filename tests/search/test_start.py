@@ -17,8 +17,7 @@ from observer.observations.open_failures import OpenFailure
 from observer.observations.project_state import ProjectState
 from observer.observations.session_state import CommandState, FileState, SessionState
 from observer.search.eligible import WITHHELD
-from observer.search.start import CHECKS, FILES, MOST_FILES, Start, StartRequest, start
-from observer.search.token_budget import CardFact
+from observer.search.start import CHECKS, FILES, MOST_FILES, CardFact, Start, StartRequest, start
 from observer.store.database import SqliteStore
 
 Make = Callable[..., Item]

@@ -34,8 +34,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.observations.open_failures import FORGOTTEN_MS
 from observer.projects import PlaceCache
 from observer.search.recent_sessions import OLD_MS
-from observer.search.start import MOST_DIRTY, StartRequest, start
-from observer.search.token_budget import CardFact
+from observer.search.start import MOST_DIRTY, CardFact, StartRequest, start
 from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 

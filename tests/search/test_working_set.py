@@ -11,8 +11,13 @@ from msgspec.structs import replace
 from observer.core.model import Item, Project, Session, item_id
 from observer.observations import session_state
 from observer.observations.session_state import CommandState, SessionState
-from observer.search.recent_sessions import RecentSessions
-from observer.search.working_set import MOST_CHECKS, dense, likely_files, working_checks
+from observer.search.recent_sessions import (
+    MOST_CHECKS,
+    RecentSessions,
+    dense,
+    likely_files,
+    working_checks,
+)
 from observer.store.database import SqliteStore
 
 Make = Callable[..., Item]

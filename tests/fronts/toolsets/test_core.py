@@ -14,8 +14,8 @@ from msgspec import UNSET
 from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.model import Item, item_id
 from observer.memory.api import Memory
+from observer.search.context import PackEntry
 from observer.search.rank import Hit, HitSignals, fit
-from observer.search.token_budget import PackEntry
 from observer.toolsets import compact, rows
 from observer.toolsets.registry import tools_of
 from observer.views import render

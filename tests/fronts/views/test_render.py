@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from observer.core.errors import NotFound
 from observer.core.model import ASKED, Enrichment, Item, SummaryFields
+from observer.search.context import FinishedSession, Pack, PackEntry
 from observer.search.rank import Hit, HitSignals, fit
 from observer.search.timeline import Timeline, TimelineEntry
-from observer.search.token_budget import FinishedSession, Pack, PackEntry
 from observer.views import render
 
 ITEM = Item(
