@@ -10,7 +10,7 @@ from typing import Any
 
 from observer import __version__
 from observer.core.model import iso
-from observer.git.ai_notes import AiLines, AiSession, Contribution, format_note, session_key
+from observer.git.agent_marks import AiLines, AiSession, Contribution, format_note, session_key
 from observer.memory.attribution import CommitShares, SessionShare
 
 TRACE_VERSION = "0.1"

@@ -11,11 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.git.agent_marks import MOST_SESSIONS, AgentMark, Link, agent_marks
-from observer.git.ai_notes import (
+from observer.git.agent_marks import (
+    MOST_SESSIONS,
+    AgentMark,
     AiLines,
     AiSession,
     Contribution,
+    Link,
+    agent_marks,
     format_note,
     parse_note,
     session_key,
