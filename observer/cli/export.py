@@ -25,7 +25,7 @@ from observer.core.filters import RECORDED_KINDS, is_visible
 from observer.core.model import FORMERLY, Item, Project, Recorded, Session, SummaryFields, iso
 from observer.core.paths import Home, home, working_folder
 from observer.core.text import counted, one_line
-from observer.git.ai_notes import AiLines, AiSession, Contribution, format_note, session_key
+from observer.git.agent_marks import AiLines, AiSession, Contribution, format_note, session_key
 from observer.git.log import commits_between
 from observer.memory.attribution import CommitShares, SessionShare, commit_shares
 from observer.memory.opening import refuse_unsettled

@@ -18,9 +18,14 @@ from observer.clients.client import Client, Installer
 from observer.clients.registry import clients
 from observer.clients.services import SERVICES
 from observer.config_files.context import InstallContext, InstallPlan, hook_files
-from observer.config_files.file_edits import FileEdit, apply
-from observer.config_files.former_text import as_it_was
-from observer.config_files.made_folders import keep_made, missing_folders, remove_made
+from observer.config_files.file_edits import (
+    FileEdit,
+    apply,
+    as_it_was,
+    keep_made,
+    missing_folders,
+    remove_made,
+)
 from observer.core.errors import BadInput, ObserverError
 from observer.core.paths import Home, make_private
 from observer.git.launch import absolute_entries

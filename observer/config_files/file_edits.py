@@ -9,15 +9,21 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import glob
 import hashlib
 import stat
 import tempfile
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import msgspec
+
 from observer.core.errors import ConfigInvalid, remedy
-from observer.core.paths import flush, make_private, read_plain
+from observer.core.paths import Home, flush, make_private, read_plain
+from observer.core.value import decode_json
+from observer.spool.files import replace as replace_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,3 +176,102 @@ def _write(path: Path, content: bytes | None, mode: int | None) -> None:
     except OSError:
         Path(draft).unlink(missing_ok=True)
         raise
+
+
+# --- what a file held before we changed it, for as long as nobody else has changed it ------------
+#
+# A removal takes our entries out of a text. It cannot know the blanks that an empty list had,
+# whether the list was there at all, or the file; the copy that was made before the change does.
+
+
+def as_it_was(edit: FileEdit, backups: Path, *, ours: Collection[bytes]) -> FileEdit:
+    """Return a removal that gives a file back as it was, if it is still what we made of it.
+
+    Args:
+        edit: the removal.
+        backups: where the copies are.
+        ours: texts one of which stands in each of our entries. A copy that has other entries of
+            ours than the removal leaves, for another client or home, is passed over.
+    """
+    if not edit.is_change or edit.before is None:
+        return edit
+    left = _entries(edit.after, ours)
+    for former in _former(edit.path, edit.before, backups):
+        if _entries(former, ours) == left:
+            return replace(edit, after=former)
+    return edit
+
+
+def _former(path: Path, content: bytes, backups: Path) -> Iterator[bytes]:
+    """Yield what a content was made of, and what that was made of, as far as there are copies."""
+    seen: set[bytes] = set()
+    while content not in seen:
+        seen.add(content)
+        copies = sorted(backups.glob(f"*-*-{glob.escape(copy_name(path, content))}"))
+        former = read(copies[-1]) if copies else None
+        # Secrets may have been redacted in the copy, and must not be lost in the file.
+        if former is None or copies[-1].name.split("-")[1] != digest(former):
+            return
+        yield former
+        content = former
+
+
+def _entries(content: bytes | None, ours: Collection[bytes]) -> Counter[bytes]:
+    lines = ((line.strip(b" \t\r,")) for line in (content or b"").split(b"\n"))
+    return Counter(line for line in lines if any(one in line for one in ours))
+
+
+# --- folders that an installation made in somebody else's home, which a removal takes away -------
+#
+# A folder is known by its inode too: one of the same name that somebody made since is not ours.
+
+
+def missing_folders(edits: Iterable[FileEdit]) -> list[Path]:
+    """Return the folders that the edits will make, outermost first; nothing is touched."""
+    written = [edit.path.resolve() for edit in edits if edit.is_change and edit.after is not None]
+    around = {folder for path in written for folder in path.parents if not folder.exists()}
+    return sorted(around)
+
+
+def keep_made(home: Home, folders: Sequence[Path]) -> None:
+    """Record folders that were made; those of the home itself go with the home."""
+    made = {str(path): _identity(path) for path in folders if not path.is_relative_to(home.root)}
+    if made:
+        _keep(home, _made(home) | made)
+
+
+def remove_made(home: Home, edits: Iterable[FileEdit]) -> None:
+    """Remove the folders of deleted files that an installation made and that are empty."""
+    made = before = _made(home)
+    gone = {
+        folder for edit in edits if edit.after is None for folder in edit.path.resolve().parents
+    }
+    for folder in sorted(gone, reverse=True):
+        if str(folder) in made and _is_removed(folder, made[str(folder)]):
+            made = {path: known for path, known in made.items() if path != str(folder)}
+    if made != before:
+        _keep(home, made)
+
+
+def _is_removed(folder: Path, known: str) -> bool:
+    with contextlib.suppress(OSError):  # it is not empty, not ours to remove, or gone
+        if _identity(folder) == known:
+            folder.rmdir()
+            return True
+    return False
+
+
+def _identity(folder: Path) -> str:
+    status = folder.lstat()
+    return f"{status.st_dev}:{status.st_ino}"
+
+
+def _made(home: Home) -> dict[str, str]:
+    """Return the folders, each with what it is known by; none where the record is unreadable."""
+    with contextlib.suppress(OSError, msgspec.DecodeError):
+        return decode_json(read_plain(home.made_folders), dict[str, str])
+    return {}
+
+
+def _keep(home: Home, made: dict[str, str]) -> None:
+    replace_file(home.made_folders, msgspec.json.encode(made))

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from observer.git.ai_notes import ai_notes
 
+from observer.git.agent_marks import ai_notes
 from tests.cli.conftest import Fill, Run
 
 OLD = "first\n"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from observer.config_files.former_text import as_it_was
 
-from observer.config_files.file_edits import FileEdit, apply
+from observer.config_files.file_edits import FileEdit, apply, as_it_was
 
 OURS = (b"/observer",)
 MINE = b"/home/ana/observer/post\n"

@@ -12,9 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from observer.git.agent_marks import MOST_SESSIONS, AgentMark, agent_marks
 from observer.git.ai_notes import (
+
+from observer.git.agent_marks import (
+    MOST_SESSIONS,
+    AgentMark,
     AiLines,
     AiSession,
     Contribution,
+    Link,
+    agent_marks,
     format_note,
     parse_note,
     session_key,

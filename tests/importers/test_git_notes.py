@@ -9,12 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from observer.git.ai_notes import AiLines, ai_notes, parse_note
 
 from observer.core.config import Settings
 from observer.core.events import Custom, Event, FileWrite, Prompt
 from observer.core.routes import is_from_repository
 from observer.git import objects
+from observer.git.agent_marks import AiLines, ai_notes, parse_note
 from observer.importers.jsonl import Problems
 from observer.importers.registry import sources
 from observer.importers.shelf import checkpoints, git_ai

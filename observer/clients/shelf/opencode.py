@@ -1,4 +1,4 @@
-"""OpenCode and Kilo: calls of the plugin in `plugin.js`, by the name of the hook or bus event.
+"""OpenCode and Kilo: calls of the plugin in `opencode.js`, by the name of the hook or bus event.
 
 A hook is reported as `{input, output}`, an event of the bus as it came; the plugin adds the
 directory, the parent of a sub-agent's session, and what the agent said last. A sub-agent has a

@@ -1,4 +1,4 @@
-"""Pi: calls of the extension in `extension.js`, each `{event, cwd, sessionId}`.
+"""Pi: calls of the extension in `pi.js`, each `{event, cwd, sessionId}`.
 
 A command that fails is an error whose text ends with its exit code. Source: payloads of 0.74.2, and
 the types of its extensions.

@@ -12,7 +12,7 @@ from observer.core.errors import ObserverError
 from observer.core.events import Custom, Event, Prompt, Reply
 from observer.core.routes import repository_route
 from observer.core.text import counted, listed
-from observer.git.ai_notes import REF, AiNote, AiSession, ai_notes
+from observer.git.agent_marks import REF, AiNote, AiSession, ai_notes
 from observer.git.launch import GitTimeout
 from observer.git.objects import committed_ms, contents
 from observer.git.process import git_output
