@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from observer.git.agent_marks import MOST_SESSIONS, AgentMark, agent_marks
-from observer.git.ai_notes import (
 
 from observer.git.agent_marks import (
     MOST_SESSIONS,
@@ -25,8 +23,6 @@ from observer.git.agent_marks import (
     parse_note,
     session_key,
 )
-
-from observer.core.model import Link
 from observer.git.blame import blame_lines
 
 Git = Callable[..., str]
