@@ -23,8 +23,7 @@ from observer.core.errors import ObserverError
 from observer.core.paths import Home, make_private
 from observer.doctor.diagnosis import Diagnosis, well, wrong
 from observer.doctor.probe import Probe, send
-from observer.purge.shred import left
-from observer.purge.text_match import finder
+from observer.purge.shred import finder, left
 from observer.spool.pauses import EVERYWHERE
 from observer.spool.spool import Spool
 
