@@ -417,8 +417,9 @@ def wipe(store: OwnedStore) -> bool:
 
     With True nothing that expired is left in the database's files, and that is noted.
     """
-    with store.read() as reader:
-        is_wiped = bool(reader.meta(WIPED))
+    with store.write() as writer:
+        writer.drop_deleted_words()
+        is_wiped = bool(writer.meta(WIPED))
     if not is_wiped:
         # Once: free pages may hold what was deleted before pages were overwritten.
         store.compact()

@@ -27,7 +27,7 @@ from observer.purge.take_out import (
 from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
 from tests.ingest.test_rebuild import STEPS, everything
-from tests.purge.test_expire import NOW_MS, World
+from tests.purge.test_expire import NOW_MS, World, take_out
 
 BIRD = Remember(content="Ana keeps a zebrafink", scope="personal", owner="ana")
 
@@ -115,6 +115,17 @@ def test_what_was_recorded_in_a_session_is_not_apart(world: World) -> None:
     found = due(world)
     assert found
     assert not found.is_apart
+
+
+def test_no_byte_is_held_of_a_note_of_no_project_that_a_session_recorded(world: World) -> None:
+    world.tell(BIRD, Remember(content="another"), days=1, session="s1")
+    forget(world, item_id(1))
+    found = due(world)
+    assert found
+    take_out(world, sorted(found.seqs))
+    assert wipe(world.store)
+    assert not held(world)
+    assert "another" in [item.narrative for item in everything(world.store)[0]]
 
 
 def test_what_is_taken_out_does_not_come_back(world: World) -> None:
