@@ -282,7 +282,7 @@ def derive_projects(
 ) -> int:
     """Derive the items of some projects, which were cleared, from their events; as `rebuild`.
 
-    Nothing that happened in another project may bear on them: see `purge.reach`.
+    Nothing that happened in another project may bear on them: see `purge.choose`.
     """
     count = _derive_by_time(writer, None, projects, advance)
     put_triages(writer)
