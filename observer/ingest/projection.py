@@ -293,7 +293,7 @@ def put_triages(writer: Writer) -> None:
     """Put what the log says was decided on signals, which belongs to no project."""
     decided = [
         (body, one.event.at_ms)
-        for one in writer.log_of_kind("triage", after_seq=0, until_seq=writer.newest_seq())
+        for one in writer.log_of_kind("triage")
         if isinstance(body := one.event.body, Triage)
     ]
     for body, at_ms in decided:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
+from itertools import chain
 
 import msgspec
 
@@ -324,7 +325,8 @@ def _about(
         if one.kind in {"note", "inference"}:
             # Without its first event a note would come back as another one.
             seqs.update(recorded.seq for recorded in reader.history(one.id))
-    for recorded in _judging(reader):
+    judging = ("enriched", "triage", "revise", "approve", "forget", "undo")
+    for recorded in chain.from_iterable(map(reader.log_of_kind, judging)):
         body = recorded.event.body
         if _is_of(body, gone, rederived):
             seqs.add(recorded.seq)
@@ -342,15 +344,10 @@ def _is_of(body: AnyBody, gone: Collection[int], rederived: Collection[int]) -> 
     return isinstance(body, OnNote) and body.item in gone
 
 
-def _judging(reader: StoreReader) -> Iterator[Recorded]:
-    for kind in ("enriched", "triage", "revise", "approve", "forget", "undo"):
-        yield from reader.log_of_kind(kind, after_seq=0, until_seq=reader.newest_seq())
-
-
 def _undoing(reader: StoreReader, going: Collection[int]) -> set[int]:
     """Return what took back a change of a note that goes: it would take back another one."""
     seqs: set[int] = set()
-    revised = reader.log_of_kind("revise", after_seq=0, until_seq=reader.newest_seq())
+    revised = reader.log_of_kind("revise")
     notes = {one.event.body.item for one in revised if one.seq in going}  # type: ignore[union-attr]  # revisions
     for note in notes:
         history = reader.history(note)
@@ -374,7 +371,7 @@ def reached_projects(reader: StoreReader, going: Collection[int]) -> frozenset[i
     """
     homes: dict[int, int] = {}
     near: defaultdict[int, set[int]] = defaultdict(set)
-    for one in reader.aged_events(before_ms=ALL_MS):
+    for one in reader.aged_events():
         homes[one.seq] = one.project_id
         # A session has the number of its first event, which may be gone.
         session = one.seq if one.session_id is None else one.session_id
@@ -398,7 +395,7 @@ def _join(near: defaultdict[int, set[int]], one: int, other: int) -> None:
 def _joined(reader: StoreReader, homes: Mapping[int, int]) -> Iterator[tuple[int, int]]:
     """Yield the projects of events that are about an item, each with the project of that."""
     for kind in _ON_ITEMS:
-        for recorded in reader.log_of_kind(kind, after_seq=0, until_seq=reader.newest_seq()):
+        for recorded in reader.log_of_kind(kind):
             body = recorded.event.body
             if isinstance(body, Remember) and body.scope != "project":
                 yield recorded.project_id, _NOWHERE

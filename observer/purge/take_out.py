@@ -33,7 +33,7 @@ from observer.purge.shred import discard, holds, places, shred, supersede
 from observer.spool.files import is_unreadable
 from observer.store.connection import is_passing
 from observer.store.interface import OwnedStore
-from observer.store.purging import ALL_MS, AgedEvent
+from observer.store.purging import AgedEvent
 from observer.store.reader import StoreReader
 from observer.store.tombstones import Marked, Tombstones, places_of
 from observer.store.writer import Writer
@@ -138,6 +138,7 @@ def clean(
             derive_projects(writer, projects, advance=advance)
         if text:
             _rename(writer, text)
+        writer.drop_deleted_words()
         writer.put_meta(APPLIED, str(len(what.tombstones)))
     return Cleaned(len(seqs), redacted, len(notes))
 
@@ -302,7 +303,7 @@ def deletions(reader: StoreReader, home: Home, settings: Settings, *, now_ms: in
 
 def all_about(reader: StoreReader, going: Collection[int]) -> frozenset[int]:
     """Return events that go, and those that say nothing without them."""
-    sessions = {one.seq: one.session_id for one in reader.aged_events(before_ms=ALL_MS)}
+    sessions = {one.seq: one.session_id for one in reader.aged_events()}
     return with_dependents(reader, going, sessions)
 
 
@@ -465,7 +466,7 @@ class Going(NamedTuple):
 def deleted(reader: StoreReader) -> Iterator[Deleted]:
     """Yield the notes that were deleted for good and are still there, the first deletion first."""
     final: dict[int, int | None] = {}
-    for one in reader.log_of_kind("forget", after_seq=0, until_seq=reader.newest_seq()):
+    for one in reader.log_of_kind("forget"):
         if isinstance(body := one.event.body, Forget):
             final[body.item] = body.final_ms
     for number, final_ms in final.items():
@@ -480,7 +481,7 @@ def notes_due(reader: StoreReader, *, now_ms: int) -> Going | None:
     if not items:
         return None
     seqs = all_about(reader, origins(reader, items))
-    own = (one for one in reader.aged_events(before_ms=ALL_MS) if one.seq in seqs)
+    own = (one for one in reader.aged_events() if one.seq in seqs)
     is_apart = all(one.session_id is None for one in own)
     return Going(items, seqs, tuple(marks_of(reader, seqs)), is_apart)
 

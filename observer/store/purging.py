@@ -197,7 +197,7 @@ class PurgeReads(Reads):
         """Yield texts that were read from files of note folders, with the ids of their notes."""
         yield from self._connection.execute(_NOTED)
 
-    def aged_events(self, *, before_ms: int) -> Iterator[AgedEvent]:
+    def aged_events(self, *, before_ms: int = ALL_MS) -> Iterator[AgedEvent]:
         """Yield the rows of the log that happened before a time, by `seq`."""
         yield from map(AgedEvent._make, self._connection.execute(_AGED, (before_ms,)))
 
@@ -532,7 +532,6 @@ class AdoptWrites(RestoreWrites):
         for statement in _CLEAR:
             self._connection.execute(statement, chosen)
         self._connection.execute(f"DROP TABLE reached; DELETE FROM triage; {_NEW_EPOCH}")
-        self.drop_deleted_words()
 
     def drop_deleted_words(self) -> None:
         """Write the full-text index anew: until then it holds the words of what is gone."""
