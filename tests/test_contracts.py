@@ -12,17 +12,18 @@ from observer.core.text import word_set
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "observer"
 ROOMS = ("core", "redaction", "git", "code", "shell", "outcomes", "index", "embed", "search")
+STORE = ("interface", "reader", "items", "anchors", "log", "note_files", "purging", "writer")
 PUBLIC = [
     *(path for room in ROOMS for path in sorted((PACKAGE / room).rglob("*.py"))),
     *sorted((PACKAGE / "memory").rglob("*.py")),
-    PACKAGE / "store" / "interface.py",
+    *(PACKAGE / "store" / f"{name}.py" for name in STORE),
 ]
 VERBS = word_set(
     """
-    Add Answer Begin Build Buy Check Choose Close Compare Count Create Delete Download Drop End
-    Find Forget Give Have Index Insert Keep Leave Lend Load Make Map Name Note Open Parse Raise
-    Read Refuse Remember Replace Resolve Return Run See Send Set Start Take Turn Undo Wait Write
-    Yield
+    Add Answer Attach Begin Build Buy Check Choose Close Compare Copy Count Create Delete
+    Download Drop End Find Forget Give Have Index Insert Keep Leave Lend Load Make Map Move Name
+    Note Open Parse Raise Read Refuse Remember Replace Resolve Restore Return Run See Send Set
+    Start Take Turn Undo Wait Write Yield
     """
 )
 """What a function does, in the first word of its docstring; a property is named for what it is."""

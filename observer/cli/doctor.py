@@ -10,7 +10,7 @@ import click
 from observer.cli.commands import Group
 from observer.cli.exclusive import alone, open_here, repair_first
 from observer.cli.output import emit, json_option, progress, say, table
-from observer.cli.redact import has_secrets, redacted
+from observer.cli.purge import has_secrets, redacted
 from observer.cli.session import mention_damaged
 from observer.config_files.context import current_context
 from observer.core import config

@@ -20,9 +20,8 @@ from observer.daemon.home_guard import hold
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.purge.carry_out import complete
-from observer.repair.remake import open_owned
-from observer.repair.request import request_repair
-from observer.repair.restore import has_damage, repair_if_damaged
+from observer.repair.losses import request_repair
+from observer.repair.restore import has_damage, open_owned, repair_if_damaged
 from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones

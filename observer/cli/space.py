@@ -17,8 +17,8 @@ from observer.core.paths import Home
 from observer.core.text import counted, size_text
 from observer.core.value import Value
 from observer.purge import size_cap
-from observer.purge.expire import going
 from observer.purge.size_cap import NOTHING, EventVolume, amounts, plus
+from observer.purge.take_out import deletions
 from observer.store.database import SqliteStore
 from observer.views.moment import minute
 
@@ -82,7 +82,7 @@ def show_going(here: Home, settings: Settings) -> bool:
     if not here.database.exists():
         return False
     with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
-        seqs, files = going(reader, here, settings, now_ms=now_ms())
+        seqs, files = deletions(reader, here, settings, now_ms=now_ms())
         parts = _by(amounts(reader, seqs), lambda _, kind: kind) if seqs else {}
     if parts:
         say(f"{counted(len(seqs), 'event')} would go for good:")
@@ -102,7 +102,7 @@ def _measured(here: Home) -> Space:
     with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
         found = amounts(reader)
         names = {project.id: project.name for project in reader.projects()}
-        gone = amounts(reader, going(reader, here, settings, now_ms=now_ms()).seqs)
+        gone = amounts(reader, deletions(reader, here, settings, now_ms=now_ms()).seqs)
         space = dict(reader.space())
     files = size_cap.files(here)
     return Space(

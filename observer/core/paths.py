@@ -96,7 +96,7 @@ class Home:
 
     @property
     def expiring(self) -> Path:
-        """Where what stays is derived anew while something goes by age; see `purge.expire`."""
+        """Where what stays is derived anew while something goes by age; see `purge.take_out`."""
         return self.root / "expiring"
 
     @property

@@ -18,8 +18,7 @@ from observer.core.errors import StoreDamaged, StoreUnavailable
 from observer.core.paths import Home
 from observer.daemon.home_guard import HomeGuard
 from observer.purge.carry_out import complete
-from observer.repair.remake import Progress, open_owned, unshown
-from observer.repair.restore import repair_if_damaged
+from observer.repair.restore import Progress, open_owned, repair_if_damaged, unshown
 from observer.store.database import SqliteStore
 from observer.store.interface import OwnedStore
 from observer.store.reader import StoreReader

@@ -19,14 +19,13 @@ from observer.daemon.lazy_store import LazyStore
 from observer.daemon.worker import Health, OnChange, Worker, WriterThread, heard
 from observer.ingest.projection import out_of_order
 from observer.policy.policies import Retention
-from observer.purge import deleted, expire, recognised, size_cap
-from observer.purge.databases import APPLIED
-from observer.purge.expire import Rederivation
+from observer.purge import recognised, size_cap, take_out
 from observer.purge.redact import redact_files
 from observer.purge.shred import discard
 from observer.purge.size_cap import Cap
+from observer.purge.take_out import APPLIED, Rederivation
 from observer.redaction.seen import SEEN
-from observer.repair.remake import open_owned
+from observer.repair.restore import open_owned
 from observer.spool.spool import Spool
 from observer.store.tombstones import Tombstones
 
@@ -142,12 +141,12 @@ class RetentionWorker(Worker):
             return 0
         if gone.is_apart:
             parts = (self._store, gone, self._tombstones)
-            removed = await self._writer.run(deleted.take_out, *parts, now_ms=at_ms)
+            removed = await self._writer.run(take_out.take_out_notes, *parts, now_ms=at_ms)
         else:
             await asyncio.to_thread(self._tombstones.add, gone.marks)
             removed = await self._derive_without(gone.seqs)
             clean = str(len(self._tombstones))
-            await self._writer.run(expire.put_fact, self._store, APPLIED, clean)
+            await self._writer.run(take_out.put_fact, self._store, APPLIED, clean)
         log.info("%d events of deleted notes were taken out", removed)
         return removed
 
@@ -165,14 +164,16 @@ class RetentionWorker(Worker):
             projects = recognised.underived(reader)
         if projects:
             await self._derive_without(frozenset(), projects)
-            await self._writer.run(expire.put_fact, self._store, expire.UNFINISHED, "1")
-            await self._writer.run(expire.put_fact, self._store, recognised.UNDERIVED_PROJECTS, "")
+            await self._writer.run(take_out.put_fact, self._store, take_out.UNFINISHED, "1")
+            await self._writer.run(
+                take_out.put_fact, self._store, recognised.UNDERIVED_PROJECTS, ""
+            )
             await asyncio.to_thread(redact_files, self._home)
             self._on_change(projects)
             log.info("%d events held values that were recognised after them", self.redacting)
         self.redacting = 0
         if seqs is not None:
-            await self._writer.run(expire.put_fact, self._store, recognised.SEARCHED, known)
+            await self._writer.run(take_out.put_fact, self._store, recognised.SEARCHED, known)
 
     def _found(self) -> list[int] | None:
         """Return the events that hold known values, None if nothing is known since the last."""
@@ -186,7 +187,7 @@ class RetentionWorker(Worker):
         removed = await self._take_out(gone) if gone else 0
         if await asyncio.to_thread(self._is_unfinished):
             await self._finish(retention, at_ms)
-        await asyncio.to_thread(expire.expire_bad, self._home, retention, now_ms=at_ms)
+        await asyncio.to_thread(take_out.expire_bad, self._home, retention, now_ms=at_ms)
         return removed
 
     async def _keep_within_size(self, at_ms: int) -> int:
@@ -210,7 +211,7 @@ class RetentionWorker(Worker):
         with self._store.read() as reader:
             found = size_cap.chosen(reader, self._home, found)
         # else the file does not shrink
-        await self._writer.run(expire.put_fact, self._store, expire.WIPED, "")
+        await self._writer.run(take_out.put_fact, self._store, take_out.WIPED, "")
         await asyncio.to_thread(size_cap.note, self._home, found)
         removed = await self._keep_within_age(at_ms)
         return removed, await asyncio.to_thread(size_cap.counted_out, self._home, found, removed)
@@ -222,11 +223,11 @@ class RetentionWorker(Worker):
 
     def _expired(self, retention: Retention, at_ms: int) -> frozenset[int]:
         with self._store.read() as reader:
-            return expire.expired(reader, retention, now_ms=at_ms)
+            return take_out.expired(reader, retention, now_ms=at_ms)
 
-    def _deleted(self, at_ms: int) -> deleted.Going | None:
+    def _deleted(self, at_ms: int) -> take_out.Going | None:
         with self._store.read() as reader:
-            return deleted.going(reader, now_ms=at_ms)
+            return take_out.notes_due(reader, now_ms=at_ms)
 
     def _out_of_order(self) -> list[int]:
         """Return the projects to put in order; their states are read only after new events."""
@@ -249,19 +250,19 @@ class RetentionWorker(Worker):
 
     async def _finish(self, retention: Retention, at_ms: int) -> None:
         """Remove the deleted events from copies, files and the write-ahead log too."""
-        parts = (self._home, open_owned, retention, self._tombstones)
-        became = await asyncio.to_thread(expire.finish_backups, *parts, now_ms=at_ms)
-        for name, what in became.items():
-            log.info("backups/%s: %s", name, what)
-        await asyncio.to_thread(expire.finish_files, self._home)
+        what = take_out.Removal(self._tombstones, retention=retention, now_ms=at_ms)
+        became = await asyncio.to_thread(take_out.clean_copies, self._home, open_owned, what)
+        for outcome in became.items():
+            log.info("backups/%s: %s", *outcome)
+        await asyncio.to_thread(take_out.finish_files, self._home)
         self._touch_all()
-        self._is_wiped = await self._writer.run(expire.wipe, self._store)
+        self._is_wiped = await self._writer.run(take_out.wipe, self._store)
         if self._is_wiped:
             log.info("nothing of what was taken out is left in the home")
 
     def _is_unfinished(self) -> bool:
         with self._store.read() as reader:
-            return expire.is_unfinished(reader)
+            return take_out.is_unfinished(reader)
 
     def _pace(self, count: int) -> None:
         if self._is_over:

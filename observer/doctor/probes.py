@@ -34,10 +34,10 @@ from observer.core.clock import now_ms
 from observer.core.errors import ObserverError
 from observer.core.paths import Home, make_private
 from observer.doctor.diagnosis import Diagnosis, well, wrong
+from observer.doctor.probes import Probe, send
 from observer.git.launch import launch
 from observer.ingest.pipeline import ANSWER
-from observer.purge.shred import left
-from observer.purge.text_match import finder
+from observer.purge.shred import finder, left
 from observer.spool.pauses import EVERYWHERE
 from observer.spool.spool import Spool
 from observer.store.database import SqliteStore

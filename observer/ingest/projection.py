@@ -318,7 +318,7 @@ def derive_projects(
 ) -> int:
     """Derive the items of some projects, which were cleared, from their events; as `rebuild`.
 
-    Nothing that happened in another project may bear on them: see `purge.reach`.
+    Nothing that happened in another project may bear on them: see `purge.choose`.
     """
     count = _derive(writer, writer.by_time(projects), None, advance)
     put_triages(writer)
@@ -329,7 +329,7 @@ def put_triages(writer: Writer) -> None:
     """Put what the log says was decided on signals, which belongs to no project."""
     decided = [
         (body, one.event.at_ms)
-        for one in writer.log_of_kind("triage", after_seq=0, until_seq=writer.newest_seq())
+        for one in writer.log_of_kind("triage")
         if isinstance(body := one.event.body, Triage)
     ]
     for body, at_ms in decided:

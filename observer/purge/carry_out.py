@@ -13,12 +13,18 @@ import msgspec
 from observer.core.errors import StoreUnavailable
 from observer.core.paths import Home, read_plain
 from observer.core.value import Value, decode_json
-from observer.purge import databases
-from observer.purge.databases import Advance, Open
-from observer.purge.expire import derive_if_needed
 from observer.purge.redact import redact_files, with_secrets
-from observer.purge.shred import clear_derived, clear_text, left, shred
-from observer.purge.text_match import finder
+from observer.purge.shred import clear_derived, clear_text, finder, left, shred
+from observer.purge.take_out import (
+    Advance,
+    Open,
+    Removal,
+    clean,
+    clean_copies,
+    derive_if_needed,
+    is_clean,
+    marks_of,
+)
 from observer.redaction.seen import SEEN
 from observer.spool.files import create, settle
 from observer.store.tombstones import Tombstones
@@ -104,9 +110,11 @@ def carry_out(
     tombstones = Tombstones(home.tombstones)
     with closing(open_store(home.database, home.backups)) as store:
         with store.read() as reader:
-            databases.record_tombstones(reader, asked.seqs, tombstones)
-        cleaned = databases.clean(store, tombstones, text, redacts=asked.redacts, advance=advance)
-    backups = databases.clean_backups(home, open_store, tombstones, text, redacts=asked.redacts)
+            tombstones.add(marks_of(reader, asked.seqs))  # those that are gone have theirs
+        what = Removal(tombstones, text, asked.redacts)
+        cleaned = clean(store, what, advance=advance)
+        store.compact()
+    backups = clean_copies(home, open_store, what)
     clear_derived(home)
     files = clear_text(home, text) if text else {}
     if asked.redacts:
@@ -138,7 +146,7 @@ def complete(home: Home, open_store: Open) -> PurgeReceipt | None:
         if not tombstones:
             return None
         with store.read() as reader:
-            if databases.is_clean(reader, tombstones):
+            if is_clean(reader, tombstones):
                 return None
     begin(home, nothing := PurgeOrder(seqs=()))
     return carry_out(home, nothing, open_store)

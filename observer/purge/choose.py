@@ -1,13 +1,16 @@
-"""Chooses the events that a purge takes: those asked for, and those that depend on them.
+"""Chooses the events that a purge takes: those asked for, what depends on them, how far they reach.
 
 An item knows the first event that it was made of. The others are found as the item was: by folding
-the events of its session once more.
+the events of its session once more. Summaries follow from the events of a session, fixes from all
+sessions of a project, and a note from whatever was done to it; projects that have no note in common
+know nothing of each other.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
+from itertools import chain
 
 import msgspec
 
@@ -24,6 +27,7 @@ from observer.core.events import (
     Forget,
     Intent,
     Prompt,
+    Remember,
     Reply,
     Search,
     Triage,
@@ -36,7 +40,7 @@ from observer.core.value import Value
 from observer.observations.note_reducer import OnNote, versions_of
 from observer.observations.session_lifecycle import begin
 from observer.observations.session_reducer import SessionReducer
-from observer.purge.text_match import finder, places
+from observer.purge.shred import finder, places
 from observer.search.query import plan
 from observer.store.purging import ALL_MS, StoredEvent
 from observer.store.reader import StoreReader
@@ -321,7 +325,8 @@ def _about(
         if one.kind in {"note", "inference"}:
             # Without its first event a note would come back as another one.
             seqs.update(recorded.seq for recorded in reader.history(one.id))
-    for recorded in _judging(reader):
+    judging = ("enriched", "triage", "revise", "approve", "forget", "undo")
+    for recorded in chain.from_iterable(map(reader.log_of_kind, judging)):
         body = recorded.event.body
         if _is_of(body, gone, rederived):
             seqs.add(recorded.seq)
@@ -339,15 +344,10 @@ def _is_of(body: AnyBody, gone: Collection[int], rederived: Collection[int]) -> 
     return isinstance(body, OnNote) and body.item in gone
 
 
-def _judging(reader: StoreReader) -> Iterator[Recorded]:
-    for kind in ("enriched", "triage", "revise", "approve", "forget", "undo"):
-        yield from reader.log_of_kind(kind, after_seq=0, until_seq=reader.newest_seq())
-
-
 def _undoing(reader: StoreReader, going: Collection[int]) -> set[int]:
     """Return what took back a change of a note that goes: it would take back another one."""
     seqs: set[int] = set()
-    revised = reader.log_of_kind("revise", after_seq=0, until_seq=reader.newest_seq())
+    revised = reader.log_of_kind("revise")
     notes = {one.event.body.item for one in revised if one.seq in going}  # type: ignore[union-attr]  # revisions
     for note in notes:
         history = reader.history(note)
@@ -357,3 +357,47 @@ def _undoing(reader: StoreReader, going: Collection[int]) -> set[int]:
                 if len(standing) > 1 and standing[-1].seq in going:
                     seqs.add(recorded.seq)
     return seqs
+
+
+_ON_ITEMS = ("remember", "enriched", "revise", "approve", "forget", "undo")
+_NOWHERE = -1
+"""Stands for the notes that belong to no project."""
+
+
+def reached_projects(reader: StoreReader, going: Collection[int]) -> frozenset[int]:
+    """Return the projects in which anything may be derived otherwise without some events.
+
+    Together they have all events of their sessions.
+    """
+    homes: dict[int, int] = {}
+    near: defaultdict[int, set[int]] = defaultdict(set)
+    for one in reader.aged_events():
+        homes[one.seq] = one.project_id
+        # A session has the number of its first event, which may be gone.
+        session = one.seq if one.session_id is None else one.session_id
+        _join(near, one.project_id, homes.setdefault(session, one.project_id))
+    for pair in _joined(reader, homes):
+        _join(near, *pair)
+    waiting = [homes[seq] for seq in going]
+    reached = set(waiting)
+    while waiting:
+        further = near[waiting.pop()] - reached
+        reached |= further
+        waiting += further
+    return frozenset(reached - {_NOWHERE})
+
+
+def _join(near: defaultdict[int, set[int]], one: int, other: int) -> None:
+    near[one].add(other)
+    near[other].add(one)
+
+
+def _joined(reader: StoreReader, homes: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    """Yield the projects of events that are about an item, each with the project of that."""
+    for kind in _ON_ITEMS:
+        for recorded in reader.log_of_kind(kind):
+            body = recorded.event.body
+            if isinstance(body, Remember) and body.scope != "project":
+                yield recorded.project_id, _NOWHERE
+            elif isinstance(body, Enriched | OnNote) and seq_of(body.item) in homes:
+                yield recorded.project_id, homes[seq_of(body.item)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator
 
-from observer.purge.reach import reached_projects
+from observer.purge.choose import reached_projects
 from observer.purge.redact import BATCH, redacted_text, renamed
 from observer.redaction.seen import SEEN
 from observer.store.interface import OwnedStore

@@ -18,7 +18,6 @@ from observer.core.text import counted
 from observer.core.value import Value, decode_json
 from observer.purge.shred import shred
 from observer.spool.files import replace
-from observer.store.purging import ALL_MS
 from observer.store.reader import StoreReader
 
 LEAST_WORTH = (
@@ -110,7 +109,7 @@ def drop_copies(home: Home, cap: Cap) -> Cap:
 
 def chosen(reader: StoreReader, home: Home, cap: Cap) -> Cap:
     """Return it with the times before which events of each type go, so that there is room."""
-    rows = list(reader.aged_events(before_ms=ALL_MS))
+    rows = list(reader.aged_events())
     stored = sum(one.bytes for one in rows) or 1
     # An event costs as much again in items, words and vectors.
     each = files(home)["database"] / stored
@@ -196,7 +195,7 @@ def amounts(
 ) -> dict[tuple[int, str], EventVolume]:
     """Return how much of the log is of each project and type; of some events, where named."""
     found: dict[tuple[int, str], EventVolume] = {}
-    for one in reader.aged_events(before_ms=ALL_MS):
+    for one in reader.aged_events():
         if among is None or one.seq in among:
             place = one.project_id, one.of or one.kind
             alone = EventVolume(events=1, bytes=one.bytes, oldest_ms=one.at_ms, newest_ms=one.at_ms)

@@ -25,7 +25,7 @@ from observer.core.model import Project, Recorded
 from observer.core.paths import Home, make_private
 from observer.core.value import Value, decode_json
 from observer.ingest.projection import rebuild
-from observer.repair.remake import open_owned
+from observer.repair.restore import open_owned
 from observer.spool.files import settle
 from observer.store.connection import check_copy
 from observer.store.database import SqliteStore

@@ -1,13 +1,29 @@
-"""What was repaired in a home, and what was lost; kept for `status`, `doctor` and agents."""
+"""What was damaged and is to be repaired, what was repaired and lost: for `status` and `doctor`.
+
+Whoever meets damage has it repaired: by a file that the daemon, or the next one, sees.
+"""
 
 from __future__ import annotations
+
+import os
 
 import msgspec
 
 from observer.core.model import iso
-from observer.core.paths import Home, read_plain
+from observer.core.paths import Home, open_plain, read_plain
 from observer.core.value import Value, decode_json
 from observer.spool.files import replace
+
+
+def request_repair(home: Home, reason: str) -> None:
+    """Have the database repaired, which may look whole when it is opened.
+
+    Raises:
+        OSError: that cannot be written down.
+    """
+    with os.fdopen(open_plain(home.damage, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
+        file.write(reason.encode(errors="replace"))
+
 
 REPORTED_MS = 7 * 86_400_000
 """How long a loss is spoken of."""

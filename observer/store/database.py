@@ -182,7 +182,7 @@ class SqliteStore:
 
     Raises:
         StoreUnavailable: no such database, not a database, newer than this observer, unwritable.
-        SchemaDiffers: its log has to be stored anew first; see `observer.repair.remake`.
+        SchemaDiffers: its log has to be stored anew first; see `observer.repair.restore`.
     """
 
     def __init__(

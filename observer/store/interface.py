@@ -57,8 +57,8 @@ class OwnedStore(Store, Protocol):
     def adopt(self, anew: Path, projects: Collection[int], *, gone: Collection[int]) -> int:
         """Take events out, and what another database derived of projects in; return how many.
 
-        What is equal stays as it is, with its vectors. No byte of the file holds what went; its
-        write-ahead log does until `empty_log`.
+        What is equal stays as it is, with its vectors. No row holds what went; bytes of it are
+        left until `Writer.drop_deleted_words` and `empty_log`.
         """
 
     def backup(self, copy: Path) -> None:

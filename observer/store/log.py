@@ -28,7 +28,6 @@ NEWEST = 3_000
 """Events among which those of a time are looked for: no index leads from a time to them."""
 
 _BATCH = 1000
-_BETWEEN = f"SELECT {RECORDED_COLUMNS} FROM event WHERE seq > ? AND seq <= ?"
 # What was imported has an id of the import's making.
 _TIMES = """
 SELECT seq, project_id, at_ms, kind, client, session_id IS NOT NULL,
@@ -157,10 +156,10 @@ class LogReads(Reads):
         chosen = f"SELECT {RECORDED_COLUMNS} FROM event WHERE seq {AMONG} ORDER BY seq"
         return readable(self._rows(chosen, (among(seqs),)))
 
-    def log_of_kind(self, kind: str, *, after_seq: int, until_seq: int) -> list[Recorded]:
-        """Return the events of a kind with `after_seq < seq <= until_seq`, in log order."""
-        rows = self._rows(f"{_BETWEEN} AND kind = ? ORDER BY seq", (after_seq, until_seq, kind))
-        return readable(rows)
+    def log_of_kind(self, kind: str) -> list[Recorded]:
+        """Return the events of a kind, in log order."""
+        chosen = f"SELECT {RECORDED_COLUMNS} FROM event WHERE kind = ? ORDER BY seq"
+        return readable(self._rows(chosen, (kind,)))
 
     def log_naming(self, kind: str, words: Sequence[str], *, newest: int) -> list[Recorded]:
         """Return events of a kind whose text has one of some lower-case words, newest first.

@@ -197,7 +197,7 @@ class PurgeReads(Reads):
         """Yield texts that were read from files of note folders, with the ids of their notes."""
         yield from self._connection.execute(_NOTED)
 
-    def aged_events(self, *, before_ms: int) -> Iterator[AgedEvent]:
+    def aged_events(self, *, before_ms: int = ALL_MS) -> Iterator[AgedEvent]:
         """Yield the rows of the log that happened before a time, by `seq`."""
         yield from map(AgedEvent._make, self._connection.execute(_AGED, (before_ms,)))
 
@@ -437,6 +437,11 @@ _GONE = (
     f"FROM item WHERE project_id {AMONG} AND id NOT IN (SELECT id FROM anew.item)"
     " AND id NOT IN (SELECT item FROM note_file)"
 )
+_GONE_FROM_NOWHERE = (
+    f"SELECT id FROM item WHERE project_id IS NULL AND id / 4 {AMONG}"
+    " AND id NOT IN (SELECT id FROM anew.item)"
+)
+"""Notes that belong to no project, though an event of one made them."""
 _CHANGED = (
     f"SELECT {ITEM_COLUMNS} FROM anew.item WHERE id IN (SELECT id FROM (SELECT {ITEM_COLUMNS}"
     f" FROM anew.item WHERE project_id {AMONG} EXCEPT SELECT {ITEM_COLUMNS} FROM main.item))"
@@ -479,8 +484,6 @@ _CLEAR = (
 )
 _NEW_EPOCH = "UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'epoch'"
 """The index has the words in files of its own, and makes these anew."""
-_WITHOUT_DELETED_WORDS = "INSERT INTO item_words (item_words) VALUES ('optimize')"
-"""Until then the words of what went stand in the segments of the full-text index."""
 _FOLDED = (("session", _SESSIONS), ("project_state", "project_id, state"))
 _OF_NOTES = ("forgotten", "note_event", "triage")
 """What is done to notes and items is in `anew` of all projects."""
@@ -490,13 +493,12 @@ class AdoptWrites(RestoreWrites):
     """What `SqliteStore.adopt` does inside its transaction; the other database is `anew`."""
 
     def take_out(self, seqs: Collection[int], projects: Collection[int]) -> int:
-        """Take events out of the log, and items that `anew` has not; return how many events.
-
-        No byte of these is left.
-        """
+        """Take events out of the log, and items that `anew` has not; return how many events."""
         removed = self.delete_events(seqs)
-        self._delete_rows([row[0] for row in self._rows(f"SELECT id {_GONE}", (among(projects),))])
-        self._connection.execute(f"{_NEW_EPOCH}; {_WITHOUT_DELETED_WORDS}")
+        gone = self._rows(f"SELECT id {_GONE}", (among(projects),))
+        gone += self._rows(_GONE_FROM_NOWHERE, (among(seqs),))
+        self._delete_rows([row[0] for row in gone])
+        self._connection.execute(_NEW_EPOCH)
         return removed
 
     def delete_items(self, items: Collection[int]) -> None:
@@ -506,7 +508,7 @@ class AdoptWrites(RestoreWrites):
         """
         self._delete_rows(items)
         self._connection.execute(f"DELETE FROM note_event WHERE item_id {AMONG}", (among(items),))
-        self._connection.execute(f"DELETE FROM triage; {_NEW_EPOCH}; {_WITHOUT_DELETED_WORDS}")
+        self._connection.execute(f"DELETE FROM triage; {_NEW_EPOCH}")
 
     def _delete_rows(self, items: Collection[int]) -> None:
         for table, column in _OF_ITEMS:
@@ -529,9 +531,11 @@ class AdoptWrites(RestoreWrites):
             self._connection.execute(f"DELETE FROM {table} WHERE item NOT IN {_IN_FILES}")
         for statement in _CLEAR:
             self._connection.execute(statement, chosen)
-        self._connection.execute(
-            f"DROP TABLE reached; DELETE FROM triage; {_NEW_EPOCH}; {_WITHOUT_DELETED_WORDS}"
-        )
+        self._connection.execute(f"DROP TABLE reached; DELETE FROM triage; {_NEW_EPOCH}")
+
+    def drop_deleted_words(self) -> None:
+        """Write the full-text index anew: until then it holds the words of what is gone."""
+        self._connection.execute("INSERT INTO item_words (item_words) VALUES ('optimize')")
 
     def derived_anew(self, projects: Collection[int]) -> list[Item]:
         """Return the items of projects that `anew` has otherwise; those it has not as deleted."""

@@ -22,7 +22,7 @@ from observer.memory.opening import index_for
 from observer.policy.policies import DAY_MS, Retention
 from observer.projects import PlaceCache
 from observer.purge import carry_out as order
-from observer.purge import expire, size_cap
+from observer.purge import size_cap, take_out
 from observer.purge.carry_out import PurgeOrder, carry_out, complete
 from observer.purge.shred import discard
 from observer.spool.spool import Spool
@@ -210,16 +210,17 @@ def _take_out(home: Home, retention: Retention) -> None:
     discard(home.expiring)
     with _store(home) as store:
         with store.read() as reader:
-            gone = expire.expired(reader, retention, now_ms=NOW_MS)
+            gone = take_out.expired(reader, retention, now_ms=NOW_MS)
         if gone:
             _derive_anew(home, store, gone)
         with store.read() as reader:
-            is_unfinished = expire.is_unfinished(reader)
+            is_unfinished = take_out.is_unfinished(reader)
         if is_unfinished:
             marks = Tombstones(home.tombstones)
-            expire.finish_backups(home, SqliteStore.owned, retention, marks, now_ms=NOW_MS)
-            expire.finish_files(home)
-            expire.wipe(store)
+            what = take_out.Removal(marks, retention=retention, now_ms=NOW_MS)
+            take_out.clean_copies(home, SqliteStore.owned, what)
+            take_out.finish_files(home)
+            take_out.wipe(store)
 
 
 def _contexts(home: Home) -> None:
@@ -269,7 +270,7 @@ def _drain(home: Home, store: SqliteStore) -> None:
 def _derive_anew(
     home: Home, store: SqliteStore, gone: frozenset[int], projects: Sequence[int] = ()
 ) -> None:
-    anew = expire.Rederivation(home, SqliteStore.owned, store, gone, projects)
+    anew = take_out.Rederivation(home, SqliteStore.owned, store, gone, projects)
     anew.derive()
     anew.adopt()
 

@@ -11,8 +11,8 @@ import pytest
 from observer.core.events import Command, Event
 from observer.core.model import UNASSIGNED, Recorded
 from observer.core.paths import Home
-from observer.daemon import backup as module
-from observer.daemon.backup import BackupWorker, copies, kept, made_ms
+from observer.daemon import maintenance as module
+from observer.daemon.maintenance import BackupWorker, copies, kept, made_ms
 from observer.daemon.worker import Health
 from observer.store.database import SqliteStore
 

@@ -16,16 +16,15 @@ from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.errors import StoreDamaged
 from observer.core.paths import Home
-from observer.daemon import integrity
+from observer.daemon import maintenance
 from observer.daemon.home_guard import HomeGuard
-from observer.daemon.integrity import IntegrityWorker
 from observer.daemon.lazy_store import LazyStore
+from observer.daemon.maintenance import IntegrityWorker
 from observer.daemon.status import current
 from observer.daemon.worker import Health, WriterThread
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
-from observer.repair.losses import Loss, losses, note
-from observer.repair.request import request_repair
+from observer.repair.losses import Loss, losses, note, request_repair
 from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 
@@ -65,7 +64,7 @@ async def until(sound: IntegrityWorker, condition: Callable[[], object]) -> None
 
 @pytest.fixture(autouse=True)
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(integrity, "LOOK_EVERY_S", 0.01)
+    monkeypatch.setattr(maintenance, "LOOK_EVERY_S", 0.01)
 
 
 def test_a_damaged_page_is_found_in_quiet_and_written_down(home: Home) -> None:
@@ -79,7 +78,7 @@ def test_a_database_is_gone_through_slice_by_slice(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: list[int] = []
-    monkeypatch.setattr(integrity, "SLICE_PAGES", 10)
+    monkeypatch.setattr(maintenance, "SLICE_PAGES", 10)
 
     with watched(home, looked) as (sound, store, _):
         asyncio.run(asyncio.wait_for(until(sound, lambda: looked), 20))

@@ -29,8 +29,7 @@ from observer.index import Index
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.projects import PlaceCache
-from observer.repair.losses import losses
-from observer.repair.request import request_repair
+from observer.repair.losses import losses, request_repair
 from observer.repair.restore import has_damage, repair_if_damaged
 from observer.spool.spool import Spool
 from observer.store.database import SqliteStore

@@ -19,7 +19,7 @@ from observer.importers.source import SessionSource, events_of, groups
 from observer.ingest.pipeline import Pipeline
 from observer.ingest.projection import out_of_order
 from observer.projects import PlaceCache
-from observer.purge.expire import Rederivation
+from observer.purge.take_out import Rederivation
 from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 

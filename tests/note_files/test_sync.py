@@ -16,8 +16,8 @@ from observer.core.filters import Filters
 from observer.core.paths import Home
 from observer.note_files.sync import FolderSync
 from observer.notes.values import check_kept_here
-from observer.purge.databases import clean
 from observer.purge.redact import secrets_in
+from observer.purge.take_out import Removal, clean
 from observer.store.tombstones import Tombstones
 from tests.note_files.conftest import Vault
 
@@ -165,12 +165,12 @@ def test_what_older_rules_let_through_is_read_again_after_a_redaction(
         assert found.kinds == {"github-token": 2}  # of the claim and of the whole text
         assert found.events == 0
     tombstones = Tombstones(vault.home.tombstones)
-    assert clean(vault.store, tombstones, None, redacts=True).redacted.kinds == found.kinds
+    assert clean(vault.store, Removal(tombstones, redacts=True)).redacted.kinds == found.kinds
     assert token.encode() not in vault.store._path.read_bytes()
     vault.scan()
     assert "[redacted:github-token]" in vault.item("Keys.md").narrative
     assert vault.item("Other.md").id == other
-    assert not clean(vault.store, tombstones, None, redacts=True).redacted
+    assert not clean(vault.store, Removal(tombstones, redacts=True)).redacted
 
 
 def test_a_repository_can_keep_files_out(

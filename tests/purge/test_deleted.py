@@ -15,12 +15,19 @@ from observer.core.events import AnyBody, Forget, Reference, Remember, Revise, T
 from observer.core.model import item_id
 from observer.core.paths import Home
 from observer.purge.carry_out import complete
-from observer.purge.deleted import Going, deleted, going, take_out
-from observer.purge.expire import finish_backups, wipe
+from observer.purge.take_out import (
+    Going,
+    Removal,
+    clean_copies,
+    deleted,
+    notes_due,
+    take_out_notes,
+    wipe,
+)
 from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
 from tests.ingest.test_rebuild import STEPS, everything
-from tests.purge.test_expire import NOW_MS, World, retention
+from tests.purge.test_expire import NOW_MS, World, take_out
 
 BIRD = Remember(content="Ana keeps a zebrafink", scope="personal", owner="ana")
 
@@ -38,13 +45,13 @@ def forget(world: World, item: int, final_ms: int | None = NOW_MS) -> None:
 
 def due(world: World) -> Going | None:
     with world.store.read() as reader:
-        return going(reader, now_ms=NOW_MS)
+        return notes_due(reader, now_ms=NOW_MS)
 
 
 def taken_out(world: World) -> int:
     gone = due(world)
     assert gone is not None
-    return take_out(world.store, gone, Tombstones(world.home.tombstones), now_ms=NOW_MS)
+    return take_out_notes(world.store, gone, Tombstones(world.home.tombstones), now_ms=NOW_MS)
 
 
 def held(world: World) -> bool:
@@ -73,7 +80,7 @@ def test_what_was_brought_back_stays(world: World) -> None:
     assert gone
     world.tell(Undo(item=item_id(1)), days=0, session="")
     tombstones = Tombstones(world.home.tombstones)
-    assert take_out(world.store, gone, tombstones, now_ms=NOW_MS) == len(tombstones) == 0
+    assert take_out_notes(world.store, gone, tombstones, now_ms=NOW_MS) == len(tombstones) == 0
     assert [item.narrative for item in everything(world.store)[0]] == [BIRD.content]
 
 
@@ -110,6 +117,17 @@ def test_what_was_recorded_in_a_session_is_not_apart(world: World) -> None:
     assert not found.is_apart
 
 
+def test_no_byte_is_held_of_a_note_of_no_project_that_a_session_recorded(world: World) -> None:
+    world.tell(BIRD, Remember(content="another"), days=1, session="s1")
+    forget(world, item_id(1))
+    found = due(world)
+    assert found
+    take_out(world, sorted(found.seqs))
+    assert wipe(world.store)
+    assert not held(world)
+    assert "another" in [item.narrative for item in everything(world.store)[0]]
+
+
 def test_what_is_taken_out_does_not_come_back(world: World) -> None:
     world.tell(BIRD, days=1, session="")
     forget(world, item_id(1))
@@ -125,10 +143,11 @@ def test_copies_lose_it_too(world: World) -> None:
     world.store.backup(copy)
     forget(world, item_id(1))
     taken_out(world)
-    parts = (world.home, SqliteStore.owned, retention(), Tombstones(world.home.tombstones))
-    assert finish_backups(*parts, now_ms=NOW_MS) == {copy.name: "rewritten, 1 events fewer"}
+    what = Removal(Tombstones(world.home.tombstones))
+    parts = (world.home, SqliteStore.owned, what)
+    assert clean_copies(*parts) == {copy.name: "rewritten, 1 events fewer"}
     assert b"zebrafink" not in copy.read_bytes()
-    assert finish_backups(*parts, now_ms=NOW_MS) == {}
+    assert clean_copies(*parts) == {}
 
 
 def test_what_a_kill_left_half_done_is_done_at_the_next_start(world: World) -> None:

@@ -32,7 +32,7 @@ from observer.policy import Policies
 from observer.policy.policies import DAY_MS, Retention, asked_for
 from observer.projects import PlaceCache
 from observer.purge.carry_out import complete
-from observer.purge.expire import Rederivation, expire_bad, expired, finish_backups
+from observer.purge.take_out import Rederivation, Removal, clean_copies, expire_bad, expired
 from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
@@ -190,13 +190,9 @@ def test_a_copy_loses_what_is_expired_and_is_derived_when_it_is_used(world: Worl
     copy = world.home.backups / "observer-auto-1.db"
     world.store.backup(copy)
     world.store.close()
-    became = finish_backups(
-        world.home,
-        SqliteStore.owned,
-        retention(retention_days=30),
-        Tombstones(world.home.tombstones),
-        now_ms=NOW_MS,
-    )
+    rule, marks = retention(retention_days=30), Tombstones(world.home.tombstones)
+    what = Removal(marks, retention=rule, now_ms=NOW_MS)
+    became = clean_copies(world.home, SqliteStore.owned, what)
     assert became == {copy.name: "rewritten, 1 events fewer"}
     assert b"zebrafink" not in copy.read_bytes()
     world.home.database.unlink()

@@ -103,7 +103,7 @@ def test_a_purge_that_was_killed_is_finished_at_the_next_start(
     observer("up")
     assert WORD not in observer("search", WORD).stdout
     assert not shown.purging.exists()
-    assert "badger" in observer("search", "badger").stdout
+    until(lambda: "badger" in observer("search", "badger").stdout)
     assert "login page" in observer("search", "login").stdout
 
 

@@ -16,9 +16,8 @@ from observer.core.model import Project, item_id
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
-from observer.purge.databases import clean, record_tombstones
-from observer.purge.expire import all_about
-from observer.purge.reach import reached_projects
+from observer.purge.choose import reached_projects
+from observer.purge.take_out import Removal, all_about, clean, marks_of
 from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
@@ -55,9 +54,9 @@ class World:
     def purge(self, seqs: frozenset[int]) -> int:
         tombstones = Tombstones(self.home.tombstones)
         with self.store.read() as reader:
-            record_tombstones(reader, seqs, tombstones)
+            tombstones.add(marks_of(reader, seqs))
         derived: list[int] = []
-        assert clean(self.store, tombstones, None, advance=derived.append).gone == len(seqs)
+        assert clean(self.store, Removal(tombstones), advance=derived.append).gone == len(seqs)
         return sum(derived)
 
     def reached(self, *seqs: int) -> list[int]:

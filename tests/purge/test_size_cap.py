@@ -22,9 +22,9 @@ from observer.ingest.pipeline import Pipeline
 from observer.policy.policies import Retention
 from observer.projects import PlaceCache
 from observer.purge import size_cap
-from observer.purge.expire import Rederivation, expired, is_unfinished
 from observer.purge.shred import clear_derived
 from observer.purge.size_cap import total_bytes
+from observer.purge.take_out import Rederivation, expired, is_unfinished
 from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones

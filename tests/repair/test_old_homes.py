@@ -18,9 +18,8 @@ from observer.core.errors import SchemaDiffers, StoreUnavailable
 from observer.core.paths import Home
 from observer.purge.carry_out import PurgeOrder, begin, carry_out
 from observer.repair.bundle import restore
-from observer.repair.remake import open_owned
-from observer.repair.request import request_repair
-from observer.repair.restore import has_damage, repair_if_damaged
+from observer.repair.losses import request_repair
+from observer.repair.restore import has_damage, open_owned, repair_if_damaged
 from observer.store.connection import outline, reading, schema_of
 from observer.store.database import SqliteStore, WriteAheadLog
 from observer.store.migrations import migrations

@@ -12,8 +12,7 @@ from observer.core.errors import StoreUnavailable
 from observer.core.events import Command, Event
 from observer.core.model import Project, Recorded
 from observer.core.paths import Home
-from observer.repair.losses import losses, recent
-from observer.repair.request import request_repair
+from observer.repair.losses import losses, recent, request_repair
 from observer.repair.restore import repair_if_damaged
 from observer.store.database import SqliteStore
 from observer.store.pages import damaged_pages, salvaged

@@ -9,7 +9,7 @@ import pytest
 
 from observer.core.events import Command, Forget, Prompt
 from observer.core.model import seq_of
-from observer.purge.databases import clean, record_tombstones
+from observer.purge.take_out import Removal, clean, marks_of
 from observer.store.tombstones import Tombstones
 
 from .conftest import LOGIN, Story
@@ -300,8 +300,8 @@ def test_what_is_stale_is_so_after_a_purge(story: Story, tmp_path: Path) -> None
     assert story.reasons(item) == ["changed"]
     tombstones = Tombstones(tmp_path / "tombstones")
     with story.store.read() as reader:
-        record_tombstones(reader, [seq_of(each) for each in going], tombstones)
-    assert clean(story.store, tombstones, None).gone == len(going)
+        tombstones.add(marks_of(reader, [seq_of(each) for each in going]))
+    assert clean(story.store, Removal(tombstones)).gone == len(going)
     with story.store.read() as reader:
         assert reader.worktrees() == []  # so that the daemon follows it as soon as it starts
     assert story.reasons(item) == ["changed"]

@@ -1,9 +1,6 @@
-"""One suite over every store: what `store/interface.py` promises."""
+"""What a store promises of events, items, words, vectors, projects and sessions."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -26,15 +23,7 @@ from observer.core.model import (
     item_id,
     item_uuid,
 )
-from observer.store.database import SqliteStore
 from observer.store.interface import Store
-
-
-@pytest.fixture(params=["sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    opened = SqliteStore(tmp_path / "store" / "observer.db")
-    yield opened
-    opened.close()
 
 
 def an_item(seq: int = 1, **fields: object) -> Item:

@@ -1,8 +1,7 @@
-"""Links and signatures: what `store/interface.py` promises of the story that items tell."""
+"""Links and signatures of items."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
@@ -21,13 +20,11 @@ FIXES, EVIDENCE = Link(kind="fixes", target=4), Link(kind="evidence", target=8)
 WIKI = Link(kind="wiki", title="Lock order")
 
 
-@pytest.fixture(params=["sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    opened = SqliteStore(tmp_path / "store" / "observer.db")
-    with opened.write() as writer:
+@pytest.fixture
+def store(store: SqliteStore) -> SqliteStore:
+    with store.write() as writer:
         writer.put_project(Project(id=2, uuid="u", name="n"))
-    yield opened
-    opened.close()
+    return store
 
 
 def an_item(seq: int, *links: Link, signature: str = "", project_id: int | None = 1) -> Item:

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from observer.core.filters import Filters
 from observer.core.model import UNASSIGNED, Enrichment, Item, LlmUsage, Session, item_uuid
-from observer.store.database import SqliteStore
 from observer.store.interface import Store
 from observer.store.items import _LARGE, _SUMMARIES
 
 WROTE = Enrichment(model="m", at_ms=9, as_of_ms=2, narrative="It was a race.", concepts=("mutex",))
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = SqliteStore(tmp_path / "observer.db")
-    yield opened
-    opened.close()
 
 
 def an_item(item_id: int, **fields: Any) -> Item:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,15 +9,7 @@ import pytest
 from observer.core.events import Event, Remember
 from observer.core.filters import Filters
 from observer.core.model import Item, Link, Recorded, item_id
-from observer.store.database import SqliteStore
 from observer.store.interface import Store
-
-
-@pytest.fixture(params=["sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    opened = SqliteStore(tmp_path / "store" / "observer.db")
-    yield opened
-    opened.close()
 
 
 def a_note(seq: int, **fields: Any) -> Item:

@@ -1,25 +1,13 @@
-"""What signals are found by, and what somebody made of them: as `store/interface.py` promises."""
+"""What signals are found by, and what somebody made of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from observer.core.events import Triage
 from observer.core.filters import Filters
 from observer.core.model import Item, Link, NoteHeader
-from observer.store.database import SqliteStore
 from observer.store.interface import Store
-
-
-@pytest.fixture(params=["sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    opened = SqliteStore(tmp_path / "store" / "observer.db")
-    yield opened
-    opened.close()
 
 
 def put(store: Store, number: int, **fields: Any) -> None:
