@@ -30,7 +30,6 @@ from observer.core.errors import StoreDamaged, StoreUnavailable
 from observer.core.paths import Home, make_private
 from observer.daemon import home_guard
 from observer.daemon.lazy_store import LazyStore
-from observer.daemon.maintenance import BackupWorker, IntegrityWorker
 from observer.daemon.retention import RetentionWorker
 from observer.daemon.status import REMEMBERED_MS
 from observer.daemon.worker import Health, OnChange, Worker, WriterThread

@@ -34,7 +34,6 @@ from observer.core.clock import now_ms
 from observer.core.errors import ObserverError
 from observer.core.paths import Home, make_private
 from observer.doctor.diagnosis import Diagnosis, well, wrong
-from observer.doctor.probes import Probe, send
 from observer.git.launch import launch
 from observer.ingest.pipeline import ANSWER
 from observer.purge.shred import finder, left

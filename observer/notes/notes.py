@@ -2,7 +2,7 @@
 
 An agent deletes notes and inferences; captured items (commits, edits, summaries) only a person
 does. Every deletion can be undone as long as its note is in the log: one for good leaves that once
-its grace is over, see `purge.deleted`.
+its grace is over, see `purge.take_out`.
 
 Writes of notes. Every change is an event, and returns after the commit.
 
