@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from observer.core.events import Command
 from observer.observations import event_text
 from observer.observations.drafts import Where
 from observer.outcomes import ending, outcome
+from observer.outcomes.ending import NotStarted, start_failure
 from observer.shell import command_line
 
 
@@ -131,3 +134,178 @@ def test_a_run_that_somebody_broke_off_neither_failed_nor_passed(
     shown = event_text.run(command, line, verdict, where=Where())
     assert verdict.ok is None
     assert "interrupted" in shown.facts
+
+
+@pytest.mark.parametrize(
+    ("output", "reason", "name"),
+    [
+        ("bash: line 1: pytest: command not found", "missing", "pytest"),
+        ("zsh:1: command not found: ruff", "missing", "ruff"),
+        ("(eval):1: command not found: timeout", "missing", "timeout"),
+        ("sh: 1: vitest: not found", "missing", "vitest"),
+        ("bash: ./gradlew: No such file or directory", "missing", "./gradlew"),
+        ("/usr/bin/python3: No module named pytest", "missing", "pytest"),
+        ('exec: "docker": executable file not found in $PATH', "missing", "docker"),
+        ("Error: spawn tsc ENOENT", "missing", "tsc"),
+        ("bundler: command not found: rspec", "missing", "rspec"),
+        ("'mvn' is not recognized as an internal or external command", "missing", "mvn"),
+        ("error: Failed to spawn: `pytest`\n  Caused by: No such file", "missing", "pytest"),
+        ("npm ERR! could not determine executable to run", "missing", ""),
+        ('npm ERR! Missing script: "lint"', "script", "lint"),
+        ('error: Script not found "lint"', "script", "lint"),
+        ("make: *** No rule to make target 'lint'.  Stop.", "script", "lint"),
+        ("Task 'lint' not found in root project 'shop'.", "script", "lint"),
+        ("error: no such command: `nextest`", "script", "nextest"),
+        ("go: go.mod file not found in current directory", "folder", ""),
+        ("error: could not find `Cargo.toml` in `/x` or any parent directory", "folder", ""),
+        ("bash: line 0: cd: api: No such file or directory", "folder", ""),
+        ("error: unrecognized subcommand 'bun'\n\nUsage: wrap <COMMAND>", "usage", "bun"),
+        ("error: unexpected argument '-C' found", "usage", "-C"),
+        ("usage: x [-h]\nx: error: unrecognized arguments: --foo", "usage", "--foo"),
+        ("flag provided but not defined: -foo", "usage", "-foo"),
+        ("Error: No such option: --foo", "usage", "--foo"),
+        ("bash: ./run.sh: Permission denied", "permission", "./run.sh"),
+        ('service "app" is not running', "service", "app"),
+        ("Error response from daemon: container 1a2b is not running", "service", "1a2b"),
+        ("Error response from daemon: No such container: shop", "service", ""),
+        ("Cannot connect to the Docker daemon at unix:///var/run/docker.sock.", "service", ""),
+    ],
+)
+def test_a_command_that_could_not_start_says_why(output: str, reason: str, name: str) -> None:
+    found = start_failure(output)
+    assert (found.reason, found.name) == (reason, name)
+    assert found.said in " ".join(output.split())
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "E   ModuleNotFoundError: No module named 'x'\n1 failed",
+        "ValueError: unknown option --x",
+        "src/a.ts(1,1): error TS2304: Cannot find name 'x'.",
+        "1 failed, 2 passed in 0.10s",
+        "",
+        "line\n" * 40 + "bash: pytest: command not found",
+        "x" * 5000 + "\nbash: pytest: command not found",
+    ],
+)
+def test_a_command_that_ran_and_failed_is_none(output: str) -> None:
+    assert start_failure(output) == NotStarted()
+
+
+@pytest.mark.parametrize(("code", "reason"), [(127, "missing"), (126, "permission"), (1, "")])
+def test_the_shells_own_exit_codes_say_it_without_words(code: int, reason: str) -> None:
+    assert start_failure("oops", code=code).reason == reason
+
+
+@pytest.mark.parametrize(
+    ("command", "success", "failure"),
+    [
+        ("", True, True),
+        ("make", True, True),
+        ("cd a && make && make install", True, True),
+        ("ls; make", True, True),
+        ("make && echo done", True, True),
+        ("if test -f a; then make; fi", True, True),
+        ("make || exit 1", True, True),
+        ("pytest | tail -3", False, False),
+        ("pytest 2>&1 | tee log", False, False),
+        ("pytest | grep FAILED", False, False),
+        ("(pytest | tail -3)", False, False),
+        ("pytest | xargs make", False, True),
+        ("make || true", False, True),
+        ("ls f | xargs -r make", False, True),
+        ("make; echo $?", False, False),
+        ("make && make test; date", False, False),
+        ("make; make test", False, True),
+        ("make && make test | tail -3", False, True),
+        ("make | tail -3 && make test", False, True),
+        ("make && grep -q x log", True, False),
+        ("make && cat log", True, True),
+        ("make &", False, False),
+        ("(make &)", False, False),
+        ("make & sleep 1", False, False),
+        ("! make", False, False),
+        ("for d in a b; do make -C $d; done", False, True),
+        ("set -o pipefail; make | tail", True, True),
+        ("set -euo pipefail\nmake | tail\nmake test", True, True),
+        ("bash -o pipefail -c 'make | tail'", True, True),
+        ("set -e; make; make test", True, True),
+        ("set -e; make | tail", False, False),
+        ("set -x; make; date", False, False),
+        ("make > log; rc=$?; tail -3 log; exit $rc", True, True),
+        ("make | tail -3; exit ${PIPESTATUS[0]}", True, True),
+        ("make | tail -3; rc=$?; exit $rc", False, False),
+        ("make | tail -3; exit $rc", False, True),
+        ("make; exit $?; date", False, False),
+    ],
+)
+def test_an_exit_code_proves_only_what_it_is_of(
+    command: str, *, success: bool, failure: bool
+) -> None:
+    status = ending.exit_status_of(command)
+    assert (status.success, status.failure) == (success, failure)
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "code"),
+    [
+        ("make", "1", None),
+        ("make; echo $?", "bye\n2\n", 2),
+        ("make; echo $?", "bye", None),
+        ('make; echo "exit: $?"; tail -3 log', "exit: 2\nbye 7", 2),
+        ('make; echo "== EXIT $? =="; date', "== EXIT 0 ==\nMon", 0),
+        ("make; echo $?; tail -3 log", "2\nbye 7", None),
+        ("make; printf 'exit %d\\n' $?", "exit 2", 2),
+        ("make > log; rc=$?; tail -3 log; echo rc=$rc", "7\nrc=2", 2),
+        ('make | tail -3; rc=${PIPESTATUS[0]}; echo "rc=$rc"', "bye\nrc=2", 2),
+        ('make | tail -3; rc=$?; echo "rc=$rc"', "bye\nrc=0", None),
+        ("make; rc=$?; echo $other", "0", None),
+        ("make | tail -3; echo ${PIPESTATUS[0]}", "bye\n2", 2),
+        ("make | tail -3; echo $?", "bye\n0", None),
+        ("make | tail -3; echo $?", "bye\n1", None),
+        ("npm ci; npm test; echo $?", "0", None),
+        ("npm ci; npm test; echo $?", "1", 1),
+        ("cd a; echo $?; make", "0", None),
+        ("make; echo done", "done 7", None),
+        ("make; echo $? > code.txt", "42 files, 7 warnings 3", None),
+    ],
+)
+def test_an_exit_code_may_be_shown_by_the_line(command: str, output: str, code: int | None) -> None:
+    assert ending.exit_status_of(command).shown_code(output) == code
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "ok"),
+    [
+        ("go build ./... && echo OK || echo BROKEN", "x.go:1:1: no\nBROKEN", False),
+        ("go build ./... && echo OK || echo BROKEN", "OK\n", True),
+        ('go vet ./... && echo "vet is OK"; git status', "vet is OK\nclean", True),
+        ("go vet ./... || echo BROKEN; git status", "BROKEN\nclean", False),
+        ("go build ./... && echo OK || echo OK", "OK", None),
+        ("go build ./... | tail && echo OK || echo BROKEN", "OK", None),
+        ("go build ./... && go vet ./... && echo OK || echo BROKEN", "OK", None),
+        ("cat x || echo 'no x'", "no x", None),
+        ("make && echo $x || echo BROKEN", "OK", None),
+        ("make && printf OK", "OK", None),
+        ("make && echo OK > done.txt", "OK", None),
+    ],
+)
+def test_a_line_may_say_in_words_how_it_went(command: str, output: str, ok: bool | None) -> None:
+    assert ending.exit_status_of(command).printed(output) is ok
+
+
+@given(st.text(alphabet="make|&;!()$?{}'\" =>echoxitrcPIPESTATUS[0]\n", max_size=80))
+def test_any_command_line_has_a_status(command: str) -> None:
+    status = ending.exit_status_of(command)
+    assert status.shown_code("1") in {1, None}
+    assert status.printed("1") in {True, False, None}
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["bash -c '" * 10_000, "set -o pipefail;" + "set x " * 10_000, "make & " + " " * 60_000 + "x"],
+    ids=["shells", "options", "blanks"],
+)
+def test_a_long_command_line_is_read_in_linear_time(command: str) -> None:
+    assert ending.exit_status_of(command).shown_code("") is None
