@@ -11,6 +11,7 @@ import re
 from typing import NamedTuple
 
 from observer.core.patterns import lazy_pattern
+from observer.core.text import word_set
 
 EXTENSIONS = {
     **dict.fromkeys(("py", "pyi"), "python"),
@@ -60,14 +61,10 @@ FLAT = frozenset({"markdown", "toml", "ini", "yaml"})
 """Languages whose sections reach to the next heading, whatever the indentation."""
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 IDENTIFIER = lazy_pattern(r"[A-Za-z_$][\w$]{3,60}")
 """A name long enough to be informative."""
 
-KEYWORDS = _words(
+KEYWORDS = word_set(
     """
     False None String True abstract and any args async await bool boolean break case catch char
     class const continue

@@ -188,13 +188,10 @@ def _leave(
         if is_named:
             inside.clear()
         return
-    end = indent + 1 if _continues(code) else indent
+    is_more = code[0] in _CONTINUING or code == "end" or code.startswith("- ")
+    end = indent + 1 if is_more else indent
     while inside and inside[-1].indent >= end:
         inside.pop()
-
-
-def _continues(code: str) -> bool:
-    return code[0] in _CONTINUING or code == "end" or code.startswith("- ")
 
 
 def _signature(lines: Sequence[str], first: int, name: str) -> str:

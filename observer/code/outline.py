@@ -122,7 +122,8 @@ def _span(source: bytes, first: int, last: int) -> tree.Span:
 def _symbols(found: _Found, text: str, language: str, *, with_locals: bool) -> tuple[Symbol, ...]:
     last = text.rstrip().count("\n") + 1
     symbols = build_symbols(found.source, found.nodes, GRAMMARS[language], with_locals=with_locals)
-    return tuple(sorted((_placed(one, found.ahead, last) for one in symbols), key=_first))
+    placed = (_placed(one, found.ahead, last) for one in symbols)
+    return tuple(sorted(placed, key=lambda one: (one.first_line, -one.last_line)))
 
 
 def _placed(symbol: Symbol, ahead: int, last: int) -> Symbol:
@@ -132,10 +133,6 @@ def _placed(symbol: Symbol, ahead: int, last: int) -> Symbol:
         first_line=max(symbol.first_line - ahead, 1),
         last_line=max(min(symbol.last_line - ahead, last), 1),
     )
-
-
-def _first(symbol: Symbol) -> tuple[int, int]:
-    return symbol.first_line, -symbol.last_line
 
 
 def _read(found: _Found, text: str, language: str, kept: slice) -> ParsedText:
@@ -439,13 +436,11 @@ class _Nesting:
             signature=signature,
             text=_laid_out(said, text, found.start) if is_indented else _text_lines(said),
             comments=" ".join(
-                word for each in one.comments for word in _words(text[each.start : each.end])
+                word
+                for each in one.comments
+                for word in text[each.start : each.end].decode("utf-8", "replace").split()
             ),
         )
-
-
-def _words(text: bytes) -> list[str]:
-    return text.decode("utf-8", "replace").split()
 
 
 def _names(one: FoundNode) -> tuple[str, ...]:

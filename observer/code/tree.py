@@ -387,7 +387,8 @@ def find_nodes(text: bytes, language: str, part: Span | None = None) -> list[Fou
             known = best.get(key)
             if known is None or pattern < known[0]:
                 best[key] = pattern, found
-    every = (found for _, found in best.values() if not part or _is_near(found, part))
+    first, last = part or (0, len(text))
+    every = (one for _, one in best.values() if one.start <= last and one.end >= first)
     return sorted(every, key=lambda found: (found.start, -found.end))
 
 
@@ -407,10 +408,6 @@ def find_captures(text: bytes, language: str, pattern: str) -> list[dict[str, li
         return []
     found = [captures for _, captures in _matches(root, _query(language, pattern), None)]
     return sorted(found, key=lambda one: min(node.start_byte for node in chain(*one.values())))
-
-
-def _is_near(found: FoundNode, part: Span) -> bool:
-    return found.start <= part[1] and found.end >= part[0]
 
 
 @cache

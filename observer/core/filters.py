@@ -59,7 +59,10 @@ class Filters(Value):
             and set(self.tags) <= set(item.tags)
             and (self.trusted_at_ms is None or is_trusted(item, self.trusted_at_ms))
             and is_visible(item, self.owner, self.owner_tag)
-            and (not self.files or any(map(self._admits_file, _paths(item))))
+            and (
+                not self.files
+                or any(touches(path, wanted) for path in _paths(item) for wanted in self.files)
+            )
         )
 
     def _admits_place(self, item: Item) -> bool:
@@ -68,9 +71,6 @@ class Filters(Value):
         if self.project_id is None or item.project_id == self.project_id:
             return True
         return self.with_global and item.project_id is None
-
-    def _admits_file(self, path: str) -> bool:
-        return any(touches(path, wanted) for wanted in self.files)
 
 
 def is_visible(item: Item, owner: str, owner_tag: str = "") -> bool:

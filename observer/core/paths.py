@@ -23,176 +23,84 @@ SOCKET_NAME_BYTES = 100
 """Longest socket name we use. Linux allows 107 bytes, macOS 103."""
 
 
+def _at(*names: str) -> Path:
+    """Return the property of a home that is a path in it."""
+    # Not `cast`: hooks and the pump count each import.
+    return property(lambda home: home.root.joinpath(*names))  # type: ignore[return-value]
+
+
 @dataclass(frozen=True, slots=True)
 class Home:
     """The folder that holds one user's memory; two homes never share a file, lock or socket."""
 
     root: Path
 
-    @property
-    def spool(self) -> Path:
-        """Durable queue: `tmp/`, `new/`, `bad/` and `shell/`."""
-        return self.root / "spool"
-
-    @property
-    def database(self) -> Path:
-        """The SQLite file."""
-        return self.root / "observer.db"
-
-    @property
-    def index(self) -> Path:
-        """What search looks things up in; derived from the database, and deleted without loss."""
-        return self.root / "index"
-
-    @property
-    def backups(self) -> Path:
-        """Copies of the database made before a migration, and of every config file we edited."""
-        return self.root / "backups"
-
-    @property
-    def context(self) -> Path:
-        """Ready-made context files, under a mirror of each project's path."""
-        return self.root / "context"
-
-    @property
-    def hooks(self) -> Path:
-        """Installed hook scripts; their paths are in clients' configurations and never change."""
-        return self.root / "hooks"
-
-    @property
-    def reminders(self) -> Path:
-        """Digests of the reminders that each session was shown, so that none is repeated."""
-        return self.root / "reminders"
-
-    @property
-    def imports(self) -> Path:
-        """Which sessions were imported from files, with the sizes and times of these."""
-        return self.root / "imports.json"
-
-    @property
-    def importing(self) -> Path:
-        """The import that goes on in the background, and how far it is; gone once it is done."""
-        return self.root / "importing.json"
-
-    @property
-    def tombstones(self) -> Path:
-        """What was purged, as keyed hashes, with their key; see `store.tombstones`."""
-        return self.root / "tombstones"
-
-    @property
-    def seen(self) -> Path:
-        """Values that redaction recognised, as keyed hashes, with their key: `redaction.seen`."""
-        return self.root / "seen"
-
-    @property
-    def purging(self) -> Path:
-        """What a purge that was begun still has to do; gone once it is done."""
-        return self.root / "purging"
-
-    @property
-    def cap(self) -> Path:
-        """How near the home is to its greatest size, and what had to go; see `purge.size_cap`."""
-        return self.root / "cap.json"
-
-    @property
-    def expiring(self) -> Path:
-        """Where what stays is derived anew while something goes by age; see `purge.take_out`."""
-        return self.root / "expiring"
-
-    @property
-    def heads(self) -> Path:
-        """Where HEAD of each work tree was seen last; see `daemon.unreported`."""
-        return self.root / "heads.json"
-
-    @property
-    def damage(self) -> Path:
-        """What a daemon found damaged and its successor has to repair; gone once it is repaired."""
-        return self.root / "damage"
-
-    @property
-    def losses(self) -> Path:
-        """What was repaired, and which events were lost; see `repair.losses`."""
-        return self.root / "losses.json"
-
-    @property
-    def quiet(self) -> Path:
-        """Which clients were announced to have gone quiet; see `daemon.quiet`."""
-        return self.root / "quiet.json"
-
-    @property
-    def made_folders(self) -> Path:
-        """Which folders installations made; see `config_files.made_folders`."""
-        return self.root / "made-folders.json"
-
-    @property
-    def installed_roots(self) -> Path:
-        """The repositories in whose own files something was installed, one a line."""
-        return self.root / "installed-roots"
-
-    @property
-    def probes(self) -> Path:
-        """Folders in which the doctor's probes happen; see `ingest.probe`."""
-        return self.root / "probes"
-
-    @property
-    def logs(self) -> Path:
-        """`daemon.log` (rotated) and `hooks.log`."""
-        return self.root / "log"
-
-    @property
-    def refused(self) -> Path:
-        """Where hooks count the events that they could not write; see `spool.refusals`."""
-        return self.logs / "refused"
-
-    @property
-    def config(self) -> Path:
-        """Settings in TOML; absent means defaults."""
-        return self.root / "config.toml"
-
-    @property
-    def confirmed(self) -> Path:
-        """The limits that somebody has confirmed after seeing what they delete; see `config`."""
-        return self.root / "confirmed.json"
-
-    @property
-    def note_folders(self) -> Path:
-        """Which folders are note folders; see `note_files.folders`."""
-        return self.root / "note-folders.json"
-
-    @property
-    def note_versions(self) -> Path:
-        """What tools replaced, moved or deleted in note folders, by number, to be brought back."""
-        return self.root / "note-versions"
-
-    @property
-    def models(self) -> Path:
-        """The user's own models, a folder each."""
-        return self.root / "models"
-
-    @property
-    def lock(self) -> Path:
-        """The file whose `flock` the daemon holds while it lives."""
-        return self.root / "daemon.lock"
-
-    @property
-    def alive(self) -> Path:
-        """Valid, by its time, while a daemon lives; see `daemon.lease`."""
-        return self.root / "daemon.alive"
-
-    @property
-    def waking(self) -> Path:
-        """Made by the hook that starts a daemon in place of one that died."""
-        return self.root / "daemon.waking"
-
-    @property
-    def token(self) -> Path:
-        """Bearer token of the TCP listener, mode 0600."""
-        return self.root / "token"
-
-    @property
-    def llm_key(self) -> Path:
-        """The key to a language model, written by the user, mode 0600."""
-        return self.root / "llm_key"
+    spool = _at("spool")
+    """Durable queue: `tmp/`, `new/`, `bad/` and `shell/`."""
+    database = _at("observer.db")
+    """The SQLite file."""
+    index = _at("index")
+    """What search looks things up in; derived from the database, and deleted without loss."""
+    backups = _at("backups")
+    """Copies of the database made before a migration, and of every config file we edited."""
+    context = _at("context")
+    """Ready-made context files, under a mirror of each project's path."""
+    hooks = _at("hooks")
+    """Installed hook scripts; their paths are in clients' configurations and never change."""
+    reminders = _at("reminders")
+    """Digests of the reminders that each session was shown, so that none is repeated."""
+    imports = _at("imports.json")
+    """Which sessions were imported from files, with the sizes and times of these."""
+    importing = _at("importing.json")
+    """The import that goes on in the background, and how far it is; gone once it is done."""
+    tombstones = _at("tombstones")
+    """What was purged, as keyed hashes, with their key; see `store.tombstones`."""
+    seen = _at("seen")
+    """Values that redaction recognised, as keyed hashes, with their key: `redaction.seen`."""
+    purging = _at("purging")
+    """What a purge that was begun still has to do; gone once it is done."""
+    cap = _at("cap.json")
+    """How near the home is to its greatest size, and what had to go; see `purge.size_cap`."""
+    expiring = _at("expiring")
+    """Where what stays is derived anew while something goes by age; see `purge.take_out`."""
+    heads = _at("heads.json")
+    """Where HEAD of each work tree was seen last; see `daemon.unreported`."""
+    damage = _at("damage")
+    """What a daemon found damaged and its successor has to repair; gone once it is repaired."""
+    losses = _at("losses.json")
+    """What was repaired, and which events were lost; see `repair.losses`."""
+    quiet = _at("quiet.json")
+    """Which clients were announced to have gone quiet; see `daemon.quiet`."""
+    made_folders = _at("made-folders.json")
+    """Which folders installations made; see `config_files.made_folders`."""
+    installed_roots = _at("installed-roots")
+    """The repositories in whose own files something was installed, one a line."""
+    probes = _at("probes")
+    """Folders in which the doctor's probes happen; see `ingest.pipeline`."""
+    logs = _at("log")
+    """`daemon.log` (rotated) and `hooks.log`."""
+    refused = _at("log", "refused")
+    """Where hooks count the events that they could not write; see `spool.refusals`."""
+    config = _at("config.toml")
+    """Settings in TOML; absent means defaults."""
+    confirmed = _at("confirmed.json")
+    """The limits that somebody has confirmed after seeing what they delete; see `config`."""
+    note_folders = _at("note-folders.json")
+    """Which folders are note folders; see `note_files.folders`."""
+    note_versions = _at("note-versions")
+    """What tools replaced, moved or deleted in note folders, by number, to be brought back."""
+    models = _at("models")
+    """The user's own models, a folder each."""
+    lock = _at("daemon.lock")
+    """The file whose `flock` the daemon holds while it lives."""
+    alive = _at("daemon.alive")
+    """Valid, by its time, while a daemon lives; see `daemon.lease`."""
+    waking = _at("daemon.waking")
+    """Made by the hook that starts a daemon in place of one that died."""
+    token = _at("token")
+    """Bearer token of the TCP listener, mode 0600."""
+    llm_key = _at("llm_key")
+    """The key to a language model, written by the user, mode 0600."""
 
     @property
     def run(self) -> Path:

@@ -155,7 +155,8 @@ def relative(path: str, root: str, cwd: str = "") -> str:
     A relative path counts from `cwd`; one outside the root stays absolute.
     """
     shown, base = _slashed(path), _slashed(root).rstrip("/")
-    if cwd and not _is_absolute(shown):
+    is_absolute = shown[:1] in ("/", "~") or shown[1:3] == ":/" or "://" in shown[:12]
+    if cwd and not is_absolute:
         shown = f"{_slashed(cwd)}/{shown}"
     if "/." in shown or "//" in shown or shown.startswith("./"):
         shown = posixpath.normpath(shown)
@@ -194,7 +195,3 @@ def _apart(text: str) -> str:
 def _slashed(path: str) -> str:
     is_windows = path[1:3] in (":\\", ":/") or ("\\" in path and "/" not in path)
     return path.replace("\\", "/") if is_windows else path
-
-
-def _is_absolute(path: str) -> bool:
-    return path[:1] in ("/", "~") or path[1:3] == ":/" or "://" in path[:12]

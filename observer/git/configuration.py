@@ -223,13 +223,13 @@ def is_safe_directory(root: str) -> bool:
     for value in _exceptions(int(time.monotonic() / CACHE_S)):
         if not value:
             is_safe = False
-        elif value == "*" or os.path.realpath(value) == root or _is_below(root, value):
+        elif (
+            value == "*"
+            or os.path.realpath(value) == root
+            or (value.endswith("/*") and root.startswith(value[:-1]))
+        ):
             is_safe = True
     return is_safe
-
-
-def _is_below(root: str, pattern: str) -> bool:
-    return pattern.endswith("/*") and root.startswith(pattern[:-1])
 
 
 @lru_cache(maxsize=1)

@@ -103,7 +103,7 @@ def commits_between(root: str, revision: str) -> list[str]:
 
 
 def _history(root: str, words: tuple[str, ...]) -> Iterator[tuple[int, Commit]]:
-    cut_off = _boundary(root)
+    cut_off = frozenset(read_config(f"{repository_at(root).common_dir}/shallow").split())
     for at_ms, commit in _stream(root, words):
         # The parents are missing, so git shows every file as new.
         yield at_ms, replace(commit, files=()) if commit.hash in cut_off else commit
@@ -137,11 +137,6 @@ def _range(root: str, since: str, to: str) -> str:
 def is_partial(root: str) -> bool:
     """Return True if a clone lacks objects, and fetches them when needed."""
     return is_partial_clone(repository_settings(repository_at(root)))
-
-
-def _boundary(root: str) -> frozenset[str]:
-    """Return the commits at which a shallow clone ends."""
-    return frozenset(read_config(f"{repository_at(root).common_dir}/shallow").split())
 
 
 MOST_MOVES = 300

@@ -256,12 +256,14 @@ class AddedNames:
             return ()
         code = strip_comments(MARKER.sub(" ", redact_text(added)), self._language)
         found = dict.fromkeys(IDENTIFIER.findall(code))
-        new = (name for name in found if _is_informative(name) and name not in removed)
+        new = (
+            name
+            for name in found
+            if name not in KEYWORDS
+            and sum(map(str.isdigit, name)) <= MOST_DIGITS
+            and name not in removed
+        )
         return tuple(name for _, name in zip(range(MOST_NAMES), new, strict=False))
 
     def _text(self, sign: bytes) -> str:
         return b"\n".join(self._lines[sign]).decode("utf-8", "replace")
-
-
-def _is_informative(name: str) -> bool:
-    return name not in KEYWORDS and sum(map(str.isdigit, name)) <= MOST_DIGITS

@@ -348,7 +348,8 @@ def with_session_at_work(
     Of a named agent that is its only session at work in the work tree at `root`; of anybody else
     one whose newest event is a call of git that has not ended.
     """
-    near = [one for one in sessions if _is_at_work(one, event.at_ms) and _is_in(one, root)]
+    here = (one for one in sessions if not one.cwd or is_within(one.cwd, (root,)))
+    near = [one for one in here if _is_at_work(one, event.at_ms)]
     if event.author == "agent":
         found = [one for one in near if one.client == event.client]
     else:
@@ -395,10 +396,6 @@ def _commits(root: str) -> list[tuple[str, int]]:
 def _is_at_work(session: Session, at_ms: int) -> bool:
     is_begun = session.started_ms <= at_ms <= session.last_ms + WORKING_MS
     return is_begun and (session.ended_ms is None or at_ms <= session.ended_ms)
-
-
-def _is_in(session: Session, root: str) -> bool:
-    return not session.cwd or is_within(session.cwd, (root,))
 
 
 def _calls_git(newest: Sequence[Recorded], at_ms: int) -> bool:

@@ -80,11 +80,6 @@ class Prefetcher:
         self._settings = settings
         self._process = ChildProcess(__name__, what="reads ahead")
 
-    @property
-    def is_reading(self) -> bool:
-        """Whether there is a process, or was one whose end nobody has noticed."""
-        return self._process.is_running
-
     def begin(self, in_hand: Iterable[SpoolEntry]) -> None:
         """Start reading what waits, without the entries that the caller has in hand."""
         if not self._process.may_start:

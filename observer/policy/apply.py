@@ -99,15 +99,11 @@ class Exclusion:
 
 
 def _paths_of(body: AnyBody) -> tuple[str, ...]:
-    """Return the files and folders whose content an event shows."""
-    action = body.of if isinstance(body, Intent) else body
-    if isinstance(action, FileWrite | Search):
-        return (action.path,)
-    if isinstance(action, FileRead):
-        return action.paths
+    """Return the files and folders whose content an event shows, or its command line names."""
+    action = _action(body)
     if isinstance(action, Command):
         return tuple(path_words(action.command))
-    return action.files if isinstance(action, Custom) else ()
+    return (action.path,) if isinstance(action, Search) else _files(action)
 
 
 _ON_PURPOSE = (Approve, Enriched, Forget, Remember, Revise, Triage, Undo)
@@ -275,12 +271,8 @@ def _visible(output: str, view: _View) -> str:
     is_hidden = False
     for line in output.splitlines(keepends=True):
         if _SECTION.match(line):
-            is_hidden = view.mentions(_unprefixed(line))
+            # The head of a diff, with its paths as they are in the work tree.
+            is_hidden = view.mentions(re.sub(r"(^| )[abciow]/", r"\1./", line))
         if not is_hidden and not view.mentions(line):
             kept.append(line)
     return "".join(kept)
-
-
-def _unprefixed(line: str) -> str:
-    """Return the head of a diff with its paths as they are in the work tree."""
-    return re.sub(r"(^| )[abciow]/", r"\1./", line)

@@ -42,7 +42,7 @@ def match_project(
         _by_remote(place, projects)
         or _by_path(place, projects)
         or _by_lineage(place, projects)
-        or _by_move(place, projects, gone)
+        or next((one for one in projects if _was_moved(place, one, gone)), None)
         or _by_surroundings(place, projects)
     )
 
@@ -141,10 +141,6 @@ def _by_lineage(place: Place, projects: Iterable[Project]) -> Project | None:
         ),
         None,
     )
-
-
-def _by_move(place: Place, projects: Iterable[Project], gone: frozenset[str]) -> Project | None:
-    return next((p for p in projects if _was_moved(place, p, gone)), None)
 
 
 def _was_moved(place: Place, project: Project, gone: frozenset[str]) -> bool:

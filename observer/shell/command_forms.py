@@ -112,7 +112,8 @@ def is_other_form(failed: InvocationForm, worked: InvocationForm, error: str) ->
     for i in range(min(_PREFIX, len(mine) - 1) + 1):
         for j in range(min(_PREFIX, len(yours) - 1) + 1):
             tail = mine[i:]
-            if (len(tail) > 1 or not (i and j)) and _are_alike(tail, yours[j:]):
+            is_enough = len(tail) > 1 or not (i and j)
+            if is_enough and len(tail) == len(yours[j:]) and all(map(_alike, tail, yours[j:])):
                 return True
     return False
 
@@ -139,10 +140,6 @@ def _bypasses(failed: InvocationForm, worked: InvocationForm) -> bool:
 
 def _plain(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(word for word in words if not word.startswith("-"))
-
-
-def _are_alike(one: Sequence[str], other: Sequence[str]) -> bool:
-    return len(one) == len(other) and all(map(_alike, one, other))
 
 
 def _alike(one: str, other: str) -> bool:

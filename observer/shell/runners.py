@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -48,27 +49,17 @@ class _Launcher(NamedTuple):
     is_picky: bool = False
 
 
-def _verbs(*lines: str, valued: str = "", skipped: int = 0) -> list[_Launcher]:
+def _verbs(
+    *lines: str, valued: str = "", until: str = "", skipped: int = 0, is_picky: bool = False
+) -> list[_Launcher]:
     return [
-        _Launcher(verbs=tuple(line.split()), valued=word_set(valued), skipped=skipped)
+        _Launcher(tuple(line.split()), word_set(valued), skipped, word_set(until), is_picky)
         for line in lines
     ]
 
 
-def _behind(*lines: str, until: str = "--", valued: str = "") -> list[_Launcher]:
-    return [
-        _Launcher(verbs=tuple(line.split()), until=word_set(until), valued=word_set(valued))
-        for line in lines
-    ]
-
-
-def _picky(*lines: str, valued: str = "") -> list[_Launcher]:
-    return [
-        _Launcher(verbs=tuple(line.split()), valued=word_set(valued), is_picky=True)
-        for line in lines
-    ]
-
-
+_behind = partial(_verbs, until="--")
+_picky = partial(_verbs, is_picky=True)
 _UV = (
     "-p --python --with --with-editable --with-requirements --extra --group --only-group --package"
     " --project --directory --env-file"

@@ -1,8 +1,22 @@
 from __future__ import annotations
 
-import pytest
+from collections.abc import Callable
+from pathlib import Path
 
-from observer.git.patch import CommitParser
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.git.blame import added_lines
+from observer.git.patch import (
+    CUT,
+    MOST_BYTES,
+    MOST_NAMES,
+    MOST_SYMBOLS,
+    AddedNames,
+    ChangedSymbols,
+    CommitParser,
+)
 
 HEADER = b"\0" + b"\0".join((b"1" * 40, b"", b"Ana", b"1", b"1", b"Change\n"))
 
@@ -15,3 +29,234 @@ def test_a_line_that_no_git_writes_adds_nothing(line: bytes) -> None:
     draft.take(line)
     _, commit = draft.finished()
     assert (commit.subject, commit.files) == ("Change", ())
+
+
+def names(path: str, added: str, removed: str = "") -> tuple[str, ...]:
+    found = AddedNames(path)
+    for sign, text in ((b"+", added), (b"-", removed)):
+        for line in text.encode().splitlines():
+            found.line(sign, line)
+    return found.names()
+
+
+@pytest.mark.parametrize(
+    ("path", "added", "removed", "expected"),
+    [
+        pytest.param("a.py", "total = price + price", "", ("total", "price"), id="once-each"),
+        pytest.param("a.py", "total = cost", "total = price", ("cost",), id="new-ones"),
+        pytest.param("a.py", "return while lambda_x", "", ("lambda_x",), id="no-keywords"),
+        pytest.param("a.py", "sha1234567 v2_name x", "", ("v2_name",), id="no-numbers"),
+        pytest.param("a.py", "total = 1  # which creates", "", ("total",), id="comment"),
+        pytest.param(
+            "a.ts",
+            "/** Does so.\n * which creates\n */\ncost(1) // sums",
+            "",
+            ("cost",),
+            id="comments",
+        ),
+        pytest.param("a.sql", "total -- which creates", "", ("total",), id="dashes"),
+        pytest.param("a.go", "cost(\"which creates\", 'x')", "", ("cost",), id="strings"),
+        pytest.param("a.py", 'cost()\n"""Which\n\ncreates"""', "", ("cost",), id="docstring"),
+        pytest.param("README.md", "total price", "", (), id="prose"),
+        pytest.param("package.json", '"total": "price"', "", (), id="data"),
+        pytest.param("noext", "total", "", (), id="unknown"),
+        pytest.param("a.py", "", "total", (), id="nothing-added"),
+    ],
+)
+def test_names_are_what_a_patch_brings(
+    path: str, added: str, removed: str, expected: tuple[str, ...]
+) -> None:
+    assert names(path, added, removed) == expected
+
+
+def test_a_secret_that_was_added_is_no_name() -> None:
+    secret = "tangerine" + "_orbit" + "_lantern"
+    assert names("a.py", f'db_password = "{secret}"') == ("db_password",)
+
+
+def test_what_is_looked_at_and_shown_is_bounded() -> None:
+    many = "\n".join(f"name_{chr(97 + n // 26)}{chr(97 + n % 26)} = 0" for n in range(600))
+    assert len(names("a.py", many)) == MOST_NAMES
+    assert names("a.py", f"{' ' * MOST_BYTES}\nlate") == ()
+
+
+def named(path: str, *lines: str, around: str = "") -> tuple[str, ...]:
+    symbols = ChangedSymbols(path)
+    symbols.hunk(around.encode())
+    for line in lines:
+        symbols.line(line.encode())
+    return symbols.names()
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "name"),
+    [
+        ("a.py", "def total(cart):", "total"),
+        ("a.py", "    async def total(self):", "total"),
+        ("a.pyi", "class Cart(Base):", "Cart"),
+        ("a.py", "LIMIT: int = 3", "LIMIT"),
+        ("a.py", "LIMIT == 3", None),
+        ("a.py", "limit = 3", None),
+        ("a.js", "export default async function total(cart) {", "total"),
+        ("a.js", "function* items() {", "items"),
+        ("a.jsx", "export const Cart = ({ items }) => {", "Cart"),
+        ("a.js", "  async total(cart) {", "total"),
+        ("a.js", "  if (cart) {", None),
+        ("a.js", "  const sum = 1;", None),
+        ("a.ts", "export interface Cart {", "Cart"),
+        ("a.ts", "type Sum<T> = T[];", "Sum"),
+        ("a.tsx", "export abstract class Cart {", "Cart"),
+        ("a.vue", "  private total(cart: Cart): number {", "total"),
+        ("a.go", "func (c *Cart) Total() int {", "Total"),
+        ("a.go", "type Cart struct {", "Cart"),
+        ("a.rs", "pub(crate) async fn total(&self) -> u8 {", "total"),
+        ("a.rs", "impl<T> Sum for Cart<T> {", "Cart"),
+        ("a.rs", "impl Cart {", "Cart"),
+        ("a.rs", "pub const LIMIT: u8 = 3;", "LIMIT"),
+        ("a.rs", "    pub const fn zero() -> u8 {", "zero"),
+        ("a.rs", "macro_rules! total {", "total"),
+        ("a.c", "static int total(struct cart *c)", "total"),
+        ("a.c", "\ttotal(c);", None),
+        ("a.c", "return total(c) +", None),
+        ("a.h", "#define LIMIT 3", "LIMIT"),
+        ("a.c", "struct cart {", "cart"),
+        ("a.cpp", "int Cart::total() const {", "Cart::total"),
+        ("a.hpp", "enum class Size {", "Size"),
+        ("A.java", "  public static <T> int total(Cart c) {", "total"),
+        ("A.java", "public final class Cart extends Base {", "Cart"),
+        ("A.cs", "    private async Task<int> Total(Cart c)", "Total"),
+        ("a.kt", "data class Cart(val id: Int)", "Cart"),
+        ("a.swift", "    func total() -> Int {", "total"),
+        ("a.php", "    public function total($c) {", "total"),
+        ("a.lua", "function Cart.total()", "Cart.total"),
+        ("a.rb", "  def self.total?", "self.total?"),
+        ("a.ex", "defmodule Shop.Cart do", "Shop.Cart"),
+        ("a.sh", "total() {", "total"),
+        ("a.bash", "function total {", "total"),
+        ("a.md", "## How totals work ##", "How totals work"),
+        ("a.toml", "[tool.ruff]", "tool.ruff"),
+        ("a.ini", "[[cart]]", "cart"),
+        ("a.sql", 'CREATE TABLE IF NOT EXISTS "cart" (', "cart"),
+        ("Makefile", "test: build", "test"),
+        ("Makefile", "A := 1", None),
+        ("a.yml", "jobs:", "jobs"),
+        ("package.json", '  "version": "2",', None),
+        ("a.css", ".cart:hover {", ".cart:hover"),
+        ("a.proto", "message Cart {", "Cart"),
+        ("a.py", "def list(self):", "list"),
+        ("a.kt", "class Cart: Base()", "Cart"),
+        ("a.js", "  useEffect(() => {", None),
+        ("a.txt", "def total():", None),
+        ("def", "def total():", None),
+    ],
+)
+def test_a_changed_line_defines_a_name(path: str, line: str, name: str | None) -> None:
+    assert named(path, line) == ((name,) if name else ())
+
+
+def test_a_change_inside_counts_for_its_surroundings() -> None:
+    assert named("a.py", "    return 1", around="def total(cart):") == ("total",)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param("def other():", id="next-definition"),
+        pytest.param("print(1)", id="top-level"),
+        pytest.param("# note", id="comment"),
+        pytest.param("@cached", id="decorator"),
+    ],
+)
+def test_what_stands_behind_a_definition_does_not_change_it(line: str) -> None:
+    assert "total" not in named("a.py", "", line, "    return 1", around="def total(cart):")
+
+
+@pytest.mark.parametrize("line", ["", "   ", "}", "});", "\f"])
+def test_blanks_and_brackets_tell_nothing(line: str) -> None:
+    assert named("a.js", line, around="function total() {") == ()
+
+
+def test_a_section_reaches_to_the_next_heading() -> None:
+    assert named("a.md", "Some words.", around="# Totals") == ("Totals",)
+
+
+@pytest.mark.parametrize(
+    ("path", "around", "line"),
+    [
+        pytest.param("a.sql", "CREATE TABLE cart (", "INSERT INTO cart VALUES (1);", id="sql"),
+        pytest.param("Makefile", "test: build", "CC = gcc", id="make"),
+    ],
+)
+def test_a_statement_behind_another_does_not_change_it(path: str, around: str, line: str) -> None:
+    assert named(path, line, around=around) == ()
+
+
+def test_surroundings_that_define_nothing_are_ignored() -> None:
+    assert named("a.py", "    x = 1", around="import os") == ()
+
+
+def test_names_come_in_order_each_once() -> None:
+    assert named("a.py", "def b():", "def a():", "def b():") == ("b", "a")
+
+
+def test_many_names_are_cut_and_it_is_said() -> None:
+    symbols = ChangedSymbols("a.py")
+    for number in range(MOST_SYMBOLS + 1):
+        assert not symbols.is_done
+        symbols.line(b"def f%d():" % number)
+    assert symbols.is_done
+    assert symbols.names() == (*(f"f{n}" for n in range(MOST_SYMBOLS)), CUT)
+
+
+def test_a_file_of_no_known_language_is_done_at_once() -> None:
+    assert ChangedSymbols("a.bin").is_done
+
+
+PATHS = ["a.py", "a.ts", "a.c", "a.java", "a.rs", "a.go", "a.sql", "a.sh", "a.rb", "a.md", "a.php"]
+
+
+@given(st.sampled_from(PATHS), st.binary(max_size=400))
+def test_any_line_is_survived(path: str, line: bytes) -> None:
+    symbols = ChangedSymbols(path)
+    symbols.hunk(line)
+    symbols.line(line)
+    assert all(isinstance(name, str) for name in symbols.names())
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    "line", ["a " * 5000, "a" * 9000, "f(" * 4000, "public " * 2000, "impl a, " * 900, "(" * 9000]
+)
+def test_a_hostile_line_takes_no_time(path: str, line: str) -> None:
+    assert len(named(path, *[line] * 10)) <= 10
+
+
+Git = Callable[..., str]
+
+
+def test_lines_are_named_by_their_number_in_the_commit(tmp_path: Path, git: Git) -> None:
+    root = tmp_path / "shop"
+    git(root, "init", "-q")
+
+    def commit(**texts: str) -> dict[str, dict[int, str]]:
+        for name, text in texts.items():
+            (root / f"{name} file.txt").write_text(text)
+        git(root, "add", "-A")
+        git(root, "commit", "-qm", "change")
+        found = added_lines(str(root), "HEAD")
+        return {path.split(" ")[0]: dict(lines) for path, lines in found.items()}
+
+    assert commit(a="one\ntwo\nthree\n", b="--- x\n+++ y\n") == {
+        "a": {1: "one", 2: "two", 3: "three"},
+        "b": {1: "--- x", 2: "+++ y"},
+    }
+    assert commit(a="one\n2\n2b\nthree\n", b="@@ -1 +1 @@") == {
+        "a": {2: "2", 3: "2b"},
+        "b": {1: "@@ -1 +1 @@"},
+    }
+    assert commit(a="three\n") == {}
+    git(root, "checkout", "-q", "-b", "side", "HEAD~1")
+    commit(b="side\n")
+    git(root, "checkout", "-q", "main")
+    git(root, "merge", "-q", "side", "-m", "merge")
+    assert added_lines(str(root), "HEAD") == {}

@@ -1,12 +1,39 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+import io
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
+import pytest
+
+from observer.core.child_process import NICE, write_message
+from observer.core.config import Settings
+from observer.core.errors import StoreUnavailable
 from observer.core.model import Place
+from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
+from observer.ingest.prefetch import (
+    PAGE,
+    PAGE_BYTES,
+    Page,
+    Prefetcher,
+    PrefetchRequest,
+    main,
+    pages,
+)
+from observer.ingest.prepare import EventPreparer
 from observer.projects import PlaceCache
+from observer.spool.files import envelope
+from observer.spool.spool import Spool
+from observer.store.interface import Store
 
 Post = Callable[..., str]
 
@@ -36,3 +63,334 @@ def test_a_folder_is_looked_at_once_a_batch(
             post("PostToolUse", run(f"make {number}"))
         assert pipeline.drain().entries == 3
     assert places.asked == [str(folder)] * 2
+
+
+NOW_MS = 1_790_000_000_000
+BATCH, BACKLOG = 128, 64
+"""A quarter and an eighth of what they are, so that less has to be stored."""
+LONG = 2 * BATCH + BACKLOG
+"""So many entries that enough are left after the batches that grow."""
+
+Fill = Callable[..., list[str]]
+Until = Callable[..., None]
+
+
+@pytest.fixture(autouse=True)
+def sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("observer.ingest.pipeline.BATCH", BATCH)
+    monkeypatch.setattr("observer.ingest.pipeline.BACKLOG", BACKLOG)
+
+
+@pytest.fixture
+def fill(spool: Spool, home: Home, folder: Path) -> Fill:
+    """Spool prompts as hooks do, a second apart, without waiting for the disk."""
+
+    def put(count: int, *, payload: bytes | None = None) -> list[str]:
+        names = []
+        for number in range(count):
+            said = msgspec.json.encode({"session_id": "s1", "prompt": f"say {number}"})
+            fields = {"client": "claude-code", "event": "UserPromptSubmit", "cwd": str(folder)}
+            name = f"e{number:05}"
+            (home.spool / "tmp" / name).write_bytes(envelope(fields, payload or said))
+            (home.spool / "new" / name).touch()
+            at_s = NOW_MS // 1000 - count + number
+            os.utime(home.spool / "new" / name, (at_s, at_s))
+            names.append(name)
+        return names
+
+    return put
+
+
+@pytest.fixture
+def ahead(home: Home) -> Iterator[Prefetcher]:
+    made = Prefetcher(home.spool, Settings())
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def order(home: Home) -> PrefetchRequest:
+    return PrefetchRequest(str(home.spool), Settings(), frozenset())
+
+
+def ids_of(store: Store) -> list[str]:
+    with store.read() as reader:
+        return [recorded.event.id for recorded in reader.log(limit=100_000)]
+
+
+def drained(pipeline: Pipeline) -> int:
+    rounds = 0
+    while pipeline.drain().entries:
+        rounds += 1
+    return rounds
+
+
+def process_of(ahead: Prefetcher) -> subprocess.Popen[bytes]:
+    process = ahead._process._process
+    assert process
+    return process
+
+
+@pytest.mark.slow
+def test_a_long_backlog_is_stored_in_its_order(
+    make_pipeline: Callable[..., Pipeline],
+    ahead: Prefetcher,
+    fill: Fill,
+    store: Store,
+    spool: Spool,
+) -> None:
+    names = fill(LONG)
+    drained(make_pipeline(ahead=ahead))
+    assert ids_of(store) == names
+    assert spool.depth() == 0
+
+
+@pytest.mark.measured
+def test_the_process_ends_with_the_backlog(
+    make_pipeline: Callable[..., Pipeline], ahead: Prefetcher, fill: Fill
+) -> None:
+    pipeline = make_pipeline(ahead=ahead)
+    fill(LONG)
+    while not ahead._process.is_running:
+        assert pipeline.drain().entries
+    process = process_of(ahead)
+    drained(pipeline)
+    assert (ahead._process.is_running, process.returncode) == (False, 0)
+
+
+def test_the_process_leaves_a_busy_processor_to_others(ahead: Prefetcher, fill: Fill) -> None:
+    fill(1)
+    ahead.begin(())
+    assert os.getpriority(os.PRIO_PROCESS, process_of(ahead).pid) == min(19, os.nice(0) + NICE)
+
+
+def test_a_short_backlog_starts_no_process(
+    make_pipeline: Callable[..., Pipeline], ahead: Prefetcher, fill: Fill
+) -> None:
+    fill(BATCH)
+    pipeline = make_pipeline(ahead=ahead)
+    while pipeline.drain().entries:
+        assert not ahead._process.is_running
+
+
+@pytest.mark.slow
+def test_what_cannot_be_read_is_set_aside_at_the_end(
+    make_pipeline: Callable[..., Pipeline],
+    ahead: Prefetcher,
+    fill: Fill,
+    store: Store,
+    spool: Spool,
+) -> None:
+    names = fill(LONG)
+    (broken,) = fill(1, payload=b"{")
+    names.remove(broken)
+    drained(make_pipeline(ahead=ahead))
+    assert sorted(ids_of(store)) == sorted(names)
+    assert (spool.depth(), spool.bad()) == (0, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
+def test_the_death_of_the_process_costs_nothing_but_time(
+    make_pipeline: Callable[..., Pipeline],
+    ahead: Prefetcher,
+    fill: Fill,
+    store: Store,
+    number: signal.Signals,
+) -> None:
+    names = fill(LONG)
+    pipeline = make_pipeline(ahead=ahead)
+    while not ahead._process.is_running:
+        pipeline.drain()
+    process_of(ahead).send_signal(number)
+    drained(pipeline)
+    assert sorted(ids_of(store)) == names
+    assert not ahead._process.is_running
+
+
+def test_one_that_died_is_not_started_again(
+    ahead: Prefetcher, fill: Fill, caplog: pytest.LogCaptureFixture
+) -> None:
+    fill(3)
+    ahead.begin(in_hand=())
+    process_of(ahead).kill()
+    assert ahead.next() == ()
+    assert "going on without one" in caplog.text
+    ahead.begin(in_hand=())
+    assert not ahead._process.is_running
+
+
+def test_the_process_does_not_outlive_its_reader(
+    ahead: Prefetcher, fill: Fill, until: Until
+) -> None:
+    """However the daemon dies, the kernel closes its end of the pipe."""
+    fill(2 * PAGE)
+    ahead.begin(in_hand=())
+    process = process_of(ahead)
+    assert len(ahead.next()) == PAGE
+    assert process.stdout
+    process.stdout.close()
+    until(lambda: process.poll() is not None)
+    assert process.returncode == 0
+
+
+def test_what_is_in_hand_is_not_read(spool: Spool, fill: Fill, order: PrefetchRequest) -> None:
+    names = fill(4)
+    in_hand = msgspec.structs.replace(order, in_hand=frozenset(names[:2]))
+    assert [line.id for page in pages(in_hand) for line in page.lines] == names[2:]
+
+
+def test_a_page_says_what_reading_says(
+    ahead: Prefetcher, fill: Fill, spool: Spool, order: PrefetchRequest
+) -> None:
+    fill(2)
+    entries = spool.claim(at_most=9)
+    reading = EventPreparer(Settings(), spool, places=PlaceCache(), now_ms=lambda: NOW_MS)
+    ahead.begin(in_hand=())
+    batch = ahead.next()
+    shown = [
+        [msgspec.structs.replace(one, analysis=None) for one in located] for _, located in batch
+    ]
+    assert shown == [reading.read(entry) for entry in entries]
+    assert [entry for entry, _ in batch] == [entry._replace(data=b"") for entry in entries]
+
+
+@pytest.mark.measured
+def test_one_that_cannot_start_is_not_tried_again(
+    make_pipeline: Callable[..., Pipeline],
+    home: Home,
+    fill: Fill,
+    spool: Spool,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    ahead = Prefetcher(home.spool, Settings())
+    fill(LONG)
+    drained(make_pipeline(ahead=ahead))
+    assert (spool.depth(), ahead._process.is_running) == (0, False)
+    assert [one.getMessage() for one in caplog.records] == [
+        "the process that reads ahead cannot start: No such file or directory; going on without one"
+    ]
+
+
+def test_a_pipeline_that_closes_ends_its_process(
+    make_pipeline: Callable[..., Pipeline], ahead: Prefetcher, fill: Fill
+) -> None:
+    fill(2)
+    ahead.begin(in_hand=())
+    process = process_of(ahead)
+    make_pipeline(ahead=ahead).close()
+    assert (ahead._process.is_running, process.returncode) == (False, -signal.SIGKILL)
+
+
+def test_the_process_writes_pages_behind_their_lengths(
+    fill: Fill, order: PrefetchRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = fill(3)
+    asked = io.BytesIO()
+    write_message(asked, msgspec.msgpack.encode(order))
+    asked.seek(0)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(asked))
+    with (tmp_path / "out").open("w") as out, monkeypatch.context() as patched:
+        patched.setattr("sys.stdout", out)
+        interrupted = signal.getsignal(signal.SIGINT)
+        try:
+            main()
+        finally:
+            signal.signal(signal.SIGINT, interrupted)
+            gc.enable()
+    shown = (tmp_path / "out").read_bytes()
+    assert len(shown) == 8 + int.from_bytes(shown[:8], "big")
+    assert [line.id for line in msgspec.msgpack.decode(shown[8:], type=Page).lines] == names
+
+
+def test_nothing_makes_no_page(order: PrefetchRequest) -> None:
+    assert list(pages(order)) == []
+
+
+def test_pages_of_nothing_are_left_out(fill: Fill, order: PrefetchRequest) -> None:
+    fill(3, payload=b"{")
+    assert list(pages(order)) == []
+
+
+def test_a_page_survives_the_pipe(fill: Fill, order: PrefetchRequest) -> None:
+    fill(3)
+    (page,) = pages(order)
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(page), type=Page) == page
+
+
+def test_settings_reach_the_process(home: Home, fill: Fill, folder: Path) -> None:
+    fill(2)
+    ahead = Prefetcher(home.spool, Settings(exclude=(str(folder),)))
+    ahead.begin(in_hand=())
+    assert [located for _, located in ahead.next()] == [[], []]
+    ahead.end()
+
+
+@pytest.mark.measured
+def test_what_is_older_than_is_kept_is_known_to_be(home: Home, spool: Spool) -> None:
+    report = b'{"kind": "prompt", "text": "hello", "at": "2020-01-01T00:00:00Z"}'
+    spool.append({"client": "generic", "event": "prompt"}, report)
+    ahead = Prefetcher(home.spool, Settings(retention_days=30))
+    ahead.begin(in_hand=())
+    assert [one.is_expired for _, located in ahead.next() for one in located] == [True]
+    ahead.end()
+
+
+class Faulty:
+    """A store that fails at one event."""
+
+    def __init__(self, store: Store, event_id: str, fault: Exception) -> None:
+        self._store = store
+        self._event_id = event_id
+        self._fault = fault
+
+    @contextmanager
+    def write(self) -> Iterator[Any]:
+        with self._store.write() as writer:
+            append = writer.append
+
+            def failing(recorded: Any, **parts: Any) -> bool:
+                if recorded.event.id == self._event_id:
+                    raise self._fault
+                return append(recorded, **parts)
+
+            writer.append = failing  # type: ignore[method-assign]  # the fault
+            yield writer
+
+
+@pytest.mark.measured
+def test_an_event_that_breaks_the_interpreter_is_found_and_set_aside(
+    make_pipeline: Callable[..., Pipeline],
+    ahead: Prefetcher,
+    fill: Fill,
+    store: Store,
+    spool: Spool,
+) -> None:
+    names = fill(LONG)
+    poison = names.pop(-9)
+    drained(make_pipeline(store=Faulty(store, poison, ZeroDivisionError()), ahead=ahead))
+    assert ids_of(store) == names
+    assert (spool.depth(), spool.bad()) == (0, 1)
+
+
+@pytest.mark.measured
+def test_a_store_that_cannot_write_ends_the_reading(
+    make_pipeline: Callable[..., Pipeline], ahead: Prefetcher, fill: Fill, store: Store
+) -> None:
+    """What follows must not be stored before what failed."""
+    names = fill(LONG)
+    full = Faulty(store, names[-9], StoreUnavailable("full"))
+    with pytest.raises(StoreUnavailable):
+        drained(make_pipeline(store=full, ahead=ahead))
+    assert not ahead._process.is_running
+    drained(make_pipeline(ahead=ahead))
+    assert ids_of(store) == names
+
+
+@pytest.mark.measured
+def test_a_page_of_many_bytes_is_short(fill: Fill, order: PrefetchRequest) -> None:
+    said = msgspec.json.encode({"session_id": "s1", "prompt": "x" * (PAGE_BYTES // 2)})
+    fill(3, payload=said)
+    assert [len(page.lines) for page in pages(order)] == [2, 1]

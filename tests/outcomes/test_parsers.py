@@ -327,6 +327,9 @@ WRITTEN: list[tuple[str, str, bool | None, str, str]] = [
      "   \u256d\u2500[a.js:3:1]\n\nFound 0 warnings and 1 error."), False, "1 error",
      "a.js:3: eslint(no-debugger): `debugger` is not allowed"),
     ("mvn -q verify", "[ERROR] BUILD FAILURE", False, "the build stopped", ""),
+    ("gradle test --continue", ("Cart > adds FAILED\n    Error at Cart.java:5\n"
+     "2 tests completed, 1 failed\n3 tests completed, 2 failed"), False, "3 failed, 2 passed",
+     "Cart > adds - Cart.java:5: Error"),
     ("gradle build", "BUILD FAILED in 3s", False, "the build stopped", ""),
     ("npx biome check", "configuration \u2501\u2501\u2501\u2501\n\n  \u00d7 Found an unknown key",
      False, "biome stopped", "Found an unknown key"),

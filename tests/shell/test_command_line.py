@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.shell import command_line, runners
+from observer.shell.command_line import InlineScript, inline_script
 
 HEADS = [
     (
@@ -239,3 +240,31 @@ def test_reading_takes_steps_in_proportion_to_the_text(hostile: str, times: int)
 @pytest.mark.parametrize("hostile", ["$(", "'", '"', "`", "<<a\n", "${", "bash -c '", "x=$("])
 def test_a_hostile_line_of_any_length_is_read(hostile: str) -> None:
     assert command_line.parse_command_line(hostile * 100_000).head
+
+
+CASES = [
+    ("pytest -q", None),
+    ("python3 run.py -c conf.toml", None),
+    ("node server.js", None),
+    ("python3 -c \"print(open('a').read())\"", InlineScript("python3", only_looks=True)),
+    ("python3 -c 'import x; print(x.__version__)'", InlineScript("python3")),
+    ("python3 -c \"open('a/b.txt', 'w').write('x')\"", InlineScript("python3", ("a/b.txt",))),
+    ("cd api && python - <<'EOF'\nPath('b.py').write_text('x')\nEOF",
+     InlineScript("python", ("b.py",))),
+    ("python3 << EOF\nname = 'c.py'\nwith open(name, \"a\") as f:\n  f.write('x')\nEOF",
+     InlineScript("python3", ("c.py",))),
+    ("node -e \"require('fs').writeFileSync('d.json', '{}')\"", InlineScript("node", ("d.json",))),
+    ("ruby -e \"File.write('e.rb', 'x')\"", InlineScript("ruby", ("e.rb",))),
+    ("python3 -c \"import os; os.remove('x'); open('y').read()\"", InlineScript("python3")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "script"), CASES, ids=[case[0][:40] for case in CASES])
+def test_a_script_is_known_by_what_it_writes(command: str, script: InlineScript | None) -> None:
+    assert inline_script(command) == script
+
+
+def test_a_hostile_command_line_is_read_in_linear_time() -> None:
+    for text in ("python3 ", "python3 -c '", "open(", "x = 'a'\n", "open(a, 'w'", "python3 <<"):
+        found = inline_script(text * 20_000)
+        assert found is None or found.program.startswith("python")

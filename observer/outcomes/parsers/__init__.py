@@ -6,6 +6,7 @@ print: the first that finds a result is believed. A new tool is a row in the tab
 
 from __future__ import annotations
 
+from observer.outcomes.parsers import checkers, compiled, javascript, more, python, runners
 from observer.outcomes.parsers.parser import OutputParser
 
 _EVERY = (

@@ -406,7 +406,7 @@ _CMAKE = Format(
         r"CMake Error at (?P<place>[^\n:]+:\d+)(?: \([^)\n]*\))?:\n"
         r"(?P<words>(?: {2,}[^\n]+\n){1,6})"
     ),
-    done=line_pattern(r"-- Build files have been written to(?![\s\S]*\n-- Configuring incomplete)"),
+    done=line_pattern(r"-- (?:(?P<fine>Build files have been written to)|Configuring incomplete)"),
     fine="configured",
 )
 _CTEST = Format(

@@ -83,8 +83,9 @@ class Format(NamedTuple):
     rows, each `once` where the tool repeats them; `warned` is a row that is a warning.
 
     `first` finds what is quoted where that is not the first row, `place` its place behind it;
-    `words` are quoted where the row has none. `done` is a success in itself, of which `fine` is
-    said, or its `fine` group. `stopped` is said of a tool that does not count, but gives up.
+    `words` are quoted where the row has none. The last line that is `done` is a success in itself,
+    of which `fine` is said, or its `fine` group; where that is missing, it is none. `stopped`
+    is said of a tool that does not count, but gives up.
     """
 
     tool: str
@@ -118,8 +119,8 @@ class Format(NamedTuple):
 
     def _done(self, text: str) -> CommandResult | None:
         done = last_match(self.done, text) if self.done else None
-        said = (self.fine or done["fine"]) if done else ""
-        return CommandResult(tool=self.tool, ok=True, said=said) if said else None
+        said = done.groupdict().get("fine", self.fine) if done else ""
+        return CommandResult(tool=self.tool, ok=True, said=self.fine or said) if said else None
 
     def _tested(
         self, text: str, rows: Sequence[re.Match[str]], ends: Sequence[re.Match[str]]
