@@ -73,8 +73,7 @@ _READERS: Mapping[str, Callable[[Object], AnyBody]] = {{
 
 def _wanted(context: InstallContext) -> Mapping[str, Sequence[object]]:
     return {{
-        event: [{{"command": line}} for line in scripts(NAME, event, context)]
-        for event in _READERS
+        event: [{{"command": line}} for line in scripts(NAME, event, context)] for event in _READERS
     }}
 
 

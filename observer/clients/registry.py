@@ -20,9 +20,10 @@ SHELF = "observer.clients.shelf"
 
 @cache
 def clients() -> Mapping[str, Client]:
-    """Return all clients by name: ours, then those of other packages in the order of their names.
+    """Return all clients by name: ours in the order of their names, then those of other packages.
 
     The answer is that of the first call in this process. See `with_plugins` for what is left out.
     """
-    ours = (client for module in modules_of(SHELF) for client in module.CLIENTS)
-    return with_plugins(GROUP, Client, {client.name: client for client in ours})
+    found = (client for module in modules_of(SHELF) for client in module.CLIENTS)
+    ours = {client.name: client for client in found}
+    return with_plugins(GROUP, Client, dict(sorted(ours.items())))

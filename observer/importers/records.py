@@ -195,7 +195,8 @@ class RecordCalls(ABC):
     """The hook calls of one session, from the records of its files.
 
     A reply comes at the end of a turn: before the next prompt, or at the end. Keys of calls follow
-    from the records, so that a record that two files hold is one event.
+    from the records, so that a record that two files hold is one event. `asked_of` keeps the tool
+    and the arguments of calls, by their ids, until their results come.
 
     Args:
         found: the session.
@@ -211,6 +212,7 @@ class RecordCalls(ABC):
         self._found = found
         self._last_ms = 0
         self._problems = problems
+        self.asked_of: dict[str, tuple[str, Object]] = {}
         self._said: _Said | None = None
         self._usage: dict[str, Mapping[str, int]] = {}
 

@@ -16,12 +16,14 @@ SHELF = "observer.importers.shelf"
 
 @cache
 def sources() -> Mapping[str, SessionSource]:
-    """Return all importers by name; those that look in work trees come after those that name some.
+    """Return all importers in the order of their names, those that look in work trees at the end.
+
+    Those before may name work trees; Atuin, which knows more of a command, comes before shells.
 
     All modules are imported; for one source ask `source_called`.
     """
     found = [source for module in modules_of(SHELF) for source in module.SOURCES]
-    return {one.name: one for one in sorted(found, key=lambda one: bool(one.inside))}
+    return {one.name: one for one in sorted(found, key=lambda one: (bool(one.inside), one.name))}
 
 
 def source_called(name: str) -> SessionSource | None:

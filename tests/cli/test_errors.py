@@ -75,7 +75,7 @@ def test_a_name_that_does_not_exist_brings_the_nearest_ones(
 
 def test_choices_are_listed_on_one_line(run: Run) -> None:
     said, _, hint = run("uninstall", "emacs").err.partition("\n")
-    assert said.startswith("error: 'emacs' is not one of 'git', ")
+    assert said.startswith("error: 'emacs' is not one of 'antigravity', ")
     assert hint == "hint: see: observer uninstall --help\n"
 
 

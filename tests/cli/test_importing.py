@@ -156,7 +156,7 @@ def test_what_is_no_session_is_named(run: Run, sessions: Callable[[int], Path]) 
     )
     os.close(ours)
     os.close(theirs)
-    assert "Import 4 sessions and what memory-files and bash have? [y/N]" in asked.stdout
+    assert "Import 4 sessions and what bash and memory-files have? [y/N]" in asked.stdout
 
 
 @pytest.mark.slow

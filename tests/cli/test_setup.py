@@ -74,7 +74,7 @@ def test_a_dry_run_shows_one_diff_of_all_that_was_found(run: Run, user: Path) ->
     assert f"+++ {user}/.bashrc\n" in shown.out
     assert f"+++ {user}/.claude/settings.json\n" in shown.out
     assert re.search("claude-code +~/.claude +~/.claude/settings.json, ~/.claude.json\n", shown.out)
-    assert "not found: zsh, fish" in shown.err
+    assert "not found: antigravity, cline" in shown.err
     assert everything(user) == before
 
 
@@ -124,7 +124,7 @@ def test_a_file_that_does_not_parse_stops_its_client_only(run: Run, user: Path) 
 def test_scripts_get_the_outcome_of_each_client(run: Run, user: Path) -> None:
     done = run("install", "--yes", "--json").json
     rows = {row["client"]: row for row in done["clients"]}
-    assert [*rows] == ["git", "bash", "claude-code"]
+    assert [*rows] == ["bash", "claude-code", "git"]
     assert [probe["is_well"] for probe in done["probes"]] == [True, True, True]
     assert rows["claude-code"]["changed"] == [
         str(user / ".claude/settings.json"),

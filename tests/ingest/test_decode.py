@@ -206,7 +206,7 @@ def test_an_event_keeps_model_and_trace(
 
 
 def test_an_unknown_client_is_refused_naming_the_known_ones() -> None:
-    with pytest.raises(Undecodable, match="claude-code, cline, codex"):
+    with pytest.raises(Undecodable, match="antigravity, bash, claude-code, cline"):
         decoded("emacs", "save", {})
 
 

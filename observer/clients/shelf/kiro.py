@@ -442,8 +442,8 @@ def _hook_file(path: Path) -> ConfigFile:
 _SERVERS = ConfigFile(lambda context: _folder(context) / "settings" / "mcp.json", [Servers()])
 
 
-def _files(context: InstallContext) -> tuple[Path, Path, list[ConfigFile], list[ConfigFile]]:
-    """Return our hook file, our agent, and others': hook files that name us, and agents.
+def _files(context: InstallContext) -> tuple[list[ConfigFile], list[ConfigFile]]:
+    """Return our files and others' agents, and hook files of others that name us.
 
     Kiro itself converts an agent's hooks to such files.
     """
@@ -453,18 +453,16 @@ def _files(context: InstallContext) -> tuple[Path, Path, list[ConfigFile], list[
     beside = (path for path in sorted(hooks.parent.glob("*.json")) if path != hooks)
     converted = [_hook_file(path) for path in beside if mark in (read_file(path) or b"")]
     agents = [_agent(path) for path in sorted(agent.parent.glob("*.json")) if path != agent]
-    return hooks, agent, converted, agents
+    return [_hook_file(hooks), *agents, _agent(agent, _OwnAgent()), _SERVERS], converted
 
 
 def _install(context: InstallContext) -> InstallPlan:
     """Plan hooks in both formats, an agent that has them, and the MCP server."""
-    hooks, agent, converted, agents = _files(context)
-    wanted = (*agents, _agent(agent, _OwnAgent()), _SERVERS)
+    ours, converted = _files(context)
     return InstallPlan(
         edits=(
-            _hook_file(hooks).edit(context, is_wanted=True),
+            *(one.edit(context, is_wanted=True) for one in ours),
             *(one.edit(context, is_wanted=False) for one in converted),
-            *(one.edit(context, is_wanted=True) for one in wanted),
         ),
         notes=(
             "Trust the workspace in Kiro: it loads nothing in one that is not trusted.",
@@ -475,9 +473,8 @@ def _install(context: InstallContext) -> InstallPlan:
 
 def _uninstall(context: InstallContext) -> InstallPlan:
     """Plan the removal of all of it."""
-    hooks, agent, converted, agents = _files(context)
-    ours = (_hook_file(hooks), *converted, *agents, _agent(agent), _SERVERS)
-    return InstallPlan(edits=tuple(one.edit(context, is_wanted=False) for one in ours))
+    edits = (one.edit(context, is_wanted=False) for found in _files(context) for one in found)
+    return InstallPlan(edits=tuple(edits))
 
 
 CLIENTS = (

@@ -287,7 +287,7 @@ def _client(name: str, schema: str, tried: str, *markers: str) -> Client:
 
 
 CLIENTS = (
-    # First, for its shells have the variables of OpenCode as well.
+    # Its name comes first: its shells have the variables of OpenCode as well.
     _client("kilo", "https://app.kilo.ai/config.json", "7.7.7", "KILO"),
     _client(
         "opencode", "https://opencode.ai/config.json", "1.18.33", "OPENCODE", "OPENCODE_CLIENT"

@@ -191,7 +191,6 @@ def _timed(path: Path, problems: Problems) -> Iterator[tuple[int, Object]]:
 class _TaskCalls(ClineCalls):
     def __init__(self, found: FoundSession, problems: Problems) -> None:
         super().__init__(found, problems)
-        self._calls: dict[str, tuple[str, Object]] = {}
         self._written: tuple[str, Object] | None = None
 
     def records(self, path: Path, problems: Problems) -> Iterator[Object]:
@@ -211,7 +210,7 @@ class _TaskCalls(ClineCalls):
         for part in parts:
             if text(part, "type") == "tool_result":
                 call = text(part, "tool_use_id")
-                asked, answer = self._calls.pop(call, None), prose(part.get("content"))
+                asked, answer = self.asked_of.pop(call, None), prose(part.get("content"))
                 yield from self._done(at_ms, asked, answer, call)
         if (result := _RESULT.match(said)) and self._written and self._written[0] == result[1]:
             answer = _AROUND.sub("", said[result.end() :]).strip()
@@ -224,7 +223,7 @@ class _TaskCalls(ClineCalls):
     def _answered(self, at_ms: int, said: str, key: str, parts: Iterable[Object]) -> None:
         for part in parts:
             if text(part, "type") == "tool_use":
-                self._calls[text(part, "id")] = (text(part, "name"), inner(part, "input"))
+                self.asked_of[text(part, "id")] = (text(part, "name"), inner(part, "input"))
         call = _CALL.search(said)
         body = _within(said, call[1]) if call else None
         self._written = (call[1], _arguments(body)) if call and body is not None else None

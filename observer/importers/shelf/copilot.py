@@ -47,7 +47,6 @@ class _Row(NamedTuple):
 class _Calls(RecordCalls):
     def __init__(self, found: FoundSession, problems: Problems) -> None:
         super().__init__(found, problems)
-        self._calls: dict[str, tuple[str, Object]] = {}
         self._agents: dict[str, str] = {}
         self._handed_back: dict[str, str] = {}
 
@@ -101,7 +100,7 @@ class _Calls(RecordCalls):
         said = text(row.data, "content")
         for call in rows(row.data, "toolRequests"):
             asked = (text(call, "name"), inner(call, "arguments"))
-            self._calls.setdefault(text(call, "toolCallId"), asked)
+            self.asked_of.setdefault(text(call, "toolCallId"), asked)
         if not row.agent:
             self.say(row.at_ms, said, row.key)
         elif said:
@@ -115,15 +114,15 @@ class _Calls(RecordCalls):
 
     def _called(self, row: _Row) -> Iterator[HookCall]:
         given = inner(row.data, "arguments")
-        self._calls[text(row.data, "toolCallId")] = (text(row.data, "toolName"), given)
+        self.asked_of[text(row.data, "toolCallId")] = (text(row.data, "toolName"), given)
         yield from ()
 
     def _done(self, row: _Row) -> Iterator[HookCall]:
         call = text(row.data, "toolCallId")
         error = inner(row.data, "error")
-        if call not in self._calls or text(error, "code") in _REFUSED:
+        if call not in self.asked_of or text(error, "code") in _REFUSED:
             return
-        name, given = self._calls.pop(call)
+        name, given = self.asked_of.pop(call)
         fields: dict[str, Json] = {"tool_name": name, "tool_input": dict(given)}
         if row.agent:
             fields |= {"agent_id": row.agent, "agent_type": self._agents.get(row.agent, "")}

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, prose, rows, text
-from observer.importers.jsonl import Problems
 from observer.importers.records import (
     HookCall,
     Opening,
@@ -23,7 +22,7 @@ from observer.importers.records import (
     read_session,
     words_of,
 )
-from observer.importers.source import FoundSession, SessionSource
+from observer.importers.source import SessionSource
 
 _SHELL = "Execute"
 _FAILED = re.compile(r"Error: Command failed \(exit code: (\d{1,9})\)\n")
@@ -44,10 +43,6 @@ find = partial(find_sessions, _opening)
 
 
 class _Calls(RecordCalls):
-    def __init__(self, found: FoundSession, problems: Problems) -> None:
-        super().__init__(found, problems)
-        self._calls: dict[str, tuple[str, Object]] = {}
-
     def model_of(self, record: Object) -> str:
         return text(inner(record, "message"), "modelId")
 
@@ -58,7 +53,7 @@ class _Calls(RecordCalls):
         if text(message, "role") == "assistant":
             for part in parts:
                 if text(part, "type") == "tool_use":
-                    self._calls[text(part, "id")] = (text(part, "name"), inner(part, "input"))
+                    self.asked_of[text(part, "id")] = (text(part, "name"), inner(part, "input"))
             self.say(at_ms, said, key)
             return
         for part in parts:
@@ -69,9 +64,9 @@ class _Calls(RecordCalls):
 
     def _done(self, at_ms: int, result: Object) -> Iterator[HookCall]:
         call = text(result, "tool_use_id")
-        if call not in self._calls:
+        if call not in self.asked_of:
             return
-        name, given = self._calls.pop(call)
+        name, given = self.asked_of.pop(call)
         said = prose(result.get("content"))
         fields: dict[str, Json] = {"tool_name": name, "tool_input": dict(given)}
         failed = _FAILED.match(said) if name == _SHELL else None

@@ -69,11 +69,7 @@ class _Calls(RecordCalls):
     """The calls of the plugin; a record is a message with its parts."""
 
     start, end = "session.created", "dispose"
-
-    def __init__(self, found: FoundSession, problems: Problems) -> None:
-        super().__init__(found, problems)
-        self._parent = ""
-        self._begun_ms = found.first_ms
+    _parent = ""
 
     def records(self, path: Path, problems: Problems) -> Iterator[Object]:
         if _is_text(path):
@@ -117,7 +113,7 @@ class _Calls(RecordCalls):
     def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
         message, parts = inner(record, "message"), list(rows(record, "parts"))
         created_ms = _time(inner(message, "time"), "created")
-        if created_ms is not None and created_ms < self._begun_ms:
+        if created_ms is not None and created_ms < self._found.first_ms:
             return  # a copy, in a session that was forked from another
         if text(message, "role") == "user":
             if any(text(part, "type") in {"text", "file"} for part in parts):

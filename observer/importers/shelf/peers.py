@@ -56,6 +56,8 @@ class Kept(NamedTuple):
 
 
 _Reader = Callable[[Path, Problems], Iterator[Kept]]
+_EventsOf = Callable[[Path, Problems, Settings, str], Iterator[tuple[str, Event]]]
+"""Yields the events of a store with the projects that they name; those are in the last folder."""
 
 
 def mem0(path: Path, problems: Problems) -> Iterator[Kept]:
@@ -260,64 +262,22 @@ def _is_database(path: Path) -> bool:
         return False
 
 
-def _find(
-    reader: _Reader, pattern: str, paths: Sequence[Path], problems: Problems
-) -> list[FoundSession]:
-    """Return what stores have, by project."""
-    found = []
-    for path in dict.fromkeys(file for one in paths for file in files_matching(one, pattern)):
-        times: dict[str, list[int]] = {}
-        for one in reader(path, problems):
-            times.setdefault(one.project, []).append(one.at_ms)
-        for project, at in times.items():
-            files, size = files_of(path), path.stat().st_size
-            found.append(FoundSession(f"{path}#{project}", files, project, min(at), max(at), size))
-    return found
-
-
-def _read(
-    name: str, reader: _Reader, found: FoundSession, settings: Settings, _: Problems
-) -> Iterator[Event]:
-    cwd = found.folder if found.folder.startswith("/") else ""
-    for one in reader(found.paths[0], Problems()):
-        if found.id == f"{found.paths[0]}#{one.project}":
-            body = Remember(
-                content=one.content,
-                title=one.title,
-                type=one.type,
-                key=f"{name}:{one.key}",
-                scope="project" if one.project else "personal",
-                owner="" if one.project else one.owner or owner(settings),
-                tags=one.tags,
-                metadata=one.metadata,
-            )
-            yield event_of(Origin(name, cwd=cwd), body, one.at_ms, one.key)
-
-
-def _source(
-    name: str,
-    place: tuple[str, str, str],
-    reader: _Reader,
-    *,
-    pattern: str = "*.json",
-    inside: tuple[str, ...] = (),
-) -> SessionSource:
-    return SessionSource(
-        name,
-        *place,
-        find=partial(_find, reader, pattern),
-        read=partial(_read, name, reader),
-        inside=inside,
-        is_of_sessions=False,
-    )
-
-
-_NOTE_STORES = (
-    _source("mem0", (".mem0", "MEM0_DIR", "history.db"), mem0),
-    _source("agentmemory", (".agentmemory", "", "standalone.json"), agentmemory),
-    _source("engram", (".engram", "ENGRAM_DATA_DIR", "engram.db"), engram),
-    _source("beads", (".beads", "", "issues.jsonl"), beads, pattern="*.jsonl", inside=(".beads",)),
-)
+def _kept_events(
+    name: str, reader: _Reader, path: Path, problems: Problems, settings: Settings, cwd: str
+) -> Iterator[tuple[str, Event]]:
+    """Yield memories as notes, each with the project that it names."""
+    for one in reader(path, problems):
+        body = Remember(
+            content=one.content,
+            title=one.title,
+            type=one.type,
+            key=f"{name}:{one.key}",
+            scope="project" if one.project else "personal",
+            owner="" if one.project else one.owner or owner(settings),
+            tags=one.tags,
+            metadata=one.metadata,
+        )
+        yield one.project, event_of(Origin(name, cwd=cwd), body, one.at_ms, one.key)
 
 
 # --- memex ----------------------------------------------------------------------------------------
@@ -331,20 +291,11 @@ MEMEX = "memex"
 _LAYERS = ("past", "state", "rule")
 
 
-def _find_memex(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
-    """Return the databases that have notes."""
-    found = []
-    for path in dict.fromkeys(file for one in paths for file in files_matching(one, "*.db")):
-        times = [at_ms for _, at_ms in _notes(path, problems)]
-        if times:
-            size = path.stat().st_size
-            found.append(FoundSession(str(path), files_of(path), "", min(times), max(times), size))
-    return found
-
-
-def _read_memex(found: FoundSession, settings: Settings, problems: Problems) -> Iterator[Event]:
+def _memex_events(
+    path: Path, problems: Problems, settings: Settings, _cwd: str
+) -> Iterator[tuple[str, Event]]:
     """Yield the notes of a database, as they are there now."""
-    for row, at_ms in _notes(found.paths[0], problems):
+    for row, at_ms in _notes(path, problems):
         layer = text(row, "layer")
         body = Remember(
             content=text(row, "content"),
@@ -361,7 +312,7 @@ def _read_memex(found: FoundSession, settings: Settings, problems: Problems) -> 
         )
         made = event_of(Origin(MEMEX), body, at_ms, str(row.get("id")), body.title, body.metadata)
         is_persons = text(row, "author") == "person" and layer != "rule"
-        yield replace(made, author="person") if is_persons else made
+        yield "", replace(made, author="person") if is_persons else made
 
 
 def _notes(path: Path, problems: Problems) -> Iterator[tuple[Object, int]]:
@@ -374,11 +325,6 @@ def _notes(path: Path, problems: Problems) -> Iterator[tuple[Object, int]]:
                 problems.add("note without a time", path)
             elif text(row, "layer") in _LAYERS and text(row, "content").strip():
                 yield row, at_ms
-
-
-_MEMEX = SessionSource(
-    MEMEX, ".memex", "", "memex.db", find=_find_memex, read=_read_memex, is_of_sessions=False
-)
 
 
 # --- claude-mem and kiro-memory -------------------------------------------------------------------
@@ -437,32 +383,10 @@ def _session(row: Object) -> str:
     return text(row, "content_session_id", "memory_session_id", "session_id")
 
 
-def _find_tables(name: str, paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
-    """Return what databases have, by project."""
-    found = []
-    for path in dict.fromkeys(paths):
-        times: dict[str, list[int]] = {}
-        for project, event in _events(name, path, problems, cwd=""):
-            times.setdefault(project, []).append(event.at_ms)
-        size = path.stat().st_size if path.is_file() else 0
-        for project, at in times.items():
-            files = files_of(path)
-            called = f"{path}#{project}"
-            found.append(FoundSession(called, files, project, min(at), max(at), size))
-    return found
-
-
-def _read_tables(
-    name: str, found: FoundSession, _: Settings, _problems: Problems
-) -> Iterator[Event]:
-    cwd = found.folder if found.folder.startswith("/") else ""
-    for project, event in _events(name, found.paths[0], Problems(), cwd=cwd):
-        if found.id == f"{found.paths[0]}#{project}":
-            yield event
-
-
-def _events(name: str, path: Path, problems: Problems, *, cwd: str) -> Iterator[tuple[str, Event]]:
-    """Yield events with the names of their projects."""
+def _table_events(
+    name: str, path: Path, problems: Problems, _: Settings, cwd: str
+) -> Iterator[tuple[str, Event]]:
+    """Yield what was said, observed and summed up, with the names of its projects."""
     with opened(path, problems) as database:
         if database is None:
             return
@@ -528,21 +452,64 @@ def _json(given: str) -> Json:
         return None
 
 
-def _tables_of(name: str, folder: str, variable: str, file: str) -> SessionSource:
+# --- what they have in common --------------------------------------------------------------------
+
+
+def _find(
+    events_of: _EventsOf, pattern: str, paths: Sequence[Path], problems: Problems
+) -> list[FoundSession]:
+    """Return what stores have, by project."""
+    found = []
+    for path in dict.fromkeys(file for one in paths for file in files_matching(one, pattern)):
+        times: dict[str, list[int]] = {}
+        for project, event in events_of(path, problems, Settings(), ""):
+            times.setdefault(project, []).append(event.at_ms)
+        for project, at in times.items():
+            files, size = files_of(path), path.stat().st_size
+            found.append(FoundSession(f"{path}#{project}", files, project, min(at), max(at), size))
+    return found
+
+
+def _read(
+    events_of: _EventsOf, found: FoundSession, settings: Settings, _: Problems
+) -> Iterator[Event]:
+    cwd = found.folder if found.folder.startswith("/") else ""
+    for project, event in events_of(found.paths[0], Problems(), settings, cwd):
+        if found.id == f"{found.paths[0]}#{project}":
+            yield event
+
+
+def _source(
+    name: str, place: tuple[str, str, str], events_of: _EventsOf, pattern: str, *inside: str
+) -> SessionSource:
     return SessionSource(
         name,
-        folder,
-        variable,
-        file,
-        find=partial(_find_tables, name),
-        read=partial(_read_tables, name),
+        *place,
+        find=partial(_find, events_of, pattern),
+        read=partial(_read, events_of),
+        inside=inside,
         is_of_sessions=False,
     )
 
 
+_NOTES: Mapping[str, tuple[tuple[str, str, str], _Reader, tuple[str, ...]]] = {
+    "mem0": ((".mem0", "MEM0_DIR", "history.db"), mem0, ("*.json",)),
+    "agentmemory": ((".agentmemory", "", "standalone.json"), agentmemory, ("*.json",)),
+    "engram": ((".engram", "ENGRAM_DATA_DIR", "engram.db"), engram, ("*.json",)),
+    "beads": ((".beads", "", "issues.jsonl"), beads, ("*.jsonl", ".beads")),
+}
+_DATABASES = {
+    "claude-mem": (".claude-mem", "CLAUDE_MEM_DATA_DIR", "claude-mem.db"),
+    "kiro-memory": (".kiro-memory", "KIRO_MEMORY_DATA_DIR", "kiro-memory.db"),
+}
 SOURCES = (
-    *_NOTE_STORES,
-    _MEMEX,
-    _tables_of("claude-mem", ".claude-mem", "CLAUDE_MEM_DATA_DIR", "claude-mem.db"),
-    _tables_of("kiro-memory", ".kiro-memory", "KIRO_MEMORY_DATA_DIR", "kiro-memory.db"),
+    *(
+        _source(name, place, partial(_kept_events, name, reader), *where)
+        for name, (place, reader, where) in _NOTES.items()
+    ),
+    _source(MEMEX, (".memex", "", "memex.db"), _memex_events, "*.db"),
+    *(
+        _source(name, place, partial(_table_events, name), "*.db")
+        for name, place in _DATABASES.items()
+    ),
 )

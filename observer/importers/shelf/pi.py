@@ -12,7 +12,7 @@ from pathlib import Path
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, rows, text
-from observer.importers.jsonl import Problems, time_of
+from observer.importers.jsonl import time_of
 from observer.importers.records import (
     HookCall,
     Opening,
@@ -21,7 +21,7 @@ from observer.importers.records import (
     read_session,
     words_of,
 )
-from observer.importers.source import FoundSession, SessionSource
+from observer.importers.source import SessionSource
 
 _COUNTS = {
     "input": "input",
@@ -45,17 +45,12 @@ find = partial(find_sessions, _opening)
 class _Calls(RecordCalls):
     start, end = "session_start", "session_shutdown"
 
-    def __init__(self, found: FoundSession, problems: Problems) -> None:
-        super().__init__(found, problems)
-        self._begun_ms = found.first_ms
-        self._given: dict[str, Object] = {}
-
     def payload(self, event: str, fields: Object) -> dict[str, Json]:
         given: dict[str, Json] = {"type": event, **fields}
         return {"event": given, "cwd": self.folder, "sessionId": self.session}
 
     def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
-        if at_ms < self._begun_ms:
+        if at_ms < self._found.first_ms:
             return
         kind, key, message = text(record, "type"), text(record, "id"), inner(record, "message")
         role = text(message, "role")
@@ -65,16 +60,17 @@ class _Calls(RecordCalls):
             yield from self.prompt(at_ms, said, key)
         elif role == "assistant":
             for part in rows(message, "content"):
-                self._given[text(part, "id")] = inner(part, "arguments")
+                self.asked_of[text(part, "id")] = (text(part, "name"), inner(part, "arguments"))
             self.say(at_ms, words_of(message.get("content")), key)
             usage = inner(message, "usage")
             self.spend(key, {name: number(usage, field) or 0 for name, field in _COUNTS.items()})
         elif role == "toolResult":
             call = text(message, "toolCallId")
+            _, given = self.asked_of.pop(call, ("", {}))
             fields: dict[str, Json] = {
                 "toolName": text(message, "toolName"),
                 "toolCallId": call,
-                "input": dict(self._given.pop(call, {})),
+                "input": dict(given),
                 "content": message.get("content"),
                 "isError": message.get("isError"),
             }

@@ -47,7 +47,6 @@ find = partial(find_sessions, _opening)
 class _Calls(RecordCalls):
     def __init__(self, found: FoundSession, problems: Problems) -> None:
         super().__init__(found, problems)
-        self._calls: dict[str, tuple[str, Object]] = {}
         self._agent: dict[str, Json] = {}
 
     def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
@@ -78,7 +77,7 @@ class _Calls(RecordCalls):
             name, given = text(call, "name"), inner(call, "args")
             if name == _RELAY:
                 name, given = text(given, "name"), inner(given, "arguments")
-            self._calls[text(call, "id")] = (name, given)
+            self.asked_of[text(call, "id")] = (name, given)
         if not self._agent:
             self.say(at_ms, words_of(message.get("parts")), key)
 
@@ -87,9 +86,9 @@ class _Calls(RecordCalls):
         for part in rows(inner(record, "message"), "parts"):
             answer = inner(part, "functionResponse")
             call = text(answer, "id")
-            if call not in self._calls or text(result, "status") == "cancelled":
+            if call not in self.asked_of or text(result, "status") == "cancelled":
                 continue
-            name, given = self._calls.pop(call)
+            name, given = self.asked_of.pop(call)
             response = inner(answer, "response")
             fields: dict[str, Json] = {"tool_name": name, "tool_input": dict(given), **self._agent}
             failed = text(result, "status") == "error" and (text(response, "output") or "failed")

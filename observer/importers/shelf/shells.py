@@ -236,7 +236,6 @@ def _source(name: str, place: tuple[str, str, str], reader: _Reader) -> SessionS
 
 
 SOURCES = (
-    # First, since it knows more of a command than the history of the shell, which has it too.
     _source("atuin", (".local/share", "XDG_DATA_HOME", "atuin/history.db"), atuin),
     *(_source(name, place, HISTORIES[name]) for name, place in _PLACES.items()),
 )
