@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from observer.core.model import UNASSIGNED, Project, Session
-from observer.daemon.watching.watch_set import MOST_ROOTS, RECENT_MS, mounts, recent_roots, refusal
+from observer.daemon.watch_set import MOST_ROOTS, RECENT_MS, mounts, recent_roots, refusal
 from observer.store.sqlite.database import SqliteStore
 
 Git = Callable[..., str]
