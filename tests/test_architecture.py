@@ -263,7 +263,7 @@ STARTERS = {
     "observer.doctor.lab": "git, ourselves and ps",
     "observer.doctor.speed": "the hooks that are timed",
     "observer.git.launch": "git",
-    "observer.pump.dial": "ourselves",
+    "observer.pump.pump": "ourselves",
 }
 """The modules that start a process, and what each starts."""
 

@@ -26,10 +26,10 @@ LINUX_ONLY = re.compile(
 )
 PLACES = {
     "observer/client.py": "LOCAL_PEERCRED",
-    "observer/pump/dial.py": "LOCAL_PEERCRED",
+    "observer/pump/pump.py": "LOCAL_PEERCRED",
     "observer/daemon/index.py": "memory is given back by the library alone",
     "observer/daemon/servers.py": "whose a connection is stays open",
-    "observer/daemon/watching/inotify.py": "no limit of watches is known",
+    "observer/daemon/inotify.py": "no limit of watches is known",
     "observer/daemon/worker.py": "the writer keeps the process's priority",
     "observer/doctor/home_files.py": "the limit of watches is not shown",
     "observer/doctor/lab.py": "ps",

@@ -1,9 +1,9 @@
-"""The daemon's log: one rotated file that also receives standard output and error.
-
-The daemon: its parts, its start and its shutdown.
+"""The daemon: its parts, its start and its shutdown.
 
 It opens the sockets first, for whoever waits on them, and drains the spool at once, and once more
 on shutdown, before it closes sockets and store. A failed worker ends it.
+
+Its log is one rotated file that also receives standard output and error.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ from observer.daemon.status import (
     without_store,
 )
 from observer.daemon.unreported import HeadWorker, ImportWorker
-from observer.daemon.watching.watcher import WatchWorker
+from observer.daemon.watcher import WatchWorker
 from observer.daemon.worker import Health, Services, WriterThread, begin, end
 from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import chosen

@@ -1,9 +1,8 @@
-"""Wakes the daemon when something was put into its home: by the kernel, else by polling.
+"""Drains the spool whenever something is in it, closes idle sessions, and sweeps the spool.
 
-Drains the spool whenever something is in it, closes idle sessions, and sweeps the spool.
-
-Promises: an event stays in the spool until it is stored; a store that cannot write is retried with
-increasing pauses.
+The daemon is woken when something was put into its home: by the kernel, else by polling. Promises:
+an event stays in the spool until it is stored; a store that cannot write is retried with increasing
+pauses.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from pathlib import Path
 
 from observer.core.clock import now_ms
 from observer.core.errors import StoreUnavailable
-from observer.daemon.watching.inotify import Call, WatchLimitReached, WatchLost, watch_folders
+from observer.daemon.inotify import Call, WatchLimitReached, WatchLost, watch_folders
 from observer.daemon.worker import Health, OnChange, Worker, WriterThread, heard
 from observer.ingest.pipeline import Pipeline
 from observer.spool.spool import Spool

@@ -20,7 +20,7 @@ from observer.core.errors import BadInput
 from observer.core.paths import Home, make_private
 from observer.core.value import decode_json
 from observer.daemon.worker import Health, Worker
-from observer.pump.dial import hello, path_of
+from observer.pump.pump import hello, path_of
 
 if TYPE_CHECKING:
     from observer.api.mcp.server import Hello, McpFront

@@ -20,8 +20,7 @@ from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.errors import ConfigInvalid, NotFound, StoreUnavailable
 from observer.core.paths import Home, is_inside
-from observer.daemon.status import NotedFolder
-from observer.daemon.watching.inotify import (
+from observer.daemon.inotify import (
     Call,
     FolderWatch,
     WatchLimitReached,
@@ -29,6 +28,7 @@ from observer.daemon.watching.inotify import (
     most_folders,
     watch_folders,
 )
+from observer.daemon.status import NotedFolder
 from observer.daemon.worker import Health, WriterThread
 from observer.ingest.projection import Embedder
 from observer.note_files.folders import IGNORE, NoteFolder, NoteFolders

@@ -1,10 +1,9 @@
-"""Records the commits that git's hooks did not report, whenever HEAD of a work tree has moved.
+"""Takes up what no hook reports: commits, memory files, and imports in the background.
 
-Keeps the notes of memory files as the files are, once those of a folder were imported.
-
-Imports in the background, and following of sessions: a process of low priority, kept running.
-
-What is asked is in the home (`importers.queued`), so that a restarted daemon goes on with it.
+Commits are read whenever HEAD of a work tree has moved. The notes of memory files are kept as the
+files are, once those of a folder were imported. Imports and followed sessions are a process of low
+priority, kept running; what is asked is in the home (`importers.queued`), so that a restarted
+daemon goes on with it.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""The current problems of the daemon, worded so that a person can act; for `status`, `doctor`.
-
-The only thread that writes to the store; drains, requests and maintenance queue for it.
-
-The base of the daemon's background tasks: waking, touched projects, failures of a round.
+"""The base of the daemon's background tasks: waking, touched projects, failures, the one writer.
 
 A worker repeats rounds until it is cancelled. A failed round is logged, shown by `status`, and
-followed by the next one; what ends a worker ends the daemon.
+followed by the next one; what ends a worker ends the daemon. Only one thread writes to the store:
+drains, requests and maintenance queue for it.
 """
 
 from __future__ import annotations

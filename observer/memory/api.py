@@ -21,11 +21,10 @@ from observer.memory.accounts import Accounts, WorktreeStore, scoped
 from observer.memory.code_questions import CodeAnswer, why
 from observer.memory.values import Exported, Extract, Fetched, exported, no_model
 from observer.note_files import NoteFiles
-from observer.notes.inferences import Inferences
 from observer.notes.note_reader import UUID_CHARS
 from observer.notes.notes import GRACE_MS, Notes
 from observer.notes.pairs import Pairs
-from observer.notes.signals import Signals
+from observer.notes.signals import Inferences, Signals
 from observer.notes.similar import Flashback, FlashbackSettings, flashbacks
 from observer.notes.values import EventWriter, Record
 from observer.projects import event_folder, known_project_at

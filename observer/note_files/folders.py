@@ -1,10 +1,7 @@
-"""Which folders of this user are note folders: a list in the home, a JSON file.
+"""Which folders of this user are note folders, whose their notes are, and what must not be stored.
 
-It is a setting, no memory: a purge, a rebuild and a restored backup leave it alone.
-
-Which project the notes of a folder belong to, and which of its files must not be stored.
-
-Where a text stands in the files of note folders: a purge leaves these as they are.
+The list is a setting in the home, a JSON file: a purge, a rebuild and a restored backup leave it
+alone, and a purge leaves alone what stands in these files.
 """
 
 from __future__ import annotations

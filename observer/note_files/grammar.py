@@ -1,9 +1,7 @@
-"""The frontmatter of a Markdown file: YAML between two lines of dashes at its very beginning.
+"""The text of a Markdown note: its frontmatter, and what its lines state.
 
 A text is parted into its head (the frontmatter with its dashes) and its body so that both together
 are the text, byte for byte; an edit of fields leaves every other byte as it was.
-
-What the lines of a Markdown note state: claims and relations, and its permalink.
 
 A claim is a paragraph, heading or list item like `[category] text #tag (context)`, or any that has
 a `#tag`. A relation is a list item `kind [[Target]] (context)`, or a `[[Target]]` anywhere. Code,

@@ -1,12 +1,10 @@
 """From the text of a file to the note: what is stored, without secrets. Pure.
 
-Parses many notes on another core, while those before them are stored.
-
-Which note a file is: the one that was at its path, or one that was moved there.
-
 A file keeps its note as long as it can be recognised: by its path, else by its content or by the
 permalink in its frontmatter, where the file that had them is not there any more. So a note
 survives moves and renames, a deletion that is taken back, and a checkout and its return.
+
+Many notes are parsed on another core, while those before them are stored.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
-"""Deleting notes and captured items, and undoing that: a base class of `Notes`.
+"""Writes of notes. Every change is an event, and returns after the commit.
+
+A change needs an exact handle (id or whole uuid); a vague one is refused with candidates. Every
+change can be undone, deletions included.
 
 An agent deletes notes and inferences; captured items (commits, edits, summaries) only a person
 does. Every deletion can be undone as long as its note is in the log: one for good leaves that once
 its grace is over, see `purge.take_out`.
-
-Writes of notes. Every change is an event, and returns after the commit.
-
-A change needs an exact handle (id or whole uuid); a vague one is refused with candidates. Every
-change can be undone, deletions included.
 """
 
 from __future__ import annotations

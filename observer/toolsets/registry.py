@@ -16,7 +16,6 @@ from observer.memory.api import Memory
 from observer.toolsets import chatgpt, core, kiro, memory, story
 from observer.toolsets.basic_memory import tools as basic_memory
 from observer.toolsets.mem0 import tools as mem0
-from observer.toolsets.memex import synthesis
 from observer.toolsets.memex import tools as memex
 from observer.views.tool import Tool
 
@@ -45,7 +44,7 @@ BUILT_IN = {
     "core": Toolset(core.GUIDE, lambda memory, here: core.Core(memory, here).tools()),
     "story": Toolset(story.GUIDE, lambda memory, here: story.StoryTools(memory, here).tools()),
     "browse": Toolset(story.BROWSE_GUIDE, lambda memory, here: story.Browse(memory, here).tools()),
-    "memex": Toolset(memex.GUIDE, memex.tools, synthesis.greeting, is_fenced=False),
+    "memex": Toolset(memex.GUIDE, memex.tools, memex.greeting, is_fenced=False),
     "mem0": Toolset(mem0.GUIDE, lambda memory, _: mem0.Mem0(memory).tools(), is_fenced=False),
     "basic-memory": Toolset(basic_memory.GUIDE, basic_memory.tools, is_fenced=False),
     "kiro": Toolset(

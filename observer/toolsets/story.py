@@ -1,7 +1,4 @@
-"""The browse toolset: which projects and sessions there are.
-
-The story toolset: the history behind a piece of code.
-"""
+"""The toolsets story and browse: the history behind code, and projects and sessions there are."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from observer.daemon.lazy_store import LazyStore, RequestStore
 from observer.daemon.note_folders import NoteFolderWorker
 from observer.daemon.requests import import_events, post_events
 from observer.daemon.status import REMEMBERED_MS, current, from_disk
-from observer.daemon.watching.watcher import WatchWorker
+from observer.daemon.watcher import WatchWorker
 from observer.daemon.worker import Health
 from observer.spool.spool import Spool
 from observer.store.database import SqliteStore

@@ -20,7 +20,7 @@ from observer.core.config import Settings
 from observer.core.errors import ObserverError
 from observer.core.events import Checkout, Commit, Edit, Event, FileWrite, Prompt, Remember
 from observer.core.paths import Home
-from observer.daemon.watching.watch_set import WatchedTree
+from observer.daemon.watch_set import WatchedTree
 from observer.git.status import uncommitted_paths
 from observer.importers.git import commits
 from observer.index import Index

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from observer import client
 from observer.core.paths import Home
-from observer.pump.dial import hello
+from observer.pump.pump import hello
 from observer.toolsets.registry import toolsets
 
 pytestmark = pytest.mark.slow

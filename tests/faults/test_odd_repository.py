@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from observer.core.errors import ObserverError
-from observer.daemon.watching.watch_set import WatchedTree
+from observer.daemon.watch_set import WatchedTree
 from observer.git import blame
 from observer.git.log import read_commit
 from observer.git.repository import read_first_line

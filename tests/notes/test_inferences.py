@@ -8,8 +8,8 @@ import pytest
 
 from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.model import Item
-from observer.notes.inferences import Hypothesis, Inference, Inferences
 from observer.notes.notes import Notes
+from observer.notes.signals import Hypothesis, Inference, Inferences
 from observer.notes.values import Changes, Note
 
 Keep = Callable[..., Item]

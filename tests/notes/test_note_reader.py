@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from observer.core.errors import BadInput, CapturedUserOnly, NotFound, RuleUserOnly
 from observer.core.events import Commit, Event, Prompt
 from observer.core.model import Item
-from observer.notes.inferences import Hypothesis
 from observer.notes.notes import Notes
+from observer.notes.signals import Hypothesis
 from observer.notes.values import Changes, Note
 from observer.search.handles import SearchOptions
 

@@ -12,17 +12,17 @@ from observer import client
 from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home
 from observer.daemon.servers import make_run_folder
-from observer.pump.dial import (
+from observer.pump.pump import (
     PROTOCOL,
     SOCKET_NAME_BYTES,
     UNAVAILABLE,
     KeptAnswers,
+    Pump,
     Stopped,
     dial,
     working_folder,
 )
-from observer.pump.dial import socket_path as found
-from observer.pump.pump import Pump
+from observer.pump.pump import socket_path as found
 
 
 def test_the_protocol_is_the_one_of_all_clients() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from observer import client
 from observer.core.paths import Home
-from observer.pump.dial import KeptAnswers, hello, path_of
+from observer.pump.pump import KeptAnswers, hello, path_of
 
 LISTED = {"tools": [{"name": "search"}]}
 OPENED = {"protocolVersion": "2025-06-18", "instructions": "Search before"}

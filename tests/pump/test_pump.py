@@ -17,8 +17,7 @@ import pytest
 
 from observer import __version__
 from observer.core.paths import Home
-from observer.pump.dial import VALUE_CHARS, KeptAnswers
-from observer.pump.pump import Pump
+from observer.pump.pump import VALUE_CHARS, KeptAnswers, Pump
 
 INITIALIZED = b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
 TALL = "x" * (1 << 20)

@@ -1,14 +1,12 @@
-"""Asking the person through their client: MCP elicitation.
-
-The client shows the question and sends the person's answer; no agent answers it. Clients of the
-revision of 2026-07-28 are asked by the answer to their call, which they then repeat; earlier ones
-by a request of ours meanwhile.
-
-Handlers of MCP requests: tools, resources and the prompt.
+"""Handlers of MCP requests: tools, resources, the prompt, and questions to the person.
 
 The SDK validates requests and the frame of answers. A tool's result bypasses it, since the SDK
 would validate and copy it three times: it is built from typed rows and joins the frame at the end.
 For an answer of 25 KB that saves a third of the protocol's cost.
+
+The client shows the question and sends the person's answer; no agent answers it. Clients of the
+revision of 2026-07-28 are asked by the answer to their call, which they then repeat; earlier ones
+by a request of ours meanwhile.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""JSON Canvas: nodes and edges of a drawing. Pure.
+"""Tools for files and directories: move, delete, list, read raw, and write JSON Canvas.
 
-Source: jsoncanvas.org, version 1.0.
-
-Tools for files and directories: move, delete, list, read raw, and write JSON Canvas.
+Canvases are checked by jsoncanvas.org, version 1.0.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The tool that follows relations: what is around a note.
-
-The tool that lists what is new: notes, lines and relations, the newest first.
-"""
+"""The tools that follow relations, and that list what is new: notes, lines and relations."""
 
 from __future__ import annotations
 

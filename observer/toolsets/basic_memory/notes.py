@@ -1,8 +1,7 @@
-"""Edits of a note's text: add to it, replace words, replace or extend a section. Pure.
+"""Tools that read, write and edit one note.
 
-Every byte that an edit does not name stays as it is.
-
-Tools that read, write and edit one note.
+Edits add to a text, replace words, or replace or extend a section; every byte that an edit does not
+name stays as it is.
 """
 
 from __future__ import annotations

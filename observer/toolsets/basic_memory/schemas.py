@@ -1,10 +1,10 @@
-"""Picoschema: what notes of a type should state, as a schema note declares it. Pure.
+"""Tools for schemas: check notes against one, suggest one, find where both differ.
+
+A schema is Picoschema, as a schema note declares it.
 
 A field is `name: type, description`; `name?` is optional, `name(array)` may be stated more than
 once, `name(enum)` is one of a list. A type with a capital initial is a type of note: the field is a
 relation to one. All other fields are claims of that category.
-
-Tools for schemas: check notes against one, suggest one, find where both differ.
 """
 
 from __future__ import annotations

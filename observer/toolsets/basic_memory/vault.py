@@ -1,10 +1,10 @@
-"""Memory URLs: `memory://` in front of what names a note, or of a pattern of permalinks. Pure.
-
-The notes of one note folder as the toolset names them: by title, permalink, path or memory URL.
+"""The notes of one note folder as the toolset names them: by title, permalink, path or memory URL.
 
 What is on the disk is true: a call reads what has changed in a note folder before it answers.
 A note folder is what Basic Memory calls a project. Its name begins the permalinks of notes that
 are written here, and may begin an identifier.
+
+A memory URL is `memory://` in front of what names a note, or of a pattern of permalinks.
 """
 
 from __future__ import annotations

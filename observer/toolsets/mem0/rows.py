@@ -1,9 +1,7 @@
-"""The messages of users and agents, and the errors that they get.
+"""Messages, plans, results and errors of the mem0 tools.
 
 Without a model, the owner's own words become memories unchanged. Refusals are JSON-RPC errors
 with the codes and types that users of mem0 handle.
-
-Rows of the mem0 tools, and plans: an agent's own decisions about an owner's memories.
 
 The agent is a language model already: it sees more than a second one would, and can decide better
 what is new, what changes and what no longer holds. A plan is checked as a whole before any memory

@@ -17,7 +17,7 @@ from observer.daemon.kept_openings import KeptOpenings
 from observer.daemon.worker import Health
 from observer.memory.api import Memory
 from observer.notes.values import Note
-from observer.pump.dial import METHODS, KeptAnswers, hello, path_of
+from observer.pump.pump import METHODS, KeptAnswers, hello, path_of
 
 CLIENT = {"name": "test", "version": "1"}
 OPENING = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}

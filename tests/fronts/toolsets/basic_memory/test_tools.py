@@ -13,7 +13,7 @@ from mcp import Client
 from msgspec import to_builtins
 
 from observer.core.errors import Ambiguous, BadInput, NoteConflict, NotFound
-from observer.toolsets.basic_memory.find import OTHERWISE
+from observer.toolsets.basic_memory.tools import OTHERWISE
 from tests.fronts.toolsets.basic_memory.conftest import Folders
 
 ROOT = Path(__file__).parents[4]

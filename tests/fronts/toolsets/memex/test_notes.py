@@ -10,7 +10,7 @@ from mcp import Client
 
 from observer.core.model import Item
 from observer.memory.api import Memory
-from observer.notes.inferences import Hypothesis
+from observer.notes.signals import Hypothesis
 from observer.notes.values import Note
 from observer.toolsets.registry import tools_of
 

@@ -11,7 +11,7 @@ from mcp import Client, StdioServerParameters
 
 from observer.core.model import Item
 from observer.memory.api import Memory
-from observer.notes.inferences import Hypothesis
+from observer.notes.signals import Hypothesis
 from observer.notes.values import Changes, Note
 
 Call = Callable[..., list[Any]]

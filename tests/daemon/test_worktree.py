@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from observer.daemon.watching import watch_set
-from observer.daemon.watching.watch_set import TooLarge, WatchedTree
+from observer.daemon import watch_set
+from observer.daemon.watch_set import TooLarge, WatchedTree
 from observer.ingest.file_changes import Save
 
 Git = Callable[..., str]

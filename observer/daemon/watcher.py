@@ -1,13 +1,13 @@
-"""Reports saves that no hook reported, and withdraws those that a hook reports later.
+"""Reports the saves of people who work beside an agent: of editors and tools that have no hooks.
 
-Saves wait until every hook had time to report them.
-
-Reports writes that no hook reported: another editor's, a formatter's, a code generator's.
+Hooks report what agents write. What a person saves in an editor, a formatter or a generator writes
+is known only here, and is worth knowing for one reason: an agent that goes on has to hear that a
+file is not as it left it. So nothing else is kept: no history of the files, no text that git has.
 
 One thread waits for inotify events in the folders of recent projects. When the writing has settled
 it asks git what differs and reads that; when hooks have had their time it asks the store what they
-reported, and records the rest as events. What git itself wrote (a checkout of ten thousand files)
-is left out: git's hooks report it.
+reported, records the rest as events, and withdraws what a hook reports later. What git itself wrote
+(a checkout of ten thousand files) is left out: git's hooks report it.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from observer.core.config import Settings
 from observer.core.errors import NotFound, StoreUnavailable
 from observer.core.events import AnyBody, Event, Forget
 from observer.core.paths import is_inside
+from observer.daemon.inotify import Call
 from observer.daemon.status import Watched
-from observer.daemon.watching.inotify import Call
-from observer.daemon.watching.watch_set import WatchSet
+from observer.daemon.watch_set import WatchSet
 from observer.daemon.worker import Health
 from observer.ingest.duplicates import WINDOW_MS, path_written
 from observer.ingest.file_changes import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from observer.daemon.watching.watcher import MOST_SAVES, MOST_WAIT_MS, PendingSaves, unreported
+from observer.daemon.watcher import MOST_SAVES, MOST_WAIT_MS, PendingSaves, unreported
 from observer.ingest.duplicates import WINDOW_MS
 from observer.ingest.file_changes import Save
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from observer.core.model import UNASSIGNED, Project, Session
-from observer.daemon.watching.watch_set import MOST_ROOTS, RECENT_MS, recent_roots, refusal
+from observer.daemon.watch_set import MOST_ROOTS, RECENT_MS, recent_roots, refusal
 from observer.projects.fs_probe import mounts
 from observer.store.database import SqliteStore
 

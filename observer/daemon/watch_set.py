@@ -1,8 +1,7 @@
-"""One watched work tree: its folders, snapshots of its changed files, and what was saved since.
+"""The watched work trees, those of recent sessions: their folders, and what was saved in each.
 
-Files are read without following links; their texts are kept up to a limit.
-
-The watched work trees, those of recent sessions, and the inotify watches of their folders.
+A tree keeps snapshots of the files that differ from git's index, their texts up to a limit, read
+without following links. Folders are watched by inotify, as far as its limits allow.
 """
 
 from __future__ import annotations
@@ -22,8 +21,7 @@ from observer.core.config import Settings
 from observer.core.errors import NotFound
 from observer.core.model import UNASSIGNED, Project, Session
 from observer.core.paths import is_inside
-from observer.daemon.status import Watched
-from observer.daemon.watching.inotify import (
+from observer.daemon.inotify import (
     MORE,
     Call,
     FolderWatch,
@@ -33,6 +31,7 @@ from observer.daemon.watching.inotify import (
     most_folders,
     watch_folders,
 )
+from observer.daemon.status import Watched
 from observer.daemon.worker import Health
 from observer.git.status import MOST_PATHS, FileStatus, WorkTree
 from observer.ingest.file_changes import Save, is_temporary

@@ -11,9 +11,9 @@ import pytest
 from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.model import UNASSIGNED, Project, Session
-from observer.daemon.watching import watch_set
-from observer.daemon.watching.watch_set import POLLED, WatchSet
-from observer.daemon.watching.watcher import WatchWorker
+from observer.daemon import watch_set
+from observer.daemon.watch_set import POLLED, WatchSet
+from observer.daemon.watcher import WatchWorker
 from observer.daemon.worker import Health
 from observer.spool.spool import Spool
 from observer.store.database import SqliteStore

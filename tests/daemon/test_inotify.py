@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from observer.daemon.watching import inotify
-from observer.daemon.watching.inotify import (
+from observer.daemon import inotify
+from observer.daemon.inotify import (
     Call,
     FolderWatch,
     WatchLost,
@@ -19,12 +19,12 @@ from observer.daemon.watching.inotify import (
     watch_folders,
 )
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 CALL = Call()
 
 BLINDED = """
 import sys
-from observer.daemon.watching.inotify import watch_folders, WatchLimitReached
+from observer.daemon.inotify import watch_folders, WatchLimitReached
 try:
     watch_folders(sys.argv[1:])
 except WatchLimitReached as error:
@@ -34,7 +34,7 @@ except WatchLimitReached as error:
 
 DENIED = """
 import os, sys
-from observer.daemon.watching.inotify import watch_folders, WatchDenied
+from observer.daemon.inotify import watch_folders, WatchDenied
 if os.getuid() == 0:
     os.setuid(12345)
 try:

@@ -1,1 +1,0 @@
-"""The file watcher: finds writes that no hook reported."""
