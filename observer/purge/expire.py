@@ -188,7 +188,7 @@ def finish_backups(
             gone = expired(reader, retention, now_ms=now_ms)
             if not is_clean(reader, tombstones):
                 gone |= set(named(reader, tombstones, None))
-            known = set(recognised.found(reader)) - gone
+        known = set(recognised.found(store)) - gone
         if gone or known:
             with store.write() as writer:
                 recognised.redact(writer, known)
