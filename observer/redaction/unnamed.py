@@ -71,6 +71,7 @@ _NAME = lazy(
     r"(?:[\[(][ \t]{0,3})?[bBrRuU@$]?[\"'`]?\Z"
 )
 _DIRECTIVE = lazy(r"(?:\A|\n)[ \t+]*([A-Za-z_]{4,60})[ \t]{1,12}[\"']?\Z")
+_ARGUMENT = lazy(r"([a-z][\w.-]{1,40})[\"']?[ \t][\"']\Z")
 _LINE_END = lazy(r"[\"']?;?[ \t]*(?:\n|\Z)")
 _SIGNS = lazy(r"[!#$%&?@^~]")
 _CODE = lazy(
@@ -134,6 +135,8 @@ def _stands_alone(text: str, start: int, end: int, *, needs_name: bool) -> bool:
     found = _NAME.search(before)
     if found is None and _LINE_END.match(text, end):
         found = _DIRECTIVE.search(before)
+    if found is None and before[-1:] in ("'", '"') and text[end : end + 1] == before[-1]:
+        found = _ARGUMENT.search(before)
     words = [each.lower().rstrip("s") for each in HUMPS.findall(found[1])] if found else []
     if not _NO_SECRETS.isdisjoint((*words[:1], *words[-1:])) or before.endswith("h1:"):
         return False
