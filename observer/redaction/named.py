@@ -476,6 +476,7 @@ def _behind(text: str, at: int, word: SecretName) -> Span | None:
 
 
 _NEXT_KEY = lazy(r"[\"'],\s*[\"'][\w.-]*")
+_SHORT_COMMIT = 13
 _UP_TO_NAME = lazy(r"(?:[\s\"'`)|,<].*)?\s[\"'`]?[A-Za-z_.-]*")
 
 
@@ -484,7 +485,8 @@ def _before(text: str, at: int, word: SecretName) -> Span | None:
     for token in _TOKEN.finditer(text, max(line, at - _FAR), at):
         between = text[token.end() : at]
         is_next = _NEXT_KEY.fullmatch(between)  # of an object of JSON
-        if is_next or UUID.fullmatch(token[0]) or not _UP_TO_NAME.fullmatch(between):
+        is_commit = is_hex(token[0]) and len(token[0]) < _SHORT_COMMIT
+        if is_next or is_commit or UUID.fullmatch(token[0]) or not _UP_TO_NAME.fullmatch(between):
             continue  # what has an id of its own is named before it
         if span := _apart(text, token.start(), between, word):
             return span

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from observer.redaction.lazy_pattern import lazy
 from observer.redaction.secret_names import HUMPS
-from observer.redaction.secrets import PHRASE, WORDS, Span, is_placeholder, is_random
+from observer.redaction.secrets import PHRASE, UUID, WORDS, Span, is_placeholder, is_random
 from observer.redaction.values import (
     DIGESTS,
     is_drawn,
@@ -46,7 +46,7 @@ def typed_secrets(text: str) -> Iterator[Span]:
             value = found["value"].rstrip(_ENDS)
             if sign == ":":
                 user = _USER.search(text, max(0, found.start() - 34), found.start())
-                if user is None or _USERLESS.fullmatch(user[1]):
+                if user is None or _USERLESS.fullmatch(user[1]) or UUID.search(value):
                     continue
             if (sign == ":" or text[found.start("value") - 1].isalpha()) and (
                 PHRASE.fullmatch(value) or "/" in value
@@ -63,8 +63,9 @@ _SHAPES = bytes(32 if code in _BREAKS or code < 33 else code for code in range(2
 _SHORTEST = 10
 _MIXED = re.compile(
     rb"(?<![^ ])(?=[^ ]*\d)(?=[^ ]*[a-z])"
-    rb"(?:(?=[^ ]*[A-Z])[^ ]{%d,200}|(?:[\w.-]+=)?[a-z0-9]{16,64})(?![^ ])" % _SHORTEST
+    rb"(?:(?=[^ ]*[A-Z])[^ ]{%d,1000}|(?:[\w.-]+=)?[a-z0-9]{16,64})(?![^ ])" % _SHORTEST
 )
+_QUERY = re.compile(rb"[&?](?=[\w.-]+=)")
 _ASSIGNED = lazy(r"(?:[$@&.-]{0,2}[A-Za-z_][A-Za-z_.-]{0,40}\d{0,3}(?:=>|:=|[=:>]))+")
 _NAME = lazy(
     r"([A-Za-z][\w.$-]{0,60})[\"'`\])]{0,3}[ \t]{0,3}(?:=>|:=|[=:,>])\s{0,24}"
@@ -77,13 +78,13 @@ _SIGNS = lazy(r"[!#$%&?@^~]")
 _CODE = lazy(
     r"%[0-9A-F]{2}|\*|#/|~\w+\.|~\d|&\w+;|\$\w+\$|://|[A-Za-z][?!]\Z|\w@[\w-]+\.|\w@[A-Z]+\Z|[aA0]-[zZ9]"
     r"|\?[A-Za-z]\w*[.:]|\?\d:|\$LATEST|->|=[\w!]|\.\w{1,4}#|[a-z]#\d{1,6}\Z|#L\d"
-    r"|\^d?\d|[$!]\.[a-z]|\A(?:x\d\d|\w+\.)[!$#]"
+    r"|\^d?\d|[$!]\.[a-z]|_As[A-Z]|NaN|\A(?:x\d\d|\w+\.)[!$#]"
 )
 _PICTURE = lazy(r".*(?i:abcdefg|012345)|[MmLlHhVvCcSsQqTtAaZz\d.-]+\Z")
 """What all signs of a kind stand in, and what draws a picture."""
 _DATA = lazy(r"[\w+/=:.@%^-]{16,}", re.ASCII)
 _PARTS = lazy(r"[^A-Za-z0-9]+")
-_WORDS = lazy(r"(?<![A-Za-z])[A-Za-z]?[a-z]{3,}(?![A-Za-z])")
+_WORDS = lazy(r"(?<![A-Za-z0-9])[A-Za-z]?[a-z]{3,}(?![A-Za-z0-9])")
 _LONG = 10
 """Letters and digits of a part that looks drawn: names have none."""
 _NO_SECRETS = frozenset(WORDS["no_secrets"])
@@ -92,7 +93,7 @@ _NO_SECRETS = frozenset(WORDS["no_secrets"])
 def unnamed_secrets(text: str) -> Iterator[Span]:
     """Yield passwords that stand alone, and what looks drawn and is what a name is set to."""
     words = set(text.encode("ascii", "replace").translate(_SHAPES).split())
-    for word in map(bytes.decode, _MIXED.findall(b" ".join(words))):
+    for word in map(bytes.decode, _MIXED.findall(_QUERY.sub(b" ", b" ".join(words)))):
         name = _ASSIGNED.match(word)
         value = word[name.end() if name else 0 :].rstrip(".:")
         is_password = _is_password(value)
@@ -122,7 +123,10 @@ def _is_key(value: str) -> bool:
         and not value.startswith(("AAAA", "0x", "sha"))
         and not _PICTURE.match(value)
         and not _CODE.search(value.rstrip("="))
-        and any(is_random(part, at_least=_LONG) for part in _PARTS.split(value))
+        and any(
+            is_random(part, at_least=_LONG) and list(part) != sorted(part)
+            for part in _PARTS.split(value)
+        )
         and len(_WORDS.findall(value)) < 2
     )
 

@@ -62,7 +62,9 @@ def is_drawn(value: str, between: str = "") -> bool:
         value.lstrip("-").replace("_", "")
     ):
         return False
-    if is_placeholder(value) or (_NO_VALUE.match(value) and not _BASE64.fullmatch(value)):
+    if is_placeholder(value) or (
+        _NO_VALUE.match(value) and not _BASE64.fullmatch(max(value.split("."), key=len))
+    ):
         return False
     if is_hex(value) or UUID.search(value):
         return between == "" or not DIGESTS.search(between.lower())
