@@ -142,6 +142,7 @@ def _stands_alone(text: str, start: int, end: int, *, needs_name: bool) -> bool:
     if found is None and before[-1:] in ("'", '"') and text[end : end + 1] == before[-1]:
         found = _ARGUMENT.search(before)
     words = [each.lower().rstrip("s") for each in HUMPS.findall(found[1])] if found else []
-    if not _NO_SECRETS.isdisjoint((*words[:1], *words[-1:])) or before.endswith("h1:"):
+    ends = (*words[:1], *words[-1:], found[1].lower()) if found else ()
+    if not _NO_SECRETS.isdisjoint(ends) or before.endswith(("h1:", "data:,")):
         return False
     return (bool(words) or not needs_name) and not DIGESTS.search(before[-24:].lower())
