@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 import sys
 import time
@@ -167,6 +168,7 @@ def delete(home: Home) -> list[Path]:
     """
     places = [getattr(home, name) for name, one in vars(Home).items() if isinstance(one, property)]
     names = {one.relative_to(home.root).parts[0] for one in places if home.root in one.parents}
+    names |= {form for name in names for form in _half_written(name)} | {"venv"}
     with hold(home) as is_ours:
         if not is_ours:
             raise DaemonUnavailable(
@@ -174,8 +176,7 @@ def delete(home: Home) -> list[Path]:
             )
         shutil.rmtree(home.run, ignore_errors=True)
         for path in list(home.root.iterdir()):
-            name = path.name.removesuffix(".new")
-            if name in {*names, "venv"} or name.startswith(home.database.name):
+            if path.name in names or _OF_DATABASE.fullmatch(path.name):
                 if path.is_dir() and not path.is_symlink():
                     shutil.rmtree(path)
                 else:
@@ -186,6 +187,18 @@ def delete(home: Home) -> list[Path]:
         if home.root.is_symlink():
             home.root.unlink()
     return left
+
+
+_OF_DATABASE = re.compile(
+    r"(?:observer\.db(?:\.(?:remaking|mending|reading|sealing|partial))?|\.purging-observer(?:\.db)?)"
+    r"(?:-(?:wal|shm|journal|newest))?"
+)
+"""The database, what repairs and purges make of it beside it, and what SQLite writes for each."""
+
+
+def _half_written(name: str) -> set[str]:
+    """Return what a file is called until it is whole, or while it is copied."""
+    return {f"{name}.new", f"{Path(name).stem}.new", f".{name}", f"{name}.copy"}
 
 
 def _lock(descriptor: int) -> bool:

@@ -36,8 +36,8 @@ LOOK_EVERY_S = 600.0
 ORDER_EVERY_S = 60.0
 """How often it is looked whether something came after what happened later."""
 RESTS = 20
-"""How many times as long as putting in order took nothing is put in order again: a session that is
-followed brings a little each minute."""
+"""How many times as long as putting in order, or a search for known values, took it is not done
+again: a session that is followed brings a little each minute."""
 AGAIN_AFTER_S = 5.0
 """Where somebody read the database, so that its log could not be emptied."""
 REST_EVERY, REST_S = 50, 0.005
@@ -75,7 +75,7 @@ class RetentionWorker(Worker):
         self._tombstones = tombstones
         self._on_change = on_change
         self._derived = 0
-        self._look_at_s = self._order_at_s = 0.0
+        self._look_at_s = self._order_at_s = self._search_at_s = 0.0
         self._ordered_seq = -1
         self._is_wiped = True
         self._is_over = False
@@ -156,7 +156,9 @@ class RetentionWorker(Worker):
         What a killed daemon left is derived first.
         """
         known = SEEN.state
-        seqs = await asyncio.to_thread(self._found)
+        begun_s = time.monotonic()
+        seqs = await asyncio.to_thread(self._found) if begun_s >= self._search_at_s else None
+        self._search_at_s = begun_s + (1 + RESTS) * (time.monotonic() - begun_s)
         if seqs:
             self.redacting = len(seqs)
             await self._writer.run(recognised.redact_found, self._store, seqs)
@@ -178,7 +180,8 @@ class RetentionWorker(Worker):
     def _found(self) -> list[int] | None:
         """Return the events that hold known values, None if nothing is known since the last."""
         with self._store.read() as reader:
-            return recognised.found(reader, self._pace) if recognised.is_behind(reader) else None
+            is_behind = recognised.is_behind(reader)
+        return recognised.found(self._store, self._pace) if is_behind else None
 
     async def _keep_within_age(self, at_ms: int) -> int:
         cap = size_cap.read(self._home)

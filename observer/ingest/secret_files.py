@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
@@ -25,6 +25,7 @@ from observer.core.events import (
     FileWrite,
     Intent,
     Outcome,
+    Prompt,
     Search,
     ToolUse,
 )
@@ -77,7 +78,10 @@ class SecretFiles:
 
     def __init__(self) -> None:
         self._keys: dict[tuple[str, str], None] = {}
-        self._calls: dict[tuple[str, str], None] = {}
+        self._open: dict[tuple[str, str], int] = {}
+        """How many calls of a session and tool wait for their results."""
+        self._secret: dict[tuple[str, str], None] = {}
+        """Of which one is about such a file. Results do not say whose they are."""
 
     def without_text(self, event: Event, entry: bytes = b"") -> Event:
         """Return an event without the text of a secret file, whose values are known from now on.
@@ -86,11 +90,8 @@ class SecretFiles:
         """
         body = event.body
         if isinstance(body, Outcome):
-            if (event.session, body.tool) not in self._calls:
-                return event
-            del self._calls[event.session, body.tool]
-            _make_known([body.output])
-            return replace(event, body=replace(body, output=body.output and LEFT_OUT))
+            return self._result(event, body)
+        self._count(event)
         act = body.of if isinstance(body, Intent) else body
         names = list(_files(act, any_may_be=bool(self._keys)))
         is_known = any(
@@ -103,9 +104,34 @@ class SecretFiles:
         reported = _strings(entry[entry.find(PAYLOAD) + len(PAYLOAD) :], but=_IDS)
         _make_known([*_texts(act), *reported])
         if isinstance(body, Intent):
-            _keep(self._calls, (event.session, body.tool))
+            _keep(self._secret, (event.session, body.tool))
             return replace(event, body=replace(body, of=_bare(act)))
         return replace(event, body=_bare(act))
+
+    def _count(self, event: Event) -> None:
+        """Note a call that begins, and that a prompt ends the wait for those before it."""
+        if isinstance(event.body, Intent):
+            call = (event.session, event.body.tool)
+            self._open[call] = self._open.pop(call, 0) + 1
+            _keep(self._open)
+        elif isinstance(event.body, Prompt):
+            for call in [one for one in self._open if one[0] == event.session]:
+                self._close(call)
+
+    def _result(self, event: Event, body: Outcome) -> Event:
+        call = (event.session, body.tool)
+        is_secret = call in self._secret
+        self._open[call] = self._open.get(call, 1) - 1
+        if self._open[call] < 1:
+            self._close(call)
+        if not is_secret:
+            return event
+        _make_known([body.output])
+        return replace(event, body=replace(body, output=body.output and LEFT_OUT))
+
+    def _close(self, call: tuple[str, str]) -> None:
+        del self._open[call]
+        self._secret.pop(call, None)
 
 
 def is_secret_file(path: str) -> bool:
@@ -202,7 +228,7 @@ def _strings(data: bytes, but: re.Pattern[str] | None = None) -> Iterator[str]:
             waiting += value
 
 
-def _keep(kept: dict[tuple[str, str], None], *new: tuple[str, str]) -> None:
+def _keep(kept: dict[tuple[str, str], Any], *new: tuple[str, str]) -> None:
     kept.update(dict.fromkeys(new))
     for oldest in list(kept)[:-_MOST_KEPT]:
         del kept[oldest]

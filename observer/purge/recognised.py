@@ -8,7 +8,7 @@ good by the next look.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Sequence
 
 from observer.purge.choose import reached_projects
 from observer.purge.redact import BATCH, redacted_text, renamed
@@ -30,13 +30,35 @@ def is_behind(reader: StoreReader) -> bool:
     return len(SEEN) > 0 and reader.meta(SEARCHED) != SEEN.state
 
 
-def found(reader: StoreReader, advance: Callable[[int], object] = lambda _: None) -> list[int]:
-    """Return the `seq` of each event that holds a known value; takes .1 s for a megabyte."""
+def found(store: OwnedStore, advance: Callable[[int], object] = lambda _: None) -> list[int]:
+    """Return the `seq` of each event that holds a known value; takes .1 s for a megabyte.
+
+    Each batch is read on its own, so that writes go on and the write-ahead log is taken in.
+    """
+
+    def batch(seen: int) -> Sequence[StoredText]:
+        with store.read() as reader:
+            return reader.stored_texts(after_seq=seen, limit=BATCH)
+
+    return _holding(batch, advance)
+
+
+def found_in(reader: StoreReader) -> list[int]:
+    """Return the same of what a reader sees, as of a copy that nobody else has open."""
+    return _holding(lambda seen: reader.stored_texts(after_seq=seen, limit=BATCH), lambda _: None)
+
+
+def _holding(
+    batch_after: Callable[[int], Sequence[StoredText]], advance: Callable[[int], object]
+) -> list[int]:
     seqs = []
-    for stored in _texts(reader):
-        advance(1)
-        if _holds(stored):
-            seqs.append(stored.seq)
+    seen = 0
+    while batch := batch_after(seen):
+        for stored in batch:
+            advance(1)
+            if _holds(stored):
+                seqs.append(stored.seq)
+        seen = batch[-1].seq
     return seqs
 
 
@@ -61,13 +83,6 @@ def redact_found(store: OwnedStore, seqs: Collection[int]) -> None:
 def underived(reader: StoreReader) -> frozenset[int]:
     """Return the projects that have to be derived anew."""
     return frozenset(map(int, reader.meta(UNDERIVED_PROJECTS).split()))
-
-
-def _texts(reader: StoreReader) -> Iterator[StoredText]:
-    seen = 0
-    while batch := reader.stored_texts(after_seq=seen, limit=BATCH):
-        yield from batch
-        seen = batch[-1].seq
 
 
 def _holds(stored: StoredText) -> bool:

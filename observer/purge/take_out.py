@@ -146,7 +146,7 @@ def clean(
 def _redacted(writer: Writer, what: Removal, *, is_known: bool) -> Redacted:
     if what.redacts:
         return redact_log(writer)
-    known = recognised.found(writer) if is_known else []
+    known = recognised.found_in(writer) if is_known else []
     recognised.redact(writer, known)
     return Redacted(len(known))
 

@@ -39,12 +39,10 @@ from observer.redaction.secrets import (
 )
 from observer.redaction.values import (
     ACCOUNTS,
-    PHRASE,
     is_drawn,
     is_hex,
     is_made_up,
     is_strong,
-    is_typed,
 )
 
 
@@ -478,6 +476,7 @@ def _behind(text: str, at: int, word: SecretName) -> Span | None:
 
 
 _NEXT_KEY = lazy(r"[\"'],\s*[\"'][\w.-]*")
+_SHORT_COMMIT = 13
 _UP_TO_NAME = lazy(r"(?:[\s\"'`)|,<].*)?\s[\"'`]?[A-Za-z_.-]*")
 
 
@@ -486,7 +485,8 @@ def _before(text: str, at: int, word: SecretName) -> Span | None:
     for token in _TOKEN.finditer(text, max(line, at - _FAR), at):
         between = text[token.end() : at]
         is_next = _NEXT_KEY.fullmatch(between)  # of an object of JSON
-        if is_next or UUID.fullmatch(token[0]) or not _UP_TO_NAME.fullmatch(between):
+        is_commit = is_hex(token[0]) and len(token[0]) < _SHORT_COMMIT
+        if is_next or is_commit or UUID.fullmatch(token[0]) or not _UP_TO_NAME.fullmatch(between):
             continue  # what has an id of its own is named before it
         if span := _apart(text, token.start(), between, word):
             return span
@@ -535,37 +535,3 @@ def _bounds(text: str, at: int) -> tuple[int, int]:
         end = cut.start()
     frame = text[start - 1 : start] if text[start - 1 : start] in "*_" else ""
     return start, start + len(text[start:end].rstrip(_ENDS + frame))
-
-
-_VALUE = r"[\"']?(?P<value>[^\s\"'|;]{8,128})"
-_TYPED = {
-    "-": lazy(rf"-(?<=\s-)(?:[pPwWaAkKxX]|-?pw|-?pass|-?pwd)[ =]?{_VALUE}"),
-    "/p": lazy(rf"/p(?<=\s/p)(?:w|ass|wd)?:{_VALUE}"),
-    "echo ": lazy(rf"echo (?:-\w+ )?{_VALUE}"),
-    "printf ": lazy(rf"printf (?:%s )?{_VALUE}"),
-    "<<<": lazy(rf"<<< ?{_VALUE}"),
-    ":": lazy(r":(?<=\w:)(?P<value>[^\s\"'@,;:(){}\[\]<>]{8,128})(?=[\s\"'@]|\Z)"),
-}
-_USER = lazy(r"(?:\A|[\s\"'=(/])([A-Za-z][\w.-]{2,31})\Z")
-_USERLESS = lazy(
-    r"(?i:\w*(?:sha\d*|md5|id|hash|etag|digest|integrity|image|ref|urn|arn|data))|[A-Z]\w+"
-)
-
-
-def typed_secrets(text: str) -> Iterator[Span]:
-    """Yield what looks drawn behind an option that often takes a password, or behind a user."""
-    for sign, pattern in _TYPED.items():
-        if sign not in text:
-            continue
-        for found in pattern.finditer(text):
-            value = found["value"].rstrip(_ENDS)
-            if sign == ":":
-                user = _USER.search(text, max(0, found.start() - 34), found.start())
-                if user is None or _USERLESS.fullmatch(user[1]):
-                    continue
-            if (sign == ":" or text[found.start("value") - 1].isalpha()) and (
-                PHRASE.fullmatch(value) or "/" in value
-            ):
-                continue
-            if not is_hex(value) and (is_typed(value) or (sign != ":" and is_strong(value))):
-                yield Span(found.start("value"), found.start("value") + len(value), "password")

@@ -67,6 +67,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
         html.unescape,
     ),
     ("=3D", lazy(r"=(?:[2-7][0-9A-F]|0[AD])"), _character),
+    ("=20", lazy(r"=20(?=[A-Za-z0-9])"), _character),
     ("=\n", lazy(r"=\r?\n(?<=[^\n]{68}=\n)"), _nothing),
     *(
         (quote + joint, lazy(re.escape(quote + joint) + after + quote), _nothing)

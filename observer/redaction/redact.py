@@ -18,11 +18,12 @@ import msgspec
 
 from observer.redaction.contexts import context_secrets
 from observer.redaction.key_files import key_file_secrets
-from observer.redaction.named import named_secrets, typed_secrets
+from observer.redaction.named import named_secrets
 from observer.redaction.plain import plain_reading
 from observer.redaction.secrets import Span, is_random
 from observer.redaction.seen import SEEN
 from observer.redaction.tokens import long_runs, token_secrets
+from observer.redaction.unnamed import typed_secrets, unnamed_secrets
 
 _SHORTEST = 8
 """Characters of the shortest thing that is ever replaced, such as `pwd=abcd`."""
@@ -148,7 +149,7 @@ def _found(text: str, low: str, runs: str) -> list[Span]:
     ]
     # What is found where nothing names it may be no secret elsewhere.
     SEEN.learn(part for each in found for part in text[each.start : each.end].split())
-    return [*found, *typed_secrets(text), *SEEN.within(text)]
+    return [*found, *typed_secrets(text), *SEEN.within(text), *unnamed_secrets(text)]
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:

@@ -12,7 +12,15 @@ from itertools import groupby
 from typing import NamedTuple
 
 from observer.redaction.lazy_pattern import lazy
-from observer.redaction.secrets import UUID, WORDS, Span, is_placeholder, is_random
+from observer.redaction.secrets import (
+    PHRASE,
+    UUID,
+    WORDS,
+    Span,
+    is_drawn_letters,
+    is_placeholder,
+    is_random,
+)
 
 
 class SecretName(NamedTuple):
@@ -77,13 +85,13 @@ SECRET_NAMES = (
 
 ASCII_NAMES = tuple(each for each in SECRET_NAMES if each.gate.isascii())
 
-_HUMPS = lazy(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|\d+")
+HUMPS = lazy(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|\d+")
 _BEFORE = lazy(r"[A-Za-z0-9_-]{0,40}\Z")
 
 
 def is_about_secret(text: str, at: int, tail: re.Match[str]) -> bool:
     """Return True if a name only describes a secret, counts it, or names something public."""
-    words = [each.lower() for each in _HUMPS.findall(tail["more"])]
+    words = [each.lower() for each in HUMPS.findall(tail["more"])]
     if words and (words[-1] in ABOUT or tail["more"][0].islower()):
         return True
     return is_no_secret(text, at, tail.end())
@@ -98,7 +106,7 @@ def is_no_secret(text: str, at: int, end: int) -> bool:
         return True  # the name of a type: `AWS::IAM::AccessKey`
     if owner and is_random(owner[0] + text[at:end]):
         return True
-    before = [each.lower() for each in _HUMPS.findall(owner[0])] if owner else []
+    before = [each.lower() for each in HUMPS.findall(owner[0])] if owner else []
     return bool(before) and ("public" in before or before[-1] in _PUBLIC or before[0] in MEASURES)
 
 
@@ -108,24 +116,33 @@ _PUBLIC = frozenset(
         *WORDS["keys_of_data"],
     }
 )
-_REST = lazy(r"(?:w(?:or)?d|wort|phrase|code)?s?[_-](?P<value>[A-Za-z0-9+=~_-]{16,512}+)")
-_JOINT = lazy("[_-]+")
+_REST = lazy(
+    r"(?:w(?:or)?d|wort|phrase|code)?s?(?P<joint>[=_-])(?P<value>(?:(?!\.\w{1,5}(?:\W|\Z))[\w+=~.%$!&-]){8,512}+)"
+)
+_JOINT = lazy("[._-]+")
 _PIECE = 14
 
 
 def joined(text: str, found: re.Match[str], word: SecretName) -> Span | None:
-    """Return the secret that is joined to its name by `-` or `_`; None if a word or nothing is."""
+    """Return the secret that is joined to its name by `-`, `_` or `=`; None if none is."""
     rest = _REST.match(text, found.end())
-    if rest is None or not _is_generated(rest["value"]):
+    if rest is None or is_placeholder(rest["value"]):
         return None
-    return Span(*rest.span("value"), word.name)
+    value = rest["value"]
+    is_words = rest["joint"] != "-" and PHRASE.fullmatch(value) is not None
+    return Span(*rest.span("value"), word.name) if is_words or _is_generated(value) else None
 
 
 def _is_generated(value: str) -> bool:
-    if is_placeholder(value) or not is_random(value, at_least=_PIECE):
-        return False
-    longest = max(map(_random_length, _JOINT.split(value)))
-    return longest >= _PIECE or UUID.search(value) is not None
+    if not is_random(value, at_least=_PIECE):
+        return is_drawn_letters(value) and "_" not in value and "-" not in value
+    pieces = _JOINT.split(value)
+    longest = max(map(_random_length, pieces))
+    return (
+        longest >= _PIECE
+        or UUID.search(value) is not None
+        or all(is_random(piece, at_least=8) for piece in pieces if len(piece) > 3)
+    )
 
 
 def _random_length(piece: str) -> int:

@@ -84,7 +84,7 @@ def is_random(value: str, *, at_least: int = 12) -> bool:
 
 
 _LONG_HEX = 20
-_INNER = re.compile(r"(?<=[a-z])\d{1,2}(?=[a-z])")
+_INNER = re.compile(r"(?<=[a-z])\d{1,2}(?=[a-z])|(?<=[A-Z])\d{1,2}(?=[A-Z])")
 """Digits in the middle of a word, which names have once or twice."""
 _CLUSTER = re.compile(r"[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{4}")
 
@@ -132,6 +132,8 @@ def is_encoded(value: str) -> bool:
     return text.isascii() and text.decode("ascii").isprintable()
 
 
+PHRASE = re.compile(r"(?:[^\W\d_]{3,}-){3,5}(?:[^\W\d_]{3,}|\d{2,4})")
+"""Words joined as a password."""
 UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 
 

@@ -16,7 +16,15 @@ from contextlib import suppress
 from pathlib import Path
 
 from observer.redaction.lazy_pattern import lazy
-from observer.redaction.secrets import UUID, Span, is_name, is_placeholder, is_random
+from observer.redaction.secrets import (
+    PHRASE,
+    UUID,
+    Span,
+    is_name,
+    is_placeholder,
+    is_random,
+    is_unspoken,
+)
 
 KNOWN = "known-secret"
 """The class of a value that is known by nothing but its having been recognised before."""
@@ -44,6 +52,10 @@ _RUN = lazy(r"[^\W_]+")
 _HEX = lazy(r"[0-9a-f]+")
 _MIXED = lazy(r"(?=.*[a-z])(?=.*[A-Z])(?=.*\d)(?=.*[!#$%^&*?])[!-~]+")
 _HUMP = lazy(r"[A-Z]?[a-z]{2,}")
+_NUMBERS = lazy(r"\d+")
+_MADE_UP = lazy(r"[A-Z][a-z]{2,}\d{2,}[^\w\s]?_?[a-z]{3,}\d")
+_LONG = 13
+"""Letters and digits of what is made of words."""
 _CHANGE = lazy(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[a-z0-9])|(?<=[0-9])(?=[A-Za-z])")
 _LEAST_CHANGES = 3
 """Between kinds of signs inside the words of a value: names and versions have fewer."""
@@ -275,9 +287,14 @@ def _stands_out(value: str, normal: str) -> bool:
         return False
     changes = sum(len(_CHANGE.findall(run)) for run in _RUN.findall(_HUMP.sub("a", value)))
     is_drawn = changes >= _LEAST_CHANGES and is_random(value, at_least=_SHORTEST)
-    return (is_drawn and not is_name(value, mean=_SHORT_WORDS)) or _MIXED.fullmatch(
-        value
-    ) is not None
+    is_numbered = len(_NUMBERS.findall(value)) > 1
+    if is_drawn and (is_numbered or not is_name(value, mean=_SHORT_WORDS)):
+        return True
+    if len(normal) >= _LONG and is_unspoken(value):
+        return True
+    if PHRASE.fullmatch(value) or (is_numbered and _MADE_UP.fullmatch(value)):
+        return len(normal) >= _LONG
+    return _MIXED.fullmatch(value) is not None
 
 
 def _folded_from(text: str, shape: bytes, start: int) -> int:

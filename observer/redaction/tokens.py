@@ -100,7 +100,8 @@ def token_secrets(text: str, runs: str) -> Iterator[Span]:
 
 def _is_issued(text: str, match: re.Match[str]) -> bool:
     """Return True for what looks drawn and is no digest, as in `sha256=sk_…`."""
-    before = text[max(0, match.start() - 12) : match.start()]
+    if "EXAMPLE" in match[0] or _IN_DIGEST.search(text, max(0, match.start() - 90), match.start()):
+        return False
     groups = match.groupdict("")
     if drawn := groups.get("issued"):
         return (
@@ -110,10 +111,11 @@ def _is_issued(text: str, match: re.Match[str]) -> bool:
             or bool(_PIECE.search(drawn))
         )
     if drawn := groups.get("drawn"):
-        return is_random(drawn, at_least=16) and "sha" not in before
+        return is_random(drawn, at_least=16)
     return groups.get("secret") != ""
 
 
+_IN_DIGEST = lazy(r"(?:sha\d{0,3}|SHA\d{3})[=:-][\w+/-]{0,80}\Z")
 _PIECE = lazy(r"(?=[A-Za-z]*\d[A-Za-z])[A-Za-z0-9]{7,}")
 """What no name is made of."""
 

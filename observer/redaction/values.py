@@ -10,6 +10,7 @@ import re
 from observer.redaction.lazy_pattern import lazy
 from observer.redaction.secret_names import SecretName
 from observer.redaction.secrets import (
+    PHRASE,
     UUID,
     is_drawn_letters,
     is_encoded,
@@ -32,21 +33,18 @@ _NO_VALUE = lazy(
     r"|[A-Za-z]+\$\d\Z|\$[A-Za-z_]\w*[|/;:]|[A-Za-z_$][\w$]*(?:\.[\w$]+)+[=(\[?|&]"
 )
 _CODE = lazy(r"[(){}\[\]]|\w(?:->|::|=>)\w|&&|\|\||==(?!\Z)|\\[a-z]")
-_DIGESTS = lazy(
-    r"sha|md5|hash|digest|commit|checksum|fingerprint|etag|integrity|revision|uuid|\bid"
-)
+DIGESTS = lazy(r"sha|md5|hash|digest|commit|checksum|fingerprint|etag|integrity|revision|uuid|\bid")
 _CAMEL = lazy(
-    r"(?=.*[A-Z])(?:[A-Z]?[a-z]+\d{0,5})+(?:[A-Z]{2,4}\d?)?"
-    r"|(?=.*[A-Z])(?:(?:[A-Z]{1,6}|[A-Z]{0,4}[a-z]{2,})\d{0,3}(?:[-_.]\d{0,3}|\Z|(?=[A-Z]))[-_.]?)+"
+    r"(?=.*[A-Z])(?:[A-Z]?[a-z]++\d{0,5})++(?:[A-Z]{2,4}\d?)?"
+    r"|(?=.*[A-Z])(?:(?:[A-Z]{1,6}|[A-Z]{0,4}[a-z]{2,})\d{0,3}(?:[-_.]\d{0,3}|\Z|(?=[A-Z]))[-_.]?)++"
 )
 """Names of code, types, licences."""
 _BASE64 = lazy(r"(?=.{0,20}[A-Z])(?=.{0,20}[a-z])[A-Za-z0-9+/]{20,}={0,2}")
-PHRASE = lazy(r"(?:[^\W\d_]{3,}-){3,5}(?:[^\W\d_]{3,}|\d{2,4})")
 _NAMES = lazy(
     r"pass|secret|token|key|cred|auth|user|name|your|the-|-of-|-and-|-for-|-to-|-a-|-in-|based",
     re.IGNORECASE,
 )
-_SYMBOLS = lazy(r"[!#$%&*+=?@^~]")
+SYMBOLS = lazy(r"[!#$%&*+=?@^~]")
 
 
 ACCOUNTS = frozenset({"login", "log in", "sign in", "logon", "signin", "creds"})
@@ -64,10 +62,12 @@ def is_drawn(value: str, between: str = "") -> bool:
         value.lstrip("-").replace("_", "")
     ):
         return False
-    if is_placeholder(value) or (_NO_VALUE.match(value) and not _BASE64.fullmatch(value)):
+    if is_placeholder(value) or (
+        _NO_VALUE.match(value) and not _BASE64.fullmatch(max(value.split("."), key=len))
+    ):
         return False
     if is_hex(value) or UUID.search(value):
-        return between == "" or not _DIGESTS.search(between.lower())
+        return between == "" or not DIGESTS.search(between.lower())
     return not _CODE.search(value)
 
 
@@ -77,7 +77,7 @@ def is_made_up(value: str, word: SecretName, *, is_joined: bool) -> bool:
     is_weak = word.is_weak and word.gate not in ACCOUNTS
     if len(value) < 6 or is_weak or _CODE.search(value) or _NO_VALUE.match(value):
         return False
-    symbols = len(_SYMBOLS.findall(value))
+    symbols = len(SYMBOLS.findall(value))
     has_digit = any(map(str.isdigit, value))
     if is_placeholder(value) or not any(map(str.isalpha, value)):
         return False
@@ -102,7 +102,7 @@ def looks_secret(value: str, word: SecretName) -> bool:
 
 def is_strong(value: str) -> bool:
     """Return True for what mixes both cases, digits and signs, as rules for passwords demand."""
-    kinds = (str.islower, str.isupper, str.isdigit, _SYMBOLS.match)
+    kinds = (str.islower, str.isupper, str.isdigit, SYMBOLS.match)
     is_mixed = all(any(map(kind, value)) for kind in kinds)
     return is_mixed and not _NO_VALUE.match(value) and not _CODE.search(value)
 
@@ -111,5 +111,5 @@ def is_typed(value: str) -> bool:
     """Return True for what stands in a command, and is drawn or words joined as a password."""
     if PHRASE.fullmatch(value):
         return not _NAMES.search(value)
-    symbols = len(_SYMBOLS.findall(value))
+    symbols = len(SYMBOLS.findall(value))
     return is_drawn(value) and (symbols > 1 or len(value) > 15 or not value.islower())

@@ -132,7 +132,8 @@ class Product:
 
     def _redact_known(self) -> None:
         with self._store.read() as reader:
-            seqs = recognised.found(reader) if recognised.is_behind(reader) else []
+            is_behind = recognised.is_behind(reader)
+        seqs = recognised.found(self._store) if is_behind else []
         if seqs:
             recognised.redact_found(self._store, seqs)
             self._pipeline.rebuild()

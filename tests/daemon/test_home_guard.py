@@ -15,7 +15,7 @@ import pytest
 from observer.client import daemon_pid, is_running
 from observer.core.errors import StoreUnavailable
 from observer.core.paths import Home
-from observer.daemon.home_guard import hold
+from observer.daemon.home_guard import delete, hold
 
 HOLDER = """
 import sys, time
@@ -81,3 +81,18 @@ def test_a_file_system_without_locks_is_named(
     with pytest.raises(StoreUnavailable, match=r"cannot be locked.*local file system"), hold(home):
         pass
     assert not is_running(home)
+
+
+@pytest.mark.parametrize("name", ["confirmed.new", "config.new", ".seen", "observer.db-wal"])
+def test_what_was_not_written_to_its_end_is_deleted_with_the_home(home: Home, name: str) -> None:
+    home.root.mkdir(exist_ok=True)
+    (home.root / name).write_bytes(b"x")
+    assert delete(home) == []
+    assert not home.root.exists()
+
+
+def test_a_file_that_only_begins_like_the_database_is_left(home: Home) -> None:
+    home.root.mkdir(exist_ok=True)
+    own = home.root / "observer.db.my-notes.txt"
+    own.write_text("mine")
+    assert delete(home) == [own]

@@ -121,6 +121,22 @@ def test_a_result_without_its_call_is_left_out_as_well() -> None:
     assert kept(Outcome(tool="sh", output="ok"), files) == Outcome(tool="sh", output="ok")
 
 
+def test_no_result_is_kept_while_such_a_call_runs_beside_another() -> None:
+    files = SecretFiles()
+    kept(Intent(tool="sh", of=Command(command="sleep 9; make")), files)
+    kept(Intent(tool="sh", of=Command(command="cat .env")), files)
+    first, second = (kept(Outcome(tool="sh", output=said), files) for said in (ENV, "built"))
+    assert first == second == Outcome(tool="sh", output=LEFT_OUT)
+    assert kept(Outcome(tool="sh", output="ok"), files) == Outcome(tool="sh", output="ok")
+
+
+def test_a_prompt_ends_the_wait_for_a_result_that_never_came() -> None:
+    files = SecretFiles()
+    kept(Intent(tool="sh", of=Command(command="cat .env")), files)
+    kept(Prompt(text="go on"), files)
+    assert kept(Outcome(tool="sh", output="ok"), files) == Outcome(tool="sh", output="ok")
+
+
 def test_the_next_lines_of_a_key_are_not_kept() -> None:
     files = SecretFiles()
     head = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUA\n"

@@ -93,9 +93,7 @@ def test_it_goes_from_log_items_and_copies(copied: Home) -> None:
 
 def test_the_next_daemon_derives_what_a_killed_one_redacted(copied: Home) -> None:
     with living(copied, OTHER, BARE, NAMED), closing(SqliteStore(copied.database)) as store:
-        with store.read() as reader:
-            seqs = recognised.found(reader)
-        recognised.redact_found(store, seqs)
+        recognised.redact_found(store, recognised.found(store))
     assert holding(copied)
     with living(copied) as worker:
         asyncio.run(worker.look(NOW_MS))

@@ -30,6 +30,7 @@ def file(tmp_path: Path) -> Path:
         f'"{VALUE[:7]}" \\\n  "{VALUE[7:13]}" \\\n  "{VALUE[13:]}"',
         base64.b64encode(f"Send {VALUE} there".encode()).decode(),
         f"{VALUE}/{VALUE}",
+        f"body=3Dv1&x=20{VALUE}",
         f"{VALUE[:10]}\r\n{VALUE[10:]}",
     ],
 )
@@ -79,9 +80,19 @@ def test_a_value_of_many_parts_goes_as_a_word() -> None:
     assert redact_text(f"x {value}") == "x [redacted:known-secret]"
 
 
-def test_what_mixes_signs_as_passwords_do_is_remembered() -> None:
-    SEEN.learn(["Maple!1234-Otter"])
-    assert redact_text("try Maple!1234-Otter again") == "try [redacted:known-secret] again"
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Maple!1234-Otter",
+        "Tulip31_heron7",
+        "maple-otter-comet-318",
+        "mR7Kworld2ttkeKDP5x9",
+        "Wqtr4xnbvkprtzzs",
+    ],
+)
+def test_what_people_and_machines_make_up_is_remembered(value: str) -> None:
+    SEEN.learn([value])
+    assert redact_text(f"try {value} again") == "try [redacted:known-secret] again"
 
 
 def test_what_git_knows_is_not_remembered() -> None:

@@ -1,0 +1,148 @@
+"""Secrets that no word for one gives away: in commands, and what looks like nothing else.
+
+Part of step 4 (redaction). Both cases, digits and signs together make a password, wherever it
+stands alone; what looks drawn without signs needs the name of a setting before it. Neither is a
+secret where its name is that of a digest, an id or a place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from observer.redaction.lazy_pattern import lazy
+from observer.redaction.secret_names import HUMPS
+from observer.redaction.secrets import PHRASE, UUID, WORDS, Span, is_placeholder, is_random
+from observer.redaction.values import (
+    DIGESTS,
+    is_drawn,
+    is_hex,
+    is_strong,
+    is_typed,
+)
+
+_VALUE = r"[\"']?(?P<value>[^\s\"'|;]{8,128})"
+_TYPED = {
+    "-": lazy(rf"-(?<=\s-)(?:[pPwWaAkKxX]|-?pw|-?pass|-?pwd)[ =]?{_VALUE}"),
+    "/p": lazy(rf"/p(?<=\s/p)(?:w|ass|wd)?:{_VALUE}"),
+    "echo ": lazy(rf"echo (?:-\w+ )?{_VALUE}"),
+    "printf ": lazy(rf"printf (?:%s )?{_VALUE}"),
+    "<<<": lazy(rf"<<< ?{_VALUE}"),
+    ":": lazy(r":(?<=\w:)(?P<value>[^\s\"'@,;:(){}\[\]<>]{8,128})(?=[\s\"'@]|\Z)"),
+}
+_USER = lazy(r"(?:\A|[\s\"'=(/])([A-Za-z][\w.-]{2,31})\Z")
+_USERLESS = lazy(
+    r"(?i:\w*(?:sha\d*|md5|id|hash|etag|digest|integrity|image|ref|urn|arn|data))|[A-Z]\w+"
+)
+_ENDS = ".,:;!?)"
+
+
+def typed_secrets(text: str) -> Iterator[Span]:
+    """Yield what looks drawn behind an option that often takes a password, or behind a user."""
+    for sign, pattern in _TYPED.items():
+        if sign not in text:
+            continue
+        for found in pattern.finditer(text):
+            value = found["value"].rstrip(_ENDS)
+            if sign == ":":
+                user = _USER.search(text, max(0, found.start() - 34), found.start())
+                if user is None or _USERLESS.fullmatch(user[1]) or UUID.search(value):
+                    continue
+            if (sign == ":" or text[found.start("value") - 1].isalpha()) and (
+                PHRASE.fullmatch(value) or "/" in value
+            ):
+                continue
+            if not is_hex(value) and (is_typed(value) or (sign != ":" and is_strong(value))):
+                yield Span(found.start("value"), found.start("value") + len(value), "password")
+
+
+# --- what looks like nothing else ----------------------------------------------------------------
+
+_BREAKS = b" \t\n\r\v\f\"'`<>|,;(){}[]\\"
+_SHAPES = bytes(32 if code in _BREAKS or code < 33 else code for code in range(256))
+_SHORTEST = 10
+_MIXED = re.compile(
+    rb"(?<![^ ])(?=[^ ]*\d)(?=[^ ]*[a-z])"
+    rb"(?:(?=[^ ]*[A-Z])[^ ]{%d,1000}|(?:[\w.-]+=)?[a-z0-9]{16,64})(?![^ ])" % _SHORTEST
+)
+_QUERY = re.compile(rb"[&?](?=[\w.-]+=)")
+_ASSIGNED = lazy(r"(?:[$@&.-]{0,2}[A-Za-z_][A-Za-z_.-]{0,40}\d{0,3}(?:=>|:=|[=:>]))+")
+_NAME = lazy(
+    r"([A-Za-z][\w.$-]{0,60})[\"'`\])]{0,3}[ \t]{0,3}(?:=>|:=|[=:,>])\s{0,24}"
+    r"(?:[\[(][ \t]{0,3})?[bBrRuU@$]?[\"'`]?\Z"
+)
+_DIRECTIVE = lazy(r"(?:\A|\n)[ \t+]*([A-Za-z_]{4,60})[ \t]{1,12}[\"']?\Z")
+_ARGUMENT = lazy(r"([a-z][\w.-]{1,40})[\"']?[ \t][\"']\Z")
+_LINE_END = lazy(r"[\"']?;?[ \t]*(?:\n|\Z)")
+_SIGNS = lazy(r"[!#$%&?@^~]")
+_CODE = lazy(
+    r"%[0-9A-F]{2}|\*|#/|~\w+\.|~\d|&\w+;|\$\w+\$|://|[A-Za-z][?!]\Z|\w@[\w-]+\.|\w@[A-Z]+\Z|[aA0]-[zZ9]"
+    r"|\?[A-Za-z]\w*[.:]|\?\d:|\$LATEST|->|=[\w!]|\.\w{1,4}#|[a-z]#\d{1,6}\Z|#L\d"
+    r"|\^d?\d|[$!]\.[a-z]|_As[A-Z]|NaN|\A(?:x\d\d|\w+\.)[!$#]"
+)
+_PICTURE = lazy(r".*(?i:abcdefg|012345)|[MmLlHhVvCcSsQqTtAaZz\d.-]+\Z")
+"""What all signs of a kind stand in, and what draws a picture."""
+_DATA = lazy(r"[\w+/=:.@%^-]{16,}", re.ASCII)
+_PARTS = lazy(r"[^A-Za-z0-9]+")
+_WORDS = lazy(r"(?<![A-Za-z0-9])[A-Za-z]?[a-z]{3,}(?![A-Za-z0-9])")
+_LONG = 10
+"""Letters and digits of a part that looks drawn: names have none."""
+_NO_SECRETS = frozenset(WORDS["no_secrets"])
+
+
+def unnamed_secrets(text: str) -> Iterator[Span]:
+    """Yield passwords that stand alone, and what looks drawn and is what a name is set to."""
+    words = set(text.encode("ascii", "replace").translate(_SHAPES).split())
+    for word in map(bytes.decode, _MIXED.findall(_QUERY.sub(b" ", b" ".join(words)))):
+        name = _ASSIGNED.match(word)
+        value = word[name.end() if name else 0 :].rstrip(".:")
+        is_password = _is_password(value)
+        if "arn:" not in word and (is_password or _is_key(value)):
+            at = text.find(word)
+            while at >= 0:
+                start = at + (name.end() if name else 0)
+                if _stands_alone(text, start, start + len(value), needs_name=not is_password):
+                    yield Span(start, start + len(value), "password")
+                at = text.find(word, at + len(word))
+
+
+def _is_password(value: str) -> bool:
+    if not _SHORTEST <= len(value) <= 64 or not _SIGNS.search(value):
+        return False
+    is_clear = value[0].isalnum() or len(_SIGNS.findall(value)) > 1
+    if not is_clear or _CODE.search(value.rstrip("=")) or not is_strong(value):
+        return False
+    return not is_placeholder(value)
+
+
+def _is_key(value: str) -> bool:
+    return (
+        _DATA.fullmatch(value) is not None
+        and is_drawn(value)
+        and not is_hex(value)
+        and not value.startswith(("AAAA", "0x", "sha"))
+        and not _PICTURE.match(value)
+        and not _CODE.search(value.rstrip("="))
+        and any(
+            is_random(part, at_least=_LONG) and list(part) != sorted(part)
+            for part in _PARTS.split(value)
+        )
+        and len(_WORDS.findall(value)) < 2
+    )
+
+
+def _stands_alone(text: str, start: int, end: int, *, needs_name: bool) -> bool:
+    """Return True if a value is no part of code, and no digest, id or place by its name."""
+    if text[start - 1 : start] in tuple("([{)]<") or text[end : end + 1] in tuple("([{])"):
+        return False
+    before = text[max(0, start - 90) : start]
+    found = _NAME.search(before)
+    if found is None and _LINE_END.match(text, end):
+        found = _DIRECTIVE.search(before)
+    if found is None and before[-1:] in ("'", '"') and text[end : end + 1] == before[-1]:
+        found = _ARGUMENT.search(before)
+    words = [each.lower().rstrip("s") for each in HUMPS.findall(found[1])] if found else []
+    ends = (*words[:1], *words[-1:], found[1].lower()) if found else ()
+    if not _NO_SECRETS.isdisjoint(ends) or before.endswith(("h1:", "data:,")):
+        return False
+    return (bool(words) or not needs_name) and not DIGESTS.search(before[-24:].lower())

@@ -1,0 +1,67 @@
+"""What no word for a secret gives away, and what looks like it and is none."""
+
+from __future__ import annotations
+
+import pytest
+
+from observer.redaction.redact import redact_text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "stats auth admin:Tulip!4821-Finch",
+        "masterauth hV7dK2qPz9LmR4xW",
+        'encrypt = "pL3v9QwZ8xN1cT5yB7mK2sD4fG6hJ0aR1uE="',
+        "set wpa2-pre-shared-key=Rk8$Gq2!Vn5",
+        "tacacs-server host 10.0.0.9 key: mq4st9h5d13xqwiecd1x",
+        "the new one: Plum.heron_417!",
+    ],
+)
+def test_what_looks_like_nothing_else_goes(text: str) -> None:
+    assert "[redacted:" in redact_text(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "does Xk39dLq0Zp7TbW2mRv5c still work?",
+        '"requestId": "hV7dK2qPz9LmR4xW8sTn"',
+        "integrity=sha512-pL3v9QwZ8xN1cT5yB7mK2sD4fG6hJ0aR",
+        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIpL3v9QwZ8xN1cT5yB7mK2sD4fG6h",
+        "arn:aws:dms:us-east-1:123456789012:rep:T3OM7OUB5nM2LCVZF7JPGJ",
+        'alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"',
+        "area = 12*E*I2*q + self.T*1j",
+        "phase2Removed?: number;",
+        "[^A-Za-z0-9_.%-]",
+        "0x00007f8d8Fbd9700: 0x1b89dB315277a5",
+    ],
+)
+def test_ids_digests_and_code_stay(text: str) -> None:
+    assert redact_text(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["token: " + "Abcdefgh" * 8 + "1a2B3c+", "key A1" + "B" * 90 + "+"]
+)
+def test_a_long_word_beside_a_name_is_judged_at_once(text: str) -> None:
+    assert redact_text(text)
+
+
+@pytest.mark.parametrize(
+    "branch",
+    [
+        "fix/db_token_tulip-lantern-nimbus-umber",
+        "fix/ldap_secret_key_OSphUKwbQMKGQtDf",
+        "fix/shop-password_oREfp0TU82-dBbc6G1DRc-_",
+    ],
+)
+def test_a_secret_joined_to_its_name_in_a_branch_goes(branch: str) -> None:
+    assert "[redacted:" in redact_text(branch)
+
+
+@pytest.mark.parametrize(
+    "branch", ["fix/api-token-refresh-for-old-users", "fix/token_is_not_renewed"]
+)
+def test_a_branch_about_secrets_stays(branch: str) -> None:
+    assert redact_text(branch) == branch
