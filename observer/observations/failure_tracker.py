@@ -17,7 +17,7 @@ The last two are one item for a project and pair of commands, which counts how o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -309,7 +309,6 @@ def _with_pass(known: ProjectState, ran: EndedCommand, check: CheckIdentity) -> 
     ended = ResolvedFailures(
         failures=tuple(failure for failure in resolved if by[failure.seq]),
         edits=tuple(edits[seq] for seq in sorted(edits)),
-        reverted=_reverted_attempts(known, resolved),
         passed=ran.item,
         ran=command_line.parse_command_line(ran.body.command).head,
         head=ran.head,
@@ -343,18 +342,6 @@ def _without_passed(one: TrackedFailure, check: CheckIdentity) -> TrackedFailure
         return one
     left = (name for name in one.tests if not selects_test(check, name))
     return replace(one, tests=tuple(left))
-
-
-def _reverted_attempts(
-    known: ProjectState, resolved: Iterable[TrackedFailure]
-) -> tuple[TrackedEdit, ...]:
-    """Return the edits that were made after the first of these failures, and reverted."""
-    first = min(failure.seq for failure in resolved)
-    return tuple(
-        edit
-        for edit in known.edits
-        if edit.reverted_by and edit.kind == "edit" and edit.seq > first
-    )
 
 
 def _with_repair(

@@ -1,4 +1,4 @@
-"""Reduce a project's events to its fixes, rejected attempts and open failures.
+"""Reduce a project's events to its fixes and open failures.
 
 A left fold over the events of all sessions of a project, which links the observations that the
 sessions' own reducers made. The rules:
@@ -8,8 +8,6 @@ sessions' own reducers made. The rules:
   those related to the failure (`relatedness.causes_of`), which may revert what broke the check.
 - A command that could not run, and works in another form, is a fix by itself.
 - A change fixes a program once: a wider run that passes later adds nothing.
-- An attempt is a change that a failing run followed. It is rejected when it is reverted, by an
-  edit, by git, or by a commit, while the check still fails. An untried change is only reverted.
 - Checks that run while work is in git's stash say nothing about that work.
 - A new branch at the same commit keeps the open failures; another branch has its own.
 """
@@ -168,8 +166,8 @@ class ProjectReducer:
         """Add the next event, as `SessionReducer.add_paired` returned it, and its observations.
 
         Returns:
-            The items to insert or replace besides those: fixes, rejected attempts, and the
-            observations that have gained links.
+            The items to insert or replace besides those: fixes, and the observations that have
+            gained links.
         """
         body = recorded.event.body
         step = _STEPS.get(type(body))

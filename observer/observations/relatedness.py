@@ -72,11 +72,6 @@ _IN_TESTS = re.compile(
 )
 
 
-def is_related(edit: TrackedEdit, failure: TrackedFailure) -> bool:
-    """Return True if an edit may have fixed a failure, or may have been meant to."""
-    return strength(edit, failure) > UNRELATED
-
-
 def strength(edit: TrackedEdit, failure: TrackedFailure) -> int:
     """Return `UNRELATED`, `POSSIBLE` or `LIKELY`: whether a change made a failing check pass."""
     if failure.unstarted:

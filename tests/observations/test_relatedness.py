@@ -9,7 +9,6 @@ from observer.observations.relatedness import (
     LIKELY,
     POSSIBLE,
     UNRELATED,
-    is_related,
     is_test,
     strength,
 )
@@ -68,7 +67,6 @@ FAILED = failure(
 )
 def test_how_a_change_stands_to_a_failing_test(change: TrackedEdit, expected: int) -> None:
     assert strength(change, FAILED) == expected
-    assert is_related(change, FAILED) is (expected > UNRELATED)
 
 
 @pytest.mark.parametrize(
