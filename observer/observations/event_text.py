@@ -293,8 +293,6 @@ def write(
     """
     path = relative(write.path, where.root, where.cwd)
     verb = _VERBS[write.operation]
-    if write.error:
-        return _failed(write, path)
     repeated = f", {times:,} edits" if times > 1 else ""
     return ObservationDraft(
         type="file-write",
@@ -340,17 +338,6 @@ def read(read: FileRead, where: Where) -> ObservationDraft:
         narrative=one_line(f"Read {listed(paths, FACTS)}{lines}.", NARRATIVE),
         facts=tuple(one_line(path, FACT) for path in read.paths[:FACTS]),
         files_read=paths,
-    )
-
-
-def _failed(write: FileWrite, path: str) -> ObservationDraft:
-    why = one_line(write.error, FACT)
-    return ObservationDraft(
-        type="file-write",
-        title=one_line(f"Failed to {write.operation} {base_name(path)}", TITLE),
-        subtitle=one_line(f"{write.operation} {path}, failed", SUBTITLE),
-        facts=(one_line(f"error: {why}", FACT),),
-        chars=chars_of(write),
     )
 
 

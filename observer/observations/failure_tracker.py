@@ -49,7 +49,6 @@ from observer.shell.check import (
     CheckIdentity,
     answers,
     clears,
-    covers,
     is_comparable,
     is_same_check,
     selects_test,
@@ -182,9 +181,7 @@ def _failed(known: ProjectState, ran: EndedCommand, check: CheckIdentity) -> Pro
     here = project_state.worktree_of(known, ran.recorded.root)
     again = [one for one in known.tracked if _is_same(one, ran, check, here)]
     tracked = [
-        _updated(one, ran, check, is_same=one in again)
-        if one in again or _overlaps(one, ran, check, here)
-        else one
+        _updated(one, ran, check) if one in again else one
         for one in known.tracked
         if not (one in again and _is_replaced(one, ran))
     ]
@@ -237,11 +234,9 @@ def _is_same_failure(one: TrackedFailure, ran: EndedCommand) -> bool:
     return now == (one.last_error, one.said)
 
 
-def _updated(
-    one: TrackedFailure, ran: EndedCommand, check: CheckIdentity, *, is_same: bool
-) -> TrackedFailure:
+def _updated(one: TrackedFailure, ran: EndedCommand, check: CheckIdentity) -> TrackedFailure:
     recorded, result = ran.recorded, ran.result
-    again = replace(
+    return replace(
         one,
         last_seq=order_of(recorded),
         last_ms=ran.at_ms,
@@ -249,11 +244,6 @@ def _updated(
         sessions=tuple(dict.fromkeys((*one.sessions, recorded.session_id)))[-_SESSIONS:],
         last_error=result.first_error or one.last_error,
         files=distinct((*_files_of(ran), *one.files), FILES),
-    )
-    if not is_same:
-        return again
-    return replace(
-        again,
         checks=(check, *one.checks[1:]),
         runs=one.runs + 1,
         said=result.said or one.said,
@@ -273,17 +263,6 @@ def _is_same(
         is_form = one.form == _failing_form(ran)
         return is_form and bool(one.unstarted) and bool(ran.unstarted.reason)
     return one.worktree == here and is_same_check(one.check, check)
-
-
-def _overlaps(
-    one: TrackedFailure, ran: EndedCommand, check: CheckIdentity, here: WorktreeBranch
-) -> bool:
-    """Return True if another failing run was of the same tests, as far as is known."""
-    if one.unstarted or ran.unstarted.reason or one.worktree != here:
-        return False
-    failing = ran.result.failing
-    is_part = covers(check, one.check) or covers(one.check, check)
-    return is_part and not (one.tests and failing and set(one.tests).isdisjoint(failing))
 
 
 def _only_place(result: CommandResult) -> str:
@@ -336,14 +315,6 @@ def _is_answered(one: TrackedFailure, ran: EndedCommand, check: CheckIdentity) -
     )
 
 
-def _without_passed(one: TrackedFailure, check: CheckIdentity) -> TrackedFailure:
-    """Return a failure without its tests that this check selected and that passed."""
-    if not is_comparable(check, one.check):
-        return one
-    left = (name for name in one.tests if not selects_test(check, name))
-    return replace(one, tests=tuple(left))
-
-
 def _with_repair(
     known: ProjectState, resolved: ResolvedFailures, recorded: Recorded
 ) -> tuple[ProjectState, Item]:
@@ -371,6 +342,14 @@ def _with_repair(
     others = [one for one in known.repairs if one is not before]
     made = fix_text.repair_item(after, resolved, recorded)
     return replace(known, repairs=(*others, after)[-REPAIRS:]), made
+
+
+def _without_passed(one: TrackedFailure, check: CheckIdentity) -> TrackedFailure:
+    """Return a failure without its tests that this check selected and that passed."""
+    if not is_comparable(check, one.check):
+        return one
+    left = (name for name in one.tests if not selects_test(check, name))
+    return replace(one, tests=tuple(left))
 
 
 def _is_by_command(edit: TrackedEdit) -> bool:

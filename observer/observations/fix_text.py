@@ -6,7 +6,6 @@ failure, of the changes and of the pass.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 import orjson
@@ -32,14 +31,11 @@ from observer.observations.project_state import (
     TrackedEdit,
     TrackedFailure,
 )
+from observer.observations.prompts import names_its_subject
+from observer.observations.quoting import names
 from observer.observations.relatedness import is_test
 
 _SHOWN = 4
-VAGUE = re.compile(
-    r"(?i)\W*(?:(?:found|lint:) )?\d+ (?:error|problem|fail|warning|issue)\w*\W*\Z"
-    r"|\W*(?:formatter would have|some (?:errors|warnings) were)"
-)
-"""Errors that say nothing about which failure of their check it is."""
 ALTERNATIVE = "command"
 """Category of a fix that names the form of a command that works here."""
 REPAIR = "repair"
@@ -218,10 +214,15 @@ def _failure(failure: TrackedFailure) -> str:
 
 def _error(failure: TrackedFailure) -> str:
     """Return the most specific words for what failed."""
-    errors = (one for one in (failure.error, failure.last_error) if one and not VAGUE.match(one))
-    if said := next(errors, "") or next(iter(failure.tests), ""):
+    errors = [one for one in (failure.error, failure.last_error) if one]
+    if said := next(filter(_is_specific, errors), "") or next(iter(failure.tests), ""):
         return said
-    return f"{failure.head}: {failure.error}" if failure.error else f"{failure.head} failed"
+    return f"{failure.head}: {errors[0]}" if errors else f"{failure.head} failed"
+
+
+def _is_specific(error: str) -> bool:
+    """Return True if an error says which failure of its check it is, unlike "Found 2 errors"."""
+    return names(error) or names_its_subject(error)
 
 
 def _facts(

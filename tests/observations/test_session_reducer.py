@@ -68,9 +68,25 @@ def test_two_sub_agents_do_not_fold_together(feed: Feed, place: Place) -> None:
     assert len(feed(place(save(), 1, agent="A"), place(save(), 2, agent="B")).items) == 2
 
 
-def test_a_failed_write_folds_with_nothing(feed: Feed) -> None:
-    fed = feed(save(), FileWrite(path="a.py", error="no"), save())
-    assert [item.folded for item in fed.items.values()] == [2, 1]
+@pytest.mark.parametrize(
+    "failed",
+    [
+        pytest.param((FileWrite(path="a.py", error="no"),), id="at once"),
+        pytest.param(
+            (
+                Intent(tool="fs_write", of=FileWrite(path="a.py")),
+                Outcome(tool="fs_write", failed=True),
+            ),
+            id="in two halves",
+        ),
+    ],
+)
+def test_a_write_that_failed_changes_and_records_nothing(
+    feed: Feed, failed: tuple[AnyBody, ...]
+) -> None:
+    fed = feed(save(), *failed, save())
+    assert [item.folded for item in fed.items.values()] == [2]
+    assert decode(fed.session.state).counts["file-write"] == 2
 
 
 def test_a_deletion_stands_alone(feed: Feed) -> None:
@@ -294,18 +310,6 @@ ASKED: list[tuple[str, Intent, Outcome, str]] = [
         Intent(tool="fs_write", of=FileWrite(path="a.py", operation="create", content="x\ny\n")),
         Outcome(tool="fs_write", output="Created the a.py file."),
         "Created a.py",
-    ),
-    (
-        "failed-write",
-        Intent(tool="fs_write", of=save()),
-        Outcome(tool="fs_write", output="", failed=True),
-        "Failed to edit a.py",
-    ),
-    (
-        "write-with-a-bad-exit-code",
-        Intent(tool="fs_write", of=save()),
-        Outcome(tool="fs_write", output="no", exit_code=1),
-        "Failed to edit a.py",
     ),
     (
         "search",
