@@ -304,18 +304,6 @@ def write(
     )
 
 
-def started(write: FileWrite, change: ChangeSummary, where: Where) -> ObservationDraft:
-    """Return the draft of a write whose result was never reported."""
-    path = relative(write.path, where.root, where.cwd)
-    return ObservationDraft(
-        type="file-write",
-        title=one_line(f"Began to {write.operation} {base_name(path)}", TITLE),
-        subtitle="started, no result",
-        facts=_facts(change),
-        files_modified=(path,),
-    )
-
-
 def chars_of(write: FileWrite) -> int:
     """Return the number of characters of text in a write."""
     return len(write.content or "") + sum([len(edit.old) + len(edit.new) for edit in write.edits])
@@ -397,18 +385,6 @@ def run(
         signature=result.signature if result.ok is False else "",
         category=FAILED if result.ok is False else "",
         chars=len(command.command) + len(command.output),
-    )
-
-
-def begun(command: Command, line: CommandLine, where: Where) -> ObservationDraft:
-    """Return the draft of a command whose result was never reported."""
-    draft = run(command, line, CommandResult(), where=where)
-    return ObservationDraft(
-        type="command",
-        title=draft.title,
-        subtitle="started, no result",
-        facts=draft.facts,
-        chars=draft.chars,
     )
 
 

@@ -195,11 +195,6 @@ def after_commit(
     )
 
 
-def without_branches(known: OpenFailures, branches: Collection[str]) -> OpenFailures:
-    """Return the open failures without those of deleted branches."""
-    return tuple(one for one in known if one.branch not in branches)
-
-
 def without_work(known: OpenFailures, root: str, branch: str) -> OpenFailures:
     """Return the open failures without those of a work tree whose changes were discarded."""
     return tuple(one for one in known if (one.root, one.branch) != (root, branch))

@@ -49,7 +49,6 @@ from observer.shell import command_line
 from observer.shell.check_tools import checker_of
 
 TASKS = 40
-_DELETING = frozenset({"-d", "-D", "--delete"})
 _PULLED = 50
 _QUESTIONS = 200
 _STYLE = frozenset({"lint", "format"})
@@ -109,23 +108,7 @@ def _after_git(known: ProjectState, recorded: Recorded, body: Command) -> Projec
         is_all = operation.kind == "restore" and not operation.paths
         if operation.kind == "reset" or is_all or is_given_up:
             left = open_failures.without_work(left, root, known.shown_branches.get(root, ""))
-    if "branch" in body.command:
-        left = open_failures.without_branches(left, _deleted_branches(body, is_ok=is_ok))
     return replace(known, failures=left)
-
-
-def _deleted_branches(body: Command, *, is_ok: bool) -> set[str]:
-    """Return the branches that a command line deleted."""
-    lines = [
-        git_commands.words_of(part) for part in git_commands.completed_parts(body, is_ok=is_ok)
-    ]
-    return {
-        word
-        for words in lines
-        if words[:1] == ["branch"] and not _DELETING.isdisjoint(words)
-        for word in words[1:]
-        if word[0] != "-"
-    }
 
 
 def _after_change(
