@@ -1,8 +1,7 @@
 """Relate changes to failures: how likely a change is what fixed a failing check.
 
 A change is a likely cause if the failure names its file, or if it is a formatter and the check a
-linter. Prose, and code of other languages than the one checked, are unrelated unless the failure
-names them.
+linter. Prose is unrelated unless the failure names it.
 
 `causes_of` selects the changes that a fix names: those since the last failing run, and earlier ones
 that changed the failure. If some are likely causes, only these; else all changes of the sessions
@@ -28,40 +27,6 @@ _PROSE_FILE = re.compile(
     r"(?i)\.(?:adoc|png|jpe?g|svg|gif|pdf|log)$|(?:^|/)(?:LICENSE|NOTICE|CHANGELOG|README)[^/]*$"
     r"|(?:^|/)(?!requirements|constraints|cmakelists)[^/]*\.txt$"
 )
-_LANGUAGES = {
-    "python": "python",
-    "javascript": "javascript",
-    "typescript": "javascript",
-    "vue": "javascript",
-    "svelte": "javascript",
-    "css": "javascript",
-    "scss": "javascript",
-    "go": "go",
-    "rust": "rust",
-    "java": "java",
-    "kotlin": "java",
-    "csharp": "csharp",
-    "ruby": "ruby",
-    "php": "php",
-}
-"""Language of a file -> the family of programs that check it."""
-_JS = "jest vitest mocha ava tap tsc eslint prettier biome npm yarn pnpm bun deno node"
-_FAMILIES = {
-    tool: family
-    for family, tools in {
-        "python": "pytest py.test unittest mypy ruff flake8 pylint black pyright tox nox python "
-        "python3 isort",
-        "javascript": _JS,
-        "go": "go golangci-lint staticcheck gofmt",
-        "rust": "cargo rustc",
-        "java": "mvn mvnw gradle gradlew javac",
-        "csharp": "dotnet",
-        "ruby": "rspec rubocop rake ruby",
-        "php": "phpunit phpstan composer php",
-    }.items()
-    for tool in tools.split()
-}
-"""Program -> the family of languages that it checks."""
 _STARTING = (frozenset({"install", "files"}), frozenset({"service"}))
 """Remedies that let a command start, where a program is missing and where a service is."""
 _STYLE = ("lint", "format")
@@ -86,22 +51,11 @@ def strength(edit: TrackedEdit, failure: TrackedFailure) -> int:
         return LIKELY
     if edit.kind == "undo":
         return POSSIBLE
-    return POSSIBLE if _is_checked(path, failure) else UNRELATED
-
-
-def _is_checked(path: str, failure: TrackedFailure) -> bool:
-    """Return True if a file of the project may be part of what is checked."""
-    language = language_of(path)
-    if path.startswith(("/", "~")) or language in PROSE or _PROSE_FILE.search(path):
-        return False
-    family = _LANGUAGES.get(language, "")
-    return not family or _FAMILIES.get(failure.check.tool, family) == family
+    is_prose = language_of(path) in PROSE or _PROSE_FILE.search(path)
+    return UNRELATED if is_prose or path.startswith(("/", "~")) else POSSIBLE
 
 
 def _of_command(edit: TrackedEdit, failure: TrackedFailure) -> int:
-    family, other = map(_FAMILIES.get, (failure.check.tool, edit.said.partition(" ")[0]))
-    if family and other and family != other:
-        return UNRELATED
     if edit.remedy == "fixer":
         ran = simple_commands(failure.head.partition(BELOW)[0])
         kinds = {checker.kind for part in ran if (checker := checker_of(part.words))}
