@@ -7,7 +7,6 @@ session to observations, and `project_reducer` links those of all sessions of a 
 
 - text of observations: `drafts`, `event_text`, `concepts`, `analysis`
 - a session: `session_state`, `grouping`, `tool_pairing`, `todos`, `session_commits`
-- failures and fixes: `project_state`, `open_failures`, `failure_tracker`, `relatedness`,
-  `inverse_edits`
+- failures and fixes: `project_state`, `open_failures`, `failure_tracker`, `inverse_edits`
 - a conversation: `turns`, `prompts`, `quoting`, `conversation`
 """

@@ -12,6 +12,12 @@ fix items:
   `_with_repair`.
 
 The last two are one item for a project and pair of commands, which counts how often it was met.
+
+A change is a likely cause if the failure names its file, or if it is a formatter and the check a
+linter. Prose is unrelated unless the failure names it. `causes_of` selects the changes that a fix
+names: those since the last failing run, and earlier ones that changed the failure. If some are
+likely causes, only these; else all changes of the sessions that saw the failure. A check that
+passes in another session needs a likely cause.
 """
 
 from __future__ import annotations
@@ -21,9 +27,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from observer.code.languages import language_of
+from observer.code.languages import PROSE, language_of
 from observer.core.model import UNASSIGNED, Item, Recorded
-from observer.core.text import distinct, one_line, relative, word_set
+from observer.core.text import base_name, distinct, one_line, relative, word_set
 from observer.observations import fix_text, project_state
 from observer.observations.drafts import order_of, origin_of
 from observer.observations.fix_text import ResolvedFailures
@@ -40,8 +46,8 @@ from observer.observations.project_state import (
     TrackedFailure,
     WorktreeBranch,
 )
-from observer.observations.relatedness import causes_of
 from observer.outcomes import check_runs
+from observer.outcomes.check_runs import BELOW
 from observer.outcomes.result import CommandResult
 from observer.outcomes.visible_output import plain_output
 from observer.shell import command_forms, command_line
@@ -53,6 +59,7 @@ from observer.shell.check import (
     is_same_check,
     selects_test,
 )
+from observer.shell.check_tools import checker_of
 from observer.shell.command_forms import InvocationForm
 from observer.shell.fixers import fix_kind
 
@@ -469,3 +476,99 @@ def _with_pair(
         tracked=tuple(one for one in known.tracked if one is not failure),
     )
     return state, (fix_text.alternative_item(after, remedies, ran.recorded),)
+
+
+UNRELATED, POSSIBLE, LIKELY = 0, 1, 2
+"""How likely a change is to have fixed a failure."""
+
+_PROSE_FILE = re.compile(
+    r"(?i)\.(?:adoc|png|jpe?g|svg|gif|pdf|log)$|(?:^|/)(?:LICENSE|NOTICE|CHANGELOG|README)[^/]*$"
+    r"|(?:^|/)(?!requirements|constraints|cmakelists)[^/]*\.txt$"
+)
+_STARTING = (frozenset({"install", "files"}), frozenset({"service"}))
+"""Remedies that let a command start, where a program is missing and where a service is."""
+_STYLE = ("lint", "format")
+"""Kinds of checks that formatters and autofixes are made for."""
+
+
+def strength(edit: TrackedEdit, failure: TrackedFailure) -> int:
+    """Return `UNRELATED`, `POSSIBLE` or `LIKELY`: whether a change made a failing check pass."""
+    if failure.unstarted:
+        lets_start = (
+            edit.kind == "command" and edit.remedy in _STARTING[failure.unstarted == "service"]
+        )
+        return LIKELY if lets_start and failure.unstarted != "stopped" else UNRELATED
+    if edit.kind == "command":
+        return _of_command(edit, failure)
+    path = relative(edit.path, failure.worktree.root) if edit.path else ""
+    if is_named(edit, failure) or (path and any(_is_at(name, path) for name in failure.files)):
+        return LIKELY
+    if edit.kind == "undo":
+        return POSSIBLE
+    is_prose = language_of(path) in PROSE or _PROSE_FILE.search(path)
+    return UNRELATED if is_prose or path.startswith(("/", "~")) else POSSIBLE
+
+
+def _of_command(edit: TrackedEdit, failure: TrackedFailure) -> int:
+    if edit.remedy == "fixer":
+        ran = command_line.simple_commands(failure.head.partition(BELOW)[0])
+        kinds = {checker.kind for part in ran if (checker := checker_of(part.words))}
+        return UNRELATED if kinds == {"test"} else POSSIBLE if kinds.isdisjoint(_STYLE) else LIKELY
+    is_about = any(base_name(name) in edit.said for name in failure.files)
+    return LIKELY if is_about and edit.remedy == "files" else POSSIBLE
+
+
+def is_named(edit: TrackedEdit, failure: TrackedFailure) -> bool:
+    """Return True if the failure or its command names the file of an edit."""
+    name = base_name(edit.path)
+    said = (failure.head, failure.error, failure.last_error, *failure.tests)
+    return bool(name) and any(name in text for text in said)
+
+
+def _is_at(name: str, path: str) -> bool:
+    """Return True if a failing file is this one, or lies in this folder."""
+    return name == path or name.startswith(f"{path}/") or path.endswith(f"/{name}")
+
+
+def causes_of(
+    known: ProjectState, failure: TrackedFailure, recorded: Recorded
+) -> list[TrackedEdit]:
+    """Return the changes that fixed a failure, oldest first; none if that is unknown.
+
+    Args:
+        known: the project's state.
+        failure: the failure that a check has just resolved.
+        recorded: the event of the pass.
+    """
+    changes = [edit for edit in known.edits if _can_count(edit, failure)]
+    rated = [(edit, strength(edit, failure)) for edit in changes]
+    since = [(edit, rate) for edit, rate in rated if edit.seq > failure.last_seq and rate]
+    likely = [edit for edit, rate in since if rate == LIKELY]
+    if likely:
+        earlier = [edit for edit, rate in rated if edit.seq < failure.last_seq and rate == LIKELY]
+        found = [edit for edit in earlier if edit.seq > failure.tried] + likely
+    elif recorded.session_id in failure.sessions:
+        found = [edit for edit, _ in since if edit.session in (None, recorded.session_id)]
+    else:
+        found = []
+    return found
+
+
+def _can_count(edit: TrackedEdit, failure: TrackedFailure) -> bool:
+    return (
+        failure.seq < edit.seq
+        and not edit.reverted_by
+        and edit.kind != "probe"
+        and not (edit.has_failed and edit.remedy != "fixer")
+        and not _is_retry(edit, failure)
+        and edit.worktree == failure.worktree
+        and failure.check.base not in edit.fixed
+        and (edit.kind != "undo" or edit.since < failure.seq)
+    )
+
+
+def _is_retry(edit: TrackedEdit, failure: TrackedFailure) -> bool:
+    """Return True if a command is the failed one run again, unless that is itself a fixer."""
+    if edit.remedy == "fixer":
+        return failure.check.is_fixer and failure.head.endswith(edit.said)
+    return edit.kind == "command" and edit.said == failure.head

@@ -6,13 +6,14 @@ failure, of the changes and of the pass.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 import orjson
 from msgspec.structs import replace
 
 from observer.core.model import Item, Link, Recorded, item_id, item_uuid
-from observer.core.text import counted, distinct, listed, one_line, quoted
+from observer.core.text import base_name, counted, distinct, listed, one_line, quoted
 from observer.core.value import Value
 from observer.observations import concepts
 from observer.observations.drafts import (
@@ -33,13 +34,16 @@ from observer.observations.project_state import (
 )
 from observer.observations.prompts import names_its_subject
 from observer.observations.quoting import names
-from observer.observations.relatedness import is_test
 
 _SHOWN = 4
 ALTERNATIVE = "command"
 """Category of a fix that names the form of a command that works here."""
 REPAIR = "repair"
 """Category of a fix that a command made, such as a formatter, however often."""
+_TEST = re.compile(r"(?:^|[._-])(?:tests?|spec|e2e|it)(?=[._-]|$)|(?<=[a-z])(?:Tests?|Spec|IT)$")
+_IN_TESTS = re.compile(
+    r"(?:^|/)(?:tests?|specs?|__tests__|e2e|testdata|fixtures|conftest\.py)(?:/|$)"
+)
 _DONE = ("command", "undo")
 """Kinds of changes that are named by what was done, not by the file."""
 
@@ -181,6 +185,12 @@ def _alternative_facts(
     facts += [changes_text([edit]) for edit in remedies]
     facts += [f"works: {found.worked.line}", met]
     return tuple(one_line(fact, FACT) for fact in facts)
+
+
+def is_test(path: str) -> bool:
+    """Return True if a file holds tests or their fixtures."""
+    stem = base_name(path).rpartition(".")[0] or base_name(path)
+    return bool(_TEST.search(stem) or _IN_TESTS.search(path))
 
 
 def changes_text(edits: Iterable[TrackedEdit]) -> str:

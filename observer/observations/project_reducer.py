@@ -5,7 +5,7 @@ sessions' own reducers made. The rules:
 
 - A fix is a failure, then changes, then a pass of the same check (`check.answers`) on the same
   branch. A pass without a change since the last failure is not a fix. The changes that count are
-  those related to the failure (`relatedness.causes_of`), which may revert what broke the check.
+  those related to the failure (`failure_tracker.causes_of`), which may revert what broke the check.
 - A command that could not run, and works in another form, is a fix by itself.
 - A change fixes a program once: a wider run that passes later adds nothing.
 - Checks that run while work is in git's stash say nothing about that work.
