@@ -140,6 +140,15 @@ def test_what_git_printed_is_believed(feed: Callable[..., Any], ran: Command, le
     assert len(session_commits.open_files(known)) == left
 
 
+@pytest.mark.parametrize(("what", "left"), [("a.py", ("b.py",)), ("-A", ())])
+def test_what_was_added_before_is_in_the_commit(
+    feed: Callable[..., Any], what: str, left: tuple[str, ...]
+) -> None:
+    steps = (asked_git(f"git add {what}", ""), asked_git("git commit -m x", MADE))
+    known = session_state.decode(feed(WRITE, OTHER, *steps).session.state)
+    assert session_commits.open_files(known) == left
+
+
 def test_what_another_clone_committed_is_not_open_at_the_end(feed: Callable[..., Any]) -> None:
     fed = feed(WRITE, asked_git("git commit -am x", MADE), SessionEnd(uncommitted=("a.py",)))
     known = session_state.decode(fed.session.state)
