@@ -14,7 +14,8 @@ fix items:
 The last two are one item for a project and pair of commands, which counts how often it was met.
 
 A change is a likely cause if the failure names its file, or if it is a formatter and the check a
-linter. Prose is unrelated unless the failure names it. `causes_of` selects the changes that a fix
+linter. Prose, and code of other languages than the one checked, are unrelated unless the failure
+names them. `causes_of` selects the changes that a fix
 names: those since the last failing run, and earlier ones that changed the failure. If some are
 likely causes, only these; else all changes of the sessions that saw the failure. A check that
 passes in another session needs a likely cause.
@@ -33,7 +34,14 @@ from observer.core.text import base_name, distinct, one_line, relative, word_set
 from observer.observations import fix_text, project_state
 from observer.observations.drafts import order_of, origin_of
 from observer.observations.fix_text import ResolvedFailures
-from observer.observations.open_failures import FORGOTTEN_MS, EndedCommand, all_failing, place_in
+from observer.observations.open_failures import (
+    FILES,
+    FORGOTTEN_MS,
+    EndedCommand,
+    all_failing,
+    files_named_in,
+    place_in,
+)
 from observer.observations.project_state import (
     ALTERNATIVES,
     FAILURES,
@@ -49,7 +57,6 @@ from observer.observations.project_state import (
 from observer.outcomes import check_runs
 from observer.outcomes.check_runs import BELOW
 from observer.outcomes.result import CommandResult
-from observer.outcomes.visible_output import plain_output
 from observer.shell import command_forms, command_line
 from observer.shell.check import (
     CheckIdentity,
@@ -65,14 +72,6 @@ from observer.shell.fixers import fix_kind
 
 _ITEMS = 6
 _SESSIONS = 8
-FILES = 30
-"""Most files kept of one output."""
-_PATH = re.compile(
-    r"(?<![\w@:/.-])(?:[A-Za-z]:)?[\w@~.+()\[\]/\\-]{2,300}?\.[A-Za-z]\w{0,9}(?![\w/\\.-]|\.\w)"
-)
-_FOREIGN = re.compile(
-    r"(?:^|/)(?:node_modules|site-packages|dist-packages|vendor|\.venv|venv|\.cargo|go/pkg|usr/lib)/"
-)
 _HOOK_CHARS = 600
 """Longer output on a refused commit is that of its hooks."""
 _NOTHING_TO_COMMIT = re.compile(r"nothing (?:added )?to commit|no changes added to commit")
@@ -165,22 +164,6 @@ def _of_git(gits: Sequence[Sequence[str]], ran: EndedCommand) -> CheckIdentity |
     # Two sessions may each have a commit that was refused: only its own next one answers it.
     return CheckIdentity(
         kind="all", base=COMMIT, tool="git", filters=(str(ran.recorded.session_id),)
-    )
-
-
-def files_named_in(output: str, *, root: str, cwd: str) -> tuple[str, ...]:
-    """Return the files that an output names, relative to the project, in its order.
-
-    Only names with the extension of a known language count, and none of installed packages.
-    """
-    found = (match.group().lstrip("([-") for match in _PATH.finditer(plain_output(output)))
-    return distinct(
-        (
-            relative(name, root, cwd)
-            for name in found
-            if language_of(name) and not _FOREIGN.search(name)
-        ),
-        FILES,
     )
 
 
@@ -485,6 +468,33 @@ _PROSE_FILE = re.compile(
     r"(?i)\.(?:adoc|png|jpe?g|svg|gif|pdf|log)$|(?:^|/)(?:LICENSE|NOTICE|CHANGELOG|README)[^/]*$"
     r"|(?:^|/)(?!requirements|constraints|cmakelists)[^/]*\.txt$"
 )
+_LANGUAGES = {
+    language: family
+    for family, languages in {
+        "javascript": "javascript typescript vue svelte css scss",
+        "java": "java kotlin",
+        **{name: name for name in ("python", "go", "rust", "csharp", "ruby", "php")},
+    }.items()
+    for language in languages.split()
+}
+"""Language of a file -> the family of programs that check it."""
+_JS = "jest vitest mocha ava tap tsc eslint prettier biome npm yarn pnpm bun deno node"
+_FAMILIES = {
+    tool: family
+    for family, tools in {
+        "python": "pytest py.test unittest mypy ruff flake8 pylint black pyright tox nox python "
+        "python3 isort",
+        "javascript": _JS,
+        "go": "go golangci-lint staticcheck gofmt",
+        "rust": "cargo rustc",
+        "java": "mvn mvnw gradle gradlew javac",
+        "csharp": "dotnet",
+        "ruby": "rspec rubocop rake ruby",
+        "php": "phpunit phpstan composer php",
+    }.items()
+    for tool in tools.split()
+}
+"""Program -> the family of languages that it checks."""
 _STARTING = (frozenset({"install", "files"}), frozenset({"service"}))
 """Remedies that let a command start, where a program is missing and where a service is."""
 _STYLE = ("lint", "format")
@@ -505,11 +515,22 @@ def strength(edit: TrackedEdit, failure: TrackedFailure) -> int:
         return LIKELY
     if edit.kind == "undo":
         return POSSIBLE
-    is_prose = language_of(path) in PROSE or _PROSE_FILE.search(path)
-    return UNRELATED if is_prose or path.startswith(("/", "~")) else POSSIBLE
+    return POSSIBLE if _is_checked(path, failure) else UNRELATED
+
+
+def _is_checked(path: str, failure: TrackedFailure) -> bool:
+    """Return True if a file of the project may be part of what is checked."""
+    language = language_of(path)
+    if path.startswith(("/", "~")) or language in PROSE or _PROSE_FILE.search(path):
+        return False
+    family = _LANGUAGES.get(language, "")
+    return not family or _FAMILIES.get(failure.check.tool, family) == family
 
 
 def _of_command(edit: TrackedEdit, failure: TrackedFailure) -> int:
+    family, other = map(_FAMILIES.get, (failure.check.tool, edit.said.partition(" ")[0]))
+    if family and other and family != other:
+        return UNRELATED
     if edit.remedy == "fixer":
         ran = command_line.simple_commands(failure.head.partition(BELOW)[0])
         kinds = {checker.kind for part in ran if (checker := checker_of(part.words))}

@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 
 from observer.observations.failure_tracker import (
-    FILES,
     LIKELY,
     POSSIBLE,
     UNRELATED,
-    files_named_in,
     strength,
 )
 from observer.observations.fix_text import is_test
+from observer.observations.open_failures import FILES, files_named_in
 from observer.observations.project_state import TrackedEdit, TrackedFailure, WorktreeBranch
 from observer.shell.check import CheckIdentity
 
@@ -92,6 +91,8 @@ FAILED = failure(
         pytest.param(edit("requirements.txt"), POSSIBLE, id="no notes"),
         pytest.param(edit("/home/ana/.plans/a.py"), UNRELATED, id="outside"),
         pytest.param(command("install", "pip install x"), POSSIBLE, id="nothing is missing"),
+        pytest.param(edit("web/user.ts"), UNRELATED, id="another language"),
+        pytest.param(command("install", "npm install x"), UNRELATED, id="of another language"),
         pytest.param(command("service", "docker compose up -d"), POSSIBLE, id="a service"),
         pytest.param(command("fixer", "black ."), UNRELATED, id="a formatter for a test"),
         pytest.param(command("files", "mv a shop/money.py"), LIKELY, id="a file that is named"),

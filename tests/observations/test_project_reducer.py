@@ -266,6 +266,7 @@ def test_a_failure_of_long_ago_is_forgotten(play: Play, place: Place) -> None:
         pytest.param((RED, A, git("stash"), C, git("stash"), git("stash pop"), GREEN), id="below"),
         pytest.param((RED, A, git("stash"), git("stash pop")), id="nothing passed"),
         pytest.param((RED, git("checkout -- cart.py", code=1), GREEN), id="git failed"),
+        pytest.param((RED, Command(command="npm install x"), GREEN), id="of another tool"),
         pytest.param((RED, edit("x", "y", "shop.png"), GREEN), id="a picture"),
         pytest.param((Command(command="ls x", exit_code=2), A, Command(command="ls x")), id="ls"),
     ],
