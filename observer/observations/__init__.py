@@ -2,12 +2,11 @@
 
 Pure: no files, clock, network, randomness or logging. The same events give the same items, in
 whatever batches they arrive. Two reducers do the work: `session_reducer` groups the events of a
-session to observations, and `project_reducer` links those of all sessions of a project to fixes
-and rejected attempts. `summary` describes a session, `note_reducer` a note.
+session to observations, and `project_reducer` links those of all sessions of a project to fixes.
+`summary` describes a session, `note_reducer` a note.
 
 - text of observations: `drafts`, `event_text`, `concepts`, `analysis`
 - a session: `session_state`, `grouping`, `tool_pairing`, `todos`, `session_commits`
-- failures and fixes: `project_state`, `open_failures`, `failure_tracker`, `relatedness`,
-  `inverse_edits`
+- failures and fixes: `project_state`, `open_failures`, `failure_tracker`, `inverse_edits`
 - a conversation: `turns`, `prompts`, `quoting`, `conversation`
 """

@@ -39,7 +39,6 @@ QUESTION = "question"
 """Category of a turn that only asks what is remembered."""
 DECISION = "decision"
 """Type of what a person decided."""
-"""Status of a decision that nobody has confirmed."""
 PATHS = 200
 
 

@@ -292,8 +292,6 @@ def write(
     """
     path = relative(write.path, where.root, where.cwd)
     verb = _VERBS[write.operation]
-    if write.error:
-        return _failed(write, path)
     repeated = f", {times:,} edits" if times > 1 else ""
     return ObservationDraft(
         type="file-write",
@@ -302,18 +300,6 @@ def write(
         facts=_facts(change),
         files_modified=(path,),
         chars=chars_of(write),
-    )
-
-
-def started(write: FileWrite, change: ChangeSummary, where: Where) -> ObservationDraft:
-    """Return the draft of a write whose result was never reported."""
-    path = relative(write.path, where.root, where.cwd)
-    return ObservationDraft(
-        type="file-write",
-        title=one_line(f"Began to {write.operation} {base_name(path)}", TITLE),
-        subtitle="started, no result",
-        facts=_facts(change),
-        files_modified=(path,),
     )
 
 
@@ -339,17 +325,6 @@ def read(read: FileRead, where: Where) -> ObservationDraft:
         narrative=one_line(f"Read {listed(paths, FACTS)}{lines}.", NARRATIVE),
         facts=tuple(one_line(path, FACT) for path in read.paths[:FACTS]),
         files_read=paths,
-    )
-
-
-def _failed(write: FileWrite, path: str) -> ObservationDraft:
-    why = one_line(write.error, FACT)
-    return ObservationDraft(
-        type="file-write",
-        title=one_line(f"Failed to {write.operation} {base_name(path)}", TITLE),
-        subtitle=one_line(f"{write.operation} {path}, failed", SUBTITLE),
-        facts=(one_line(f"error: {why}", FACT),),
-        chars=chars_of(write),
     )
 
 
@@ -409,18 +384,6 @@ def run(
         signature=result.signature if result.ok is False else "",
         category=FAILED if result.ok is False else "",
         chars=len(command.command) + len(command.output),
-    )
-
-
-def begun(command: Command, line: CommandLine, where: Where) -> ObservationDraft:
-    """Return the draft of a command whose result was never reported."""
-    draft = run(command, line, CommandResult(), where=where)
-    return ObservationDraft(
-        type="command",
-        title=draft.title,
-        subtitle="started, no result",
-        facts=draft.facts,
-        chars=draft.chars,
     )
 
 

@@ -12,22 +12,36 @@ fix items:
   `_with_repair`.
 
 The last two are one item for a project and pair of commands, which counts how often it was met.
+
+A change is a likely cause if the failure names its file, or if it is a formatter and the check a
+linter. Prose, and code of other languages than the one checked, are unrelated unless the failure
+names them. `causes_of` selects the changes that a fix
+names: those since the last failing run, and earlier ones that changed the failure. If some are
+likely causes, only these; else all changes of the sessions that saw the failure. A check that
+passes in another session needs a likely cause.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from observer.code.languages import language_of
+from observer.code.languages import PROSE, language_of
 from observer.core.model import UNASSIGNED, Item, Recorded
-from observer.core.text import distinct, one_line, relative, word_set
+from observer.core.text import base_name, distinct, one_line, relative, word_set
 from observer.observations import fix_text, project_state
 from observer.observations.drafts import order_of, origin_of
 from observer.observations.fix_text import ResolvedFailures
-from observer.observations.open_failures import FORGOTTEN_MS, EndedCommand, all_failing, place_in
+from observer.observations.open_failures import (
+    FILES,
+    FORGOTTEN_MS,
+    EndedCommand,
+    all_failing,
+    files_named_in,
+    place_in,
+)
 from observer.observations.project_state import (
     ALTERNATIVES,
     FAILURES,
@@ -40,33 +54,24 @@ from observer.observations.project_state import (
     TrackedFailure,
     WorktreeBranch,
 )
-from observer.observations.relatedness import causes_of
 from observer.outcomes import check_runs
+from observer.outcomes.check_runs import BELOW
 from observer.outcomes.result import CommandResult
-from observer.outcomes.visible_output import plain_output
 from observer.shell import command_forms, command_line
 from observer.shell.check import (
     CheckIdentity,
     answers,
     clears,
-    covers,
     fix_kind,
     is_comparable,
     is_same_check,
     selects_test,
 )
+from observer.shell.check_tools import checker_of
 from observer.shell.command_forms import InvocationForm
 
 _ITEMS = 6
 _SESSIONS = 8
-FILES = 30
-"""Most files kept of one output."""
-_PATH = re.compile(
-    r"(?<![\w@:/.-])(?:[A-Za-z]:)?[\w@~.+()\[\]/\\-]{2,300}?\.[A-Za-z]\w{0,9}(?![\w/\\.-]|\.\w)"
-)
-_FOREIGN = re.compile(
-    r"(?:^|/)(?:node_modules|site-packages|dist-packages|vendor|\.venv|venv|\.cargo|go/pkg|usr/lib)/"
-)
 _HOOK_CHARS = 600
 """Longer output on a refused commit is that of its hooks."""
 _NOTHING_TO_COMMIT = re.compile(r"nothing (?:added )?to commit|no changes added to commit")
@@ -162,29 +167,11 @@ def _of_git(gits: Sequence[Sequence[str]], ran: EndedCommand) -> CheckIdentity |
     )
 
 
-def files_named_in(output: str, *, root: str, cwd: str) -> tuple[str, ...]:
-    """Return the files that an output names, relative to the project, in its order.
-
-    Only names with the extension of a known language count, and none of installed packages.
-    """
-    found = (match.group().lstrip("([-") for match in _PATH.finditer(plain_output(output)))
-    return distinct(
-        (
-            relative(name, root, cwd)
-            for name in found
-            if language_of(name) and not _FOREIGN.search(name)
-        ),
-        FILES,
-    )
-
-
 def _failed(known: ProjectState, ran: EndedCommand, check: CheckIdentity) -> ProjectState:
     here = project_state.worktree_of(known, ran.recorded.root)
     again = [one for one in known.tracked if _is_same(one, ran, check, here)]
     tracked = [
-        _updated(one, ran, check, is_same=one in again)
-        if one in again or _overlaps(one, ran, check, here)
-        else one
+        _updated(one, ran, check) if one in again else one
         for one in known.tracked
         if not (one in again and _is_replaced(one, ran))
     ]
@@ -237,11 +224,9 @@ def _is_same_failure(one: TrackedFailure, ran: EndedCommand) -> bool:
     return now == (one.last_error, one.said)
 
 
-def _updated(
-    one: TrackedFailure, ran: EndedCommand, check: CheckIdentity, *, is_same: bool
-) -> TrackedFailure:
+def _updated(one: TrackedFailure, ran: EndedCommand, check: CheckIdentity) -> TrackedFailure:
     recorded, result = ran.recorded, ran.result
-    again = replace(
+    return replace(
         one,
         last_seq=order_of(recorded),
         last_ms=ran.at_ms,
@@ -249,11 +234,6 @@ def _updated(
         sessions=tuple(dict.fromkeys((*one.sessions, recorded.session_id)))[-_SESSIONS:],
         last_error=result.first_error or one.last_error,
         files=distinct((*_files_of(ran), *one.files), FILES),
-    )
-    if not is_same:
-        return again
-    return replace(
-        again,
         checks=(check, *one.checks[1:]),
         runs=one.runs + 1,
         said=result.said or one.said,
@@ -273,17 +253,6 @@ def _is_same(
         is_form = one.form == _failing_form(ran)
         return is_form and bool(one.unstarted) and bool(ran.unstarted.reason)
     return one.worktree == here and is_same_check(one.check, check)
-
-
-def _overlaps(
-    one: TrackedFailure, ran: EndedCommand, check: CheckIdentity, here: WorktreeBranch
-) -> bool:
-    """Return True if another failing run was of the same tests, as far as is known."""
-    if one.unstarted or ran.unstarted.reason or one.worktree != here:
-        return False
-    failing = ran.result.failing
-    is_part = covers(check, one.check) or covers(one.check, check)
-    return is_part and not (one.tests and failing and set(one.tests).isdisjoint(failing))
 
 
 def _only_place(result: CommandResult) -> str:
@@ -309,7 +278,6 @@ def _with_pass(known: ProjectState, ran: EndedCommand, check: CheckIdentity) -> 
     ended = ResolvedFailures(
         failures=tuple(failure for failure in resolved if by[failure.seq]),
         edits=tuple(edits[seq] for seq in sorted(edits)),
-        reverted=_reverted_attempts(known, resolved),
         passed=ran.item,
         ran=command_line.parse_command_line(ran.body.command).head,
         head=ran.head,
@@ -334,26 +302,6 @@ def _is_answered(one: TrackedFailure, ran: EndedCommand, check: CheckIdentity) -
     return answers(check, one.check, one.tests, one.place) or (
         not is_commit
         and any(clears(green, red) for green in ran.runs.passed for red in one.checks[1:])
-    )
-
-
-def _without_passed(one: TrackedFailure, check: CheckIdentity) -> TrackedFailure:
-    """Return a failure without its tests that this check selected and that passed."""
-    if not is_comparable(check, one.check):
-        return one
-    left = (name for name in one.tests if not selects_test(check, name))
-    return replace(one, tests=tuple(left))
-
-
-def _reverted_attempts(
-    known: ProjectState, resolved: Iterable[TrackedFailure]
-) -> tuple[TrackedEdit, ...]:
-    """Return the edits that were made after the first of these failures, and reverted."""
-    first = min(failure.seq for failure in resolved)
-    return tuple(
-        edit
-        for edit in known.edits
-        if edit.reverted_by and edit.kind == "edit" and edit.seq > first
     )
 
 
@@ -384,6 +332,14 @@ def _with_repair(
     others = [one for one in known.repairs if one is not before]
     made = fix_text.repair_item(after, resolved, recorded)
     return replace(known, repairs=(*others, after)[-REPAIRS:]), made
+
+
+def _without_passed(one: TrackedFailure, check: CheckIdentity) -> TrackedFailure:
+    """Return a failure without its tests that this check selected and that passed."""
+    if not is_comparable(check, one.check):
+        return one
+    left = (name for name in one.tests if not selects_test(check, name))
+    return replace(one, tests=tuple(left))
 
 
 def _is_by_command(edit: TrackedEdit) -> bool:
@@ -503,3 +459,137 @@ def _with_pair(
         tracked=tuple(one for one in known.tracked if one is not failure),
     )
     return state, (fix_text.alternative_item(after, remedies, ran.recorded),)
+
+
+UNRELATED, POSSIBLE, LIKELY = 0, 1, 2
+"""How likely a change is to have fixed a failure."""
+
+_PROSE_FILE = re.compile(
+    r"(?i)\.(?:adoc|png|jpe?g|svg|gif|pdf|log)$|(?:^|/)(?:LICENSE|NOTICE|CHANGELOG|README)[^/]*$"
+    r"|(?:^|/)(?!requirements|constraints|cmakelists)[^/]*\.txt$"
+)
+_LANGUAGES = {
+    language: family
+    for family, languages in {
+        "javascript": "javascript typescript vue svelte css scss",
+        "java": "java kotlin",
+        **{name: name for name in ("python", "go", "rust", "csharp", "ruby", "php")},
+    }.items()
+    for language in languages.split()
+}
+"""Language of a file -> the family of programs that check it."""
+_JS = "jest vitest mocha ava tap tsc eslint prettier biome npm yarn pnpm bun deno node"
+_FAMILIES = {
+    tool: family
+    for family, tools in {
+        "python": "pytest py.test unittest mypy ruff flake8 pylint black pyright tox nox python "
+        "python3 isort",
+        "javascript": _JS,
+        "go": "go golangci-lint staticcheck gofmt",
+        "rust": "cargo rustc",
+        "java": "mvn mvnw gradle gradlew javac",
+        "csharp": "dotnet",
+        "ruby": "rspec rubocop rake ruby",
+        "php": "phpunit phpstan composer php",
+    }.items()
+    for tool in tools.split()
+}
+"""Program -> the family of languages that it checks."""
+_STARTING = (frozenset({"install", "files"}), frozenset({"service"}))
+"""Remedies that let a command start, where a program is missing and where a service is."""
+_STYLE = ("lint", "format")
+"""Kinds of checks that formatters and autofixes are made for."""
+
+
+def strength(edit: TrackedEdit, failure: TrackedFailure) -> int:
+    """Return `UNRELATED`, `POSSIBLE` or `LIKELY`: whether a change made a failing check pass."""
+    if failure.unstarted:
+        lets_start = (
+            edit.kind == "command" and edit.remedy in _STARTING[failure.unstarted == "service"]
+        )
+        return LIKELY if lets_start and failure.unstarted != "stopped" else UNRELATED
+    if edit.kind == "command":
+        return _of_command(edit, failure)
+    path = relative(edit.path, failure.worktree.root) if edit.path else ""
+    if is_named(edit, failure) or (path and any(_is_at(name, path) for name in failure.files)):
+        return LIKELY
+    if edit.kind == "undo":
+        return POSSIBLE
+    return POSSIBLE if _is_checked(path, failure) else UNRELATED
+
+
+def _is_checked(path: str, failure: TrackedFailure) -> bool:
+    """Return True if a file of the project may be part of what is checked."""
+    language = language_of(path)
+    if path.startswith(("/", "~")) or language in PROSE or _PROSE_FILE.search(path):
+        return False
+    family = _LANGUAGES.get(language, "")
+    return not family or _FAMILIES.get(failure.check.tool, family) == family
+
+
+def _of_command(edit: TrackedEdit, failure: TrackedFailure) -> int:
+    family, other = map(_FAMILIES.get, (failure.check.tool, edit.said.partition(" ")[0]))
+    if family and other and family != other:
+        return UNRELATED
+    if edit.remedy == "fixer":
+        ran = command_line.simple_commands(failure.head.partition(BELOW)[0])
+        kinds = {checker.kind for part in ran if (checker := checker_of(part.words))}
+        return UNRELATED if kinds == {"test"} else POSSIBLE if kinds.isdisjoint(_STYLE) else LIKELY
+    is_about = any(base_name(name) in edit.said for name in failure.files)
+    return LIKELY if is_about and edit.remedy == "files" else POSSIBLE
+
+
+def is_named(edit: TrackedEdit, failure: TrackedFailure) -> bool:
+    """Return True if the failure or its command names the file of an edit."""
+    name = base_name(edit.path)
+    said = (failure.head, failure.error, failure.last_error, *failure.tests)
+    return bool(name) and any(name in text for text in said)
+
+
+def _is_at(name: str, path: str) -> bool:
+    """Return True if a failing file is this one, or lies in this folder."""
+    return name == path or name.startswith(f"{path}/") or path.endswith(f"/{name}")
+
+
+def causes_of(
+    known: ProjectState, failure: TrackedFailure, recorded: Recorded
+) -> list[TrackedEdit]:
+    """Return the changes that fixed a failure, oldest first; none if that is unknown.
+
+    Args:
+        known: the project's state.
+        failure: the failure that a check has just resolved.
+        recorded: the event of the pass.
+    """
+    changes = [edit for edit in known.edits if _can_count(edit, failure)]
+    rated = [(edit, strength(edit, failure)) for edit in changes]
+    since = [(edit, rate) for edit, rate in rated if edit.seq > failure.last_seq and rate]
+    likely = [edit for edit, rate in since if rate == LIKELY]
+    if likely:
+        earlier = [edit for edit, rate in rated if edit.seq < failure.last_seq and rate == LIKELY]
+        found = [edit for edit in earlier if edit.seq > failure.tried] + likely
+    elif recorded.session_id in failure.sessions:
+        found = [edit for edit, _ in since if edit.session in (None, recorded.session_id)]
+    else:
+        found = []
+    return found
+
+
+def _can_count(edit: TrackedEdit, failure: TrackedFailure) -> bool:
+    return (
+        failure.seq < edit.seq
+        and not edit.reverted_by
+        and edit.kind != "probe"
+        and not (edit.has_failed and edit.remedy != "fixer")
+        and not _is_retry(edit, failure)
+        and edit.worktree == failure.worktree
+        and failure.check.base not in edit.fixed
+        and (edit.kind != "undo" or edit.since < failure.seq)
+    )
+
+
+def _is_retry(edit: TrackedEdit, failure: TrackedFailure) -> bool:
+    """Return True if a command is the failed one run again, unless that is itself a fixer."""
+    if edit.remedy == "fixer":
+        return failure.check.is_fixer and failure.head.endswith(edit.said)
+    return edit.kind == "command" and edit.said == failure.head

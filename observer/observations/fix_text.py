@@ -1,4 +1,4 @@
-"""The text of fixes and rejected attempts, as items.
+"""The text of fixes, as items.
 
 Pure functions from the records of a project's state to items that link the observations of the
 failure, of the changes and of the pass.
@@ -13,7 +13,7 @@ import orjson
 from msgspec.structs import replace
 
 from observer.core.model import Item, Link, Recorded, item_id, item_uuid
-from observer.core.text import counted, distinct, listed, one_line, quoted
+from observer.core.text import base_name, counted, distinct, listed, one_line, quoted
 from observer.core.value import Value
 from observer.observations import concepts
 from observer.observations.drafts import (
@@ -28,30 +28,28 @@ from observer.observations.drafts import (
 )
 from observer.observations.project_state import (
     Alternative,
-    Rejection,
     Repair,
     TrackedEdit,
     TrackedFailure,
 )
-from observer.observations.relatedness import is_test
+from observer.observations.prompts import names_its_subject
+from observer.observations.quoting import names
 
 _SHOWN = 4
-_DID_NOT_HELP = ": did not help"
-VAGUE = re.compile(
-    r"(?i)\W*(?:(?:found|lint:) )?\d+ (?:error|problem|fail|warning|issue)\w*\W*\Z"
-    r"|\W*(?:formatter would have|some (?:errors|warnings) were)"
-)
-"""Errors that say nothing about which failure of their check it is."""
 ALTERNATIVE = "command"
 """Category of a fix that names the form of a command that works here."""
 REPAIR = "repair"
 """Category of a fix that a command made, such as a formatter, however often."""
+_TEST = re.compile(r"(?:^|[._-])(?:tests?|spec|e2e|it)(?=[._-]|$)|(?<=[a-z])(?:Tests?|Spec|IT)$")
+_IN_TESTS = re.compile(
+    r"(?:^|/)(?:tests?|specs?|__tests__|e2e|testdata|fixtures|conftest\.py)(?:/|$)"
+)
 _DONE = ("command", "undo")
 """Kinds of changes that are named by what was done, not by the file."""
 
 
 class ResolvedFailures(Value):
-    """A pass with the failures that it resolves, the changes, and those that were `reverted`.
+    """A pass with the failures that it resolves, and the changes.
 
     `passed` is the observation of the pass, `head` its check, `ran` the command line that it was
     part of, `said` its result in a few words.
@@ -62,7 +60,6 @@ class ResolvedFailures(Value):
     passed: int
     head: str
     ran: str
-    reverted: tuple[TrackedEdit, ...] = ()
     said: str = ""
 
 
@@ -71,17 +68,15 @@ def fix_item(resolved: ResolvedFailures, recorded: Recorded) -> Item:
     failure = resolved.failures[0]
     changed = _cause_text(resolved.edits)
     result = f" ({resolved.said})" if resolved.said else ""
-    tried = changes_text(resolved.reverted)
     said = [
         f"{_failure(failure)}.",
         f"After {changed}, {resolved.head} passes{result}.",
-        f"Tried before and taken back: {tried}." if tried else "",
     ]
     draft = ObservationDraft(
         type="fix",
         title=one_line(f"Fixed: {_error(failure)}", TITLE),
         subtitle=one_line(f"{resolved.head} passes after {changed}", SUBTITLE),
-        narrative=one_line(" ".join(filter(None, said)), NARRATIVE),
+        narrative=one_line(" ".join(said), NARRATIVE),
         facts=_facts(resolved.failures, resolved.edits, f"passes: {resolved.head}{result}"),
         concepts=_concepts(failure, resolved.edits),
         files_modified=_paths(resolved.edits),
@@ -105,36 +100,6 @@ def _cause_text(edits: Sequence[TrackedEdit]) -> str:
     """Return what was changed, and whether that was only tests."""
     is_tests = all(edit.kind == "edit" and is_test(edit.path) for edit in edits)
     return f"{'the test was changed: ' if is_tests else ''}{changes_text(edits)}"
-
-
-def rejection_item(
-    rejection: Rejection, failure: TrackedFailure, recorded: Recorded, how: str
-) -> Item:
-    """Return the item of an attempt that did not help, placed at its first reversal.
-
-    `how` says what reverted it.
-    """
-    changed = changes_text(rejection.edits)
-    still = failure.last_error or failure.said
-    draft = ObservationDraft(
-        type="rejected",
-        title=f"{one_line(f'Tried {changed}', TITLE - len(_DID_NOT_HELP))}{_DID_NOT_HELP}",
-        subtitle=one_line(f"{failure.head} still failed", SUBTITLE),
-        narrative=one_line(
-            f"{_failure(failure)}. Tried {changed}; it still failed"
-            f"{f' with {quoted(still)}' if still and still != failure.error else ''}."
-            f" Taken back: {how}.",
-            NARRATIVE,
-        ),
-        facts=_facts((failure,), rejection.edits, f"taken back: {how}"),
-        concepts=_concepts(failure, rejection.edits),
-        files_modified=_paths(rejection.edits),
-        signature=failure.signature,
-    )
-    links = [*_to_edits("rejects", rejection.edits)]
-    links += _to_runs("evidence", failure.items, failure.head)
-    links += [Link(kind="evidence", target=one) for one in rejection.undone_by]
-    return _fix(draft, recorded, links, rejection.origin)
 
 
 def repair_item(found: Repair, resolved: ResolvedFailures, recorded: Recorded) -> Item:
@@ -222,6 +187,12 @@ def _alternative_facts(
     return tuple(one_line(fact, FACT) for fact in facts)
 
 
+def is_test(path: str) -> bool:
+    """Return True if a file holds tests or their fixtures."""
+    stem = base_name(path).rpartition(".")[0] or base_name(path)
+    return bool(_TEST.search(stem) or _IN_TESTS.search(path))
+
+
 def changes_text(edits: Iterable[TrackedEdit]) -> str:
     """Return ``"cart.py (total) and running pip install x"``: what was changed, file by file."""
     files: dict[str, list[TrackedEdit]] = {}
@@ -253,10 +224,15 @@ def _failure(failure: TrackedFailure) -> str:
 
 def _error(failure: TrackedFailure) -> str:
     """Return the most specific words for what failed."""
-    errors = (one for one in (failure.error, failure.last_error) if one and not VAGUE.match(one))
-    if said := next(errors, "") or next(iter(failure.tests), ""):
+    errors = [one for one in (failure.error, failure.last_error) if one]
+    if said := next(filter(_is_specific, errors), "") or next(iter(failure.tests), ""):
         return said
-    return f"{failure.head}: {failure.error}" if failure.error else f"{failure.head} failed"
+    return f"{failure.head}: {errors[0]}" if errors else f"{failure.head} failed"
+
+
+def _is_specific(error: str) -> bool:
+    """Return True if an error says which failure of its check it is, unlike "Found 2 errors"."""
+    return names(error) or names_its_subject(error)
 
 
 def _facts(

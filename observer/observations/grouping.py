@@ -15,8 +15,6 @@ stops (its last words), and when the tool returns (both).
 
 from __future__ import annotations
 
-import re
-
 from msgspec.structs import replace
 
 from observer.code.edits import ChangeSummary, merge_changes
@@ -36,15 +34,6 @@ Step = tuple[SessionState, tuple[Item, ...]]
 WITHIN_MS = 1_800_000
 CALLS, CALL = 20, 160
 """Most calls of a group that are shown apart, and characters of each."""
-_ERROR_CHARS = 400
-_REFUSED = re.compile(
-    r"has not been read|read it first|modified since|(?:string|text|context) .{0,40}not found"
-    r"|not found in file|no (?:match|changes)|\d+ matches|multiple (?:matches|occurrences)"
-    r"|not unique|(?:are|is) (?:exactly )?the same|identical|failed to find"
-    r"|sibling tool call errored",
-    re.IGNORECASE,
-)
-"""Reasons for which tools refuse an edit, which the agent then makes in another way."""
 
 
 def write(
@@ -52,10 +41,8 @@ def write(
 ) -> Step:
     """Add a write to the group of its file, or begin one."""
     where = where_of(recorded)
-    if body.error:
-        if _REFUSED.search(body.error[:_ERROR_CHARS]):
-            return before, ()
-        return before, (item(event_text.write(body, change, where), recorded, chars=chars),)
+    if body.error:  # the agent makes it in another way
+        return before, ()
     path = relative(body.path, where.root, where.cwd)
     key = session_state.key_of("write", _agent(recorded), path)
     group = _continued(before, key, recorded, chars)

@@ -1,7 +1,6 @@
 """Detect reverted changes: by an inverse edit, a git command, or a commit that reverts another.
 
-Links the observation that reverted edits to those edits. An edit that was followed by a failing
-run of a check, and reverted while the check still failed, is a rejected attempt.
+Links the observation that reverted edits to those edits.
 """
 
 from __future__ import annotations
@@ -15,22 +14,18 @@ from observer.core.events import Command, Rewrite
 from observer.core.model import Item, Link, Recorded
 from observer.core.text import distinct, is_within, one_line
 from observer.core.value import Value
-from observer.observations import fix_text, project_state
-from observer.observations.drafts import order_of, origin_of
+from observer.observations import project_state
+from observer.observations.drafts import order_of
 from observer.observations.git_commands import GitOperation, operations_of
 from observer.observations.project_state import (
     DROPPED,
-    EDITS,
     STASHED,
     Items,
     ProjectState,
-    Rejection,
     Step,
     TrackedEdit,
 )
-from observer.observations.relatedness import is_related
 
-_UNDONE = 20
 _THERE = ("", STASHED)
 """Values of `TrackedEdit.reverted_by` of what is there, or may come back."""
 
@@ -56,17 +51,13 @@ def with_undone(
     """Mark edits as reverted by the event whose observation is `made`.
 
     Returns:
-        The state; `made` with links to what it reverted, and the rejected attempt if it was one.
+        The state; `made` with links to what it reverted.
     """
     links = (*(Link(kind="reverts", target=item) for item in _items(taken, made)), *undo.links)
     items = (replace(made, links=(*made.links, *links)),) if links else ()
     if not taken:
         return known, items
     after = project_state.with_reverted(known, taken, undo.reverted_by)
-    rejected = _rejected(known, recorded, taken, undo.how, made)
-    if rejected:
-        after = replace(after, rejection=rejected[0])
-        items = (*items, rejected[1])
     since = min(edit.seq for edit in taken)
     return _with_undo(after, recorded, made, how=undo.how, since=since, path=_path(taken)), items
 
@@ -98,33 +89,6 @@ def _items(taken: Iterable[TrackedEdit], made: Item) -> list[int]:
     edits = dict.fromkeys(edit.item for edit in taken)
     fixes = dict.fromkeys(fix for edit in taken for fix in edit.fixed.values())
     return [item for item in (*edits, *fixes) if item != made.id]
-
-
-def _rejected(
-    known: ProjectState, recorded: Recorded, taken: Sequence[TrackedEdit], how: str, made: Item
-) -> tuple[Rejection, Item] | None:
-    """Return the rejected attempt if these edits were one, joined with what it held before."""
-    here = project_state.worktree_of(known, recorded.root)
-    for failure in known.tracked:
-        tried = tuple(
-            edit
-            for edit in taken
-            if edit.kind == "edit"
-            and failure.seq < edit.seq < failure.last_seq
-            and is_related(edit, failure)
-        )
-        if failure.worktree != here or not tried:
-            continue
-        before = known.rejection
-        if before is None or before.last_seq != failure.last_seq:
-            before = Rejection(origin=origin_of(recorded), last_seq=failure.last_seq)
-        rejection = replace(
-            before,
-            edits=(*before.edits, *tried)[-EDITS:],
-            undone_by=tuple(dict.fromkeys((*before.undone_by, made.id)))[:_UNDONE],
-        )
-        return rejection, fix_text.rejection_item(rejection, failure, recorded, how)
-    return None
 
 
 def undone_by_write(

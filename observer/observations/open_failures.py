@@ -19,13 +19,13 @@ from observer.code.languages import PROSE, language_of
 from observer.core.events import Command
 from observer.core.model import Recorded
 from observer.core.patterns import lazy_pattern
-from observer.core.text import distinct, is_within
+from observer.core.text import distinct, is_within, relative
 from observer.core.value import Value
 from observer.outcomes import check_runs
 from observer.outcomes.check_runs import CheckResults, Tasks, check_results_of
 from observer.outcomes.ending import NotStarted, exit_code_of, start_failure
 from observer.outcomes.result import CommandResult
-from observer.outcomes.visible_output import visible_output_of
+from observer.outcomes.visible_output import plain_output, visible_output_of
 from observer.shell import check, command_forms
 from observer.shell.check import CheckIdentity
 from observer.shell.command_forms import InvocationForm
@@ -42,6 +42,16 @@ _PLACE = lazy_pattern(r"([^\s:()]+\.\w{1,10})(?::|\()\d+")
 _LEAF = lazy_pattern(r"::| > |/")
 _PASS = lazy_pattern(
     r"\bPASS(?:ED)?\b|--- PASS|✓|✔|\(pass\)|^\s*ok \d|\.\.\. ok\b|\bok$", re.MULTILINE
+)
+
+
+FILES = 30
+"""Most files kept of one output."""
+_PATH = re.compile(
+    r"(?<![\w@:/.-])(?:[A-Za-z]:)?[\w@~.+()\[\]/\\-]{2,300}?\.[A-Za-z]\w{0,9}(?![\w/\\.-]|\.\w)"
+)
+_FOREIGN = re.compile(
+    r"(?:^|/)(?:node_modules|site-packages|dist-packages|vendor|\.venv|venv|\.cargo|go/pkg|usr/lib)/"
 )
 
 
@@ -193,11 +203,6 @@ def after_commit(
         if one.branch != branch
         or not any(check.is_same_checker(hook, red) for hook in hooks for red in one.checks)
     )
-
-
-def without_branches(known: OpenFailures, branches: Collection[str]) -> OpenFailures:
-    """Return the open failures without those of deleted branches."""
-    return tuple(one for one in known if one.branch not in branches)
 
 
 def without_work(known: OpenFailures, root: str, branch: str) -> OpenFailures:
@@ -384,3 +389,19 @@ def place_in(error: str) -> str:
     """Return the file in `cart.py:7` or `cart.ts(7,3)`, the first in an error; "" if none."""
     found = _PLACE.search(error)
     return found.group(1) if found else ""
+
+
+def files_named_in(output: str, *, root: str, cwd: str) -> tuple[str, ...]:
+    """Return the files that an output names, relative to the project, in its order.
+
+    Only names with the extension of a known language count, and none of installed packages.
+    """
+    found = (match.group().lstrip("([-") for match in _PATH.finditer(plain_output(output)))
+    return distinct(
+        (
+            relative(name, root, cwd)
+            for name in found
+            if language_of(name) and not _FOREIGN.search(name)
+        ),
+        FILES,
+    )

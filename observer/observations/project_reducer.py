@@ -1,15 +1,13 @@
-"""Reduce a project's events to its fixes, rejected attempts and open failures.
+"""Reduce a project's events to its fixes and open failures.
 
 A left fold over the events of all sessions of a project, which links the observations that the
 sessions' own reducers made. The rules:
 
 - A fix is a failure, then changes, then a pass of the same check (`check.answers`) on the same
   branch. A pass without a change since the last failure is not a fix. The changes that count are
-  those related to the failure (`relatedness.causes_of`), which may revert what broke the check.
+  those related to the failure (`failure_tracker.causes_of`), which may revert what broke the check.
 - A command that could not run, and works in another form, is a fix by itself.
 - A change fixes a program once: a wider run that passes later adds nothing.
-- An attempt is a change that a failing run followed. It is rejected when it is reverted, by an
-  edit, by git, or by a commit, while the check still fails. An untried change is only reverted.
 - Checks that run while work is in git's stash say nothing about that work.
 - A new branch at the same commit keeps the open failures; another branch has its own.
 """
@@ -51,7 +49,6 @@ from observer.shell import command_line
 from observer.shell.check_tools import checker_of
 
 TASKS = 40
-_DELETING = frozenset({"-d", "-D", "--delete"})
 _PULLED = 50
 _QUESTIONS = 200
 _STYLE = frozenset({"lint", "format"})
@@ -111,23 +108,7 @@ def _after_git(known: ProjectState, recorded: Recorded, body: Command) -> Projec
         is_all = operation.kind == "restore" and not operation.paths
         if operation.kind == "reset" or is_all or is_given_up:
             left = open_failures.without_work(left, root, known.shown_branches.get(root, ""))
-    if "branch" in body.command:
-        left = open_failures.without_branches(left, _deleted_branches(body, is_ok=is_ok))
     return replace(known, failures=left)
-
-
-def _deleted_branches(body: Command, *, is_ok: bool) -> set[str]:
-    """Return the branches that a command line deleted."""
-    lines = [
-        git_commands.words_of(part) for part in git_commands.completed_parts(body, is_ok=is_ok)
-    ]
-    return {
-        word
-        for words in lines
-        if words[:1] == ["branch"] and not _DELETING.isdisjoint(words)
-        for word in words[1:]
-        if word[0] != "-"
-    }
 
 
 def _after_change(
@@ -168,8 +149,8 @@ class ProjectReducer:
         """Add the next event, as `SessionReducer.add_paired` returned it, and its observations.
 
         Returns:
-            The items to insert or replace besides those: fixes, rejected attempts, and the
-            observations that have gained links.
+            The items to insert or replace besides those: fixes, and the observations that have
+            gained links.
         """
         body = recorded.event.body
         step = _STEPS.get(type(body))

@@ -148,15 +148,6 @@ class Repair(Value):
     errors: tuple[str, ...] = ()
 
 
-class Rejection(Value):
-    """The newest rejected attempt, which grows if more of its edits are reverted."""
-
-    origin: ItemOrigin
-    last_seq: int
-    edits: tuple[TrackedEdit, ...] = ()
-    undone_by: tuple[int, ...] = ()
-
-
 class StashEntry(Value):
     """An entry of git's stash: its work tree, and the sequence numbers of the edits in it."""
 
@@ -194,7 +185,6 @@ class ProjectState(Value):
     branches: dict[str, str] = msgspec.field(default_factory=dict)
     heads: dict[str, str] = msgspec.field(default_factory=dict)
     dissolved: tuple[str, ...] = ()
-    rejection: Rejection | None = None
     linked: dict[int, tuple[Link, ...]] = msgspec.field(default_factory=dict)
     failures: tuple[OpenFailure, ...] = ()
     tasks: dict[str, tuple[CheckIdentity, ...]] = msgspec.field(default_factory=dict)

@@ -47,8 +47,10 @@ _COMMITTED = lazy_pattern(
     r"(?:\n [^\n]*){0,3}?\n (?P<files>\d+) files? changed",
     re.MULTILINE,
 )
+_STAGED = 60
 _TAKING = (["add"], ["commit"])
-_ALL = frozenset({"-A", "--all", ".", "-u", "-a", "-am"})
+_ALL = "*"
+_EVERY = frozenset({"-A", "--all", ".", "-u", "-a", "-am"})
 
 
 def commit_text(subject: str, commit: str) -> str:
@@ -223,22 +225,27 @@ def with_git_commands(
 def _with_printed(state: SessionState, recorded: Recorded, body: Command) -> SessionState:
     """Return the state after what git printed of commits, and of the work tree.
 
-    A commit holds the files that its line added, or all that are open if it is of as many.
+    A commit holds the files that were added since the last, or all that are open if it is of as
+    many.
     """
     if "git" not in body.command:
         return state
     parts = [git_commands.words_of(one) for one in command_line.simple_commands(body.command)]
+    given = [word for words in parts if words[:1] in _TAKING for word in words[1:]]
+    places = (
+        _ALL if word in _EVERY else relative(word, recorded.root, recorded.event.cwd)
+        for word in given
+    )
+    state = replace(state, staged=distinct((*state.staged, *places), _STAGED))
     for found in _COMMITTED.finditer(body.output):
-        given = [word for words in parts if words[:1] in _TAKING for word in words[1:]]
-        open_now = open_files(state)
-        is_all = not _ALL.isdisjoint(given) or int(found["files"]) >= len(open_now)
-        places = [relative(word, recorded.root, recorded.event.cwd) for word in given]
-        taken = {path for path in open_now if is_all or (places and is_within(path, places))}
+        open_now, staged = open_files(state), state.staged
+        is_all = _ALL in staged or int(found["files"]) >= len(open_now)
+        taken = {path for path in open_now if is_all or (staged and is_within(path, staged))}
         files = {
             path: replace(_committed_file(one), printed=found["branch"]) if path in taken else one
             for path, one in state.files.items()
         }
-        state = replace(state, files=files)
+        state = replace(state, files=files, staged=())
     shown, written = listed_in(recorded), written_files(state)
     return with_uncommitted(state, written, shown, recorded.event.at_ms) if shown else state
 

@@ -440,22 +440,7 @@ def _end(before: SessionState, recorded: Recorded, body: SessionEnd) -> Step:
         shown = PrintedStatus(frozenset(body.uncommitted), is_whole=True)
         written = session_commits.written_files(after)
         after = session_commits.with_uncommitted(after, written, shown, recorded.event.at_ms)
-    return after, tuple(made for one in before.pending for made in _unfinished(recorded, one))
-
-
-def _unfinished(recorded: Recorded, pending: PendingTool) -> Items:
-    """Return the item of a write or command whose result never came."""
-    asked, where = pending.call, where_of(recorded)
-    if is_memory_use(asked):
-        return ()
-    if isinstance(asked, Command):
-        draft = event_text.begun(asked, command_line.parse_command_line(asked.command), where)
-    elif isinstance(asked, FileWrite):
-        draft = event_text.started(asked, pending.change, where)
-    else:
-        return ()
-    made = item(draft, recorded, origin=pending.origin, chars=max(pending.chars, draft.chars))
-    return (replace(made, updated_ms=pending.origin.at_ms),)
+    return after, ()
 
 
 def _superseded(before: SessionState, body: AnyBody) -> SessionState:

@@ -132,7 +132,8 @@ class SessionState(Value):
     hold its changes, `sole_commit` is the subject of one that holds those of no other session and
     was made in none; `failing` are the checks that failed in it and are red.
     `stash` are the session's files in each entry of git's stash, newest last; `is_stashed` while
-    changes are there and no file was written since: checks then run without them.
+    changes are there and no file was written since: checks then run without them. `staged` are
+    the words of `git add` since the last commit that git printed, paths relative to the root.
     `pulls` is the pull request of each branch that a tool named.
     `is_git_asked` after git said which files are not committed, until the next write.
     """
@@ -143,6 +144,7 @@ class SessionState(Value):
     commands: dict[str, CommandState] = msgspec.field(default_factory=dict)
     stash: tuple[tuple[str, ...], ...] = ()
     is_stashed: bool = False
+    staged: tuple[str, ...] = ()
     is_git_asked: bool = False
     turn: Turn | None = None
     asks: dict[str, Form] = msgspec.field(default_factory=dict)

@@ -1,10 +1,9 @@
-"""The labelled sessions: the fixes, rejected attempts and links to be found in them.
+"""The labelled sessions: the fixes and links to be found in them.
 
 A file of the set holds several sessions, separated by lines that begin with ``%% case NAME``; the
 steps are those of `replay.steps`. Below the line ``%% expected`` are the claims:
 
     fix FAILURE <- CHANGES -> PASS
-    rejected FAILURE <- CHANGES
     SOURCE reverts TARGET        and so for replaces
 
 A change is named by its files or its command, a commit by its subject, a fix by its failure. Claims
@@ -56,10 +55,6 @@ def claims(items: list[Item]) -> frozenset[str]:
             failure, changes = _ends(item, known, "fixes")[0], _ends(item, known, "edit")
             passed = _ends(item, known, "evidence")
             found.add(f"fix {failure} <- {', '.join(sorted(changes))} -> {passed[0]}")
-        elif item.type == "rejected":
-            changes = _ends(item, known, "rejects")
-            failure = _ends(item, known, "evidence")[0]
-            found.add(f"rejected {failure} <- {', '.join(sorted(changes))}")
         else:
             for kind in _BETWEEN_COMMITS:
                 found |= {f"{item.type} {kind} {end}" for end in _ends(item, known, kind)}

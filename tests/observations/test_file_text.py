@@ -51,12 +51,6 @@ CASES: list[tuple[str, AnyBody, str, str]] = [
         "delete old.py",
     ),
     (
-        "failed-write",
-        FileWrite(path="a.py", error="Permission denied"),
-        "Failed to edit a.py",
-        "edit a.py, failed",
-    ),
-    (
         "added-prose",
         FileWrite(path="NEWS.md", edits=(Edit(old="", new="## Fixed\n\n- Rounded once.\n"),)),
         "Modified NEWS.md: added Fixed",

@@ -1,4 +1,4 @@
-"""Fixes, rejected attempts and links, and that batches change nothing about them.
+"""Fixes and links, and that batches change nothing about them.
 
 The rules themselves are held by the labelled sessions of `tests/data/arcs`; here are the corners.
 """
@@ -29,7 +29,6 @@ from observer.core.events import (
 )
 from observer.core.model import UNASSIGNED, Item, Link, Recorded, item_id
 from observer.observations import project_state, session_lifecycle
-from observer.observations.drafts import TITLE
 from observer.observations.open_failures import FORGOTTEN_MS
 from observer.observations.project_reducer import ProjectReducer
 from observer.observations.project_state import EDITS
@@ -95,6 +94,12 @@ class Played:
 
     def of(self, kind: str) -> list[Item]:
         return [item for item in self.items.values() if item.type == kind]
+
+    @property
+    def reverting(self) -> list[Item]:
+        """The items that are linked to what they took back."""
+        items = self.items.values()
+        return [item for item in items if any(link.kind == "reverts" for link in item.links)]
 
 
 @pytest.fixture
@@ -162,29 +167,6 @@ def test_a_failure_stays_until_something_proves_a_pass(
     assert len(play(RED, masked, A, GREEN).of("fix")) == 1
 
 
-def test_a_rejected_attempt_says_what_was_tried_and_how_it_went(play: Play) -> None:
-    other = replace(RED, output="FAILED test_cart.py::test_total - OSError: no\n1 failed in 0.1s")
-    played = play(RED, A, other, git("checkout -- cart.py"))
-    (fed,) = played.of("rejected")
-    assert fed.title == "Tried cart.py (`a = 1` became `a = 2`): did not help"
-    assert "OSError: no" in fed.narrative
-    assert fed.facts[-1] == "taken back: git checkout -- cart.py"
-    assert {link.kind for link in fed.links} == {"rejects", "evidence"}
-
-
-def test_a_long_attempt_still_says_in_its_title_how_it_ended(play: Play) -> None:
-    long = edit("a = 1", f"a = {'b + ' * 20}1"), edit(f"a = {'b + ' * 20}1", "a = 1")
-    (fed,) = play(RED, long[0], RED, long[1]).of("rejected")
-    assert fed.title.endswith("…: did not help")
-    assert len(fed.title) <= TITLE
-
-
-def test_a_fix_reports_what_was_tried_in_vain_before(play: Play) -> None:
-    (fix,) = play(RED, A, RED, BACK, B, GREEN).of("fix")
-    assert "Tried before and taken back: cart.py (`a = 1` became `a = 2`)." in fix.narrative
-    assert "pytest -q failed 2 times" in fix.narrative
-
-
 def test_what_a_run_of_other_words_fixed_fails_no_more(play: Play) -> None:
     of_all = replace(GREEN, command="pytest -q test_cart.py")
     again = replace(GREEN, command="pytest -q --tb=short")
@@ -210,7 +192,7 @@ def test_a_result_that_comes_by_itself_is_reported_with_what_was_asked(play: Pla
         Outcome(tool="unknown", output="x"),
         GREEN,
     )
-    assert [len(played.of(kind)) for kind in ("fix", "rejected")] == [1, 1]
+    assert len(played.of("fix")) == 1
 
 
 def test_a_wider_pass_later_reports_no_second_fix(play: Play) -> None:
@@ -249,13 +231,6 @@ def test_failures_of_two_parts_are_two(play: Play) -> None:
     (fix,) = played.of("fix")
     assert fix.links[0].target == item_id(1)
     assert "failed 2 times" not in fix.narrative
-
-
-def test_the_last_failures_again_are_the_same_failure(play: Play) -> None:
-    again = replace(RED, command="pytest --lf")
-    assert len(play(RED, A, again, BACK).of("rejected")) == 1
-    assert len(play(again, A, RED, BACK).of("rejected")) == 1
-    assert play(replace(RED, command="pytest -q x"), A, again, BACK).of("rejected") == []
 
 
 def test_the_file_that_the_error_names_counts_whoever_changed_it(play: Play, place: Place) -> None:
@@ -332,8 +307,6 @@ NEW = FileWrite(path="new.py", operation="create", content="a = 1\n")
 @pytest.mark.parametrize(
     "bodies",
     [
-        pytest.param((RED, A, RED, BACK), id="edited back"),
-        pytest.param((WHOLE, RED, A, RED, WHOLE), id="the whole file as it was"),
         pytest.param((RED, NEW, RED, FileWrite(path="new.py", operation="delete")), id="deleted"),
         pytest.param((RED, NEW, RED, git("clean -fd")), id="cleaned"),
         pytest.param((RED, A, RED, git("checkout cart.py && pytest -q", code=1)), id="in one line"),
@@ -376,15 +349,13 @@ NEW = FileWrite(path="new.py", operation="create", content="a = 1\n")
         ),
     ],
 )
-def test_an_attempt_is_rejected(play: Play, bodies: tuple[AnyBody, ...]) -> None:
-    assert len(play(*bodies).of("rejected")) == 1
+def test_what_is_taken_back_is_linked(play: Play, bodies: tuple[AnyBody, ...]) -> None:
+    assert play(*bodies).reverting
 
 
 @pytest.mark.parametrize(
     "bodies",
     [
-        pytest.param((RED, A, BACK), id="never tried"),
-        pytest.param((RED, A, GREEN, BACK), id="it had helped"),
         pytest.param((RED, A, RED, edit("a = 2", "a = 3")), id="went on"),
         pytest.param((RED, A, RED, WHOLE), id="another content"),
         pytest.param((RED, A, RED, FileWrite(path="cart.py", operation="delete")), id="deleted"),
@@ -397,32 +368,17 @@ def test_an_attempt_is_rejected(play: Play, bodies: tuple[AnyBody, ...]) -> None
         ),
         pytest.param((RED, A, RED, git("restore cart.py", code=1)), id="git failed"),
         pytest.param((RED, A, RED, git("reset HEAD~1")), id="only the index"),
-        pytest.param((RED, edit("a", "b", "x.ts"), RED, edit("b", "a", "x.ts")), id="unrelated"),
-        pytest.param(
-            (RED, A, RED, Checkout(old="1", new="2", branch="x"), git("restore .")), id="elsewhere"
-        ),
     ],
 )
-def test_nothing_is_rejected(play: Play, bodies: tuple[AnyBody, ...]) -> None:
-    played = play(*bodies)
-    assert played.of("rejected") == []
-
-
-def test_more_of_one_attempt_joins_it(play: Play) -> None:
-    (fed,) = play(RED, A, B, RED, BACK, edit("b = 2", "b = 1")).of("rejected")
-    assert fed.id == item_id(5, "arc")
-    assert fed.title.startswith("Tried cart.py: ")
-
-
-def test_two_attempts_are_two(play: Play) -> None:
-    assert len(play(RED, A, RED, BACK, B, RED, edit("b = 2", "b = 1")).of("rejected")) == 2
+def test_nothing_is_taken_back(play: Play, bodies: tuple[AnyBody, ...]) -> None:
+    assert not play(*bodies).reverting
 
 
 def test_a_revert_of_a_revert_brings_the_edit_back(play: Play) -> None:
     played = play(
         RED, A, commit(2, "cart.py"), reverting(3, 2), reverting(4, 3), RED, reverting(5, 2)
     )
-    assert [len(played.of(kind)) for kind in ("rejected", "fix")] == [1, 0]
+    assert (len(played.of("fix")), len(played.reverting)) == (0, 3)
 
 
 def links_of(played: Played, seq: int) -> set[tuple[str, int, str]]:

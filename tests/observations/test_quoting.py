@@ -26,6 +26,10 @@ def test_of_code_and_tables_the_first_lines_stay() -> None:
     assert quoted(table, 300) == "| a | b |\n|---|---|\n| 0 | 0 |\n| 1 | 1 |\n…"
 
 
+def test_a_code_block_that_does_not_end_is_kept() -> None:
+    assert quoted("See:\n\n```py\nx = 1", 300).rstrip() == "See:\n\n```py\nx = 1"
+
+
 def test_a_long_paragraph_is_cut_between_words() -> None:
     assert quoted("word " * 100, 20) == "word word word word word word word…"
     assert quoted("x" * 100, 20) == f"{'x' * 39}…"

@@ -140,6 +140,15 @@ def test_what_git_printed_is_believed(feed: Callable[..., Any], ran: Command, le
     assert len(session_commits.open_files(known)) == left
 
 
+@pytest.mark.parametrize(("what", "left"), [("a.py", ("b.py",)), ("-A", ())])
+def test_what_was_added_before_is_in_the_commit(
+    feed: Callable[..., Any], what: str, left: tuple[str, ...]
+) -> None:
+    steps = (asked_git(f"git add {what}", ""), asked_git("git commit -m x", MADE))
+    known = session_state.decode(feed(WRITE, OTHER, *steps).session.state)
+    assert session_commits.open_files(known) == left
+
+
 def test_what_another_clone_committed_is_not_open_at_the_end(feed: Callable[..., Any]) -> None:
     fed = feed(WRITE, asked_git("git commit -am x", MADE), SessionEnd(uncommitted=("a.py",)))
     known = session_state.decode(fed.session.state)
@@ -164,7 +173,7 @@ def test_what_git_lists_is_open_though_a_commit_seemed_to_hold_it(feed: Callable
 def test_a_commit_counts_the_lines_of_what_a_command_changed(feed: Callable[..., Any]) -> None:
     change = FileChange(path="a.py", added=46, removed=1, symbols=("total",))
     made = Commit(hash=ONE, subject="x", files=(change, FileChange(path="b.py", added=9)))
-    ran = asked_git("sed -i 's/a/b/' a.py", "")
+    ran = asked_git("sed -i 's/a/b/' a.py /tmp/x.py", "")
     files = session_state.decode(feed(WRITE, ran, OTHER, made).session.state).files
     assert (files["a.py"].added, files["a.py"].removed, files["a.py"].is_counted) == (46, 1, True)
-    assert files["b.py"].added == 1
+    assert (files["b.py"].added, "/tmp/x.py" in files) == (1, False)

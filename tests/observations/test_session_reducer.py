@@ -68,9 +68,25 @@ def test_two_sub_agents_do_not_fold_together(feed: Feed, place: Place) -> None:
     assert len(feed(place(save(), 1, agent="A"), place(save(), 2, agent="B")).items) == 2
 
 
-def test_a_failed_write_folds_with_nothing(feed: Feed) -> None:
-    fed = feed(save(), FileWrite(path="a.py", error="no"), save())
-    assert [item.folded for item in fed.items.values()] == [2, 1]
+@pytest.mark.parametrize(
+    "failed",
+    [
+        pytest.param((FileWrite(path="a.py", error="no"),), id="at once"),
+        pytest.param(
+            (
+                Intent(tool="fs_write", of=FileWrite(path="a.py")),
+                Outcome(tool="fs_write", failed=True),
+            ),
+            id="in two halves",
+        ),
+    ],
+)
+def test_a_write_that_failed_changes_and_records_nothing(
+    feed: Feed, failed: tuple[AnyBody, ...]
+) -> None:
+    fed = feed(save(), *failed, save())
+    assert [item.folded for item in fed.items.values()] == [2]
+    assert decode(fed.session.state).counts["file-write"] == 2
 
 
 def test_a_deletion_stands_alone(feed: Feed) -> None:
@@ -296,18 +312,6 @@ ASKED: list[tuple[str, Intent, Outcome, str]] = [
         "Created a.py",
     ),
     (
-        "failed-write",
-        Intent(tool="fs_write", of=save()),
-        Outcome(tool="fs_write", output="", failed=True),
-        "Failed to edit a.py",
-    ),
-    (
-        "write-with-a-bad-exit-code",
-        Intent(tool="fs_write", of=save()),
-        Outcome(tool="fs_write", output="no", exit_code=1),
-        "Failed to edit a.py",
-    ),
-    (
         "search",
         Intent(tool="web", of=Search(query="total", where="web", tool="web")),
         Outcome(tool="web", output="A total is a sum."),
@@ -383,19 +387,10 @@ def test_a_full_report_settles_its_intent(feed: Feed, intent: Intent, body: AnyB
     ],
 )
 def test_another_report_leaves_an_intent_waiting(feed: Feed, body: AnyBody) -> None:
-    fed = feed(Intent(tool="shell", of=Command(command="make")), body, SessionEnd())
-    assert fed.last.subtitle == "started, no result"
+    fed = feed(Intent(tool="shell", of=Command(command="make")), body)
+    assert len(decode(fed.session.state).pending) == 1
 
 
-def test_intents_left_at_the_end_are_reported_as_started(feed: Feed) -> None:
-    fed = feed(
-        Intent(tool="shell", of=Command(command="npm run dev")),
-        Intent(tool="fs_write", of=save(new="def f():\n    1\n")),
-        Intent(tool="fs_read", of=FileRead(paths=("a.py",))),
-        SessionEnd(),
-    )
-    assert [(item.id, item.title, item.subtitle) for item in fed.items.values()] == [
-        (item_id(1), "npm run dev", "started, no result"),
-        (item_id(2), "Began to edit a.py", "started, no result"),
-    ]
-    assert fed.last.facts[0] == "added f"
+def test_what_has_no_result_at_the_end_is_no_record(feed: Feed) -> None:
+    asked = Intent(tool="shell", of=Command(command="npm run dev"))
+    assert feed(asked, SessionEnd()).items == {}
