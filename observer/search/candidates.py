@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import compress
-from types import MappingProxyType
 from typing import Literal, NamedTuple, Protocol
 
 import msgspec
@@ -50,9 +49,6 @@ BY_WORDS = 60
 Source: more change nDCG@10 on the development sets by 0.02 points.
 """
 
-OF_SUMMARIES = 2
-"""Of summaries, which are few and long, this part of them."""
-
 MOST_MATCHES = 5_000
 """Items, the newest, that may fit an expression with operators, or a file, and are ranked."""
 
@@ -62,8 +58,6 @@ NOT_COMPLETE = "the newest items are not searched yet: the index is being made"
 
 LEAST_BARE = 0.005
 """Share of items without a vector that is worth a word."""
-
-NOTHING: Mapping[int, float] = MappingProxyType({})
 
 SEARCHED: tuple[ItemKind, ...] = ("observation", "note", "summary")
 """Kinds that a query finds when none is named."""
@@ -111,17 +105,14 @@ class Candidates:
         self._words: list[str] = columns["words"].tolist()
         self._places = {item_id: place for place, item_id in enumerate(self.ids)}
 
-    def lists(self, lasting: Mapping[int, float] = NOTHING) -> list[list[int]]:
+    def lists(self) -> list[list[int]]:
         """Return the ids of each list, those that fit the query best first; of equals the newest.
 
         Where summaries and others are wanted, and without kinds in the filters, the second list is
-        that of summaries. `lasting` says by what the worth of some is to be multiplied.
+        that of summaries.
         """
-        figures = {name: self._columns[name] for name in COMPARED}
-        worth = relevance(**figures)
-        for item_id, factor in lasting.items():
-            worth[self._places[item_id]] *= factor
-        order = np.lexsort((-self._columns["ids"], -worth))
+        worth = relevance(**{name: self._columns[name] for name in COMPARED})
+        order = np.lexsort((-self._columns["ids"], -worth * self._columns["weight"]))
         numbers = self._columns["list"][order]
         ids = self._columns["ids"][order]
         return [ids[numbers == number].tolist() for number in range(self._lists)]
@@ -165,7 +156,7 @@ def candidates(
         legs: which ways of finding to take.
         most: candidates that each leg finds of each list.
     """
-    asked = _lists(filters)
+    asked = lists_of(filters)
     view = sources.view
     if not wanted.words:
         return Candidates(no_columns(), lists=len(asked), degraded="")
@@ -173,7 +164,7 @@ def candidates(
     lists = [
         ListRequest(
             view.mask(msgspec.structs.replace(filters, kinds=kinds), among),
-            most // _share(kinds),
+            most,
         )
         for kinds in asked
     ]
@@ -234,11 +225,8 @@ def _among(
     return np.array(sorted(set(ids)), np.int64), cut if len(ids) >= MOST_MATCHES else ""
 
 
-def _share(kinds: tuple[ItemKind, ...]) -> int:
-    return OF_SUMMARIES if kinds == ("summary",) else 1
-
-
-def _lists(filters: Filters) -> list[tuple[ItemKind, ...]]:
+def lists_of(filters: Filters) -> list[tuple[ItemKind, ...]]:
+    """Return the kinds of each list of an answer: summaries have one of their own."""
     kinds = searched(filters)
     summaries = tuple(kind for kind in kinds if kind == "summary")
     others = tuple(kind for kind in kinds if kind != "summary")
