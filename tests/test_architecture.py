@@ -94,7 +94,7 @@ PURE = (
     "observer.observations",
     "observer.search.query",
     "observer.search.rank",
-    "observer.search.signals",
+    "observer.search.candidates",
     "observer.evaluation.measures",
 )
 IMPURE = {"os", "time", "random", "logging", "socket", "subprocess", "pathlib", "secrets", "uuid"}

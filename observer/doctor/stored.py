@@ -11,7 +11,7 @@ from observer.core.errors import ObserverError
 from observer.core.paths import DAMAGED_COPY, Home
 from observer.daemon.status import LlmStatus, Status, spent_text
 from observer.doctor.diagnosis import Diagnosis, checked
-from observer.index.files import Files
+from observer.index.index import Files
 from observer.repair.losses import recent
 from observer.store.sqlite.connection import DAMAGED
 from observer.store.sqlite.database import SqliteStore

@@ -27,9 +27,8 @@ from observer.search.candidates import (
 )
 from observer.search.dedupe import Deduplicator
 from observer.search.eligible import Nearness, brought, outranked, together
-from observer.search.language import quoted
 from observer.search.lookup import HitLoader, look_up, with_newer
-from observer.search.query import NO_WORD, QueryPlan
+from observer.search.query import NO_WORD, QueryPlan, quoted
 from observer.search.rank import (
     Hit,
     HitSignals,

@@ -21,8 +21,7 @@ from observer.index import View, pieces
 from observer.search.candidates import BY_WORDS, LEGS, Candidates, Leg, Sources, candidates
 from observer.search.dates import Dated, dated
 from observer.search.eligible import EXPIRED, has_expired, staleness_factor, successors
-from observer.search.language import quoted
-from observer.search.query import STOP_WORDS, QueryPlan, parts, plan
+from observer.search.query import STOP_WORDS, QueryPlan, parts, plan, quoted
 from observer.search.rank import Hit, fit, recency
 
 SHORTEST = 5

@@ -10,7 +10,7 @@ from observer.core.errors import BadInput
 from observer.core.model import Item, iso
 from observer.core.note_file import NoteFile
 from observer.note_files.items import listed
-from observer.search.language import tokens, uses_operators
+from observer.search.query import tokens, uses_operators
 from observer.toolsets.basic_memory import metadata_filters, rows
 from observer.toolsets.basic_memory.memory_url import matcher
 from observer.toolsets.basic_memory.vault import (
