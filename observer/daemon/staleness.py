@@ -19,7 +19,7 @@ from observer.daemon.health import Health
 from observer.daemon.worker import Worker, heard
 from observer.daemon.writer import WriterThread
 from observer.projects import PlaceCache
-from observer.staleness.sync import sync_worktree
+from observer.staleness.worktree_sync import sync_worktree
 from observer.store.interface import Store, Writer
 
 log = logging.getLogger(__name__)

@@ -25,7 +25,7 @@ from observer.note_files.parsing import NoteParser, Text
 from observer.note_files.places import FolderPlace
 from observer.note_files.writing import is_draft, remove_drafts
 from observer.redaction.redact import redact_text
-from observer.staleness.changed_items import names_files
+from observer.staleness.anchoring import names_files
 from observer.store.interface import Store, Writer
 
 OLD_DRAFT_S = 3_600
