@@ -322,14 +322,9 @@ class View:
             found = [highest(scores, each) for each in wanted]
         return found
 
-    def by_vector(
-        self, query: Vector, wanted: Sequence[ListRequest], *, effort: float = 1.0
-    ) -> list[TopK]:
-        """Return the rows whose vectors point most nearly where the query does, of each list.
-
-        `effort` multiplies how many are looked at; who looks for what is very near needs less.
-        """
-        many = effort * math.sqrt(self.size)
+    def by_vector(self, query: Vector, wanted: Sequence[ListRequest]) -> list[TopK]:
+        """Return the rows whose vectors point most nearly where the query does, of each list."""
+        many = math.sqrt(self.size)
         counts = ((int(WEIGHED * many), max(int(RESCORED * many), each.limit)) for each in wanted)
         return [
             best(*self._compared(query, each.mask, *of_list), each.limit)
