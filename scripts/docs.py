@@ -21,6 +21,7 @@ from typing import Any
 
 import click
 import msgspec
+import size as size_limits
 from click.testing import CliRunner
 
 from observer.api import openapi
@@ -265,6 +266,15 @@ def modules() -> None:
             doc = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
             rows.append((str(number), f"`{name}`", _line(doc)))
     table(("layer", "module", "owns"), rows)
+
+
+def size() -> None:
+    """Print the limits and aims of `scripts/size.py`."""
+    rows = size_limits.limits().items()
+    table(
+        ("figure", "limit", "aim"),
+        ((name.replace("_", " "), f"{of['limit']:,}", f"{of['aim']:,}") for name, of in rows),
+    )
 
 
 def recorded_calls() -> None:
