@@ -54,7 +54,7 @@ questions and prompts of one repository; docs/benchmarks.md has those of another
 """
 MANY, SHARE = 10, 0.05
 """Items, and share of them, that hold all words of a query by chance from which on its words choose
-nothing: the newest work comes first, and then the newest that holds them."""
+nothing: the newest work comes first, then by age the candidates that are new and hold them all."""
 _TURN = "turn"
 _WORK = (_TURN, "commit")
 _RECENT, _AT_ONCE, _SHOWN = 40, 8, 5
