@@ -374,6 +374,7 @@ def candidates(
     *,
     legs: Sequence[Leg] = LEGS,
     most: int = BY_WORDS,
+    only: Sequence[int] | None = None,
 ) -> Candidates:
     """Find what a plan may mean among the items that fit the filters.
 
@@ -383,12 +384,14 @@ def candidates(
         filters: what items must be.
         legs: which ways of finding to take.
         most: candidates that each leg finds of each list.
+        only: the only items that may be candidates; None for any.
     """
     asked = lists_of(filters)
     view = sources.view
     if not wanted.words:
         return Candidates(no_columns(), lists=len(asked), degraded="")
     among, cut = _among(sources.reader, wanted, filters)
+    among = among if only is None else np.array(only, np.int64)
     lists = [
         ListRequest(
             view.mask(msgspec.structs.replace(filters, kinds=kinds), among),

@@ -22,7 +22,7 @@ from observer.search.candidates import (
     NO_MEANING,
     Leg,
     Sources,
-    lists_of,
+    candidates,
     searched,
 )
 from observer.search.dedupe import Deduplicator
@@ -54,7 +54,7 @@ questions and prompts of one repository; docs/benchmarks.md has those of another
 """
 MANY, SHARE = 10, 0.05
 """Items, and share of them, that hold all words of a query by chance from which on its words choose
-nothing: the newest work comes first, then by age the candidates that are new and hold them all."""
+nothing: the newest work comes first, and then the newest that holds them."""
 _TURN = "turn"
 _WORK = (_TURN, "commit")
 _RECENT, _AT_ONCE, _SHOWN = 40, 8, 5
@@ -134,13 +134,14 @@ def search(
     wanted, filters, found = look_up(sources, text, filters, now_ms=now_ms, legs=legs, most=most)
     if not wanted.words and wanted.notice != NO_WORD:
         return browse(sources, filters, wanted.notice, limit=limit, now_ms=now_ms)
-    loader = HitLoader(sources, found, filters, now_ms=now_ms)
-    lists: list[list[int]] = found.lists()
-    key: Key = order
     newest = [] if wanted.expression else _newest(sources.reader, filters)
     is_open = bool(newest) and found.by_chance > max(MANY, SHARE * sources.view.size)
+    key: Key = order
     if is_open:
-        lists, key = _newest_holding(sources, wanted, filters, most), _by_age
+        holding = _newest_holding(sources.reader, wanted, filters, most)
+        found, key = candidates(sources, wanted, filters, most=most, only=holding), _by_age
+    loader = HitLoader(sources, found, filters, now_ms=now_ms)
+    lists = [sorted(ids, reverse=True) if is_open else ids for ids in found.lists()]
     step = limit + _SPARE
     loader.fetch([item for ids in lists for item in ids[:step]])
     hits = [hit for ids in lists for hit in _best(loader, ids, limit, key)]
@@ -171,14 +172,11 @@ def _is_found(hit: Hit) -> bool:
 
 
 def _newest_holding(
-    sources: Sources, wanted: QueryPlan, filters: Filters, limit: int
-) -> list[list[int]]:
-    """Return of each list of an answer the newest items that hold all words of a plan."""
+    reader: StoreReader, wanted: QueryPlan, filters: Filters, limit: int
+) -> list[int]:
+    """Return the newest items that hold all words of a plan."""
     words = " ".join(map(quoted, wanted.words))
-    return [
-        sources.reader.match(words, replace(filters, kinds=kinds), limit=limit)
-        for kinds in lists_of(filters)
-    ]
+    return sorted(reader.match(words, replace(filters, kinds=searched(filters)), limit=limit))
 
 
 def _by_age(hit: Hit) -> tuple[int, int]:

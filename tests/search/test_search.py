@@ -500,6 +500,14 @@ def test_the_newest_work_comes_first_where_words_choose_nothing(worked: Sources)
     assert titles_of_newest(found)[:3] == ["Till", "Move the shop", ""]
 
 
+def test_behind_it_stands_the_newest_that_holds_the_words(filled: Filled, an_item: Make) -> None:
+    """However well older ones fit."""
+    older = [an_item(n, title=f"shelves shelves {n}", created_ms=n) for n in range(1, 200)]
+    newer = an_item(300, title="Mend what the shelves of a shop stand on", created_ms=300)
+    work = an_item(301, type="turn", title="Till", files_modified=("a.py",), created_ms=301)
+    assert titles(run(filled(*older, newer, work), "shelves"))[:2] == ["Till", newer.title]
+
+
 def test_the_newest_work_that_fits_best_is_not_marked(worked: Sources) -> None:
     found = run(worked, "till zebras and badgers").hits
     assert found[0].item.title == "Till"
