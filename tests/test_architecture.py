@@ -91,7 +91,7 @@ PURE = (
     "observer.observations",
     "observer.search.query",
     "observer.search.rank",
-    "observer.search.signals",
+    "observer.search.candidates",
 )
 IMPURE = {"os", "time", "random", "logging", "socket", "subprocess", "pathlib", "secrets", "uuid"}
 MODULE_LINES = 600

@@ -14,8 +14,7 @@ import msgspec
 from observer.core.model import Item, Project, Session, iso
 from observer.core.value import TokenUsage
 from observer.memory.api import Memory
-from observer.search.nesting import nested
-from observer.search.timeline import Account, SessionRun, SessionTimeline, Share
+from observer.search.timeline import Account, SessionRun, SessionTimeline, Share, nested
 from observer.toolsets.rows import observation
 from observer.views.moment import minute, span
 from observer.views.render import (

@@ -17,7 +17,7 @@ from observer.core.errors import ObserverError
 from observer.core.model import UNASSIGNED, Project
 from observer.daemon.worker import Health, Worker, WriterThread, heard
 from observer.projects import PlaceCache
-from observer.staleness.sync import sync_worktree
+from observer.staleness.worktree_sync import sync_worktree
 from observer.store.interface import Store
 from observer.store.writer import Writer
 

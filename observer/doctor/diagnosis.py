@@ -29,7 +29,7 @@ from observer.core.errors import ObserverError, remedy
 from observer.core.paths import DAMAGED_COPY, Home, open_plain
 from observer.core.text import age_text, counted, size_text
 from observer.daemon.status import LlmStatus, Status, paused_text, spent_text, waiting_text
-from observer.index.files import Files
+from observer.index.index import Files
 from observer.projects.fs_probe import MOUNT, MOUNTS, file_system_of, mounts
 from observer.repair.losses import recent
 from observer.spool.spool import Spool

@@ -4,10 +4,9 @@
 """
 
 from observer.index.index import Feed, Index
-from observer.index.masks import ListRequest, Mask, TopK
 from observer.index.segment import LENGTH_SHARE
 from observer.index.tokens import WORD_CHARS, Stem, pieces, words_of
-from observer.index.view import View
+from observer.index.view import ListRequest, Mask, TopK, View
 
 __all__ = [
     "LENGTH_SHARE",

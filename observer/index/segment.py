@@ -1,13 +1,14 @@
 """A segment of the index: rows that were added together, and their postings and columns.
 
 A row is one version of one item, or a tombstone; a later row with the same id replaces it. Apart
-from that, rows are immutable.
+from that, rows are immutable. Segments are built from changed items, by merging, or from a file.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from array import array
+from collections.abc import Callable, Sequence
 from copy import copy
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -16,8 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from observer.core.filters import Filters
-from observer.index.arrays import Arrays
-from observer.index.tokens import COLUMNS, SEPARATOR
+from observer.core.model import Item, ItemChange
+from observer.core.value import Value, decode_json
+from observer.index.arrays import Arrays, SavedArrays
+from observer.index.tokens import COLUMNS, SEPARATOR, Codes
+from observer.index.vectors import norms, signs
 
 Rows = NDArray[np.int64]
 """Places of rows inside one segment."""
@@ -45,7 +49,7 @@ _OF_A_PART = 2**20
 """Rows and tokens of a large segment that are worked on at once: what memory that needs."""
 
 ATTRIBUTES = ("project", "kind", "type", "category", "branch", "owner")
-"""Columns of codes by which rows are filtered; see `observer.index.masks`."""
+"""Columns of codes by which rows are filtered; see `view.mask`."""
 
 
 NOBODY = 0
@@ -103,7 +107,7 @@ class Segment:
     """Immutable rows in memory or mapped from a file; which of them are dead may change.
 
     Args:
-        arrays: as `observer.index.segment_builder` makes them; at least one row, by id.
+        arrays: as `segment` and `merged` make them; at least one row, by id.
         last_change: the newest change that is part of it.
         model: the model that made its vectors, empty if it has none.
     """
@@ -130,7 +134,7 @@ class Segment:
         self.places: Rows = np.cumsum(self.has_vector) - 1
         """Where the vector of each row that has one is among the vectors."""
         self.masks: dict[Filters, NDArray[np.bool_]] = {}
-        """What `observer.index.masks` made of the last filters; nothing once rows are buried."""
+        """What `view.mask` made of the last filters; nothing once rows are buried."""
         self._embedded: int | None = None
         self._whole: int | None = None
         self._frozen: Segment | None = None
@@ -292,3 +296,174 @@ def mean_length(segments: Sequence[Segment]) -> float:
     """Return how many words a row has; 0 without any row."""
     rows = sum(each.size for each in segments)
     return sum(each.words for each in segments) / max(1, rows)
+
+
+NO_SESSION = -1
+_EMPTY = array("I", [SEPARATOR] * COLUMNS)
+
+
+class FileFacts(Value):
+    """Metadata of a segment file beside its arrays."""
+
+    last_change: int
+    model: str
+
+
+def segment(
+    changes: Sequence[ItemChange],
+    codes: Codes,
+    *,
+    model: str,
+    dimensions: int,
+    mean_length: float,
+    pause: Callable[[], None] = lambda: None,
+) -> Segment:
+    """Return the rows of changed items.
+
+    Args:
+        changes: at least one, in their order.
+        codes: turns text into numbers.
+        model: the model that made the vectors.
+        dimensions: of each vector.
+        mean_length: words of a row, of all rows there are; 0 if there are none.
+        pause: called before each item.
+    """
+    newest = {change.id: change for change in changes}
+    ordered = [newest[item_id] for item_id in sorted(newest)]
+    streams = [_stream(one, codes, pause) for one in ordered]
+    starts = np.cumsum([0, *map(len, streams)], dtype=np.int64)
+    mean_length = mean_length or float(starts[-1]) / len(ordered) - COLUMNS
+    tokens = np.frombuffer(b"".join(streams), np.uint32)
+    arrays = {
+        **_attributes(ordered),
+        "vectors": _vectors([one.vector for one in ordered], dimensions),
+        "starts": starts,
+        "tokens": tokens,
+    }
+    return _segment(arrays, FileFacts(last_change=changes[-1].change, model=model), mean_length)
+
+
+def _stream(change: ItemChange, codes: Codes, pause: Callable[[], None]) -> array[int]:
+    pause()
+    return codes.of_item(change.item) if change.item else _EMPTY
+
+
+def merged(
+    segments: Sequence[Segment], *, model: str, dimensions: int, mean_length: float
+) -> Segment:
+    """Return the rows of several segments that are not buried, as one segment.
+
+    Vectors of another model than this one are left behind.
+    """
+    kept = [np.flatnonzero(~each.buried) for each in segments]
+    order = np.argsort(_joined([each.ids[rows] for each, rows in zip(segments, kept, strict=True)]))
+    whole = {}
+    for name in ("ids", "living", "session", "created", *ATTRIBUTES):
+        taken = [each.arrays[name][rows] for each, rows in zip(segments, kept, strict=True)]
+        whole[name] = _joined(taken)[order]
+    own = [
+        _own_vectors(each, rows, model, dimensions)
+        for each, rows in zip(segments, kept, strict=True)
+    ]
+    whole["vectors"] = _joined(own)[order]
+    whole["starts"], whole["tokens"] = _streams(segments, kept, order)
+    facts = FileFacts(last_change=segments[-1].last_change, model=model)
+    return _segment(whole, facts, mean_length)
+
+
+def loaded(saved: SavedArrays) -> Segment:
+    """Return the rows of a file.
+
+    Raises:
+        msgspec.MsgspecError, KeyError: the file is not of such rows.
+    """
+    facts = decode_json(saved.facts, FileFacts)
+    return Segment(saved.arrays, last_change=facts.last_change, model=facts.model)
+
+
+def facts_of(one: Segment) -> FileFacts:
+    """Return the metadata of a segment beside its arrays."""
+    return FileFacts(last_change=one.last_change, model=one.model)
+
+
+def _segment(arrays: dict[str, NDArray[Any]], facts: FileFacts, mean_length: float) -> Segment:
+    vectors = arrays["vectors"]
+    postings = inverted(arrays["tokens"], arrays["starts"], mean_length=mean_length)
+    derived = postings._asdict()
+    lengths = norms(vectors)
+    held = vectors[lengths > 0]
+    arrays |= derived | {"vectors": held, "signs": signs(held), "norms": lengths}
+    return Segment(arrays, last_change=facts.last_change, model=facts.model)
+
+
+def _attributes(changes: Sequence[ItemChange]) -> dict[str, NDArray[Any]]:
+    items = [change.item for change in changes]
+    rows = [_codes_of(item) if item else (0,) * len(ATTRIBUTES) for item in items]
+    table = np.array(rows, dtype=np.uint32).T
+    sessions = [NO_SESSION if not i or i.session_id is None else i.session_id for i in items]
+    return {
+        "ids": np.array([change.id for change in changes], dtype=np.int64),
+        "living": np.array([item is not None for item in items], dtype=np.bool_),
+        "session": np.array(sessions, dtype=np.int64),
+        "created": np.array([item.created_ms if item else 0 for item in items], dtype=np.int64),
+        **dict(zip(ATTRIBUTES, table, strict=True)),
+    }
+
+
+def _codes_of(item: Item) -> tuple[int, ...]:
+    owner = attribute(f"owner {item.owner}") if item.scope == "personal" else NOBODY
+    texts = (item.kind, item.type, item.category, item.branch)
+    return (item.project_id or 0, *map(attribute, texts), owner)
+
+
+def _vectors(vectors: Sequence[bytes | None], dimensions: int) -> NDArray[np.int8]:
+    blank = bytes(dimensions)
+    # A shorter one is the beginning of a vector whose rest is still to come.
+    is_ours = (
+        vector.ljust(dimensions, b"\0") if vector and len(vector) <= dimensions else blank
+        for vector in vectors
+    )
+    return np.frombuffer(b"".join(is_ours), np.int8).reshape(len(vectors), dimensions)
+
+
+def _own_vectors(
+    one: Segment, rows: NDArray[np.int64], model: str, dimensions: int
+) -> NDArray[np.int8]:
+    found = np.zeros((len(rows), dimensions), np.int8)
+    if one.model == model:
+        have = one.has_vector[rows]
+        found[have] = one.vectors[one.places[rows[have]]]
+    return found
+
+
+def _streams(
+    segments: Sequence[Segment], kept: Sequence[NDArray[np.int64]], order: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    """Return the streams of the rows kept, in a new order."""
+    begins, lengths, offset = [], [], 0
+    for each, rows in zip(segments, kept, strict=True):
+        begins.append(each.starts[rows] + offset)
+        lengths.append(widths(each.starts)[rows])
+        offset += len(each.tokens)
+    return gathered(
+        _joined([each.tokens for each in segments]), _joined(begins)[order], _joined(lengths)[order]
+    )
+
+
+def gathered(
+    tokens: NDArray[np.uint32], begins: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    """Return stretches of an array one behind the other, and where each starts."""
+    starts = np.concatenate(([0], np.cumsum(lengths)))
+    found = np.empty(starts[-1], tokens.dtype)
+    for first in range(0, len(lengths), ROWS_AT_ONCE):
+        rows = slice(first, first + ROWS_AT_ONCE)
+        ends = starts[first : first + ROWS_AT_ONCE + 1]
+        places = np.arange(ends[0], ends[-1])
+        places += np.repeat(begins[rows] - ends[:-1], lengths[rows])
+        found[ends[0] : ends[-1]] = tokens[places]
+    return starts, found
+
+
+def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    return np.concatenate(arrays)

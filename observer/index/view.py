@@ -1,38 +1,34 @@
-"""What can be asked of an index: the best rows by words and by vectors, and all about some rows."""
+"""What can be asked of an index: the best rows by words and by vectors, and all about some rows.
+
+Filters become masks over the rows; of some rows it is known where the words of a query stand.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from observer.core.filters import Filters
 from observer.index.arrays import release
-from observer.index.masks import (
-    ListRequest,
-    Mask,
-    Places,
-    TopK,
-    best,
-    has_room,
-    highest,
-    mask,
-    reached,
-)
-from observer.index.positions import Occurrences
 from observer.index.segment import (
+    HALVES,
     LENGTH_SHARE,
+    NOBODY,
     SATURATION,
     QueryTerms,
     Segment,
+    attribute,
     damping,
+    gathered,
     mean_length,
 )
-from observer.index.segment_builder import gathered
-from observer.index.tokens import COLUMNS, Codes
+from observer.index.tokens import COLUMNS, SEPARATOR, Codes
 from observer.index.vectors import (
     WORD_BITS,
     Packed,
@@ -44,6 +40,204 @@ from observer.index.vectors import (
     pattern,
     weighed,
 )
+
+_APART = 1_000
+"""Added between columns, so that what ends one is not near to what begins the next."""
+_LOW_CODES = np.uint32(1 << 16)
+
+
+class Occurrences:
+    """Every place in some rows where a word of a query stands.
+
+    Args:
+        tokens: the codes of whole rows, one row behind the other.
+        query: codes of at least one and at most 64 different words.
+    """
+
+    def __init__(self, tokens: NDArray[np.uint32], query: NDArray[np.uint32]) -> None:
+        self._tokens = tokens
+        self._query = query
+        self._ends = np.flatnonzero(tokens == SEPARATOR)
+        self._count = len(self._ends) // COLUMNS
+        order = np.argsort(query)
+        # Few words are of the query: most of the others are seen by half of their code.
+        is_likely = np.zeros(_LOW_CODES, np.bool_)
+        is_likely[query % _LOW_CODES] = True
+        # In a quarter of the time of a remainder and brackets.
+        places = np.flatnonzero(is_likely.take(tokens.astype(np.uint16)))
+        found = np.minimum(np.searchsorted(query[order], tokens[places]), len(query) - 1)
+        is_word = query[order][found] == tokens[places]
+        places, found = places[is_word], found[is_word]
+        columns = np.searchsorted(self._ends, places)
+        self._rows = columns // COLUMNS
+        self._words = order[found]
+        self._halves = HALVES[columns % COLUMNS]
+        self._positions = places + _APART * columns
+
+    def weights(self) -> NDArray[np.float64]:
+        """Return what the occurrences of each word weigh in each row, in halves: rows by words."""
+        shape = self._count, len(self._query)
+        cells = self._rows * shape[1] + self._words
+        cell_count = shape[0] * shape[1]
+        weights = np.bincount(cells, weights=self._halves, minlength=cell_count)
+        return weights.reshape(shape).astype(np.float64)
+
+    def together(self, span: int) -> NDArray[np.int64]:
+        """Return the most different words that stand inside `span` words of each row."""
+        bits = np.uint64(1) << self._words.astype(np.uint64)
+        seen = bits.copy()
+        for shift in range(1, min(span, len(bits))):
+            is_near = self._positions[shift:] - self._positions[:-shift] < span
+            is_near &= self._rows[shift:] == self._rows[:-shift]
+            if not is_near.any():
+                break
+            seen[:-shift] |= np.where(is_near, bits[shift:], np.uint64(0))
+        most = np.zeros(self._count, np.int64)
+        np.maximum.at(most, self._rows, np.bitwise_count(seen).astype(np.int64))
+        return most
+
+    def hold(self, sequence: Sequence[int]) -> NDArray[np.bool_]:
+        """Return a mask of the rows with these codes side by side, in order; none without codes."""
+        tokens = self._tokens
+        length = len(tokens) - len(sequence) + 1
+        fits = np.full(max(0, length), len(sequence) > 0)
+        for offset, code in enumerate(sequence):
+            fits &= tokens[offset : offset + len(fits)] == code
+        held = np.zeros(self._count, np.bool_)
+        held[np.searchsorted(self._ends, np.flatnonzero(fits)) // COLUMNS] = True
+        return held
+
+
+Mask = NDArray[np.bool_]
+
+
+KEPT = 16
+"""Masks of one segment that are kept for the next question, which often has the same filters."""
+
+
+def mask(one: Segment, filters: Filters, among: NDArray[np.int64] | None = None) -> Mask:
+    """Return which rows are alive, fit the filters, and are among these items; not to be changed.
+
+    Names are compared by their codes, and files not at all: `Filters.admits` has the last word.
+    """
+    # What is not compared makes no other mask.
+    compared = replace(filters, files=(), tags=(), layer=None, trusted_at_ms=None)
+    seen = one.masks.get(compared)
+    if seen is None:
+        # Other threads may do the same at this moment.
+        for oldest in list(one.masks)[: max(0, 1 + len(one.masks) - KEPT)]:
+            one.masks.pop(oldest, None)
+        seen = one.masks[compared] = _fitting(one, compared)
+    if among is None:
+        return seen
+    chosen = np.zeros(one.size, np.bool_)
+    chosen[one.find(among)] = True
+    return seen & chosen
+
+
+def _fitting(one: Segment, filters: Filters) -> Mask:
+    seen = one.alive.copy()
+    for column, values in _wanted(filters):
+        seen &= _one_of(one.arrays[column], values)
+    for project_id in filters.without:
+        seen &= one.arrays["project"] != project_id
+    if filters.session_id is not None:
+        seen &= one.arrays["session"] == filters.session_id
+    if filters.since_ms is not None:
+        seen &= one.arrays["created"] >= filters.since_ms
+    if filters.until_ms is not None:
+        seen &= one.arrays["created"] < filters.until_ms
+    if not filters.owner_tag:  # else whoever's they are: `Filters.admits` has the last word
+        seen &= _visible(one, filters)
+    return seen
+
+
+def _visible(one: Segment, filters: Filters) -> Mask | np.bool_:
+    owner = attribute(f"owner {filters.owner}") if filters.owner else NOBODY
+    if filters.scope == "personal":
+        own: Mask = (one.arrays["owner"] == owner) & (owner != NOBODY)
+        return own
+    return _one_of(one.arrays["owner"], [NOBODY, owner]) if one.has_owners else np.True_
+
+
+def _wanted(filters: Filters) -> Iterator[tuple[str, list[int]]]:
+    """Yield the columns of codes that the filters restrict, and the codes that may stand there."""
+    if filters.project_id is not None:
+        yield "project", [filters.project_id, *([0] if filters.with_global else [])]
+    for column, names in (
+        ("kind", filters.kinds),
+        ("type", filters.types),
+        ("category", filters.categories),
+        ("branch", [filters.branch]),
+    ):
+        if any(names):
+            yield column, [attribute(name) for name in names]
+
+
+def _one_of(column: NDArray[np.uint32], wanted: list[int]) -> Mask:
+    found: Mask = column == wanted[0]
+    for value in wanted[1:]:
+        found |= column == value
+    return found
+
+
+SAMPLED = 4_096
+"""Rows from which the distance of the nearest is estimated."""
+
+Places = NDArray[np.int64]
+"""Rows of all segments, counted through."""
+
+
+class ListRequest(NamedTuple):
+    """A list of an answer: which rows may be in it, and how many are wanted."""
+
+    mask: Mask
+    limit: int
+
+
+class TopK(NamedTuple):
+    """Rows and their scores, best first."""
+
+    places: Places
+    scores: NDArray[np.float32]
+
+
+def has_room(found: TopK, wanted: ListRequest) -> bool:
+    """Return True if fewer rows were found than are wanted."""
+    return len(found.places) < wanted.limit
+
+
+def reached(scores: NDArray[Any], mask: Mask, count: int) -> float:
+    """Return a score that about `count` rows reach, judged by a sample; 0 for any score."""
+    step = max(1, len(scores) // SAMPLED)
+    sample = scores[::step] * mask[::step]
+    place = len(sample) - 1 - count // step
+    return float(np.partition(sample, place)[place]) if place >= 0 else 0.0
+
+
+ENOUGH = 4
+"""Times as many rows as are wanted are looked at, so that a sample is hardly ever too good."""
+
+
+def highest(scores: NDArray[np.float32], wanted: ListRequest) -> TopK:
+    """Return the rows of a list with the highest scores above 0."""
+    mask, limit = wanted
+    least = reached(scores, mask, ENOUGH * limit)
+    places = np.flatnonzero((scores >= least if least else scores > 0) & mask)
+    if least and len(places) < limit:  # the sample was too good
+        places = np.flatnonzero((scores > 0) & mask)
+    return best(places, scores[places], limit)
+
+
+def best(places: Places, scores: NDArray[np.float32], limit: int) -> TopK:
+    """Return so many rows, the highest first; of equal ones the newest."""
+    if len(places) > limit:
+        least = np.partition(scores, len(scores) - limit)[len(scores) - limit]
+        is_high = scores >= least
+        places, scores = places[is_high], scores[is_high]
+    order = np.lexsort((-places, -scores))[:limit]
+    return TopK(places[order], scores[order])
+
 
 LEAST_RARITY = 1e-6
 """What a word that most items hold is worth: enough to match, too little to matter."""
@@ -128,14 +322,9 @@ class View:
             found = [highest(scores, each) for each in wanted]
         return found
 
-    def by_vector(
-        self, query: Vector, wanted: Sequence[ListRequest], *, effort: float = 1.0
-    ) -> list[TopK]:
-        """Return the rows whose vectors point most nearly where the query does, of each list.
-
-        `effort` multiplies how many are looked at; who looks for what is very near needs less.
-        """
-        many = effort * math.sqrt(self.size)
+    def by_vector(self, query: Vector, wanted: Sequence[ListRequest]) -> list[TopK]:
+        """Return the rows whose vectors point most nearly where the query does, of each list."""
+        many = math.sqrt(self.size)
         counts = ((int(WEIGHED * many), max(int(RESCORED * many), each.limit)) for each in wanted)
         return [
             best(*self._compared(query, each.mask, *of_list), each.limit)

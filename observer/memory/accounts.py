@@ -19,10 +19,9 @@ from observer.core.paths import is_inside
 from observer.git.status import uncommitted_paths
 from observer.policy import Policies
 from observer.projects.gone import from_windows
-from observer.search.folded import stand_ins
 from observer.search.handles import LARGEST_ID, SearchOptions, filters_of, named
 from observer.search.query import plan
-from observer.search.reads import reads_by_id, reads_naming, steps_around
+from observer.search.reads import reads_by_id, reads_naming, stand_ins, steps_around
 from observer.search.recent_sessions import Uncommitted
 from observer.search.timeline import (
     Account,

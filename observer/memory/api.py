@@ -32,7 +32,6 @@ from observer.projects.gone import from_windows
 from observer.search.candidates import Encode, Sources
 from observer.search.context import CARD_TOKENS, Pack, PackRequest, TokenCosts, pack
 from observer.search.find import SearchHits, search
-from observer.search.folded import stand_ins
 from observer.search.handles import (
     DIGITS,
     LARGEST_ID,
@@ -43,6 +42,7 @@ from observer.search.handles import (
     session_id,
 )
 from observer.search.owners import check_owner
+from observer.search.reads import stand_ins
 from observer.search.recent_sessions import Uncommitted
 from observer.search.reminder import Reminder, reminders
 from observer.search.start import CardFact, Exists, Start, StartRequest, start

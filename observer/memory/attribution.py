@@ -19,8 +19,7 @@ from observer.git.blame import (
     with_earlier_forms,
 )
 from observer.projects import known_project_at
-from observer.search.change_sessions import SECOND_MS
-from observer.search.code_history import CodeTarget, line_writers
+from observer.search.code_history import SECOND_MS, CodeTarget, line_writers
 from observer.store.reader import StoreReader
 
 

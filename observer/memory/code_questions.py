@@ -22,7 +22,7 @@ from observer.git.process import repository_at
 from observer.git.repository import ForeignRepository
 from observer.projects import detect_place, known_project_at
 from observer.search.code_history import CodeChange, CodeTarget, code_changes
-from observer.search.language import quoted
+from observer.search.query import quoted
 from observer.store.reader import StoreReader
 
 COMMITS = 5

@@ -31,7 +31,7 @@ from observer.note_files.items import (
 from observer.note_files.note_files import SyncReport
 from observer.note_files.writing import is_draft, remove_drafts
 from observer.redaction.redact import redact_text
-from observer.staleness.changed_items import names_files
+from observer.staleness.anchoring import names_files
 from observer.store.interface import Store
 from observer.store.writer import Writer
 

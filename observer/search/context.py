@@ -299,17 +299,17 @@ class _Basket:
     def take(self, hit: Hit, *, keep: int = 0) -> None:
         """Buy what an item says that was not said; `keep` tokens are left then."""
         item = hit.item
+        for same in hit.alike:
+            self.budget.name(same, item.title, f"says the same as #{item.id}")
         if self._is_full:
             self.budget.omit(item.id, item.title, NO_ROOM)
             return
         text = self._repeats.fresh(content(item), beside=item.title)
         if not text and self._repeats.has(item.title):
-            self._settle(hit)
             self.budget.name(item.id, item.title, SAID)
         elif entry := self._entry(hit, text, keep):
             self.entries.append(entry)
             self._repeats.add([item.title, entry.content])
-            self._settle(hit)
 
     def _entry(self, hit: Hit, text: str, keep: int) -> PackEntry | None:
         """Buy an entry with as much of a text as fits, around the words asked for."""
@@ -344,10 +344,6 @@ class _Basket:
         fields = summary.item.summary or SummaryFields()
         left = {name: self._repeats.fresh(getattr(fields, name)) for name in _FIELDS}
         return summary._replace(item=replace(summary.item, summary=SummaryFields(**left)))
-
-    def _settle(self, hit: Hit) -> None:
-        for same in hit.alike:
-            self.budget.name(same, hit.item.title, f"says the same as #{hit.item.id}")
 
 
 _FIELDS = SummaryFields.__struct_fields__

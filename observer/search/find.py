@@ -6,7 +6,7 @@ otherwise than written, and where fewer items were ranked than match.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 
 import numpy as np
@@ -16,11 +16,19 @@ from numpy.typing import NDArray
 from observer.core.filters import Filters
 from observer.core.model import Item
 from observer.core.value import Value
-from observer.search.candidates import BY_WORDS, LEGS, NO_MEANING, Leg, Sources, searched
+from observer.search.candidates import (
+    BY_WORDS,
+    LEGS,
+    NO_MEANING,
+    Leg,
+    Sources,
+    candidates,
+    searched,
+)
 from observer.search.dedupe import Deduplicator
 from observer.search.eligible import Nearness, brought, outranked, together
 from observer.search.lookup import HitLoader, look_up, with_newer
-from observer.search.query import NO_WORD
+from observer.search.query import NO_WORD, QueryPlan, quoted
 from observer.search.rank import (
     Hit,
     HitSignals,
@@ -46,11 +54,12 @@ questions and prompts of one repository; docs/benchmarks.md has those of another
 """
 MANY, SHARE = 10, 0.05
 """Items, and share of them, that hold all words of a query by chance from which on its words choose
-nothing: the newest work comes first."""
+nothing: the newest work comes first, and then the newest that holds them."""
 _TURN = "turn"
 _WORK = (_TURN, "commit")
-_RECENT, _AT_ONCE, _SHOWN = 40, 8, 3
+_RECENT, _AT_ONCE, _SHOWN = 40, 8, 5
 """Turns and commits, the newest, that are looked at, so many at once, and those that count."""
+Key = Callable[[Hit], tuple[float, ...]]
 _SPARE = 2
 """Items fetched beside those asked for, in case some say the same."""
 
@@ -125,25 +134,28 @@ def search(
     wanted, filters, found = look_up(sources, text, filters, now_ms=now_ms, legs=legs, most=most)
     if not wanted.words and wanted.notice != NO_WORD:
         return browse(sources, filters, wanted.notice, limit=limit, now_ms=now_ms)
+    newest = [] if wanted.expression else _newest(sources.reader, filters)
+    is_open = bool(newest) and found.by_chance > max(MANY, SHARE * sources.view.size)
+    key: Key = order
+    if is_open:
+        holding = _newest_holding(sources.reader, wanted, filters, most)
+        found, key = candidates(sources, wanted, filters, most=most, only=holding), _by_age
     loader = HitLoader(sources, found, filters, now_ms=now_ms)
-    lists = found.lists(loader.factors)
+    lists = [sorted(ids, reverse=True) if is_open else ids for ids in found.lists()]
     step = limit + _SPARE
     loader.fetch([item for ids in lists for item in ids[:step]])
-    hits = [hit for ids in lists for hit in _best(loader, ids, limit)]
+    hits = [hit for ids in lists for hit in _best(loader, ids, limit, key)]
     # What an expression asks for need not be words: what it must not be, or not hold.
     hits = [hit for hit in hits if wanted.expression or _is_found(hit)]
-    ordered = _folded(sorted(outranked(with_newer(loader, hits)), key=order))
+    ordered = _once(sorted(outranked(with_newer(loader, hits)), key=key))
     if any(hit.item.kind == "note" for hit in ordered):
         others = [hit for ids in lists for hit in loader.hits(ids[: max(step, _LOOKED_AT)])]
         ordered = together(ordered, others, _nearness(sources.reader, others))
     ordered = ordered[: len(hits)]
-    # What an expression asks for must hold, and what no item holds is no question of what is new.
-    if any(hit.signals.terms for hit in ordered) and not wanted.expression:
-        is_open = found.by_chance > max(MANY, SHARE * sources.view.size)
-        weight = PLACE if is_open else NEWEST
-        fused = _fused(ordered, _newest(sources.reader, filters), weight, now_ms=now_ms)
+    # What no item holds is no question of what is new.
+    if newest and any(hit.signals.terms for hit in ordered):
+        fused = _fused(ordered, newest, PLACE if is_open else NEWEST, now_ms=now_ms)
         ordered = fused[: max(limit, len(ordered))]
-    ordered = _grouped(ordered)
     notices = [wanted.notice, *([] if ordered else _unknown(sources, filters))]
     if ordered:
         notices.append(_nearness_of(ordered))
@@ -159,26 +171,27 @@ def _is_found(hit: Hit) -> bool:
     return has_signal(hit.signals) or (hit.item.kind != "summary" and is_merely_near(hit.signals))
 
 
-def _folded(hits: Sequence[Hit]) -> list[Hit]:
-    """Return hits with those summaries behind all others that list what a better hit says in full.
-
-    That is a turn of their session. They stay in the answer: some clients show them by themselves.
-    """
-    turns: set[int | None] = set()
-    first: list[Hit] = []
-    behind: list[Hit] = []
-    for hit in hits:
-        is_said = hit.item.kind == "summary" and hit.item.session_id in turns
-        (behind if is_said else first).append(hit)
-        if hit.item.type == _TURN:
-            turns.add(hit.item.session_id)
-    return first + behind
+def _newest_holding(
+    reader: StoreReader, wanted: QueryPlan, filters: Filters, limit: int
+) -> list[int]:
+    """Return the newest items that hold all words of a plan."""
+    words = " ".join(map(quoted, wanted.words))
+    return sorted(reader.match(words, replace(filters, kinds=searched(filters)), limit=limit))
 
 
-def _grouped(hits: Sequence[Hit]) -> list[Hit]:
-    """Return hits with those that hold no word of the query together, first if the best is one."""
-    is_first = bool(hits) and is_merely_near(hits[0].signals)
-    return sorted(hits, key=lambda hit: is_merely_near(hit.signals) != is_first)
+def _by_age(hit: Hit) -> tuple[int, int]:
+    return (-hit.item.created_ms, -hit.item.id)
+
+
+def _once(hits: Sequence[Hit]) -> list[Hit]:
+    """Return hits without a summary, or a turn, of the title that the other has and fits better."""
+    first: dict[tuple[int | None, str], str] = {}
+    return [
+        hit
+        for hit in hits
+        if hit.item.type not in (_TURN, "summary")
+        or first.setdefault((hit.item.session_id, hit.item.title), hit.item.type) == hit.item.type
+    ]
 
 
 def _nearness_of(hits: Sequence[Hit]) -> str:
@@ -287,12 +300,12 @@ def _near_type(sources: Sources, filters: Filters, name: str) -> str:
     return f": did you mean {' or '.join(near)}?" if near else ""
 
 
-def _best(loader: HitLoader, ids: Sequence[int], limit: int) -> list[Hit]:
+def _best(loader: HitLoader, ids: Sequence[int], limit: int, key: Key) -> list[Hit]:
     """Return the best of a list, each thing once."""
     best = Deduplicator()
     step = limit + _SPARE
     for start in range(0, len(ids), step):
-        for hit in sorted(loader.hits(ids[start : start + step]), key=order):
+        for hit in sorted(loader.hits(ids[start : start + step]), key=key):
             best.take(hit)
         if len(best) >= limit:
             break

@@ -21,8 +21,7 @@ from observer.index import View, pieces
 from observer.search.candidates import BY_WORDS, LEGS, Candidates, Leg, Sources, candidates
 from observer.search.dates import Dated, dated
 from observer.search.eligible import EXPIRED, has_expired, staleness_factor, successors
-from observer.search.language import quoted
-from observer.search.query import STOP_WORDS, QueryPlan, parts, plan
+from observer.search.query import STOP_WORDS, QueryPlan, parts, plan, quoted
 from observer.search.rank import Hit, fit, recency
 
 SHORTEST = 5
@@ -137,16 +136,12 @@ class HitLoader:
         self._filters = filters
         self._now_ms = now_ms
         self._items: dict[int, Item] = {}
-        self.validity = self._reader.validity(found.ids)
-        self.factors = {item: staleness_factor(records) for item, records in self.validity.items()}
-        for item, weight in found.weights.items():
-            self.factors[item] = self.factors.get(item, 1.0) * weight
 
     def fetch(self, ids: Iterable[int]) -> None:
         """Have items at hand, those that the index let through by mistake left out."""
         missing = [item for item in ids if item not in self._items]
         if missing:
-            items = self._reader.items(missing, validity=self.validity)
+            items = self._reader.items(missing)
             self._items |= {item.id: item for item in items if self._filters.admits(item)}
 
     def hits(self, ids: Sequence[int]) -> list[Hit]:
@@ -161,8 +156,7 @@ class HitLoader:
             recency=recency(item.created_ms, now_ms=self._now_ms),
             project_match=1.0 if is_home else 0.5,
         )
-        score = fit(signals)
-        score *= self.factors.get(item.id, 1.0)
+        score = fit(signals) * signals.type_weight * staleness_factor(item.validity)
         score *= EXPIRED if has_expired(item, self._now_ms) else 1
         return Hit(item=item, score=score, signals=signals)
 

@@ -1,7 +1,9 @@
-"""File reads, which the log alone has, as observations for who asks for every step of the work.
+"""What has an id and is no item: file reads, which the log alone has, and parts of other items.
 
-A read is no item: it is found by no search of ours, and the summary of its session names its
-files. Its id is the one that an item of its event would have.
+A read is an observation for who asks for every step of the work: it is found by no search of ours,
+and the summary of its session names its files. Its id is the one that an item of its event would
+have. A call is counted in the record of its tool, and a prompt or a reply stands in its turn; ids
+that were written down before go on working, by `stand_ins`.
 """
 
 from __future__ import annotations
@@ -9,12 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
-from observer.core.events import FileRead
+from msgspec.structs import replace
+
+from observer.core.events import AnyBody, Command, Delegation, FileRead, FileWrite, Search, ToolUse
 from observer.core.filters import Filters
 from observer.core.model import Item, Recorded, seq_of
+from observer.core.text import relative
 from observer.observations.drafts import item, where_of
 from observer.observations.event_text import read
 from observer.observations.prompt_injection import with_suspicion
+from observer.observations.turns import TURN
 from observer.search.timeline import TimelineEntry
 from observer.store.reader import StoreReader
 
@@ -84,3 +90,55 @@ def _items(found: Iterable[Recorded]) -> Iterator[Item]:
         body = recorded.event.body
         if isinstance(body, FileRead):
             yield with_suspicion(item(read(body, where_of(recorded)), recorded))
+
+
+_TYPES: dict[type[AnyBody], str] = {
+    FileWrite: "file-write",
+    Command: "command",
+    Search: "research",
+    ToolUse: "tool-use",
+    Delegation: "delegation",
+}
+"""What a tool did -> the type of its record."""
+_LOOKED_AT = 60
+
+
+def stand_ins(reader: StoreReader, ids: Iterable[int]) -> dict[int, Item]:
+    """Return the record or turn that each of some ids without an item is part of, and says so.
+
+    There is none for what was forgotten or purged, and for what happened in no session.
+    """
+    found = {}
+    for one in ids:
+        if reader.item(one, deleted=True) is None and (part := _stand_in(reader, one)):
+            said = f"#{one} is part of it"
+            found[one] = replace(part, subtitle="; ".join(filter(None, (part.subtitle, said))))
+    return found
+
+
+def _stand_in(reader: StoreReader, item_id: int) -> Item | None:
+    events = reader.log(after_seq=seq_of(item_id) - 1, limit=1)
+    if not events or events[0].seq != seq_of(item_id) or events[0].session_id is None:
+        return None
+    known = Filters(
+        project_id=events[0].project_id,
+        session_id=events[0].session_id,
+        kinds=("record", "observation"),
+        until_ms=events[0].event.at_ms + 1,
+    )
+    before = reader.recent(known, limit=_LOOKED_AT)
+    return next(
+        (one for one in before if _holds(one, events[0])),
+        next((one for one in before if one.type == TURN), None),
+    )
+
+
+def _holds(record: Item, event: Recorded) -> bool:
+    """Return True if a record, begun before, has grown until an event of its kind."""
+    body = event.event.body
+    is_alike = record.type == _TYPES.get(type(body)) and record.updated_ms >= event.event.at_ms
+    return is_alike and (
+        relative(body.path, event.root, event.event.cwd) in record.files_modified
+        if isinstance(body, FileWrite)
+        else record.folded > 1
+    )

@@ -4,24 +4,41 @@ A command or edit is about to be made (`before`), or a command could not start (
 project knows as a dead end; or a compaction left something out. `reminders` yields those of one
 event. The reader did not ask, so silence is better than something weak: not that an error was met
 before, nor how it was mended, which a session mostly finds with its next call.
+
+An edit that another session made and took back is recognised by the fingerprints of its lines. Of a
+compaction it says what an agent repeats or breaks when its context no longer has it: decisions,
+attempts that did not help, and checks that still fail.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from observer.core.events import Command, Event, FileWrite
+from msgspec.structs import replace
+
+from observer.code import edits
+from observer.core.events import Command, Compaction, Event, FileWrite
 from observer.core.filters import Filters
+from observer.core.model import KNOWLEDGE_TYPES, Item, Session, item_id
+from observer.core.text import one_line, relative
 from observer.core.value import Value
 from observer.observations import project_state
 from observer.observations.analysis import analyze
 from observer.observations.drafts import Where
-from observer.observations.project_state import ProjectState
-from observer.outcomes import ending
-from observer.search import dead_ends
-from observer.search.dropped import dropped
-from observer.search.eligible import brought, is_harmless
+from observer.observations.open_failures import OpenFailure
+from observer.observations.project_state import (
+    DROPPED,
+    STASHED,
+    Alternative,
+    ProjectState,
+    TrackedEdit,
+)
+from observer.outcomes import check_runs, ending
+from observer.search.eligible import brought, is_harmless, is_stale
+from observer.shell import command_forms, command_line
+from observer.shell.command_forms import InvocationForm
 from observer.store.reader import StoreReader
 
 
@@ -77,7 +94,7 @@ def before(reader: StoreReader, event: Event, here: Filters) -> Reminder:
         return NOTHING
     where = Where(root=root, cwd=event.cwd)
     session_id = reader.runs(event.client, event.session).get(here.project_id or 0)
-    found = dead_ends.find_reverted_edit(known, event.body, where, session_id)
+    found = find_reverted_edit(known, event.body, where, session_id)
     if found is None:
         return NOTHING
     return Reminder(
@@ -109,7 +126,7 @@ def _is_in(folder: str, root: str) -> bool:
 
 
 def _form(known: ProjectState, command: str, root: str, cwd: str) -> Reminder:
-    found = dead_ends.find_form(known, command, root=root, cwd=cwd)
+    found = find_form(known, command, root=root, cwd=cwd)
     if found is None:
         return NOTHING
     return Reminder(
@@ -117,5 +134,191 @@ def _form(known: ProjectState, command: str, root: str, cwd: str) -> Reminder:
         failed=found.failed.line,
         why=found.error,
         times=found.times,
-        item=dead_ends.item_of(found),
+        item=item_of(found),
     )
+
+
+class Returned(NamedTuple):
+    """The edit that was taken back, and how that happened."""
+
+    edit: TrackedEdit
+    how: str
+
+
+def find_reverted_edit(
+    known: ProjectState, write: FileWrite, where: Where, session_id: int | None
+) -> Returned | None:
+    """Return the newest edit of an earlier session that a write repeats and that is gone."""
+    coming = set(edits.fingerprints_of(write).edits)
+    path = relative(write.path, where.root, where.cwd)
+    for edit in reversed(known.edits if coming else ()):
+        if edit.path == path and coming <= set(edit.marks):
+            is_gone = edit.reverted_by not in {"", STASHED} and edit.session not in {
+                None,
+                session_id,
+            }
+            return Returned(edit, _how(known, edit)) if is_gone else None
+    return None
+
+
+def _how(known: ProjectState, edit: TrackedEdit) -> str:
+    if edit.reverted_by != DROPPED:
+        return f"reverted in {edit.reverted_by[:10]}"
+    undo = [one for one in known.edits if one.kind == "undo" and one.since <= edit.seq < one.seq]
+    return undo[0].said if undo else "taken back"
+
+
+_CERTAIN = frozenset({"missing", "usage", "script", "folder", "permission"})
+_CUT = "…"
+
+
+def find_form(known: ProjectState, command: str, *, root: str, cwd: str) -> Alternative | None:
+    """Return what works instead of a command of this line, by the pair that was met most often."""
+    able = [one for one in known.alternatives if _is_certain(one)]
+    if not able:
+        return None
+    folder = check_runs.folder_of(command_line.simple_commands(command), root, cwd)
+    typed = command_forms.forms_of(command, folder=folder)
+    found = [one for one in able if any(_is_of(form, one) for form in typed)]
+    return max(found, key=lambda one: one.times, default=None)
+
+
+def item_of(found: Alternative) -> int:
+    """Return the item that describes a command form that works."""
+    return item_id(found.origin.seq, "arc")
+
+
+def _is_certain(one: Alternative) -> bool:
+    whole = not one.failed.line.endswith(_CUT) and not one.worked.line.endswith(_CUT)
+    return whole and one.reason in _CERTAIN and not one.is_refuted
+
+
+def _is_of(form: InvocationForm, one: Alternative) -> bool:
+    """Return True if a form is what failed, or begins with the words that were to blame."""
+    stem = _stem(one)
+    return command_forms.is_same_form(form, one.failed) or (
+        bool(stem) and f"{form.line} ".startswith(stem) and not one.worked.line.startswith(stem)
+    )
+
+
+def _stem(one: Alternative) -> str:
+    """Return the beginning of a failed line that cannot run, whatever follows; "" for none.
+
+    `wrap bun` of `wrap bun run test` where wrap knows no `bun`: so will `wrap bun run lint`.
+    """
+    blamed = ending.start_failure(one.error).name
+    words = one.failed.line.split()
+    if one.reason not in {"missing", "usage"} or blamed.startswith("-") or blamed not in words:
+        return ""
+    return " ".join(words[: words.index(blamed) + 1]) + " "
+
+
+MOST_CHARS = 1_000
+"""About 270 tokens; what does not fit is left out, the last first."""
+LINE_CHARS = 240
+MOST_OF_A_KIND = 20
+KEPT = 0.5
+"""Share of the words of a statement that a summary has which keeps it: a paraphrase keeps names."""
+_WORD = re.compile(r"[^\W\d_]\w{3,}")
+"""Shorter words mostly say nothing alone."""
+_STEM = 5
+"""Letters by which two words count as one: "retries" and "retry", "decided" and "decision"."""
+
+
+def dropped(reader: StoreReader, event: Event, here: Filters) -> tuple[int, str] | None:
+    """Return what the last summary of an event's session left out and still matters.
+
+    The item of the compaction, and a line each. None where the client has not compacted its
+    context, did not show what it kept, or kept all.
+    """
+    runs = reader.runs(event.client, event.session)
+    session = reader.session(runs.get(here.project_id or 0, 0))
+    found = _last(reader, session, here) if session else None
+    if session is None or found is None:
+        return None
+    item, summary = found
+    lines = (
+        line
+        for line, is_kept in _known_before(reader, session, item, summary, owner=here.owner)
+        if not is_kept
+    )
+    said = _fitting(line for line in lines if is_harmless(line))
+    return (item.id, "\n".join(said)) if said else None
+
+
+def _last(reader: StoreReader, session: Session, here: Filters) -> tuple[Item, str] | None:
+    """Return the item of a session's last compaction, and its whole summary."""
+    of = Filters(project_id=here.project_id, session_id=session.id, types=("compaction",))
+    item = next(iter(reader.recent(of, limit=1)), None)
+    if item is None:
+        return None
+    at_ms = item.created_ms
+    bodies = (
+        recorded.event.body
+        for recorded in reader.recorded_near(session.id, from_ms=at_ms, to_ms=at_ms)
+    )
+    summary = next((body.summary for body in bodies if isinstance(body, Compaction)), "")
+    return (item, summary) if summary else None
+
+
+def _known_before(
+    reader: StoreReader, session: Session, compaction: Item, summary: str, *, owner: str
+) -> Iterator[tuple[str, bool]]:
+    """Yield what was known before a compaction as lines, and whether its summary has them."""
+    stems = _stems(summary)
+    state = project_state.decode(reader.project_state(session.project_id))
+    for failure in state.failures:
+        if session.id in failure.sessions and failure.since_ms < compaction.created_ms:
+            said = one_line(f"still fails: {failure.head}: {failure.said}", LINE_CHARS)
+            yield f"- {said} #{failure.item}", _names_failure(summary, stems, failure)
+    since = Filters(
+        project_id=session.project_id,
+        until_ms=compaction.created_ms,
+        owner=owner,
+    )
+    own = replace(since, kinds=("observation", "record"), session_id=session.id)
+    noted = replace(
+        since,
+        kinds=("note",),
+        since_ms=session.started_ms,
+        trusted_at_ms=compaction.created_ms,
+    )
+    rejected, decided = ("rejected",), tuple(sorted(KNOWLEDGE_TYPES - {"rejected"}))
+    for label, types in (("decided", decided), ("tried, did not help", rejected)):
+        for of in (own, noted):
+            found = reader.recent(replace(of, types=types), limit=MOST_OF_A_KIND)
+            for item in filter(_stands, found):
+                text = one_line(item.narrative or item.title, LINE_CHARS)
+                yield f"- {label}: {text} #{item.id}", _share(text, stems) >= KEPT
+
+
+def _stands(item: Item) -> bool:
+    return not (item.suspicion or is_stale(item))
+
+
+def _names_failure(summary: str, stems: frozenset[str], failure: OpenFailure) -> bool:
+    names = [name.rpartition("::")[2] for name in failure.tests or failure.failing]
+    if names:
+        return any(name in summary for name in names)
+    return _share(f"{failure.head} {failure.error or failure.said}", stems) >= KEPT
+
+
+def _share(text: str, stems: frozenset[str]) -> float:
+    own = _stems(text)
+    return len(own & stems) / len(own) if own else 1.0
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(word[:_STEM].lower() for word in _WORD.findall(text))
+
+
+def _fitting(lines: Iterator[str]) -> list[str]:
+    """Return the lines that fit, each once."""
+    kept: list[str] = []
+    left = MOST_CHARS
+    for line in dict.fromkeys(lines):
+        left -= len(line) + 1
+        if left < 0:
+            break
+        kept.append(line)
+    return kept

@@ -1,4 +1,4 @@
-"""Synchronising one worktree view with git and with the store's items.
+"""Following every worktree of a project through git: `sync_worktree` is the entry of this room.
 
 Git is read and code is compared outside of any transaction; results are written in short ones. An
 interrupted synchronisation is repeated with the same result. `validity` derives from an anchor set
@@ -10,16 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
+from pathlib import Path
 
 from msgspec.structs import replace
 
-from observer.core.model import Validity
+from observer.core.model import Project, Validity
 from observer.git.commit_diffs import CommitDiff, DiffEntry
-from observer.staleness.anchoring import anchored
-from observer.staleness.changed_items import changed_items
-from observer.staleness.discarded import discards, with_discards
-from observer.staleness.history_walk import FILE, NO_COMMIT, OUTSIDE, HistoryWalk, reverts
-from observer.staleness.repository import RepositoryView
+from observer.staleness.anchoring import anchored, changed_items, discards, with_discards
+from observer.staleness.history_walk import (
+    FILE,
+    NO_COMMIT,
+    OUTSIDE,
+    HistoryWalk,
+    RepositoryView,
+    reverts,
+)
 from observer.store.anchors import Anchor, AnchorSet, WorktreeView
 from observer.store.interface import Store
 from observer.store.writer import Writer
@@ -278,3 +283,70 @@ def _put(worktree: WorktreeView, anchor_sets: Sequence[AnchorSet], writer: Write
         anchor_set.item: validity(anchor_set, branch=worktree.branch) for anchor_set in anchor_sets
     }
     writer.put_validity(worktree.id, found)
+
+
+def sync_worktree(
+    store: Store, write: Write, project: Project, *, pause: Callable[[], None] = lambda: None
+) -> bool:
+    """Follow every worktree of a project to its HEAD, and anchor the items that are new.
+
+    Returns True if anything changed. The view of a folder that is gone, or is not a repository, is
+    deleted.
+
+    Args:
+        store: what is read.
+        write: runs changes of the store, each in a transaction of its own.
+        project: whose worktrees.
+        pause: called between commits; may wait, or raise to stop.
+
+    Raises:
+        ObserverError: a repository, or the store, cannot be read or written.
+    """
+    news = False
+    for root in project.roots:
+        if not Path(root).is_dir():
+            _forget(store, write, root)
+            continue
+        with RepositoryView(root) as repository:
+            if repository.head:
+                worktree = _worktree(store, write, project, repository)
+                news |= WorktreeSync(store, write, repository, worktree, pause=pause).follow()
+            else:
+                _forget(store, write, root)
+    return news
+
+
+def _worktree(
+    store: Store, write: Write, project: Project, repository: RepositoryView
+) -> WorktreeView:
+    """Return the view of a worktree: its own, a copy of a related one, or a new one."""
+    with store.read() as reader:
+        known = [each for each in reader.worktrees() if each.project_id == project.id]
+    own = next((each for each in known if each.root == repository.root), None)
+    if own and repository.leads_here(own.head):
+        return own
+    if own:  # its history was thrown away
+        _forget(store, write, repository.root)
+    begun = WorktreeView(
+        root=repository.root,
+        project_id=project.id,
+        head=repository.head,
+        branch=repository.branch,
+    )
+    like = next((each for each in known if each != own and repository.leads_here(each.head)), None)
+    if like:
+        begun = replace(begun, head=like.head, branch=like.branch, change=like.change)
+    write(lambda writer: _begin(writer, begun, like.id if like else 0))
+    with store.read() as reader:
+        return next(each for each in reader.worktrees() if each.root == repository.root)
+
+
+def _begin(writer: Writer, worktree: WorktreeView, like: int) -> None:
+    writer.put_worktree(worktree, like=like)
+
+
+def _forget(store: Store, write: Write, root: str) -> None:
+    with store.read() as reader:
+        gone = [each.id for each in reader.worktrees() if each.root == root]
+    for worktree in gone:
+        write(lambda writer, worktree=worktree: writer.drop_worktree(worktree))  # type: ignore[misc]  # a default binds it

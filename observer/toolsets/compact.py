@@ -100,7 +100,7 @@ class SummaryLine(ResultRow, kw_only=True):
 
 
 class ContextResult(ResultRow):
-    """Result of `get_context`; of `left_out` see `search.token_budget.Pack`."""
+    """Result of `get_context`; of `left_out` see `search.context.Pack`."""
 
     project: str
     items: list[ContextLine]

@@ -174,7 +174,7 @@ class CardLine(ResultRow):
 
 
 class FullContextResult(ResultRow, kw_only=True):
-    """Result of `get_context`; of `left_out` see `search.token_budget.Pack`.
+    """Result of `get_context`; of `left_out` see `search.context.Pack`.
 
     `card` is the state of the work, the most urgent first; only without a query.
     """

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from observer.core.model import Item, Session
 from observer.git.agent_marks import AgentMark
 from observer.memory.code_questions import CodeAnswer
-from observer.search.change_sessions import ATTEMPTS
-from observer.search.code_history import CodeChange
+from observer.search.code_history import ATTEMPTS, CodeChange
 from observer.views.labels import with_suspicion
 from observer.views.moment import minute
 from observer.views.render import SNIPPET_CHARACTERS, heading, one_line

@@ -10,11 +10,9 @@ from evaluation.measures import DEPTH
 from observer.core.filters import Filters
 from observer.embed.lazy_model import LazyModel
 from observer.embed.model import EVEN
-from observer.search.candidates import LEGS, Leg, Sources, candidates
+from observer.search.candidates import LEGS, Leg, Sources, Vector, candidates
 from observer.search.find import search
-from observer.search.language import quoted
-from observer.search.query import plan
-from observer.search.signals import Vector
+from observer.search.query import plan, quoted
 
 System = Callable[[Sources, str, int], Sequence[int]]
 """Answers a query at a time (ms) with the ids of items, best first."""

@@ -34,7 +34,7 @@ from observer.projects import PlaceCache
 from observer.purge import recognised
 from observer.search.rank import Hit
 from observer.spool.spool import Spool
-from observer.staleness.sync import sync_worktree
+from observer.staleness.worktree_sync import sync_worktree
 from observer.store.database import SqliteStore
 from observer.store.writer import Writer
 from observer.views import hook_output

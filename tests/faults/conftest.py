@@ -28,7 +28,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
-from observer.staleness.sync import sync_worktree
+from observer.staleness.worktree_sync import sync_worktree
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
 from observer.store.writer import Writer

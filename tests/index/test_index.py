@@ -19,9 +19,8 @@ from hypothesis import strategies as st
 from observer.core.model import ItemChange
 from observer.index import Index
 from observer.index.arrays import CorruptFile, load, save
-from observer.index.files import FORMAT, Files
-from observer.index.segment import Segment
-from observer.index.segment_builder import FileFacts, merged, segment
+from observer.index.index import FORMAT, Files
+from observer.index.segment import FileFacts, Segment, merged, segment
 from observer.index.tokens import Codes
 
 Make = Callable[..., Any]
@@ -626,7 +625,7 @@ def test_what_cannot_be_mapped_again_stays_in_memory(
     def torn(path: Path) -> None:
         raise CorruptFile(path.name)
 
-    monkeypatch.setattr("observer.index.files.load", torn)
+    monkeypatch.setattr("observer.index.index.load", torn)
     index = an_index(folder)
     fill(shown, 80)
     index.refresh(shown)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from observer.core.filters import Filters
 from observer.core.model import Item, ItemChange
-from observer.index.masks import KEPT, mask
-from observer.index.segment_builder import segment
+from observer.index.segment import segment
 from observer.index.tokens import Codes
+from observer.index.view import KEPT, mask
 
 Make = Callable[..., Any]
 KINDS = st.sampled_from(["observation", "summary", "note", "inference"])

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.index.positions import Occurrences
 from observer.index.segment import WEIGHTS
 from observer.index.tokens import COLUMNS, SEPARATOR
+from observer.index.view import Occurrences
 
 Row = Sequence[Sequence[int]]
 """The codes of each column."""

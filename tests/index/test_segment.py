@@ -17,8 +17,17 @@ from msgspec.structs import replace
 from observer.core.filters import Filters
 from observer.core.model import Item, ItemChange
 from observer.index.arrays import SavedArrays
-from observer.index.segment import LENGTH_SHARE, SATURATION, WEIGHTS, Segment
-from observer.index.segment_builder import facts_of, gathered, loaded, merged, segment
+from observer.index.segment import (
+    LENGTH_SHARE,
+    SATURATION,
+    WEIGHTS,
+    Segment,
+    facts_of,
+    gathered,
+    loaded,
+    merged,
+    segment,
+)
 from observer.index.tokens import Codes
 from observer.index.view import LEAST_RARITY
 
@@ -305,7 +314,7 @@ def test_what_is_inverted_in_parts_is_the_same_as_at_once(
 def test_stretches_gathered_in_parts_stand_one_behind_the_other(
     monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
-    monkeypatch.setattr("observer.index.segment_builder.ROWS_AT_ONCE", at_once)
+    monkeypatch.setattr("observer.index.segment.ROWS_AT_ONCE", at_once)
     tokens = np.arange(100, dtype=np.uint32)
     starts, found = gathered(tokens, np.array([40, 0, 7, 99]), np.array([3, 2, 0, 1]))
     assert starts.tolist() == [0, 3, 5, 5, 6]

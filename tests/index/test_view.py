@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from observer.core.filters import Filters
 from observer.index import ListRequest
-from observer.index.masks import ENOUGH, SAMPLED, highest
+from observer.index.view import ENOUGH, SAMPLED, highest
 
 Make = Callable[..., Any]
 ROWS = 10 * SAMPLED

@@ -18,7 +18,7 @@ from observer.ingest.decode import decode
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.projects import PlaceCache
-from observer.search.dropped import MOST_CHARS
+from observer.search.reminder import MOST_CHARS
 from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer

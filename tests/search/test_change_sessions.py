@@ -7,7 +7,7 @@ import pytest
 from observer.core.events import Command, Event
 from observer.core.model import Recorded, Session
 from observer.git.blame import BlamedCommit
-from observer.search.change_sessions import committer
+from observer.search.code_history import committer
 from observer.store.database import SqliteStore
 
 HERE, ELSEWHERE = 2, 3

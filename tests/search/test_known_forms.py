@@ -9,7 +9,7 @@ from observer.core.model import item_id
 from observer.observations.drafts import ItemOrigin
 from observer.observations.project_state import Alternative, ProjectState
 from observer.outcomes.ending import Reason
-from observer.search import dead_ends
+from observer.search import reminder
 from observer.shell.command_forms import InvocationForm, forms_of
 
 ORIGIN = ItemOrigin(seq=7, event="e7", at_ms=1)
@@ -38,7 +38,7 @@ LINTED = a_pair("bun run lint", "bun run lint", 'Script not found "lint"', folde
 
 
 def shown(command: str, *known: Alternative, cwd: str = "/app") -> str:
-    found = dead_ends.find_form(ProjectState(alternatives=known), command, root="/app", cwd=cwd)
+    found = reminder.find_form(ProjectState(alternatives=known), command, root="/app", cwd=cwd)
     return found.worked.line if found else ""
 
 
@@ -93,4 +93,4 @@ def test_what_was_met_most_often_is_shown() -> None:
 
 
 def test_its_item_is_the_one_that_tells_of_the_form() -> None:
-    assert dead_ends.item_of(WRAPPED) == item_id(7, "arc")
+    assert reminder.item_of(WRAPPED) == item_id(7, "arc")

@@ -14,7 +14,7 @@ from observer.observations.project_state import (
     TrackedEdit,
     WorktreeBranch,
 )
-from observer.search import dead_ends
+from observer.search import reminder
 
 HERE = Where(root="/app", cwd="/app")
 WRITE = FileWrite(path="/app/cart.py", edits=(Edit(old="a = 1\n", new="a = 2\n"),))
@@ -37,7 +37,7 @@ def an_edit(
 
 
 def how(*edits: TrackedEdit, write: FileWrite = WRITE, session: int | None = 2) -> str:
-    found = dead_ends.find_reverted_edit(ProjectState(edits=edits), write, HERE, session)
+    found = reminder.find_reverted_edit(ProjectState(edits=edits), write, HERE, session)
     return found.how if found else ""
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from observer.core.errors import BadInput
-from observer.search.language import MAX_DEPTH, MAX_TERMS, parse, tokens, uses_operators
+from observer.search.query import MAX_DEPTH, MAX_TERMS, parse, tokens, uses_operators
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from observer.core.model import Item, Session
 from observer.search.candidates import Sources
-from observer.search.nesting import DEEPEST, nested
-from observer.search.timeline import course, timeline
+from observer.search.timeline import DEEPEST, course, nested, timeline
 from observer.store.database import SqliteStore
 
 Filled = Callable[..., Sources]

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.search.language import MAX_TERMS
-from observer.search.query import MAX_CHARS, MAX_SHAPES, MAX_WORD, parts, plan
+from observer.search.query import MAX_CHARS, MAX_SHAPES, MAX_TERMS, MAX_WORD, parts, plan
 
 
 @pytest.fixture(scope="module")

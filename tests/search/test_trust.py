@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from observer.index import ListRequest
-from observer.search.candidates import Sources
-from observer.search.query import plan
-from observer.search.signals import (
+from observer.search.candidates import (
     CROWDED,
     NAMED,
     OPEN,
     QueryWords,
+    Sources,
     distinctness,
     doubt_of,
     is_name,
     trust,
 )
+from observer.search.query import plan
 
 Filled = Callable[..., Sources]
 

@@ -16,7 +16,7 @@ from observer.importers.git import commits
 from observer.ingest.pipeline import Pipeline
 from observer.projects import PlaceCache
 from observer.spool.spool import Spool
-from observer.staleness.sync import sync_worktree
+from observer.staleness.worktree_sync import sync_worktree
 from observer.store.database import SqliteStore
 from observer.store.writer import Writer
 

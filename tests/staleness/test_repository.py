@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from observer.staleness.repository import MOST_NAMED, RepositoryView
+from observer.staleness.history_walk import MOST_NAMED, RepositoryView
 
 Git = Callable[..., str]
 

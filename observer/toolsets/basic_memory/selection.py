@@ -18,7 +18,7 @@ from observer.core.model import Item, iso
 from observer.core.note_file import NoteFile
 from observer.note_files.items import listed
 from observer.search.dates import NUMBERS, dated
-from observer.search.language import tokens, uses_operators
+from observer.search.query import tokens, uses_operators
 from observer.toolsets.basic_memory import rows
 from observer.toolsets.basic_memory.vault import (
     Vault,
