@@ -27,9 +27,8 @@ from observer.memory.api import Memory
 from observer.search.dates import day_start_ms
 from observer.search.handles import SearchOptions
 from observer.search.timeline import SessionTimeline
-from observer.toolsets.core import full_result
+from observer.toolsets import compact, rows
 from observer.toolsets.registry import tools_of
-from observer.toolsets.rows import observation
 from observer.views import explain, moment, note_api, render
 from observer.views.documents import Documents
 from observer.views.hook_output import existing
@@ -114,7 +113,9 @@ def _search(  # noqa: PLR0913 - one of each option
     found = replace(found, hits=found.hits[: limit or USUAL])
     name = _names(memory)
     if asked.is_json:
-        return _as_json(full_result(memory, found, name))
+        result = compact.search_result(found, name, render.excerpts(found.hits))
+        reasons = {"why": [rows.why(hit) for hit in found.hits]} if explain else {}
+        return _as_json(msgspec.to_builtins(result) | reasons)
     shown = found if weak or limit or explain else found.above_floor()
     remarks: Sequence[str] = (shown.notice, shown.degraded)
     if shown.hits and not explain:
@@ -191,7 +192,7 @@ def _shown(
 
 def _item_row(item: Item, name: render.ProjectName) -> dict[str, Any]:
     """Return an item as tools name its fields, a note with those of notes."""
-    fields: dict[str, Any] = msgspec.to_builtins(observation(item, name))
+    fields: dict[str, Any] = msgspec.to_builtins(rows.observation(item, name))
     if item.kind == "note":
         fields |= msgspec.to_builtins(note_api.row(item, name))
     return fields

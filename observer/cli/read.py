@@ -104,8 +104,7 @@ def _printed(project: str | None, client: str) -> str:
 def timeline_command(*, anchor: str, before: int, after: int, as_json: bool) -> None:
     """Show what happened before and after an item, oldest first."""
     around = {"depth_before": before, "depth_after": after}
-    full = {"detail": "full"} if as_json else {}
-    ask("timeline", as_json=as_json, anchor=anchor, **around, **full)
+    ask("timeline", as_json=as_json, anchor=anchor, **around)
 
 
 @click.command("why", epilog="Example: observer why src/auth.py::login")
