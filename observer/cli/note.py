@@ -15,7 +15,7 @@ from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.draft import draft_command
 from observer.cli.note_folder import folder_command
 from observer.cli.options import named_project, scope_options
-from observer.cli.output import emit, json_option, limit_option, note, say
+from observer.cli.output import emit, json_option, limit_option, note, respond, say
 from observer.cli.session import open_memory, project_here
 from observer.clients.attribution import attribute
 from observer.core.errors import NotFound
@@ -95,14 +95,13 @@ def history_command(*, handle: str, as_json: bool) -> None:
     with open_memory() as memory:
         found = memory.notes.history(handle)
         name = render.project_names(memory.projects())
-    if as_json:
-        names = ("number", "action", "author", "stands")
-        rows = [{each: getattr(one, each) for each in names} for one in found]
-        for row, one in zip(rows, found, strict=True):
-            row |= {"created_at": iso(one.at_ms), "note": note_api.row(one.item, name)}
-        emit(rows)
-    else:
-        say("\n".join(map(note_api.version, found)))
+    names = ("number", "action", "author", "stands")
+    rows = [
+        {each: getattr(one, each) for each in names}
+        | {"created_at": iso(one.at_ms), "note": note_api.row(one.item, name)}
+        for one in found
+    ]
+    respond(rows, "\n".join(map(note_api.version, found)), as_json=as_json)
 
 
 @note_command.command(
@@ -182,18 +181,13 @@ def link_command(*, handle: str, target: str, kind: str, remove: bool, as_json: 
 def _list_links(handle: str, *, as_json: bool) -> None:
     with open_memory() as memory:
         found = memory.notes.links(handle)
-    if as_json:
-        emit(
-            {
-                way: [{"kind": c.kind, "title": c.title, "id": c.item and c.item.id} for c in each]
-                for way, each in (("out", found.out), ("back", found.back))
-            }
-        )
-    else:
-        say(
-            "\n".join(note_api.connections(found.out, found.back))
-            or f"no links: observer note link {handle} OTHER makes one"
-        )
+    ways = {
+        way: [{"kind": c.kind, "title": c.title, "id": c.item and c.item.id} for c in each]
+        for way, each in (("out", found.out), ("back", found.back))
+    }
+    shown = "\n".join(note_api.connections(found.out, found.back))
+    none = f"no links: observer note link {handle} OTHER makes one"
+    respond(ways, shown or none, as_json=as_json)
 
 
 @note_command.command("review", epilog="Example: observer note review --project shop")
@@ -263,11 +257,8 @@ def forget_command(*, handle: str, yes: bool, as_json: bool) -> None:
         )
     asked = {"id": item_id, "author": attribute(os.environ).author}
     answer = client.call(home(), "POST", "/forget", asked)
-    if as_json:
-        emit(answer)
-        return
-    say(f"forgot {shown}")
-    note(f"bring it back with: observer undo {item_id}")
+    undo = f"bring it back with: observer undo {item_id}"
+    respond(answer, f"forgot {shown}", remark=undo, as_json=as_json)
 
 
 def _change(handle: str, action: str, *, as_json: bool, **asked: object) -> None:
@@ -276,14 +267,11 @@ def _change(handle: str, action: str, *, as_json: bool, **asked: object) -> None
     author = attribute(os.environ).author
     body = {"action": action, "id": handle, "author": author, **asked}
     after = client.call(home(), "POST", "/note", body)
-    if as_json:
-        emit(after)
-        return
     marks = ", ".join(filter(None, (after["approval"], after["suspicion"])))
     done = {"edit": "changed ", "undo": "back to "}.get(action, "")
-    say(f"{done}#{after['id']} {after['title']}" + (f" ({marks})" if marks else ""))
-    if action == "edit":
-        note(f"take it back with: observer undo {after['id']}")
+    text = f"{done}#{after['id']} {after['title']}" + (f" ({marks})" if marks else "")
+    undo = f"take it back with: observer undo {after['id']}" if action == "edit" else ""
+    respond(after, text, remark=undo, as_json=as_json)
 
 
 note_command.add_command(draft_command)

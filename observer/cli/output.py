@@ -91,6 +91,16 @@ def say(text: str, *, is_exact: bool = False) -> None:
     click.echo(clean(text) if is_exact else _fitted(clean(text), _width(sys.stdout)))
 
 
+def respond(value: object, text: str, *, as_json: bool, remark: str = "") -> None:
+    """Print a value for scripts; for people a text, and a remark to stderr if there is one."""
+    if as_json:
+        emit(value)
+        return
+    say(text)
+    if remark:
+        note(remark)
+
+
 def note(text: str) -> None:
     """Print a remark for a person to stderr."""
     click.echo(_fitted(clean(text), _width(sys.stderr)), err=True)

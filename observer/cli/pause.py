@@ -8,7 +8,7 @@ import click
 
 from observer.cli.consent import refuse_agents
 from observer.cli.options import named_project
-from observer.cli.output import emit, json_option, note, say
+from observer.cli.output import json_option, note, respond
 from observer.cli.session import open_memory
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound, ObserverError
@@ -106,12 +106,7 @@ def _roots(handle: str) -> list[str]:
 
 
 def _report(done: str, pauses: list[Paused], *, as_json: bool) -> None:
-    if as_json:
-        emit({done: pauses})
-        return
-    for one in pauses:
-        say(f"{done} {paused_text(one)}" if done == "paused" else f"{done} {one.where}")
-    if done == "paused":
-        say("record again with: observer pause --end")
-    elif not pauses:
-        say("nothing was paused")
+    begins = done == "paused"
+    lines = [f"{done} {paused_text(one) if begins else one.where}" for one in pauses]
+    lines += ["record again with: observer pause --end"] * begins
+    respond({done: pauses}, "\n".join(lines) or "nothing was paused", as_json=as_json)
