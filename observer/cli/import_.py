@@ -17,8 +17,16 @@ import msgspec
 
 from observer import client
 from observer.cli.consent import confirm_once
-from observer.cli.options import named_project
-from observer.cli.output import emit, json_option, note, progress, respond, say, table
+from observer.cli.output import (
+    emit,
+    json_option,
+    named_project,
+    note,
+    progress,
+    respond,
+    say,
+    table,
+)
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, DaemonUnavailable, NotFound

@@ -9,8 +9,7 @@ import msgspec
 
 from observer import client
 from observer.cli.commands import Group
-from observer.cli.options import named_project
-from observer.cli.output import emit, json_option, limit_option, respond, say, table
+from observer.cli.output import emit, json_option, limit_option, named_project, respond, say, table
 from observer.cli.session import open_memory
 from observer.core.errors import BadInput
 from observer.core.model import iso

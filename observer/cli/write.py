@@ -12,8 +12,7 @@ import click
 import orjson
 
 from observer import client
-from observer.cli.options import named_project
-from observer.cli.output import emit, json_option, note, respond, say
+from observer.cli.output import emit, json_option, named_project, note, respond, say
 from observer.clients import generic
 from observer.clients.attribution import attribute
 from observer.core.clock import now_ms
