@@ -37,7 +37,8 @@ def pause_command(
     if ends:
         if span:
             raise BadInput("what ends now has no length", hint="leave out --for")
-        _end(_scopes(project, session), as_json=as_json)
+        ended = Spool(home().spool).pauses.end(_scopes(project, session) or None, now_ms=now_ms())
+        _report("resumed", [paused(one) for one in ended], as_json=as_json)
         return
     at_ms = now_ms()
     until_ms = coming_ms(span, now_ms=at_ms) or UNENDING_MS
@@ -46,11 +47,6 @@ def pause_command(
     _report("paused", [paused(one) for one in begun], as_json=as_json)
     if session and not _is_known(session):
         note(f"no session {session} is known yet: if that is a slip, see observer sessions")
-
-
-def _end(scopes: list[str], *, as_json: bool) -> None:
-    ended = Spool(home().spool).pauses.end(scopes or None, now_ms=now_ms())
-    _report("resumed", [paused(one) for one in ended], as_json=as_json)
 
 
 def _scopes(project: str | None, session: str) -> list[str]:
