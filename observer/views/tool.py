@@ -35,6 +35,7 @@ from msgspec import Meta
 from observer.core.errors import BadInput, Incomplete, ObserverError
 from observer.core.json_text import dump
 from observer.core.value import decode_json
+from observer.views.fence import mapped
 
 Result = TypeVar("Result", bound=msgspec.Struct)
 
@@ -386,15 +387,7 @@ class Echoes:
 
     def taken_out_of(self, value: Json) -> Json:
         """Return JSON in which no text or name repeats an argument at length."""
-        if not self._long:
-            return value
-        if isinstance(value, str):
-            return self.taken_out(value)
-        if isinstance(value, list):
-            return [self.taken_out_of(each) for each in value]
-        if isinstance(value, dict):
-            return {self.taken_out(name): self.taken_out_of(each) for name, each in value.items()}
-        return value
+        return mapped(value, self.taken_out) if self._long else value
 
 
 def _texts(value: Json) -> Iterator[str]:
