@@ -20,7 +20,7 @@ from observer.api.asking import NO_START, CommandReply, CommandRequest, nothing,
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError, StoreUnavailable
-from observer.core.model import Item, Project, Session, iso
+from observer.core.model import Item, Session, iso
 from observer.core.paths import home
 from observer.core.value import TokenUsage
 from observer.memory.accounts import uncommitted_at
@@ -284,14 +284,10 @@ def _as_json(value: object) -> CommandReply:
     return CommandReply(msgspec.json.encode(value).decode())
 
 
-def _rows(
-    memory: Memory,
-    _asked: CommandRequest,
-    *,
-    rows_of: Callable[..., list[Row]],
-    **arguments: object,
-) -> CommandReply:
-    return _as_json(rows_of(memory, **arguments))
+def _projects(memory: Memory, asked: CommandRequest) -> CommandReply:
+    """Answer with the rows of the tool `projects`."""
+    found = tools_of(("browse",), memory, lambda: asked.folder)["projects"].call({})
+    return _as_json(found.result.projects)
 
 
 def since(account: Account, name: ProjectName) -> str:
@@ -447,20 +443,13 @@ def _share_row(share: Share, name: ProjectName) -> Row:
     }
 
 
-def sessions(memory: Memory, *, project: str | None, active: bool, limit: int) -> list[Row]:
-    """Return sessions, last active first; `request` is their summary's, else their first prompt.
-
-    Raises:
-        NotFound, Ambiguous: the project.
-    """
+def _sessions(
+    memory: Memory, _asked: CommandRequest, *, project: str | None, active: bool, limit: int
+) -> CommandReply:
+    """List sessions, last active first; `request` is their summary's, else their first prompt."""
     found = memory.sessions(project=project, active=active, limit=limit)
-    name = project_names(memory.projects())
-    return [_session_row(session, memory.summary(session.id), name) for session in found]
-
-
-def projects(memory: Memory) -> list[Row]:
-    """Return all projects, by id."""
-    return [_project(project) for project in memory.projects()]
+    name = _names(memory)
+    return _as_json([_session_row(one, memory.summary(one.id), name) for one in found])
 
 
 def _session_row(session: Session, summary: Item | None, name: ProjectName) -> Row:
@@ -485,11 +474,6 @@ def _session_row(session: Session, summary: Item | None, name: ProjectName) -> R
     }
 
 
-def _project(project: Project) -> Row:
-    fields = msgspec.structs.asdict(project)
-    return {**fields, "created_at": iso(project.created_ms)}
-
-
 QUESTIONS: dict[str, Question] = {
     "search": _search,
     "timeline": _timeline,
@@ -497,7 +481,7 @@ QUESTIONS: dict[str, Question] = {
     "why": partial(_of_tool, tool="why", toolset="story"),
     "context explained": _explain_context,
     "account": _account,
-    "sessions": partial(_rows, rows_of=sessions),
-    "projects": partial(_rows, rows_of=projects),
+    "sessions": _sessions,
+    "projects": _projects,
 }
 """Every question that a command asks; its arguments, JSON, are those of the function."""

@@ -184,8 +184,9 @@ def show_projects(*, as_json: bool) -> None:
     if as_json:
         show(reply.text or "", as_json=True)
         return
+    places = ("folders", "remotes")
     cells = (
-        (row["name"], " ".join(row["roots"]), " ".join(row["remotes"]), row["uuid"]) for row in rows
+        (row["name"], *(" ".join(row.get(one, ())) for one in places), row["uuid"]) for row in rows
     )
     table(("name", "folders", "remotes", "uuid"), cells, spare=("uuid", "remotes"))
 
