@@ -26,10 +26,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from observer.api import note_requests
 from observer.core.errors import BadInput, ObserverError, StoreUnavailable
 from observer.core.value import Value
 from observer.memory.api import Memory
-from observer.views import note_api
 
 logger = logging.getLogger(__name__)
 
@@ -223,16 +223,16 @@ class _Routes:
 
     async def remember(self, request: Request) -> Response:
         body = await _body(request)
-        kept = await _written(partial(note_api.remember, self._handlers.memory, body))
+        kept = await _written(partial(note_requests.remember, self._handlers.memory, body))
         return _json(kept, status=200 if kept["updated"] else 201)
 
     async def forget(self, request: Request) -> Response:
         body = await _body(request)
-        return _json(await _written(partial(note_api.forget, self._handlers.memory, body)))
+        return _json(await _written(partial(note_requests.forget, self._handlers.memory, body)))
 
     async def note(self, request: Request) -> Response:
         body = await _body(request)
-        return _json(await _written(partial(note_api.change, self._handlers.memory, body)))
+        return _json(await _written(partial(note_requests.change, self._handlers.memory, body)))
 
     async def recall(self, request: Request) -> Response:
         body = await _body(request)

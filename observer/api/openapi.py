@@ -14,8 +14,9 @@ import msgspec
 
 from observer import __version__
 from observer.api.http import CODE_OF, PROTOCOL, STATUS_OF, PostReceipt
+from observer.api.note_requests import Change, Forgetting, Remembering
 from observer.core.value import Value
-from observer.views.note_api import Change, Forgetting, NoteRow, Remembering
+from observer.views.note_api import NoteRow
 
 Document = dict[str, Any]  # OpenAPI is open-ended JSON
 
