@@ -33,11 +33,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from observer import __version__
+from observer.api import note_requests
+from observer.api.note_requests import Forgetting, Remembering
 from observer.core.errors import BadInput, ObserverError, StoreUnavailable
 from observer.core.value import Value
 from observer.memory.api import Memory
-from observer.views import note_api
-from observer.views.note_api import Change, Forgetting, NoteRow, Remembering
+from observer.views.note_api import Change, NoteRow
 
 logger = logging.getLogger(__name__)
 
@@ -231,16 +232,16 @@ class _Routes:
 
     async def remember(self, request: Request) -> Response:
         body = await _body(request)
-        kept = await _written(partial(note_api.remember, self._handlers.memory, body))
+        kept = await _written(partial(note_requests.remember, self._handlers.memory, body))
         return _json(kept, status=200 if kept["updated"] else 201)
 
     async def forget(self, request: Request) -> Response:
         body = await _body(request)
-        return _json(await _written(partial(note_api.forget, self._handlers.memory, body)))
+        return _json(await _written(partial(note_requests.forget, self._handlers.memory, body)))
 
     async def note(self, request: Request) -> Response:
         body = await _body(request)
-        return _json(await _written(partial(note_api.change, self._handlers.memory, body)))
+        return _json(await _written(partial(note_requests.change, self._handlers.memory, body)))
 
     async def recall(self, request: Request) -> Response:
         body = await _body(request)

@@ -6,37 +6,60 @@ Both give the same answer. Most are MCP tools with additions for people.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import copy_context
 from functools import partial
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from observer.api import accounts
 from observer.api.asking import NO_START, CommandReply, CommandRequest, nothing, problem, scope_line
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError, StoreUnavailable
-from observer.core.model import Item
+from observer.core.model import Item, Session, iso
 from observer.core.paths import home
+from observer.core.value import TokenUsage
 from observer.memory.accounts import uncommitted_at
 from observer.memory.api import Memory
 from observer.search.dates import day_start_ms
 from observer.search.handles import SearchOptions
-from observer.search.timeline import SessionTimeline
-from observer.toolsets.core import full_result
+from observer.search.timeline import Account, SessionRun, SessionTimeline, Share, nested
+from observer.toolsets import compact, rows
 from observer.toolsets.registry import tools_of
-from observer.toolsets.rows import observation
 from observer.views import explain, moment, note_api, render
 from observer.views.documents import Documents
 from observer.views.hook_output import existing
+from observer.views.moment import minute, span
 from observer.views.parse_filters import parse_filters
+from observer.views.render import (
+    ProjectName,
+    answers,
+    detail,
+    entry,
+    heading,
+    one_line,
+    project_names,
+    said,
+)
 from observer.views.tool import ToolResult
 
 Question = Callable[..., CommandReply]
+Row = dict[str, Any]  # printed as JSON, or as a line of a table
+
+
+NO_OPTIONS = SearchOptions()
+USUAL = 10
+"""Hits of a search that names no number."""
+MOST_SHOWN = 10
+"""Most lines of each sort in the text of one project; the JSON has all."""
+MOST_FILES = 5
+LISTED_FIELDS = frozenset({"completed", "next_steps"})
+"""The fields of a summary that are shown in a list of sessions."""
+NO_PROJECT = "in no project"
 
 
 def reply(memory: Memory, asked: CommandRequest) -> CommandReply:
@@ -114,7 +137,9 @@ def _search(  # noqa: PLR0913 - one of each option
     found = replace(found, hits=found.hits[: limit or USUAL])
     name = _names(memory)
     if asked.is_json:
-        return _as_json(full_result(memory, found, name))
+        result = compact.search_result(found, name, render.excerpts(found.hits))
+        reasons = {"why": [rows.why(hit) for hit in found.hits]} if explain else {}
+        return _as_json(msgspec.to_builtins(result) | reasons)
     shown = found if weak or limit or explain else found.above_floor()
     remarks: Sequence[str] = (shown.notice, shown.degraded)
     if shown.hits and not explain:
@@ -179,19 +204,18 @@ def _shown(
     if as_json:
         rows = {
             "observations": [_item_row(each, name) for each in items],
-            "sessions": [accounts.session_rows(each, name) for each in sessions],
+            "sessions": [session_rows(each, name) for each in sessions],
         }
         return msgspec.json.encode(rows).decode()
     texts = [
-        note_api.detail(each, name) if each.kind == "note" else render.detail(each, name)
-        for each in items
+        note_api.detail(each, name) if each.kind == "note" else detail(each, name) for each in items
     ]
-    return "\n\n".join([*texts, *(accounts.of_session(each, name) for each in sessions)])
+    return "\n\n".join([*texts, *(of_session(each, name) for each in sessions)])
 
 
-def _item_row(item: Item, name: render.ProjectName) -> dict[str, Any]:
+def _item_row(item: Item, name: ProjectName) -> dict[str, Any]:
     """Return an item as tools name its fields, a note with those of notes."""
-    fields: dict[str, Any] = msgspec.to_builtins(observation(item, name))
+    fields: dict[str, Any] = msgspec.to_builtins(rows.observation(item, name))
     if item.kind == "note":
         fields |= msgspec.to_builtins(note_api.row(item, name))
     return fields
@@ -233,11 +257,11 @@ def _account(
     since_ms = day_start_ms(now_ms=now_ms(), ago=days - 1)
     account, name = memory.accounts.since(since_ms, project=project), _names(memory)
     if asked.is_json:
-        return _as_json(accounts.since_rows(account, name))
+        return _as_json(since_rows(account, name))
     if not account.shares:
         why = f"nothing is recorded since {moment.minute(since_ms)}"
         return CommandReply(nothing(why, "look back with: --days 7", everywhere=not project))
-    return CommandReply(accounts.since(account, name))
+    return CommandReply(since(account, name))
 
 
 def _last_session(memory: Memory, folder: str) -> str:
@@ -251,27 +275,203 @@ def _last_session(memory: Memory, folder: str) -> str:
     return f"s{last[0].id}"
 
 
-def _names(memory: Memory) -> render.ProjectName:
-    return render.project_names(memory.projects())
+def _names(memory: Memory) -> ProjectName:
+    return project_names(memory.projects())
 
 
 def _as_json(value: object) -> CommandReply:
     return CommandReply(msgspec.json.encode(value).decode())
 
 
-def _rows(
-    memory: Memory,
-    _asked: CommandRequest,
-    *,
-    rows_of: Callable[..., list[accounts.Row]],
-    **arguments: object,
+def _projects(memory: Memory, asked: CommandRequest) -> CommandReply:
+    """Answer with the rows of the tool `projects`."""
+    found = tools_of(("browse",), memory, lambda: asked.folder)["projects"].call({})
+    return _as_json(found.result.projects)
+
+
+def since(account: Account, name: ProjectName) -> str:
+    """Return an account as text: a block for each project."""
+    lines = [f"since {minute(account.since_ms)}"]
+    if account.is_partial:
+        lines.append("(so much happened that the oldest of it is left out)")
+    for share in account.shares:
+        lines += ["", *_share(share, name)]
+    return "\n".join(lines)
+
+
+def since_rows(account: Account, name: ProjectName) -> Row:
+    """Return an account as JSON."""
+    return {
+        "since": iso(account.since_ms),
+        "is_partial": account.is_partial,
+        "projects": [_share_row(share, name) for share in account.shares],
+    }
+
+
+def of_session(timeline: SessionTimeline, name: ProjectName) -> str:
+    """Return a session as text: its data, its summary, and its items in order.
+
+    What a sub-agent did is indented, below the delegation to it.
+    """
+    session = timeline.ran.session
+    about = [
+        f"s{session.id}",
+        f"{session.client} {one_line(session.external, 40)}",
+        name(session.project_id),
+        f"branch {one_line(session.branch)}" if session.branch else "",
+        session.status,
+        f"of session {one_line(session.parent, 40)}" if session.parent else "",
+    ]
+    counts = f"prompts: {session.prompts:,}, events: {session.events:,}"
+    lines = [" · ".join(part for part in about if part), f"{_when(timeline.ran)} · {counts}"]
+    if timeline.usage:
+        lines.append(f"tokens: {_tokens(timeline.usage)}")
+    if timeline.children:
+        lines.append(
+            f"sub-agents in sessions {', '.join(f's{one.id}' for one in timeline.children)}"
+        )
+    if timeline.ran.summary:
+        lines += ["", detail(timeline.ran.summary, _no_name)]
+    if timeline.items:
+        lines.append("")
+    if timeline.left_out:
+        lines.append(f"({timeline.left_out:,} earlier left out)")
+    for row in nested(timeline.items, [session, *timeline.children]):
+        lines.append(indent(entry(row.item, _no_name), "  " * row.depth))
+    return "\n".join(lines)
+
+
+def session_rows(timeline: SessionTimeline, name: ProjectName) -> Row:
+    """Return a session as JSON, its items in order; `children` says which are sub-agents'."""
+    return {
+        **_session_row(timeline.ran.session, timeline.ran.summary, name),
+        "items": [_item_row(item, name) for item in timeline.items],
+        "left_out": timeline.left_out,
+        "usage": msgspec.structs.asdict(timeline.usage) if timeline.usage else None,
+        "children": [
+            {
+                "id": child.id,
+                "session": child.external,
+                "parent": child.parent,
+                "items": [item.id for item in timeline.items if item.session_id == child.id],
+            }
+            for child in timeline.children
+        ],
+    }
+
+
+def _tokens(usage: TokenUsage) -> str:
+    counts = (
+        ("input", usage.input),
+        ("output", usage.output),
+        ("cache read", usage.cache_read),
+        ("cache write", usage.cache_write),
+    )
+    return ", ".join(f"{number:,} {label}" for label, number in counts if number)
+
+
+def _no_name(_project_id: int | None) -> str:
+    return ""
+
+
+def _share(share: Share, name: ProjectName) -> Iterator[str]:
+    counts = (
+        ("sessions", len(share.sessions)),
+        ("commits", len(share.commits)),
+        ("changed files", len(share.files)),
+        ("failures", share.failed),
+    )
+    counted = ", ".join(f"{label}: {number:,}" for label, number in counts if number)
+    title = one_line(name(share.project_id) or NO_PROJECT)
+    yield f"{title} · {counted}" if counted else title
+    if share.files:
+        yield f"  changed {_files(share.files)}"
+    known = [ran for ran in share.sessions if _purpose(ran)]
+    for ran in known[:MOST_SHOWN]:
+        yield from _session_lines(ran)
+    yield from _rest(len(known), "sessions")
+    yield from _items(share.commits, "commits")
+    yield from _items(share.fixes, "fixes")
+    yield from _items(share.noted, "notes")
+
+
+def _files(paths: Sequence[str]) -> str:
+    shown = [one_line(path, 100) for path in paths[:MOST_FILES]]
+    rest = len(paths) - len(shown)
+    return ", ".join(shown) + (f" and {rest:,} more" if rest else "")
+
+
+def _session_lines(ran: SessionRun) -> Iterator[str]:
+    session = ran.session
+    yield f"  s{session.id} {session.client} · {_purpose(ran)} · {_when(ran)}"
+    for field, text in said(ran.summary) if ran.summary else ():
+        if field in LISTED_FIELDS:
+            yield f"      {field}: {one_line(text)}"
+
+
+def _purpose(ran: SessionRun) -> str:
+    """Return the purpose of a session: its summary's title, else its first prompt."""
+    return one_line(ran.summary.title if ran.summary else ran.session.first_prompt, 100)
+
+
+def _when(ran: SessionRun) -> str:
+    session = ran.session
+    when = span(session.started_ms, session.last_ms)
+    return f"{when}, goes on" if session.status == "active" else when
+
+
+def _items(items: Sequence[Item], label: str) -> Iterator[str]:
+    for item in items[:MOST_SHOWN]:
+        yield f"  {heading(item)}"
+    yield from _rest(len(items), label)
+
+
+def _rest(number: int, label: str) -> Iterable[str]:
+    return [f"  ({label}: {number - MOST_SHOWN:,} more)"] if number > MOST_SHOWN else []
+
+
+def _share_row(share: Share, name: ProjectName) -> Row:
+    return {
+        "project": name(share.project_id),
+        "sessions": [_session_row(ran.session, ran.summary, name) for ran in share.sessions],
+        "commits": [_item_row(item, name) for item in share.commits],
+        "fixes": [_item_row(item, name) for item in share.fixes],
+        "noted": [_item_row(item, name) for item in share.noted],
+        "failed": share.failed,
+        "files": share.files,
+    }
+
+
+def _sessions(
+    memory: Memory, _asked: CommandRequest, *, project: str | None, active: bool, limit: int
 ) -> CommandReply:
-    return _as_json(rows_of(memory, **arguments))
+    """List sessions, last active first; `request` is their summary's, else their first prompt."""
+    found = memory.sessions(project=project, active=active, limit=limit)
+    name = _names(memory)
+    return _as_json([_session_row(one, memory.summary(one.id), name) for one in found])
 
 
-NO_OPTIONS = SearchOptions()
-USUAL = 10
-"""Hits of a search that names no number."""
+def _session_row(session: Session, summary: Item | None, name: ProjectName) -> Row:
+    """Return a session as JSON; `summary_id` is null until it has a summary."""
+    request = summary.summary.request if summary and summary.summary else ""
+    return {
+        "id": session.id,
+        "session": session.external,
+        "client": session.client,
+        "project": name(session.project_id),
+        "status": session.status,
+        "started_at": iso(session.started_ms),
+        "last_at": iso(session.last_ms),
+        "ended_at": iso(session.ended_ms) if session.ended_ms is not None else None,
+        "prompts": session.prompts,
+        "events": session.events,
+        "branch": session.branch,
+        "cwd": session.cwd,
+        "request": request or session.first_prompt,
+        "summary_id": summary.id if summary else None,
+        "answers": dict(answers(summary)) if summary else {},
+    }
+
 
 QUESTIONS: dict[str, Question] = {
     "search": _search,
@@ -280,7 +480,7 @@ QUESTIONS: dict[str, Question] = {
     "why": partial(_of_tool, tool="why", toolset="story"),
     "context explained": _explain_context,
     "account": _account,
-    "sessions": partial(_rows, rows_of=accounts.sessions),
-    "projects": partial(_rows, rows_of=accounts.projects),
+    "sessions": _sessions,
+    "projects": _projects,
 }
 """Every question that a command asks; its arguments, JSON, are those of the function."""

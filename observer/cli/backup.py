@@ -13,7 +13,7 @@ from msgspec.structs import asdict
 from observer.cli.config import write_setting
 from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.exclusive import TRIES, alone, open_here, repair_first
-from observer.cli.output import emit, json_option, note, say
+from observer.cli.output import emit, json_option, note, respond, say
 from observer.clients.installers import installable, installed_parts
 from observer.config_files.context import current_context
 from observer.core import config
@@ -53,11 +53,13 @@ def backup_command(*, path: Path | None, bundle: Path | None, yes: bool, as_json
         events = pack(here, target, config.owner(config.load(here))).events
     else:
         events = _copied(here, target)
-    if as_json:
-        emit({"path": str(target), "bytes": target.stat().st_size, "events": events})
-        return
-    say(f"{target}: {counted(events, 'event')}, {size_text(target.stat().st_size)}, verified")
-    note(f"to use it: observer restore {target}")
+    size = target.stat().st_size
+    respond(
+        {"path": str(target), "bytes": size, "events": events},
+        f"{target}: {counted(events, 'event')}, {size_text(size)}, verified",
+        remark=f"to use it: observer restore {target}",
+        as_json=as_json,
+    )
 
 
 @click.command("restore", epilog="Example: observer restore ~/observer-home.tar.gz")

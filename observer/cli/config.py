@@ -20,7 +20,7 @@ from tomlkit.exceptions import TOMLKitError
 from observer import client
 from observer.cli.commands import Group, did_you_mean
 from observer.cli.consent import confirm_once, refuse_agents
-from observer.cli.output import emit, json_option, note, say, table
+from observer.cli.output import emit, json_option, note, respond, say, table
 from observer.core import config
 from observer.core.errors import BadInput, ConfigInvalid, remedy
 from observer.core.paths import Home, home, make_private, read_plain
@@ -56,10 +56,7 @@ def get_command(*, name: str, as_json: bool) -> None:
     """Print the value of one setting."""
     values = msgspec.to_builtins(config.written(home()))
     value = values[_known(name)]
-    if as_json:
-        emit({name: value})
-    else:
-        say(_shown(value))
+    respond({name: value}, _shown(value), as_json=as_json)
 
 
 @config_command.command("set", epilog="Example: observer config set exclude ~/private ~/mail")

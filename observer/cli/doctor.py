@@ -9,7 +9,7 @@ import click
 
 from observer.cli.commands import Group
 from observer.cli.exclusive import alone, open_here, repair_first
-from observer.cli.output import emit, json_option, progress, say, table
+from observer.cli.output import emit, json_option, progress, respond, say, table
 from observer.cli.purge import has_secrets, redacted
 from observer.cli.session import mention_damaged
 from observer.config_files.context import current_context
@@ -94,12 +94,9 @@ def _rebuild(here: Home, *, as_json: bool) -> None:
         receipt = redacted(here) if has_secrets(here) else None
         events = _derived(here)
     count = receipt.redacted_events if receipt else 0
-    if as_json:
-        emit({"events": events, "redacted": count})
-    else:
-        say(f"rebuilt from {counted(events, 'event')}")
-    if receipt and not as_json:
-        say(f"{counted(count, 'event')} redacted first, by newer rules")
+    first = f"\n{counted(count, 'event')} redacted first, by newer rules" if receipt else ""
+    done = f"rebuilt from {counted(events, 'event')}{first}"
+    respond({"events": events, "redacted": count}, done, as_json=as_json)
 
 
 def _derived(here: Home) -> int:

@@ -17,7 +17,7 @@ import orjson
 from observer import __version__
 from observer.cli.commands import Group
 from observer.cli.exclusive import repair_first
-from observer.cli.output import emit, escaped, json_option, note, say
+from observer.cli.output import emit, escaped, json_option, note, respond, say
 from observer.cli.session import mention_damaged, open_memory
 from observer.core import config
 from observer.core.errors import BadInput, NotFound
@@ -60,10 +60,8 @@ def export_command(context: click.Context, *, vault: Path | None, as_json: bool)
     repair_first(home())
     if vault:
         count = _write_vault(home(), vault)
-        if as_json:
-            emit({"folder": str(vault), "files": count})
-        else:
-            say(f"{counted(count, 'file')} in {vault}")
+        done = f"{counted(count, 'file')} in {vault}"
+        respond({"folder": str(vault), "files": count}, done, as_json=as_json)
         return
     out = sys.stdout.buffer
     with open_memory() as memory:

@@ -23,6 +23,9 @@ from observer.search.handles import around
 from observer.store.database import SqliteStore
 from observer.views.hook_output import ANYONES, SESSIONS, mirror
 
+OWN = "observer"
+"""The client of what observer itself stores, such as notes."""
+
 
 class Here(Value):
     """What is recorded in a project, of whom, and what an agent is given at its start.
@@ -59,7 +62,7 @@ def _heard(home: Home, root: str) -> dict[str, Any]:
         if project is None:
             return {}
         last_ms = sorted(reader.last_reports(project.id).items(), key=lambda one: -one[1])
-        heard = {client: iso(at_ms) for client, at_ms in last_ms}
+        heard = {client: iso(at_ms) for client, at_ms in last_ms if client != OWN}
         sessions = reader.sessions(project_id=project.id, limit=SESSIONS)
     known = clients()
     files = {one.client: known[one.client].context_file for one in sessions if one.client in known}

@@ -17,8 +17,16 @@ import msgspec
 
 from observer import client
 from observer.cli.consent import confirm_once
-from observer.cli.options import named_project
-from observer.cli.output import emit, json_option, note, progress, say, table
+from observer.cli.output import (
+    emit,
+    json_option,
+    named_project,
+    note,
+    progress,
+    respond,
+    say,
+    table,
+)
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, DaemonUnavailable, NotFound
@@ -145,14 +153,12 @@ def _import_history(paths: Sequence[str], *, as_json: bool, **options: object) -
             purged += sum(receipt.get("purged", False) for receipt in receipts)
             expired += sum(receipt.get("expired", False) for receipt in receipts)
             advance(len(batch))
-    if as_json:
-        counts = {"commits": seen, "stored": stored, "purged": purged, "expired": expired}
-        emit({"folder": folder, **counts})
-        return
     known = seen - stored - purged - expired
     text = f"{counted(stored, 'commit')} stored, {known:,} known already"
     text += f", {purged:,} purged and left out" if purged else ""
-    say(text + (f", {expired:,} older than is kept and left out" if expired else ""))
+    text += f", {expired:,} older than is kept and left out" if expired else ""
+    counts = {"commits": seen, "stored": stored, "purged": purged, "expired": expired}
+    respond({"folder": folder, **counts}, text, as_json=as_json)
 
 
 def _report(event: Event) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import click
 import msgspec
 
 from observer import client
-from observer.cli.output import emit, fields, json_option, note, say
+from observer.cli.output import emit, fields, json_option, note, respond, say
 from observer.cli.read import show_projects
 from observer.cli.session import mention_paused
 from observer.core.clock import iso_ms, now_ms
@@ -48,10 +48,8 @@ def down_command(*, wait_s: float, as_json: bool) -> None:
     """Stop the daemon once it has stored what waits."""
     stopped = client.stop(home(), wait_s=wait_s)
     home_guard.end(home())
-    if as_json:
-        emit({"stopped": stopped})
-    else:
-        say("observer is down" if stopped else "observer was not running")
+    text = "observer is down" if stopped else "observer was not running"
+    respond({"stopped": stopped}, text, as_json=as_json)
 
 
 @click.command("status", epilog="Example: observer status --space")

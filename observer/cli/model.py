@@ -10,7 +10,7 @@ import msgspec
 
 from observer.cli.commands import Group
 from observer.cli.config import put_in_force
-from observer.cli.output import emit, json_option, note, progress, say, table
+from observer.cli.output import emit, json_option, note, progress, respond, table
 from observer.core import config
 from observer.core.errors import BadInput
 from observer.core.paths import Home, home
@@ -69,12 +69,13 @@ def use_command(*, name: str, wait: bool, as_json: bool) -> None:
     is_running = put_in_force(here, "model", name)
     if is_running and wait:
         _watch(here, name)
-    if as_json:
-        emit({"model": name, "id": model.id, "dimensions": model.dimensions})
-        return
-    say(f"model {name} is in use")
-    if not is_running:
-        note("note: what is remembered is embedded anew once the daemon runs: observer up")
+    later = "what is remembered is embedded anew once the daemon runs: observer up"
+    respond(
+        {"model": name, "id": model.id, "dimensions": model.dimensions},
+        f"model {name} is in use",
+        remark="" if is_running else later,
+        as_json=as_json,
+    )
 
 
 def _watch(here: Home, name: str) -> None:
@@ -108,10 +109,8 @@ def pull_command(*, name: str, sha256: str, base_url: str | None, as_json: bool)
     if not address:
         raise BadInput("no base URL", hint="give --from, or: observer config set model_url URL")
     info = pull(name, address, sha256=sha256, folder=here.models)
-    if as_json:
-        emit(_row(info, settings.model))
-    else:
-        say(f"model {name} is in {info.folder}; to use it: observer config model use {name}")
+    done = f"model {name} is in {info.folder}; to use it: observer config model use {name}"
+    respond(_row(info, settings.model), done, as_json=as_json)
 
 
 def _row(info: ModelInfo, used: str) -> dict[str, Any]:

@@ -9,8 +9,7 @@ import msgspec
 
 from observer import client
 from observer.cli.commands import Group
-from observer.cli.options import named_project
-from observer.cli.output import emit, json_option, limit_option, note, say, table
+from observer.cli.output import emit, json_option, limit_option, named_project, respond, say, table
 from observer.cli.session import open_memory
 from observer.core.errors import BadInput
 from observer.core.model import iso
@@ -65,14 +64,15 @@ def add_command(*, path: str, name: str | None, project: str | None, as_json: bo
         chosen = memory.project(project).uuid if project else ""
         made = memory.files.add(str(working_folder() / path), name=name or "", project=chosen)
     files, unread = _first_scan(made.path)
-    if as_json:
-        named = {"name": made.name, "path": made.path, "project": made.project}
-        emit({**named, "files": files, "unread": unread})
-        return
-    say(f"{made.path} is the note folder {made.name} now")
-    if files is None or unread:
-        done = f"{files - unread:,} of {files:,} files" if files else "nothing"
-        note(f"{done} read so far; see how far with: observer status")
+    named = {"name": made.name, "path": made.path, "project": made.project}
+    done = f"{files - unread:,} of {files:,} files" if files else "nothing"
+    so_far = f"{done} read so far; see how far with: observer status"
+    respond(
+        {**named, "files": files, "unread": unread},
+        f"{made.path} is the note folder {made.name} now",
+        remark=so_far if files is None or unread else "",
+        as_json=as_json,
+    )
 
 
 def _first_scan(path: str) -> tuple[int | None, int]:
@@ -100,10 +100,8 @@ def remove_command(*, name: str, as_json: bool) -> None:
         until_s = time.monotonic() + FIRST_WITHIN_S
         while gone.path in memory.files.counts() and time.monotonic() < until_s:
             time.sleep(LOOK_S)
-    if as_json:
-        emit({"name": gone.name, "path": gone.path})
-        return
-    say(f"{gone.path} is no note folder any more; its files stay")
+    done = f"{gone.path} is no note folder any more; its files stay"
+    respond({"name": gone.name, "path": gone.path}, done, as_json=as_json)
 
 
 @folder_command.command("default", epilog="Example: observer note folder default vault")
@@ -116,10 +114,8 @@ def default_command(*, name: str | None, unset: bool, as_json: bool) -> None:
         files = memory.files
         is_change = unset or name is not None
         shown = files.set_default("" if unset else name or "") if is_change else files.default()
-    if as_json:
-        emit({"default": shown})
-    else:
-        say(shown or "none is set: that of the repository is meant, or the only one")
+    none = "none is set: that of the repository is meant, or the only one"
+    respond({"default": shown}, shown or none, as_json=as_json)
 
 
 @folder_command.command("history", epilog="Example: observer note folder history vault")
@@ -157,7 +153,5 @@ def undo_command(*, number: int | None, as_json: bool) -> None:
     client.ensure_daemon(home())
     with open_memory() as memory:
         done = memory.files.versions.undo(number)
-    if as_json:
-        emit(_change_row(done))
-        return
-    say(f"{done.folder}/{done.path} is as it was before it was {done.act}")
+    text = f"{done.folder}/{done.path} is as it was before it was {done.act}"
+    respond(_change_row(done), text, as_json=as_json)

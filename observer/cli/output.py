@@ -1,4 +1,6 @@
-"""Output of commands: JSON for scripts; for people lines and tables of a terminal's width.
+"""What commands share: their options, and their output.
+
+JSON for scripts; for people lines and tables of a terminal's width.
 
 Into a pipe goes the same, as wide as it is. The content comes from files, commands and editors;
 its control characters must not reach the terminal.
@@ -6,6 +8,7 @@ its control characters must not reach the terminal.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sys
@@ -19,6 +22,7 @@ import msgspec
 import orjson
 
 from observer.core.errors import ObserverError
+from observer.core.paths import working_folder
 from observer.views import moment
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -89,6 +93,16 @@ def _escape(found: re.Match[str]) -> str:
 def say(text: str, *, is_exact: bool = False) -> None:
     """Print text for a person, folded at words to the width of a terminal unless `is_exact`."""
     click.echo(clean(text) if is_exact else _fitted(clean(text), _width(sys.stdout)))
+
+
+def respond(value: object, text: str, *, as_json: bool, remark: str = "") -> None:
+    """Print a value for scripts; for people a text, and a remark to stderr if there is one."""
+    if as_json:
+        emit(value)
+        return
+    say(text)
+    if remark:
+        note(remark)
 
 
 def note(text: str) -> None:
@@ -233,3 +247,40 @@ def complain(error: ObserverError, *, as_json: bool) -> int:
     if error.hint:
         note(f"hint: {error.hint}")
     return error.exit_code
+
+
+def named_project(about: str) -> Callable[[F], F]:
+    """Return the option `--project`; a relative path such as ``.`` names a folder."""
+    return click.option(
+        "--project",
+        "-p",
+        callback=lambda _context, _option, handle: handle and _absolute(handle),
+        help=about,
+    )
+
+
+def scope_options(command: F) -> F:
+    """Add the options that say of which projects: that of the current folder, one, or all."""
+    everywhere = click.option("--all", "everywhere", is_flag=True, help="In all projects.")
+    return named_project("Name, folder or remote; else the one here, if any.")(everywhere(command))
+
+
+def _absolute(handle: str) -> str:
+    is_relative = handle in {".", ".."} or handle.startswith(("./", "../"))
+    return os.path.normpath(working_folder() / handle) if is_relative else handle
+
+
+def filter_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that restrict what is found."""
+    for option in (
+        click.option("--until", default="", help="Only before then."),
+        click.option("--since", default="", help="Only from then on: 2026-11-21, or 7d for ago."),
+        click.option("--branch", default="", help="Only of this git branch."),
+        click.option("--session", default="", help="Only of this session, by its id."),
+        click.option(
+            "--file", "files", multiple=True, help="Only what touched this file or folder."
+        ),
+        click.option("--type", "type", default="", help="Only these types, e.g. commit,decision."),
+    ):
+        command = option(command)
+    return command

@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from observer.cli.consent import refuse_agents
-from observer.cli.options import named_project
-from observer.cli.output import emit, json_option, note, say
+from observer.cli.output import json_option, named_project, note, respond
 from observer.cli.session import open_memory
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound, ObserverError
@@ -38,7 +37,8 @@ def pause_command(
     if ends:
         if span:
             raise BadInput("what ends now has no length", hint="leave out --for")
-        _end(_scopes(project, session), as_json=as_json)
+        ended = Spool(home().spool).pauses.end(_scopes(project, session) or None, now_ms=now_ms())
+        _report("resumed", [paused(one) for one in ended], as_json=as_json)
         return
     at_ms = now_ms()
     until_ms = coming_ms(span, now_ms=at_ms) or UNENDING_MS
@@ -47,11 +47,6 @@ def pause_command(
     _report("paused", [paused(one) for one in begun], as_json=as_json)
     if session and not _is_known(session):
         note(f"no session {session} is known yet: if that is a slip, see observer sessions")
-
-
-def _end(scopes: list[str], *, as_json: bool) -> None:
-    ended = Spool(home().spool).pauses.end(scopes or None, now_ms=now_ms())
-    _report("resumed", [paused(one) for one in ended], as_json=as_json)
 
 
 def _scopes(project: str | None, session: str) -> list[str]:
@@ -106,12 +101,7 @@ def _roots(handle: str) -> list[str]:
 
 
 def _report(done: str, pauses: list[Paused], *, as_json: bool) -> None:
-    if as_json:
-        emit({done: pauses})
-        return
-    for one in pauses:
-        say(f"{done} {paused_text(one)}" if done == "paused" else f"{done} {one.where}")
-    if done == "paused":
-        say("record again with: observer pause --end")
-    elif not pauses:
-        say("nothing was paused")
+    begins = done == "paused"
+    lines = [f"{done} {paused_text(one) if begins else one.where}" for one in pauses]
+    lines += ["record again with: observer pause --end"] * begins
+    respond({done: pauses}, "\n".join(lines) or "nothing was paused", as_json=as_json)

@@ -16,8 +16,7 @@ from msgspec.structs import asdict
 
 from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.exclusive import alone_and_drained, open_here
-from observer.cli.options import named_project
-from observer.cli.output import breakdown, emit, json_option, note, progress, say
+from observer.cli.output import breakdown, emit, json_option, named_project, note, progress, say
 from observer.cli.session import open_memory
 from observer.core import config
 from observer.core.clock import now_ms

@@ -1,25 +1,52 @@
-"""The commands that read the memory: search, context, timeline, why, show, sessions, today."""
+"""The commands that read the memory: search, context, timeline, why, show, sessions, today.
+
+They ask the daemon, which has the index in memory and numpy loaded; to open both for one question
+costs five times as much processor time as the question. If the daemon cannot answer (it is down,
+frozen, of another version, or has other settings), this process reads the memory, with the same
+result.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
 import click
+import msgspec
+import orjson
 
-from observer.api.asking import NO_START, nothing, scope_line
-from observer.cli.ask import ask, rows_of, show
+from observer import client
+from observer.api.asking import (
+    NO_START,
+    CommandReply,
+    CommandRequest,
+    nothing,
+    scope_line,
+    surroundings,
+)
 from observer.cli.commands import did_you_mean
-from observer.cli.options import filter_options, named_project, scope_options
-from observer.cli.output import emit, json_option, limit_option, note, say, table
+from observer.cli.output import (
+    emit,
+    escaped,
+    filter_options,
+    json_option,
+    limit_option,
+    named_project,
+    note,
+    say,
+    scope_options,
+    table,
+)
 from observer.cli.session import open_memory
 from observer.config_files.context import shipped
-from observer.core.errors import NotFound
+from observer.core.errors import NotFound, ObserverError
 from observer.core.paths import home, working_folder
 from observer.core.text import one_line
+from observer.views import moment
 from observer.views.limits import MOST_AROUND, MOST_RESULTS
 from observer.views.moment import minute_of
 
@@ -104,8 +131,7 @@ def _printed(project: str | None, client: str) -> str:
 def timeline_command(*, anchor: str, before: int, after: int, as_json: bool) -> None:
     """Show what happened before and after an item, oldest first."""
     around = {"depth_before": before, "depth_after": after}
-    full = {"detail": "full"} if as_json else {}
-    ask("timeline", as_json=as_json, anchor=anchor, **around, **full)
+    ask("timeline", as_json=as_json, anchor=anchor, **around)
 
 
 @click.command("why", epilog="Example: observer why src/auth.py::login")
@@ -158,8 +184,9 @@ def show_projects(*, as_json: bool) -> None:
     if as_json:
         show(reply.text or "", as_json=True)
         return
+    places = ("folders", "remotes")
     cells = (
-        (row["name"], " ".join(row["roots"]), " ".join(row["remotes"]), row["uuid"]) for row in rows
+        (row["name"], *(" ".join(row.get(one, ())) for one in places), row["uuid"]) for row in rows
     )
     table(("name", "folders", "remotes", "uuid"), cells, spare=("uuid", "remotes"))
 
@@ -171,3 +198,80 @@ def show_projects(*, as_json: bool) -> None:
 def today_command(*, as_json: bool, **options: Any) -> None:  # noqa: ANN401 - the options above
     """Show what happened: sessions, commits, files, fixes, notes."""
     ask("account", as_json=as_json, **options)
+
+
+WAIT_S = 5.0
+"""Longest wait for the daemon's answer: a frozen one never gives it."""
+
+
+def ask(question: str, *, as_json: bool, **arguments: object) -> None:
+    """Print the answer to a question of `observer.api.questions`.
+
+    Raises:
+        ObserverError: the question is wrong; raised after a partial answer was printed.
+    """
+    reply = answer(question, as_json=as_json, **arguments)
+    if reply.text is not None:
+        lines = () if as_json or not reply.scope else (reply.scope,)
+        show("\n".join((*lines, reply.text)), as_json=as_json)
+    if reply.problem is not None:
+        raise _error(reply)
+
+
+def rows_of(question: str, **arguments: object) -> tuple[CommandReply, list[dict[str, Any]]]:
+    """Return the reply to a question, whose text is JSON, and its rows.
+
+    Raises:
+        ObserverError: the question is wrong.
+    """
+    reply = answer(question, as_json=True, **arguments)
+    if reply.problem is not None or reply.text is None:
+        raise _error(reply)
+    return reply, orjson.loads(reply.text)
+
+
+def show(text: str, *, as_json: bool, is_exact: bool = False) -> None:
+    """Print an answer, JSON or text, without terminal control characters."""
+    if as_json:
+        sys.stdout.buffer.write(escaped(text.encode()) + b"\n")
+    else:
+        say(text, is_exact=is_exact)
+
+
+def answer(question: str, *, as_json: bool, **arguments: object) -> CommandReply:
+    """Return the answer to a question.
+
+    Raises:
+        StoreUnavailable: there is no memory yet, or it cannot be read.
+        ConfigInvalid: the settings cannot be read.
+    """
+    asked = CommandRequest(
+        question=question,
+        arguments=arguments,
+        folder=str(working_folder()),
+        is_json=as_json,
+        is_local=moment.is_local(),
+        surroundings=surroundings(),
+    )
+    return _of_daemon(asked) or _read_here(asked)
+
+
+def _error(reply: CommandReply) -> ObserverError:
+    return client.error_of(msgspec.to_builtins(reply.problem) or {})
+
+
+def _of_daemon(asked: CommandRequest) -> CommandReply | None:
+    """Return the daemon's answer, None if it cannot answer for any reason."""
+    try:
+        answered = client.call(home(), "POST", "/ask", msgspec.to_builtins(asked), wait_s=WAIT_S)
+    except (ObserverError, UnicodeError):
+        return None
+    return msgspec.convert(answered, CommandReply)
+
+
+def _read_here(asked: CommandRequest) -> CommandReply:
+    from observer.api.questions import reply  # noqa: PLC0415 - as above
+    from observer.cli.session import open_memory  # noqa: PLC0415 - half a second, where no daemon is
+
+    with open_memory() as memory:
+        return reply(memory, asked)

@@ -12,8 +12,7 @@ import click
 import orjson
 
 from observer import client
-from observer.cli.options import named_project
-from observer.cli.output import emit, json_option, note, say
+from observer.cli.output import emit, json_option, named_project, note, respond, say
 from observer.clients import generic
 from observer.clients.attribution import attribute
 from observer.core.clock import now_ms
@@ -99,10 +98,8 @@ def post_command(*, kind: str | None, fields: tuple[str, ...], wait: bool, as_js
         receipts = client.call(home(), "POST", "/events", reports)
     else:
         receipts = [_spooled(report) for report in reports]
-    if as_json:
-        emit(receipts)
-    else:
-        say(_became(receipts) if wait else f"spooled {counted(len(receipts), 'event')}")
+    done = _became(receipts) if wait else f"spooled {counted(len(receipts), 'event')}"
+    respond(receipts, done, as_json=as_json)
     if ignored := sorted({name for each in receipts for name in each.get("ignored", ())}):
         note(f"not kept, since such events have no such field: {', '.join(ignored)}")
 

@@ -20,10 +20,9 @@ from typing import NamedTuple
 import msgspec
 
 from observer.core.errors import BadInput
-from observer.core.model import spaced
+from observer.core.model import COLUMNS, spaced
 from observer.core.value import Value
 from observer.index import WORD_CHARS, pieces, words_of
-from observer.store.interface import COLUMNS
 
 MAX_TERMS = 64
 """Operands of one expression; FTS5 itself stops at an expression depth of 256."""

@@ -1,4 +1,4 @@
-"""Compact rows: what `search`, `timeline` and `get_context` return unless full detail is asked for.
+"""Compact rows: what `search`, `timeline` and `get_context` return.
 
 Clients such as Claude Code pass a model the JSON of an answer, not its text, so the JSON says no
 more than the text: empty fields are left out, times are to the minute (UTC), long texts are cut
@@ -7,6 +7,7 @@ as the text cuts them. `get_observations` returns an item in full.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from msgspec import UNSET, UnsetType
 
 from observer.core.model import Item, SummaryFields, iso
 from observer.search.context import PackEntry
+from observer.search.find import SearchHits
 from observer.search.rank import Hit
 from observer.search.timeline import TimelineEntry
 from observer.toolsets.rows import CardLine
@@ -111,6 +113,18 @@ class ContextResult(ResultRow):
     left_out: int | UnsetType = UNSET
     notice: str | UnsetType = UNSET
     degraded: str | UnsetType = UNSET
+
+
+def search_result(found: SearchHits, name: ProjectName, excerpts: Sequence[str]) -> SearchResult:
+    """Return the hits of a search with their `excerpts`, summaries in a list of their own."""
+    pairs = zip(found.hits, excerpts, strict=True)
+    lines = [hit_line(hit, name, text) for hit, text in pairs]
+    return SearchResult(
+        observations=[line for line in lines if line.type != "summary"],
+        summaries=[line for line in lines if line.type == "summary"],
+        notice=found.notice or UNSET,
+        degraded=found.degraded or UNSET,
+    )
 
 
 def hit_line(hit: Hit, name: ProjectName, excerpt: str) -> HitLine:

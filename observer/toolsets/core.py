@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 import msgspec
 from msgspec import UNSET, Meta
@@ -19,8 +19,7 @@ from observer.core.errors import BadInput, NotFound
 from observer.core.model import Project
 from observer.memory.accounts import uncommitted_at
 from observer.memory.api import MOST_IDS, Memory
-from observer.search.context import FinishedSession, Pack, PackEntry, TokenCosts
-from observer.search.find import SearchHits
+from observer.search.context import Pack, TokenCosts
 from observer.search.start import CardFact
 from observer.toolsets import compact, notes, rows
 from observer.toolsets.cache import GitAnswers, ResponseCache
@@ -54,7 +53,6 @@ EMPTY_TOKENS = 40 + FRAME_TOKENS
 """Tokens of the JSON of an empty context beside its notice, rounded up."""
 
 Depth = Annotated[int, Meta(ge=0, le=MOST_AROUND)]
-Detail = Literal["compact", "full"]
 Handle = int | str
 """An item's id, ``#28`` or ``28``, its uuid, or the first 8 or more characters of one."""
 
@@ -112,8 +110,7 @@ class Core:
         since: Annotated[str, Meta(description="2026-11-21, or 7d (ago).")] = "",
         until: str = "",
         failed: bool = False,
-        detail: Detail = "compact",
-    ) -> ToolResult[compact.SearchResult | rows.FullSearchResult]:
+    ) -> ToolResult[compact.SearchResult]:
         """Find earlier work: changes, commands with results, commits, decisions, notes, sessions.
 
         Use before a task that may have been tried, when an error or a file seems familiar, when
@@ -125,39 +122,21 @@ class Core:
         )  # fmt: skip
         handle = self._here() if project == HERE else project
         found = self._view().search(query, project=handle or None, limit=limit, narrow=wanted)
-        found = found if detail == "full" else found.above_floor()
-        name = self._names()
+        found, name = found.above_floor(), self._names()
         excerpts = render.excerpts(found.hits)
         text = render.hits(found.hits, name, remarks=(found.notice, found.degraded), texts=excerpts)
-        if detail == "full":
-            return ToolResult(text, full_result(self._memory, found, name))
-        lines = [
-            compact.hit_line(hit, name, text)
-            for hit, text in zip(found.hits, excerpts, strict=True)
-        ]
-        result = compact.SearchResult(
-            observations=[line for line in lines if line.type != "summary"],
-            summaries=[line for line in lines if line.type == "summary"],
-            notice=found.notice or UNSET,
-            degraded=found.degraded or UNSET,
-        )
-        return ToolResult(text, result)
+        return ToolResult(text, compact.search_result(found, name, excerpts))
 
     def timeline(
         self,
         anchor_id: Annotated[Handle, Meta(description="Id of an item.")],
         depth_before: Depth = 5,
         depth_after: Depth = 5,
-        *,
-        detail: Detail = "compact",
-    ) -> ToolResult[compact.TimelineResult | rows.Moments]:
+    ) -> ToolResult[compact.TimelineResult]:
         """Show what happened before and after an item in its project, oldest first."""
         anchor = self._memory.resolve(str(anchor_id))
         around = self._view().timeline(anchor, before=depth_before, after=depth_after)
         name, text = self._names(), render.timeline(around, self._names())
-        if detail == "full":
-            moments = [rows.moment(entry, name) for entry in around.entries]
-            return ToolResult(text, rows.Moments(timeline=moments))
         lines = [compact.timeline_line(entry, name) for entry in around.entries]
         return ToolResult(text, compact.TimelineResult(timeline=lines))
 
@@ -202,9 +181,7 @@ class Core:
         project: Annotated[str, Meta(description="Name, folder or remote; default: yours.")] = "",
         token_budget: Annotated[int, Meta(ge=1, le=LARGEST)] = 2000,
         query: Annotated[str, Meta(description="What you are about to do.")] = "",
-        *,
-        detail: Detail = "compact",
-    ) -> ToolResult[compact.ContextResult | rows.FullContextResult]:
+    ) -> ToolResult[compact.ContextResult]:
         """Get the most useful memory of a project within a token budget.
 
         Use at the start of a session or task: where the work stands, decisions and constraints,
@@ -213,26 +190,23 @@ class Core:
         handle = project if project != HERE else ""
         if not (handle := handle or self._project_here()) and (folder := self._here()):
             return _nothing_recorded(folder, token_budget)
-        make = functools.partial(
-            self._packed, handle, token_budget, query=query, is_full=detail == "full"
-        )
+        make = functools.partial(self._packed, handle, token_budget, query=query)
         if query:
             return make(GitAnswers())
-        return self._cache.answer((handle, self._here(), token_budget, detail), make)
+        return self._cache.answer((handle, self._here(), token_budget), make)
 
     def _packed(
-        self, handle: str, budget: int, git: GitAnswers, *, query: str, is_full: bool
-    ) -> ToolResult[compact.ContextResult | rows.FullContextResult]:
+        self, handle: str, budget: int, git: GitAnswers, *, query: str
+    ) -> ToolResult[compact.ContextResult]:
         asked = self._memory.project(handle)
-        shape = _ContextShape(asked, self._names(), is_full=is_full)
         packed = self._view().context(
             asked.uuid,
             budget_tokens=budget,
             query=query,
-            costs=shape.costs(),
+            costs=_costs(asked),
             uncommitted=git.recording(uncommitted_at(asked, self._here())),
         )
-        return ToolResult(render.pack(packed), shape.context(packed))
+        return ToolResult(render.pack(packed), _context(packed, asked))
 
     def _project_here(self) -> str:
         folder = self._here()
@@ -246,25 +220,7 @@ class Core:
         return render.project_names(self._memory.projects())
 
 
-def full_result(
-    memory: Memory, found: SearchHits, name: render.ProjectName
-) -> rows.FullSearchResult:
-    """Return hits with everything that is known about each, and why each was found."""
-    items = [hit.item for hit in found.hits]
-    summaries = [item for item in items if item.kind == "summary"]
-    sessions = memory.session_names(i.session_id or 0 for i in summaries)
-    return rows.FullSearchResult(
-        observations=[rows.observation(i, name) for i in items if i.kind != "summary"],
-        summaries=[rows.summary(i, name, sessions.get(i.session_id or 0, "")) for i in summaries],
-        why=[rows.why(hit) for hit in found.hits],
-        notice=found.notice or UNSET,
-        degraded=found.degraded or UNSET,
-    )
-
-
-def _nothing_recorded(
-    folder: str, budget: int
-) -> ToolResult[compact.ContextResult | rows.FullContextResult]:
+def _nothing_recorded(folder: str, budget: int) -> ToolResult[compact.ContextResult]:
     text = f"nothing recorded yet in {render.one_line(folder)}"
     result = compact.ContextResult(
         project="",
@@ -277,65 +233,44 @@ def _nothing_recorded(
     return ToolResult(text, result)
 
 
-class _ContextShape:
-    """How a context pack of a project is returned, and the token costs of its parts."""
+def _context(packed: Pack, project: Project) -> compact.ContextResult:
+    """Return a pack as a result."""
+    return compact.ContextResult(
+        project=project.name,
+        items=[compact.context_line(entry) for entry in packed.entries],
+        summaries=[compact.summary_line(finished.item) for finished in packed.summaries],
+        tokenBudget=packed.budget_tokens,
+        tokensUsed=packed.used_tokens,
+        card=[rows.card_line(line) for line in packed.card] or UNSET,
+        left_out=packed.left_out or UNSET,
+        notice=render.one_line(packed.notice) or UNSET,
+        degraded=render.one_line(packed.degraded) or UNSET,
+    )
 
-    def __init__(self, project: Project, name: render.ProjectName, *, is_full: bool) -> None:
-        self._project = project
-        self._name = name
-        self._is_full = is_full
 
-    def context(self, packed: Pack) -> compact.ContextResult | rows.FullContextResult:
-        """Return a pack as a result."""
-        row = rows.FullContextResult if self._is_full else compact.ContextResult
-        return row(
-            project=self._project.name,
-            items=[self._entry(entry) for entry in packed.entries],
-            summaries=[self._summary(finished) for finished in packed.summaries],
-            tokenBudget=packed.budget_tokens,
-            tokensUsed=packed.used_tokens,
-            card=[rows.card_line(line) for line in packed.card] or UNSET,
-            left_out=packed.left_out or UNSET,
-            notice=render.one_line(packed.notice) or UNSET,
-            degraded=render.one_line(packed.degraded) or UNSET,
-        )
+def _costs(project: Project) -> TokenCosts:
+    """Return the token costs of the parts: of the JSON or the text, whichever is longer.
 
-    def costs(self) -> TokenCosts:
-        """Return the costs of the parts: of the JSON or the text, whichever is longer.
-
-        Of an entry that is always the JSON; its length is an upper bound, since two hundred
-        entries may be tried.
-        """
-        empty = Pack(
-            entries=(),
-            summaries=(),
-            budget_tokens=LARGEST,
-            used_tokens=LARGEST,
-            left_out=LARGEST,
-            card=(CardFact(item=0, why="", text=""),),
-            notice=REMARK,
-        )
-        return TokenCosts(
-            entry=lambda entry: render.tokens_of(self._characters(entry)),
-            summary=lambda each: _tokens(self._summary(each), render.pack_summary(each.item)),
-            line=lambda line: _tokens(rows.card_line(line), render.card_line(line)),
-            overhead=_tokens(self.context(empty), render.pack(empty)) + FRAME_TOKENS,
-        )
-
-    def _entry(self, entry: PackEntry) -> Any:  # noqa: ANN401 - of the rows that `context` fills
-        if self._is_full:
-            return rows.context_item(entry, self._name)
-        return compact.context_line(entry)
-
-    def _summary(self, finished: FinishedSession) -> Any:  # noqa: ANN401 - as `_entry`
-        if self._is_full:
-            return rows.summary(finished.item, self._name, finished.session)
-        return compact.summary_line(finished.item)
-
-    def _characters(self, entry: PackEntry) -> int:
-        if self._is_full:
-            return rows.context_characters(entry, self._name)
-        return compact.context_characters(entry)
+    Of an entry that is always the JSON; its length is an upper bound, since two hundred entries
+    may be tried.
+    """
+    empty = Pack(
+        entries=(),
+        summaries=(),
+        budget_tokens=LARGEST,
+        used_tokens=LARGEST,
+        left_out=LARGEST,
+        card=(CardFact(item=0, why="", text=""),),
+        notice=REMARK,
+    )
+    return TokenCosts(
+        entry=lambda entry: render.tokens_of(compact.context_characters(entry)),
+        summary=lambda each: _tokens(
+            compact.summary_line(each.item), render.pack_summary(each.item)
+        ),
+        line=lambda line: _tokens(rows.card_line(line), render.card_line(line)),
+        overhead=_tokens(_context(empty, project), render.pack(empty)) + FRAME_TOKENS,
+    )
 
 
 def _tokens(row: ResultRow, text: str) -> int:

@@ -14,7 +14,7 @@ from msgspec import UNSET, Meta
 from msgspec.structs import replace
 
 from observer.core.errors import BadInput, NotFound
-from observer.core.model import Item
+from observer.core.model import Item, iso
 from observer.memory.api import MOST_IDS, Memory
 from observer.search.context import PackEntry, TokenCosts
 from observer.search.find import SearchHits
@@ -93,6 +93,29 @@ class KiroMoment(ResultRow):
     position: int
 
 
+class SignalValues(ResultRow):
+    """The signals for which an item is in the pack, each between 0 and 1."""
+
+    semantic: float
+    fts5: float
+    recency: float
+    projectMatch: float  # noqa: N815 - the documented name
+
+
+class KiroItem(ResultRow):
+    """An item of a context; `content` is what the budget was charged for."""
+
+    id: int
+    title: str
+    content: str
+    type: str
+    project: str
+    created_at: str
+    created_at_epoch: int
+    score: float
+    signals: SignalValues
+
+
 class KiroSearchResult(ResultRow):
     """Result of `search`, each list best first."""
 
@@ -116,7 +139,7 @@ class KiroContext(ResultRow):
     """Result of `get_context`, knowledge first."""
 
     project: str
-    items: list[rows.ContextEntry]
+    items: list[KiroItem]
     summaries: list[KiroSummary]
     tokenBudget: int  # noqa: N815 - the documented name
     tokensUsed: int  # noqa: N815 - as above
@@ -183,7 +206,7 @@ class Kiro:
         return _as_json(
             KiroTimeline(
                 timeline=[
-                    _exactly(KiroMoment, rows.moment(replace(each, item=_marked(each.item)), name))
+                    _row(KiroMoment, _marked(each.item), name, position=each.position)
                     for each in around
                 ]
             )
@@ -229,7 +252,7 @@ class Kiro:
 
     def _fitting(
         self, entries: list[PackEntry], budget: int, *, is_asked: bool
-    ) -> tuple[list[rows.ContextEntry], int]:
+    ) -> tuple[list[KiroItem], int]:
         """Return the entries that fit, a long one cut, and their tokens."""
         left, found, name = budget, [], self._names()
         for entry in entries:
@@ -239,8 +262,16 @@ class Kiro:
             if (cost := render.tokens(text)) <= left:
                 left -= cost
                 score = clamped(_worth(entry.hit)) if is_asked else entry.hit.score
-                shown = PackEntry(hit=replace(entry.hit, score=score), content=text)
-                found.append(_exactly(rows.ContextEntry, rows.context_item(shown, name)))
+                found.append(
+                    _row(
+                        KiroItem,
+                        entry.hit.item,
+                        name,
+                        content=text,
+                        score=round(score, 4),
+                        signals=_signals(entry.hit),
+                    )
+                )
         return found, budget - left
 
     def _observations(self, items: list[Item]) -> list[KiroObservation]:
@@ -251,7 +282,13 @@ class Kiro:
         name = self._names()
         sessions = self._memory.session_names(item.session_id or 0 for item in items)
         return [
-            _exactly(KiroSummary, rows.summary(item, name, sessions.get(item.session_id or 0, "")))
+            _row(
+                KiroSummary,
+                item,
+                name,
+                session_id=sessions.get(item.session_id or 0, ""),
+                **{field: getattr(item.summary, field, "") or None for field in render.ANSWERS},
+            )
             for item in items
         ]
 
@@ -289,6 +326,32 @@ def _knowledge_first(entry: PackEntry) -> bool:
 def _marked(item: Item) -> Item:
     """Return an item whose title says if its text imitates markup: no other field could."""
     return replace(item, title=with_suspicion(item, item.title))
+
+
+def _signals(hit: Hit) -> SignalValues:
+    signals = hit.signals
+    return SignalValues(
+        semantic=round(signals.semantic, 4),
+        fts5=round(signals.fts5, 4),
+        recency=round(signals.recency, 4),
+        projectMatch=round(signals.project_match, 4),
+    )
+
+
+def _row(row: type[Row], item: Item, name: render.ProjectName, **more: Any) -> Row:  # noqa: ANN401 - of the row
+    """Return an item with the documented fields of a row, null where it has none of one."""
+    known = {
+        "id": item.id,
+        "type": item.type,
+        "title": item.title,
+        "subtitle": item.subtitle or None,
+        "narrative": item.narrative or None,
+        "project": name(item.project_id),
+        "created_at": iso(item.created_ms),
+        "created_at_epoch": item.created_ms,
+    }
+    fields = {field: known[field] for field in row.__struct_fields__ if field in known}
+    return row(**{**fields, **more})
 
 
 def _exactly(row: type[Row], of: ResultRow) -> Row:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, cast
 from msgspec import Meta
 
 from observer.memory.api import Memory
-from observer.toolsets import compact, notes, rows
+from observer.toolsets import compact, notes
 from observer.toolsets.core import Core
 from observer.toolsets.story import Browse, Reasons, Sessions, StoryTools
 from observer.views.limits import MOST_RESULTS
@@ -83,7 +83,7 @@ class MemoryTools:
         ] = "",
         limit: Annotated[int, Meta(ge=1, le=MOST_RESULTS)] = 10,
         action: Literal["search"] = "search",
-    ) -> ToolResult[compact.SearchResult | rows.FullSearchResult | Reasons]:
+    ) -> ToolResult[compact.SearchResult | Reasons]:
         """Find earlier work on code by meaning, or the history behind a file, line or symbol."""
         del action  # there is one
         found = self._story.why(file_path) if file_path else self._core.search(query, limit=limit)
@@ -102,7 +102,7 @@ class MemoryTools:
         project_path: Annotated[str, Meta(description="Left out: yours.")] = "",
         name: Annotated[str, Meta(description="Its name, where no path is given.")] = "",
         action: Literal["start", "set", "get"] = "start",
-    ) -> ToolResult[compact.ContextResult | rows.FullContextResult]:
+    ) -> ToolResult[compact.ContextResult]:
         """Return what matters in a project: where the work stands, decisions, recent sessions."""
         del action  # which project is meant is said by each call
         return self._core.get_context(project_path or name)

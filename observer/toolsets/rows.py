@@ -1,4 +1,4 @@
-"""Full rows: the documented result fields of `get_observations`, and of the other tools on demand.
+"""Full rows: the documented result fields of `get_observations`, and why a hit was found.
 
 Names and shapes are a contract with clients: facts are one text with a line each, concepts and
 files are one text joined by ``", "``. What is empty is left out.
@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import msgspec
 from msgspec import UNSET, UnsetType
 
-from observer.core.model import Item, SummaryFields, iso
-from observer.search.context import PackEntry
+from observer.core.model import Item, iso
 from observer.search.eligible import is_stale
 from observer.search.rank import Hit
 from observer.search.start import CardFact
-from observer.search.timeline import TimelineEntry
 from observer.views import render
-from observer.views.labels import Written, json_characters, labels, written
+from observer.views.labels import Written, labels, written
 from observer.views.render import ProjectName
 from observer.views.tool import ResultRow
 
@@ -50,24 +47,6 @@ class Observation(ResultRow, kw_only=True):
     written: Written | UnsetType = UNSET
 
 
-class Summary(ResultRow, kw_only=True):
-    """What a session was about."""
-
-    id: int
-    session_id: str
-    project: str
-    request: str | UnsetType = UNSET
-    investigated: str | UnsetType = UNSET
-    learned: str | UnsetType = UNSET
-    completed: str | UnsetType = UNSET
-    next_steps: str | UnsetType = UNSET
-    notes: str | UnsetType = UNSET
-    created_at: str
-    created_at_epoch: int
-    validity: list[str] | UnsetType = UNSET
-    written: Written | UnsetType = UNSET
-
-
 class HitReasons(ResultRow):
     """Why an item was found: its score and signals (0 to 1), its rank in each retriever, its terms.
 
@@ -92,76 +71,11 @@ class HitReasons(ResultRow):
     type_weight: float | UnsetType = UNSET
 
 
-class FullSearchResult(ResultRow):
-    """Result of `search`; `notice` says how the query was reinterpreted.
-
-    `why` explains all results, best first.
-    """
-
-    observations: list[Observation]
-    summaries: list[Summary]
-    why: list[HitReasons]
-    notice: str | UnsetType = UNSET
-    degraded: str | UnsetType = UNSET
-
-
-class Moment(ResultRow, kw_only=True):
-    """One entry of a timeline; `position`, `depth` and `under` are those of a `TimelineLine`."""
-
-    id: int
-    type: str
-    title: str
-    subtitle: str | UnsetType = UNSET
-    narrative: str | UnsetType = UNSET
-    project: str
-    created_at: str
-    created_at_epoch: int
-    position: int
-    depth: int | UnsetType = UNSET
-    under: int | UnsetType = UNSET
-    validity: list[str] | UnsetType = UNSET
-
-
-class Moments(ResultRow):
-    """Result of `timeline`, oldest first, a sub-agent's work behind the delegation to it."""
-
-    timeline: list[Moment]
-
-
 class ObservationsResult(ResultRow):
     """Result of `get_observations`, in the order of the ids; `missing_ids` do not exist."""
 
     observations: list[Observation]
     missing_ids: list[int | str] | UnsetType = UNSET
-
-
-class SignalValues(ResultRow):
-    """The signals for which an item is in the pack, each between 0 and 1."""
-
-    semantic: float
-    fts5: float
-    recency: float
-    projectMatch: float  # noqa: N815 - the seed's name
-
-
-class ContextEntry(ResultRow):
-    """An item of a context pack; `content` is what the budget was charged for."""
-
-    id: int
-    title: str
-    content: str
-    type: str
-    project: str
-    created_at: str
-    created_at_epoch: int
-    score: float
-    signals: SignalValues
-
-
-class ContextItem(ContextEntry):
-    """The same, with what must be said of it since the world moved on."""
-
-    validity: list[str] | UnsetType = UNSET
 
 
 class CardLine(ResultRow):
@@ -171,23 +85,6 @@ class CardLine(ResultRow):
     why: str
     text: str
     at: str | UnsetType = UNSET
-
-
-class FullContextResult(ResultRow, kw_only=True):
-    """Result of `get_context`; of `left_out` see `search.context.Pack`.
-
-    `card` is the state of the work, the most urgent first; only without a query.
-    """
-
-    project: str
-    items: list[ContextItem]
-    summaries: list[Summary]
-    tokenBudget: int  # noqa: N815 - the seed's name
-    tokensUsed: int  # noqa: N815 - the seed's name
-    card: list[CardLine] | UnsetType = UNSET
-    left_out: int | UnsetType = UNSET
-    notice: str | UnsetType = UNSET
-    degraded: str | UnsetType = UNSET
 
 
 def observation(item: Item, name: ProjectName) -> Observation:
@@ -219,26 +116,6 @@ def observation(item: Item, name: ProjectName) -> Observation:
     )
 
 
-def summary(item: Item, name: ProjectName, session: str) -> Summary:
-    """Return a session's summary as a row; `session` is the client's own id of it."""
-    answers = item.summary or SummaryFields()
-    return Summary(
-        id=item.id,
-        session_id=session,
-        project=name(item.project_id),
-        request=answers.request or UNSET,
-        investigated=answers.investigated or UNSET,
-        learned=answers.learned or UNSET,
-        completed=answers.completed or UNSET,
-        next_steps=answers.next_steps or UNSET,
-        notes=answers.notes or UNSET,
-        created_at=iso(item.created_ms),
-        created_at_epoch=item.created_ms,
-        validity=labels(item) or UNSET,
-        written=written(item),
-    )
-
-
 def why(hit: Hit) -> HitReasons:
     """Return why a hit was found; figures to four digits."""
     signals = hit.signals
@@ -264,25 +141,6 @@ def _factor(figure: float) -> float | UnsetType:
     return UNSET if round(figure, 4) == 1 else round(figure, 4)
 
 
-def moment(entry: TimelineEntry, name: ProjectName) -> Moment:
-    """Return an item at its position in a timeline."""
-    item = entry.item
-    return Moment(
-        id=item.id,
-        type=item.type,
-        title=item.title,
-        subtitle=item.subtitle or UNSET,
-        narrative=item.narrative or UNSET,
-        project=name(item.project_id),
-        created_at=iso(item.created_ms),
-        created_at_epoch=item.created_ms,
-        position=entry.position,
-        depth=entry.depth or UNSET,
-        under=entry.under or UNSET,
-        validity=labels(item) or UNSET,
-    )
-
-
 def card_line(line: CardFact) -> CardLine:
     """Return a line of a resume card, cut as its text is cut."""
     return CardLine(
@@ -291,53 +149,6 @@ def card_line(line: CardFact) -> CardLine:
         text=render.one_line(line.text, line.most_chars),
         at=iso(line.at_ms) if line.at_ms else UNSET,
     )
-
-
-def context_item(entry: PackEntry, name: ProjectName) -> ContextItem:
-    """Return an entry of a pack; figures to four digits."""
-    item, signals = entry.hit.item, entry.hit.signals
-    return ContextItem(
-        id=item.id,
-        title=item.title,
-        content=entry.content,
-        type=item.type,
-        project=name(item.project_id),
-        created_at=iso(item.created_ms),
-        created_at_epoch=item.created_ms,
-        score=round(entry.hit.score, 4),
-        signals=SignalValues(
-            semantic=round(signals.semantic, 4),
-            fts5=round(signals.fts5, 4),
-            recency=round(signals.recency, 4),
-            projectMatch=round(signals.project_match, 4),
-        ),
-        validity=labels(item) or UNSET,
-    )
-
-
-def context_characters(entry: PackEntry, name: ProjectName) -> int:
-    """Return an upper bound of the characters of `context_item` as JSON, a comma included."""
-    item = entry.hit.item
-    return json_characters(_SHELL, item, item.title, entry.content, name(item.project_id))
-
-
-_encode = msgspec.json.Encoder().encode
-_SHELL = len(
-    _encode(
-        ContextItem(
-            id=0,
-            title="",
-            content="",
-            type="",
-            project="",
-            created_at=iso(0),
-            created_at_epoch=9_999_999_999_999,
-            score=0.1234,
-            signals=SignalValues(semantic=0.1234, fts5=0.1234, recency=0.1234, projectMatch=0.1234),
-        )
-    )
-)
-"""Characters of an item without its texts, every figure at its longest."""
 
 
 def _joined(parts: Iterable[str], by: str = ", ") -> str | UnsetType:

@@ -8,7 +8,7 @@ Promises: whatever was recorded stays inside the fence and reads as data; texts 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from observer.core.patterns import lazy_pattern
@@ -103,14 +103,15 @@ def marked_content(content: Mapping[str, Any]) -> dict[str, Any]:  # JSON, as a 
 
 def defused_content(content: Mapping[str, Any]) -> dict[str, Any]:  # as above
     """Return the JSON object of an answer with every text and name defused."""
-    return {name: _defused(value) for name, value in content.items()}
+    return {name: mapped(value, defused) for name, value in content.items()}
 
 
-def _defused(value: Any) -> Any:  # noqa: ANN401 - any JSON
+def mapped(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 - any JSON
+    """Return JSON with every text and every name changed."""
     if isinstance(value, str):
-        return defused(value)
+        return change(value)
     if isinstance(value, list):
-        return [_defused(each) for each in value]
+        return [mapped(each, change) for each in value]
     if isinstance(value, dict):
-        return {defused(name): _defused(each) for name, each in value.items()}
+        return {change(name): mapped(each, change) for name, each in value.items()}
     return value

@@ -42,13 +42,15 @@ def worked(app: Path, fill: Fill, home: Home) -> Path:
 
 
 def test_it_says_what_is_recorded_of_whom_and_what_the_last_agent_got(
-    run: Run, worked: Path, home: Home
+    run: Run, worked: Path, home: Home, fill: Fill
 ) -> None:
     shown = rows(run)
     file = hook_output.mirror(home, str(worked)) / "CONTEXT.claude-code.md"
     see = "see: observer context --client claude-code"
     assert shown["here"] == f"{worked}: recorded"
     assert shown["heard here"] == "claude-code now"
+    fill([{"kind": "remember", "content": "x", "client": "observer", "cwd": str(worked)}])
+    assert rows(run)["heard here"] == "claude-code now"
     assert shown["given"] == f"to claude-code now, changed since; {see}"
     os.utime(file, (1, 1))
     assert rows(run)["given"] == f"to claude-code now; {see}"

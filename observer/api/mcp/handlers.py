@@ -28,10 +28,9 @@ from pydantic import ValidationError
 from observer.core.errors import ObserverError
 from observer.core.json_text import dump
 from observer.views import render
-from observer.views.arguments import MOST_REPEATED, Echoes, explained
 from observer.views.documents import Documents
 from observer.views.fence import RECORDS, defused, defused_content, labelled, marked, marked_content
-from observer.views.tool import PersonQuestion, Tool, ToolResult
+from observer.views.tool import MOST_REPEATED, Echoes, PersonQuestion, Tool, ToolResult, explained
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from observer.api import accounts
+from observer.api import questions
 from observer.core.model import Item, Project, Session, SummaryFields
 from observer.core.value import TokenUsage
 from observer.search.timeline import Account, SessionRun, SessionTimeline, Share
@@ -36,7 +36,7 @@ def name(project_id: int | None) -> str:
 def _shown(**fields: Any) -> list[str]:
     share = Share(project_id=2, sessions=(), commits=(), fixes=(), noted=(), failed=0, files=())
     said = Account(since_ms=AT_MS, shares=(replace(share, **fields),))
-    return accounts.since(said, name).splitlines()[2:]
+    return questions.since(said, name).splitlines()[2:]
 
 
 def test_a_session_says_what_came_of_it_and_what_comes_next() -> None:
@@ -81,12 +81,12 @@ def test_an_account_that_is_not_whole_says_so() -> None:
         project_id=2, sessions=(), commits=(COMMIT,), fixes=(), noted=(), failed=0, files=()
     )
     said = Account(since_ms=AT_MS, shares=(share,), is_partial=True)
-    assert "the oldest of it is left out" in accounts.since(said, name).splitlines()[1]
+    assert "the oldest of it is left out" in questions.since(said, name).splitlines()[1]
 
 
 def test_a_session_is_shown_with_its_summary_and_its_items() -> None:
     ran = SessionRun(session=replace(SESSION, parent="mother"), summary=SUMMARY)
-    text = accounts.of_session(SessionTimeline(ran=ran, items=(COMMIT,), left_out=0), name)
+    text = questions.of_session(SessionTimeline(ran=ran, items=(COMMIT,), left_out=0), name)
     assert text.splitlines() == [
         "s14 · codex abc · app · branch main · ended · of session mother",
         "2025-03-15 15:00 to 15:05Z · prompts: 1, events: 9",
@@ -117,7 +117,7 @@ def test_the_work_of_a_sub_agent_stands_under_its_delegation() -> None:
         did(6, "ls", "by sub-agent Explore/a1"),
         did(7, "pwd", "by sub-agent other/c1"),
     )
-    said = accounts.of_session(
+    said = questions.of_session(
         SessionTimeline(ran=SessionRun(session=SESSION), items=items, left_out=0), name
     )
     shown = [line.partition(" · ")[0] for line in said.splitlines() if line.lstrip()[:1] == "#"]
@@ -156,7 +156,7 @@ def test_the_work_of_a_sub_agent_in_a_session_of_its_own_stands_under_its_delega
         left_out=0,
         children=(child(21, 10), child(22, 11), child(23, 30)),
     )
-    lines = accounts.of_session(said, name).splitlines()
+    lines = questions.of_session(said, name).splitlines()
     assert "sub-agents in sessions s21, s22, s23" in lines
     shown = [line.partition(" · ")[0] for line in lines if line.lstrip()[:1] == "#"]
     assert shown == [
@@ -164,20 +164,20 @@ def test_the_work_of_a_sub_agent_in_a_session_of_its_own_stands_under_its_delega
         *("#2 delegation", "  #3 command", "  #6 delegation"),
         *("#5 command", "  #7 command"),
     ]
-    rows = accounts.session_rows(said, name)["children"]
+    rows = questions.session_rows(said, name)["children"]
     assert rows[1] == {"id": 22, "session": "c22", "parent": "abc", "items": [3, 6]}
 
 
 def test_the_tokens_of_a_session_are_shown_where_they_are_known() -> None:
     usage = TokenUsage(input=1200, output=34, cache_read=56_000)
     said = SessionTimeline(ran=SessionRun(session=SESSION), items=(), left_out=0, usage=usage)
-    lines = accounts.of_session(said, name).splitlines()
+    lines = questions.of_session(said, name).splitlines()
     assert lines[2:] == ["tokens: 1,200 input, 34 output, 56,000 cache read"]
     row = {"input": 1200, "output": 34, "cache_read": 56_000, "cache_write": 0}
-    assert accounts.session_rows(said, name)["usage"] == row
-    assert accounts.session_rows(replace(said, usage=None), name)["usage"] is None
+    assert questions.session_rows(said, name)["usage"] == row
+    assert questions.session_rows(replace(said, usage=None), name)["usage"] is None
 
 
 def test_a_session_that_left_nothing_is_shown_in_two_lines() -> None:
     said = SessionTimeline(ran=SessionRun(session=SESSION), items=(), left_out=0)
-    assert len(accounts.of_session(said, name).splitlines()) == 2
+    assert len(questions.of_session(said, name).splitlines()) == 2

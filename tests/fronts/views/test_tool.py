@@ -7,8 +7,7 @@ import pytest
 from msgspec import Meta
 
 from observer.core.errors import BadInput
-from observer.views.arguments import LARGEST_INTEGER
-from observer.views.tool import ResultRow, Tool, ToolResult
+from observer.views.tool import LARGEST_INTEGER, ResultRow, Tool, ToolResult
 
 
 def nested(levels: int) -> Any:
