@@ -34,11 +34,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from observer import __version__
 from observer.api import note_requests
-from observer.api.note_requests import Forgetting, Remembering
+from observer.api.note_requests import Change, Forgetting, Remembering
 from observer.core.errors import BadInput, ObserverError, StoreUnavailable
 from observer.core.value import Value
 from observer.memory.api import Memory
-from observer.views.note_api import Change, NoteRow
+from observer.views.note_api import NoteRow
 
 logger = logging.getLogger(__name__)
 
