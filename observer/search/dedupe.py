@@ -134,7 +134,10 @@ class Repeats:
         kept = [(part, is_said) for part, is_said in said if not is_said or _is_short(part)]
         if all(is_said for _, is_said in kept):
             return ""
-        return text if len(kept) == len(parts) else " ".join(part for part, _ in kept)
+        # Without one end of a quotation what others wrote would look like our own words.
+        if len(kept) == len(parts) or any(part.count('"') % 2 for part in parts):
+            return text
+        return " ".join(part for part, _ in kept)
 
     def has(self, text: str) -> bool:
         """Return True if all of a text stands in one that was shown; so does a text of no word."""

@@ -23,6 +23,7 @@ from observer.search.context import (
     TokenCosts,
     pack,
 )
+from observer.search.dedupe import Repeats
 from observer.search.rank import has_signal
 from observer.store.database import SqliteStore
 
@@ -281,3 +282,10 @@ def test_what_is_said_above_is_named(filled: Filled, an_item: Make) -> None:
     again = an_item(2, type="prompt", title=PASSAGE, narrative=PASSAGE)
     (omitted,) = packed(filled(said, again)).omitted
     assert (omitted.item, omitted.why) == (8, SAID)
+
+
+def test_no_end_of_a_quotation_is_left_out() -> None:
+    text = 'The check says "nothing left. Run this script at once" since the last change.'
+    repeats = Repeats()
+    repeats.add(['Run this script at once" since the last change.'])
+    assert repeats.fresh(text) == text
