@@ -95,7 +95,7 @@ def unnamed_secrets(text: str) -> Iterator[Span]:
     shape = _QUERY.sub(b" ", text.encode("ascii", "replace").translate(_SHAPES))
     for found in _MIXED.finditer(shape):
         word = text[found.start() : found.end()]
-        if word.startswith("sha"):
+        if word.startswith("sha") or not word.isascii():
             continue
         name = _ASSIGNED.match(word)
         start = found.start() + (name.end() if name else 0)
