@@ -169,8 +169,11 @@ def _escapes(text: str, runs: str) -> Iterator[tuple[int, int, str]]:
     for found in _UNSEEN.finditer("" if text.isascii() else text):
         yield *found.span(), ""
     yield from _numbers(text)
+    at = 0
     for run in runs.split():
-        yield from _encoded(text, run)
+        at = text.find(run, at)
+        yield from _encoded(text, run, at)
+        at += len(run)
 
 
 def _numbers(text: str) -> Iterator[tuple[int, int, str]]:
@@ -184,9 +187,8 @@ def _numbers(text: str) -> Iterator[tuple[int, int, str]]:
             yield *found.span(), _of_codes(found[0])
 
 
-def _encoded(text: str, run: str) -> Iterator[tuple[int, int, str]]:
+def _encoded(text: str, run: str, at: int) -> Iterator[tuple[int, int, str]]:
     """Yield the text that a run of hexadecimal digits or of base64 holds."""
-    at = text.find(run)
     if _HEX_TEXT.fullmatch(run):
         yield at, at + len(run), bytes.fromhex(run).decode("ascii")
     elif _TEXT_IN_BASE64.match(run) and (found := _BASE64.match(text, at)):

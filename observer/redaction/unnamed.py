@@ -92,18 +92,21 @@ _NO_SECRETS = frozenset(WORDS["no_secrets"])
 
 def unnamed_secrets(text: str) -> Iterator[Span]:
     """Yield passwords that stand alone, and what looks drawn and is what a name is set to."""
-    words = set(text.encode("ascii", "replace").translate(_SHAPES).split())
-    for word in map(bytes.decode, _MIXED.findall(_QUERY.sub(b" ", b" ".join(words)))):
+    shape = _QUERY.sub(b" ", text.encode("ascii", "replace").translate(_SHAPES))
+    for found in _MIXED.finditer(shape):
+        word = text[found.start() : found.end()]
+        if word.startswith("sha") or not word.isascii():
+            continue
         name = _ASSIGNED.match(word)
-        value = word[name.end() if name else 0 :].rstrip(".:")
+        start = found.start() + (name.end() if name else 0)
+        value = text[start : found.end()].rstrip(".:")
         is_password = _is_password(value)
-        if "arn:" not in word and (is_password or _is_key(value)):
-            at = text.find(word)
-            while at >= 0:
-                start = at + (name.end() if name else 0)
-                if _stands_alone(text, start, start + len(value), needs_name=not is_password):
-                    yield Span(start, start + len(value), "password")
-                at = text.find(word, at + len(word))
+        if (
+            (is_password or _is_key(value))
+            and "arn:" not in word
+            and _stands_alone(text, start, start + len(value), needs_name=not is_password)
+        ):
+            yield Span(start, start + len(value), "password")
 
 
 def _is_password(value: str) -> bool:
