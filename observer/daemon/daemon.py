@@ -133,7 +133,7 @@ LAST_REQUESTS_S = 5.0
 SWITCH_S = 0.0005
 """The interpreter's switch interval. A search needs the interpreter after each page it reads:
 beside a drain it took 210 to 260 ms with Python's 5 ms (p95, 100,000 items), now 90 to 110."""
-CHECK_HOME_S = 10.0
+CHECK_HOME_S = 30.0
 
 
 def run(home: Home) -> int:

@@ -68,7 +68,7 @@ LOOK_ANYWAY_S = 30.0
 BACKOFF_S = (1.0, 2.0, 5.0, 10.0, 30.0)
 NOTIFY_EVERY_S = 15.0
 """Least time between two notifications in a long drain: each costs a tenth of a commit."""
-IDLE_CHECK_S = 30.0
+IDLE_CHECK_S = 60.0
 SWEEP_S = 3600.0
 ABANDONED_MS = 86_400_000
 """A temporary file this old belongs to a hook that was killed."""

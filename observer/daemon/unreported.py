@@ -175,7 +175,7 @@ def _name(root: str) -> str:
     return hashlib.sha256(os.fsencode(root)).hexdigest()[:24]
 
 
-LOOK_EVERY_S = 30.0
+LOOK_EVERY_S = 60.0
 
 
 class MemoryFileWorker(Worker):
