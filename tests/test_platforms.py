@@ -31,7 +31,7 @@ PLACES = {
     "observer/daemon/servers.py": "whose a connection is stays open",
     "observer/daemon/inotify.py": "no limit of watches is known",
     "observer/daemon/worker.py": "the writer keeps the process's priority",
-    "observer/doctor/home_files.py": "the limit of watches is not shown",
+    "observer/doctor/diagnosis.py": "the limit of watches is not shown",
     "observer/doctor/lab.py": "ps",
     "observer/note_files/folders.py": "no such folders",
     "observer/note_files/writing.py": "links, else a rename",

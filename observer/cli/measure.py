@@ -33,7 +33,7 @@ class BenchReport(Value):
 @click.option("--quick", is_flag=True, help="Half of the rounds.")
 @json_option
 def speed_command(*, names: Sequence[str], quick: bool, as_json: bool) -> None:
-    """Measure hooks, search, survival, storing, memory and disk on this machine."""
+    """Measure hooks, search, survival, storing and memory here."""
     if unknown := [name for name in names if name not in PARTS]:
         raise click.UsageError(f"nothing is called {unknown[0]!r}: {', '.join(PARTS)}")
     # SIGTERM ends the run as orderly as Ctrl-C.

@@ -18,7 +18,8 @@ Git = Callable[..., str]
 
 
 @pytest.fixture
-def shop(tmp_path: Path, git: Git) -> Path:
+def shop(tmp_path: Path, git: Git, home: Home) -> Path:
+    home.root.mkdir(mode=0o700)  # else it stands elsewhere: looking at git makes no home
     git(tmp_path / "shop", "init", "-q")
     (tmp_path / "shop/a.txt").write_text("one\n")
     git(tmp_path / "shop", "add", "-A")

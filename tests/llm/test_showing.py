@@ -56,8 +56,7 @@ def test_a_pack_has_the_narrative_behind_the_answers() -> None:
 
 
 def test_a_tool_has_it_in_a_field_of_its_own() -> None:
-    shown = rows.summary(ITEM, nameless, "s1")
-    assert shown.completed == "Changed cart.py."
+    shown = rows.observation(ITEM, nameless)
     assert isinstance(shown.written, Written)
     assert (shown.written.by, shown.written.is_outdated) == ("tiny", False)
     assert shown.written.next_steps is None
@@ -70,5 +69,5 @@ def test_a_tool_tells_that_the_item_changed_since() -> None:
 
 
 def test_without_a_model_nothing_is_different() -> None:
-    assert b"written" not in msgspec.json.encode(rows.summary(PLAIN, nameless, "s1"))
+    assert b"written" not in msgspec.json.encode(rows.observation(PLAIN, nameless))
     assert "(by" not in render.detail(PLAIN, nameless) + render.pack_summary(PLAIN)

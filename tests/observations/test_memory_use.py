@@ -64,7 +64,6 @@ def test_a_command_that_only_asks_the_memory_is_its_use(typed: str) -> None:
         "kubectl logs observer",
         "observer --help",
         "cat observer/search/__init__.py",
-        "observer eval .",
         "",
     ],
 )

@@ -265,7 +265,9 @@ def test_an_answer_keeps_its_promises(
     assert signals == sorted(signals, reverse=True), "what fits stands first"
     assert all(signals) or fitting <= shown | repeated | dear, "all that fits was tried"
     knowledge = {item.id for item in items if item.type == "decision"}
-    assert found.left_out == len((fitting | knowledge) - shown - repeated)
+    rest = [item for item in items if item.id in (fitting | knowledge) - shown - repeated]
+    # Of those that say the same one stands for all.
+    assert len({item.title for item in rest}) <= found.left_out <= len(rest)
     said = [text for text in contents(found) if len(text.split()) > 3]
     assert len(said) == len(set(said)), "each text is paid for once"
 
