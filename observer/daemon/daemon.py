@@ -61,7 +61,7 @@ from observer.daemon.status import (
 )
 from observer.daemon.unreported import HeadWorker, ImportWorker
 from observer.daemon.watcher import WatchWorker
-from observer.daemon.worker import Health, Services, WriterThread, begin, end
+from observer.daemon.worker import Health, Services, Tasks, WriterThread, begin, end
 from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import chosen
 from observer.ingest.decode import decoders
@@ -250,29 +250,7 @@ class Daemon:
         self._obey_signals()
         self._spool.prepare(reader=decoders())
         servers = self._servers(http_listener)
-        spool, drain = self._home.spool, self._drain
-        wakes: Wakes = {
-            spool / "new": lambda _: drain.wake(),
-            spool / "shell": lambda _: drain.wake(),
-            spool: self._contexts.paused,
-            self._home.root: self._put_in_home,
-        }
-        chores = begin(
-            # The watch before the first drain, so that nothing arrives unseen between them.
-            watch=watch(wakes, self._health, growing=[spool / "shell"]),
-            drain=self._drain.run(),
-            chores=self._drain.run_chores(),
-            maintenance=self._maintain(),
-            contexts=self._contexts.run(),
-            index=self._index_worker.run(),
-            embedding=self._index_worker.run_embedding(),
-            staleness=self._staleness.run(),
-            heads=self._heads.run(),
-            llm=self._llm.run(after=servers[0].answers),
-            watching=self._watch.run(),
-            notes=self._notes.run(),
-            home=self._check_home(),
-        )
+        chores = self._begin_chores(servers)
         http = begin(**{server.name: server.serve() for server in servers})
         mcp = begin(mcp=self._mcp.serve(mcp_listener, after=servers[0].answers))
         stop = asyncio.create_task(self._stopping.wait(), name="stop")
@@ -293,6 +271,31 @@ class Daemon:
         await end([*http, *mcp])
         await self._close()
         return 1 if failed else 0
+
+    def _begin_chores(self, servers: Sequence[HttpServer]) -> Tasks:
+        spool, drain = self._home.spool, self._drain
+        wakes: Wakes = {
+            spool / "new": lambda _: drain.wake(),
+            spool / "shell": lambda _: drain.wake(),
+            spool: self._contexts.paused,
+            self._home.root: self._put_in_home,
+        }
+        return begin(
+            # The watch before the first drain, so that nothing arrives unseen between them.
+            watch=watch(wakes, self._health, growing=[spool / "shell"]),
+            drain=self._drain.run(),
+            chores=self._drain.run_chores(),
+            maintenance=self._maintain(),
+            contexts=self._contexts.run(),
+            index=self._index_worker.run(),
+            embedding=self._index_worker.run_embedding(),
+            staleness=self._staleness.run(),
+            heads=self._heads.run(),
+            llm=self._llm.run(after=servers[0].answers),
+            watching=self._watch.run(),
+            notes=self._notes.run(),
+            home=self._check_home(),
+        )
 
     async def _close(self) -> None:
         await asyncio.to_thread(self._writer.close)

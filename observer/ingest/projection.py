@@ -472,10 +472,7 @@ class LaterWork:
     ) -> Iterator[tuple[int, str, frozenset[str]]]:
         """Yield sessions of which a commit takes in changes, how it is named, and its files.
 
-        Args:
-            recorded: any event.
-            made: the observations of it.
-            folds: the sessions of this transaction.
+        `made` are the items of the event, `folds` the sessions of this transaction.
         """
         body = recorded.event.body
         if not isinstance(body, Commit) or event_text.is_pulled(body):
@@ -489,13 +486,7 @@ class LaterWork:
     def discarded(
         self, whole: Recorded, operations: Collection[GitOperation], folds: Folds
     ) -> Iterator[int]:
-        """Yield sessions whose changes are among those that an event discards.
-
-        Args:
-            whole: the event.
-            operations: what it discards, as `discarding` returns.
-            folds: the sessions of this transaction.
-        """
+        """Yield sessions whose changes an event discards; `operations` as `discarding` returns."""
         for left in self._before(whole, folds) if operations else ():
             if is_inside(left.session.cwd, whole.root) and any(
                 is_within(path, one.paths) for one in operations for path in left.dirty
