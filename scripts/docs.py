@@ -24,16 +24,16 @@ import msgspec
 import size as size_limits
 from click.testing import CliRunner
 
-from observer.api import http
 from observer.cli.app import observer
 from observer.cli.commands import PURPOSES
 from observer.clients import generic
 from observer.clients.installers import installable
 from observer.clients.registry import clients as known_clients
 from observer.core import config, errors
-from observer.daemon.status import Status
+from observer.memory.status import Status
+from observer.serve.api import http
 from observer.store.migrations import migrations
-from observer.toolsets.registry import toolsets
+from observer.tools.registry import toolsets
 
 ROOT = Path(__file__).parents[1]
 HELP_COLUMNS = 88

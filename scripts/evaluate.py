@@ -67,8 +67,8 @@ from observer.core.config import Settings
 from observer.core.errors import ObserverError
 from observer.core.model import item_id
 from observer.core.paths import home
-from observer.embed.lazy_model import LazyModel
-from observer.embed.registry import find
+from observer.index.embed.lazy_model import LazyModel
+from observer.index.embed.registry import find
 
 LABELLED = Path(__file__).parents[1] / "tests/data"
 

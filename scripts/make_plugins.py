@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from observer import __version__
+from observer.clients.config_files.context import InstallContext, is_ours
 from observer.clients.installers import install
-from observer.config_files.context import InstallContext, is_ours
 from observer.core.paths import Home
-from observer.toolsets.registry import toolsets
+from observer.tools.registry import toolsets
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "plugins" / "source"

@@ -19,9 +19,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from real_home import real_home
 
-from observer import client
 from observer.cli import main
 from observer.core.paths import Home
+from observer.local import client
 from observer.redaction.seen import SEEN
 
 pytest_plugins = ["quick", "measuring", "skips"]

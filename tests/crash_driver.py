@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from observer.core.config import Settings
+from observer.core.disk import SpoolEntry
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
+from observer.local.spool.spool import Spool
 from observer.projects import PlaceCache
-from observer.spool.files import SpoolEntry
-from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 
 

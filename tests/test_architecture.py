@@ -57,26 +57,26 @@ HOMES = {
     "apsw": ("observer.store",),
     "git": ("observer.git.command",),
     "numpy": (
-        "observer.embed",
+        "observer.index.embed",
         "observer.index",
         "observer.notes",
         "observer.search",
     ),
-    "onnxruntime": ("observer.embed",),
-    "tokenizers": ("observer.embed",),
+    "onnxruntime": ("observer.index.embed",),
+    "tokenizers": ("observer.index.embed",),
     "httpx2": ("observer.llm",),
     "tree_sitter": ("observer.code",),
-    "watchfiles": ("observer.daemon",),
-    "uvicorn": ("observer.daemon",),
-    "mcp": ("observer.api.mcp",),
-    "mcp_types": ("observer.api.mcp",),
-    "anyio": ("observer.api.mcp",),
-    "pydantic": ("observer.api.mcp", "observer.toolsets"),
-    "starlette": ("observer.api.http",),
+    "watchfiles": ("observer.serve.daemon",),
+    "uvicorn": ("observer.serve.daemon",),
+    "mcp": ("observer.serve.api.mcp",),
+    "mcp_types": ("observer.serve.api.mcp",),
+    "anyio": ("observer.serve.api.mcp",),
+    "pydantic": ("observer.serve.api.mcp", "observer.tools"),
+    "starlette": ("observer.serve.api.http",),
     "click": ("observer.cli",),
     "rich": ("observer.cli",),
-    "tomlkit": ("observer.cli", "observer.clients", "observer.config_files"),
-    "yaml": ("observer.config_files", "observer.note_files"),
+    "tomlkit": ("observer.cli", "observer.clients", "observer.clients.config_files"),
+    "yaml": ("observer.clients.config_files", "observer.notes.folders"),
 }
 EVERYWHERE = {"msgspec", "orjson"}
 STANDARD_ONLY = {"spool", "pump", "client"}
@@ -86,8 +86,8 @@ JSON_OF_THE_STANDARD_LIBRARY = (
 )
 PURE = (
     "observer.code",
-    "observer.shell",
-    "observer.outcomes",
+    "observer.commands.shell",
+    "observer.commands.outcomes",
     "observer.observations",
     "observer.search.query",
     "observer.search.rank",
@@ -201,7 +201,7 @@ def test_sql_stands_only_in_the_store(path: Path) -> None:
 
 @every_module
 def test_fronts_reach_data_through_memory_only(path: Path) -> None:
-    if is_under(name_of(path), ("observer.views", "observer.toolsets", "observer.api")):
+    if is_under(name_of(path), ("observer.tools.views", "observer.tools", "observer.serve.api")):
         tables = {"observer.clients.client", "observer.clients.registry"}  # formats, no data
         ours = {target for target in imports_of(path) if target.startswith("observer.")}
         reached = {part_of(target) for target in ours - tables}
@@ -253,17 +253,17 @@ def test_hooks_import_nothing_but_the_system() -> None:
 
 
 STARTERS = {
-    "observer.client": "the daemon",
+    "observer.local.client": "the daemon",
     "observer.projects.fs_probe": "mount",
     "observer.core.child_process": "ourselves",
     "observer.cli.daemon": "ourselves",
     "observer.cli.read": "the hook whose context it shows",
-    "observer.daemon.unreported": "ourselves",
-    "observer.doctor.probes": "hooks, and the user's shell",
-    "observer.doctor.lab": "git, ourselves and ps",
-    "observer.doctor.speed": "the hooks that are timed",
+    "observer.serve.daemon.unreported": "ourselves",
+    "observer.cli.doctor.probes": "hooks, and the user's shell",
+    "observer.cli.doctor.lab": "git, ourselves and ps",
+    "observer.cli.doctor.speed": "the hooks that are timed",
     "observer.git.launch": "git",
-    "observer.pump.pump": "ourselves",
+    "observer.local.pump.pump": "ourselves",
 }
 """The modules that start a process, and what each starts."""
 
@@ -357,7 +357,7 @@ def test_no_module_is_in_an_import_cycle() -> None:
 
 
 BEHAVIOURS = {
-    "observer.outcomes.outcome": 42,
+    "observer.commands.outcomes.outcome": 42,
     "observer.observations.failure_tracker": 33,
     "observer.notes.notes": 66,
     "observer.search.start": 60,

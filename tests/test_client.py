@@ -13,16 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from observer import __version__, client
+from observer import __version__
 from observer.core.errors import BadInput, DaemonUnavailable, NotFound, ObserverError
 from observer.core.paths import Home
+from observer.local import client
 
 ROOT = Path(__file__).parents[1]
 
 STAND_IN = """
 import json, os, socket, sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from observer.daemon.home_guard import hold
+from observer.upkeep.home_guard import hold
 from observer.core.paths import home
 
 answers = json.loads(sys.argv[1])
@@ -201,7 +202,7 @@ def test_a_server_of_another_user_is_not_trusted(
 ) -> None:
     """Somebody may have made the folder in /tmp before our daemon could."""
     ask = (
-        "import os; from observer import client; from observer.core import paths\n"
+        "import os; from observer.local import client; from observer.core import paths\n"
         "here = paths.home(); os.setuid(12345)\n"
         "client.call(here, 'GET', '/status')"
     )

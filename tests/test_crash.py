@@ -16,10 +16,10 @@ from typing import Any
 import psutil
 import pytest
 
-from observer import client
+from observer.core.disk import envelope
 from observer.core.paths import Home
-from observer.spool.files import envelope
-from observer.spool.spool import Spool
+from observer.local import client
+from observer.local.spool.spool import Spool
 from observer.store.database import SqliteStore
 
 ROOT = Path(__file__).parents[1]

@@ -17,18 +17,18 @@ from typing import Any
 import msgspec
 import pytest
 
+from observer.clients.config_files.context import InstallContext
+from observer.clients.config_files.file_edits import apply
 from observer.clients.installers import install, uninstall
 from observer.clients.registry import clients
 from observer.code import languages
-from observer.config_files.context import InstallContext
-from observer.config_files.file_edits import apply
+from observer.commands.outcomes import outcome
+from observer.commands.shell import command_line
 from observer.core.errors import ConfigInvalid
 from observer.core.events import Command, Event
 from observer.core.paths import Home
 from observer.ingest.decode import decode
 from observer.memory.opening import open_memory
-from observer.outcomes import outcome
-from observer.shell import command_line
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"

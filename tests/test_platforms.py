@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from observer.cli.doctor.lab import processor_s, rss_mib
 from observer.core.paths import Home
-from observer.daemon.status import current
-from observer.doctor.lab import processor_s, rss_mib
+from observer.memory.status import current
 
 ROOT = Path(__file__).parents[1]
 WITHOUT_LINUX = [sys.executable, str(ROOT / "tests/data/platforms/without_linux.py")]
@@ -25,16 +25,16 @@ LINUX_ONLY = re.compile(
     r"|FS_IOC_|memfd|epoll|copy_file_range|sched_|platform [!=]= .linux"
 )
 PLACES = {
-    "observer/client.py": "LOCAL_PEERCRED",
-    "observer/pump/pump.py": "LOCAL_PEERCRED",
-    "observer/daemon/index.py": "memory is given back by the library alone",
-    "observer/daemon/servers.py": "whose a connection is stays open",
-    "observer/daemon/inotify.py": "no limit of watches is known",
-    "observer/daemon/worker.py": "the writer keeps the process's priority",
-    "observer/doctor/diagnosis.py": "the limit of watches is not shown",
-    "observer/doctor/lab.py": "ps",
-    "observer/note_files/folders.py": "no such folders",
-    "observer/note_files/writing.py": "links, else a rename",
+    "observer/local/client.py": "LOCAL_PEERCRED",
+    "observer/local/pump/pump.py": "LOCAL_PEERCRED",
+    "observer/serve/daemon/index.py": "memory is given back by the library alone",
+    "observer/serve/daemon/servers.py": "whose a connection is stays open",
+    "observer/serve/daemon/inotify.py": "no limit of watches is known",
+    "observer/serve/daemon/worker.py": "the writer keeps the process's priority",
+    "observer/cli/doctor/diagnosis.py": "the limit of watches is not shown",
+    "observer/cli/doctor/lab.py": "ps",
+    "observer/notes/folders/folders.py": "no such folders",
+    "observer/notes/folders/writing.py": "links, else a rename",
     "observer/projects/fs_probe.py": "/sbin/mount; no generation",
     "hooks/post": "uname, uuidgen or od",
 }

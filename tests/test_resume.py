@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from observer.views import render
+from observer.tools.views import render
 
 pytestmark = pytest.mark.slow
 

@@ -14,14 +14,14 @@ import pytest
 import skeletons
 
 from observer.clients import registry as known_clients
+from observer.clients.config_files.context import InstallContext
 from observer.clients.installers import install, perform, uninstall
-from observer.config_files.context import InstallContext
+from observer.core.disk import envelope
 from observer.core.errors import ConfigInvalid
 from observer.core.events import Event
 from observer.core.paths import Home
 from observer.importers import registry as known_importers
 from observer.ingest.decode import decode
-from observer.spool.files import envelope
 from tests.clients.facts import Facts, facts_of
 
 ROOT = Path(__file__).parents[1]

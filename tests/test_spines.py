@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from observer import client
 from observer.core.paths import Home
+from observer.local import client
 
 pytestmark = pytest.mark.slow
 

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from observer import client
 from observer.core.paths import Home
+from observer.local import client
 
 pytestmark = pytest.mark.slow
 

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import pytest
 from mcp import Client, StdioServerParameters
 
-from observer import client
 from observer.core.paths import Home
+from observer.local import client
 
 pytestmark = pytest.mark.slow
 

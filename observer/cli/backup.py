@@ -14,17 +14,17 @@ from observer.cli.config import write_setting
 from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.exclusive import TRIES, alone, open_here, repair_first
 from observer.cli.output import emit, json_option, note, respond, say
+from observer.clients.config_files.context import current_context
 from observer.clients.installers import installable, installed_parts
-from observer.config_files.context import current_context
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput
 from observer.core.paths import Home, home
 from observer.core.text import counted, size_text
 from observer.memory.opening import refuse_unsettled
-from observer.purge.carry_out import complete
-from observer.repair.bundle import pack, restore
 from observer.store.database import SqliteStore
+from observer.upkeep.purge.carry_out import complete
+from observer.upkeep.repair.bundle import pack, restore
 
 
 @click.command("backup", epilog="Example: observer backup --to ~/observer-home.tar.gz")

@@ -17,15 +17,15 @@ import msgspec
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
-from observer import client
 from observer.cli.commands import Group, did_you_mean
 from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.output import emit, json_option, note, respond, say, table
 from observer.core import config
 from observer.core.errors import BadInput, ConfigInvalid, remedy
 from observer.core.paths import Home, home, make_private, read_plain
-from observer.daemon.status import current
 from observer.llm.endpoint import address
+from observer.local import client
+from observer.memory.status import current
 
 
 @click.group(

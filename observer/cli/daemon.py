@@ -14,7 +14,7 @@ from observer.cli.output import note
 from observer.core.clock import now_ms
 from observer.core.errors import ObserverError
 from observer.core.paths import Home, home
-from observer.daemon.home_guard import take
+from observer.upkeep.home_guard import take
 
 
 @click.command("daemon", hidden=True, epilog="Example: observer daemon")
@@ -24,7 +24,7 @@ def daemon_command() -> int:
     if take(home()) is None:
         return 0
     _refresh_hooks(home())
-    from observer.daemon.daemon import run  # noqa: PLC0415 - losers of a race leave before
+    from observer.serve.daemon.daemon import run  # noqa: PLC0415 - losers of a race leave before
 
     code = run(home())
     if code and home().damage.exists():
@@ -36,7 +36,7 @@ def daemon_command() -> int:
 def _refresh_hooks(here: Home) -> None:
     """Bring the hooks to this version: clients' files and plugins name them, whoever came first."""
     from observer.clients import installers  # noqa: PLC0415 - losers of a race leave before
-    from observer.config_files.context import InstallPlan, hook_files  # noqa: PLC0415 - as above
+    from observer.clients.config_files.context import InstallPlan, hook_files  # noqa: PLC0415 - as above
 
     try:
         plan = InstallPlan(edits=tuple(hook_files(here)))

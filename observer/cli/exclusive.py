@@ -10,21 +10,21 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 
-from observer import client
 from observer.cli.output import note, progress
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import DaemonUnavailable, ObserverError, SchemaDiffers
 from observer.core.paths import Home
-from observer.daemon.home_guard import hold
 from observer.ingest.pipeline import Pipeline
+from observer.local import client
+from observer.local.spool.spool import Spool
 from observer.projects import PlaceCache
-from observer.purge.carry_out import complete
-from observer.repair.losses import request_repair
-from observer.repair.restore import has_damage, open_owned, repair_if_damaged
-from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
+from observer.upkeep.home_guard import hold
+from observer.upkeep.purge.carry_out import complete
+from observer.upkeep.repair.losses import request_repair
+from observer.upkeep.repair.restore import has_damage, open_owned, repair_if_damaged
 
 open_here = partial(open_owned, progress=progress)
 """Opens a database as its owner, and shows it where that takes long."""

@@ -23,18 +23,18 @@ from observer.core import config
 from observer.core.errors import BadInput, NotFound
 from observer.core.filters import RECORDED_KINDS, is_visible
 from observer.core.model import FORMERLY, Item, Project, Recorded, Session, SummaryFields, iso
+from observer.core.moment import day, minute
 from observer.core.paths import Home, home, working_folder
 from observer.core.text import counted, one_line
 from observer.git.agent_marks import AiLines, AiSession, Contribution, format_note, session_key
 from observer.git.log import commits_between
 from observer.memory.attribution import CommitShares, SessionShare, commit_shares
 from observer.memory.opening import refuse_unsettled
-from observer.note_files.grammar import Field, with_fields
+from observer.notes.folders.grammar import Field, with_fields
 from observer.projects import detect_place
 from observer.store.database import SqliteStore
 from observer.store.log import LogEnd
 from observer.store.reader import StoreReader
-from observer.views.moment import day, minute
 
 VAULT_MARK = ".observer-vault"
 """A file that says that a folder is a vault, whose files may be replaced."""

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from observer.cli.policy import decision
+from observer.clients.config_files.context import current_context
 from observer.clients.installers import evidence, installed
 from observer.clients.registry import clients
-from observer.config_files.context import current_context
 from observer.core import config
 from observer.core.clock import iso_ms, now_ms
 from observer.core.errors import ObserverError
@@ -21,7 +21,7 @@ from observer.core.text import age_text
 from observer.core.value import Value
 from observer.search.handles import around
 from observer.store.database import SqliteStore
-from observer.views.hook_output import ANYONES, SESSIONS, mirror
+from observer.tools.views.hook_output import ANYONES, SESSIONS, mirror
 
 OWN = "observer"
 """The client of what observer itself stores, such as notes."""

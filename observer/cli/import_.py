@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import click
 import msgspec
 
-from observer import client
 from observer.cli.consent import confirm_once
 from observer.cli.output import (
     emit,
@@ -32,6 +31,7 @@ from observer.core.clock import now_ms
 from observer.core.errors import BadInput, DaemonUnavailable, NotFound
 from observer.core.events import Event, kind_of
 from observer.core.model import iso
+from observer.core.moment import day, moment_ms
 from observer.core.paths import Home, home, working_folder
 from observer.core.text import counted, size_text
 from observer.git.log import count_commits
@@ -60,7 +60,7 @@ from observer.importers.run import (
 )
 from observer.importers.source import FoundSession, SessionSource
 from observer.ingest.duplicates import LIVE_MS
-from observer.views.moment import day, moment_ms
+from observer.local import client
 
 BATCH = 200
 """Commits in one request, stored in one transaction."""

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from observer import client
 from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.output import F, emit, json_option, note, say, table
 from observer.cli.session import mention_paused
 from observer.clients.client import Client
+from observer.clients.config_files.context import InstallContext, InstallPlan, current_context
+from observer.clients.config_files.file_edits import FileEdit, diff
 from observer.clients.installers import (
     Installed,
     Setup,
@@ -31,22 +32,21 @@ from observer.clients.installers import (
 from observer.clients.quiet import last_report, last_reports
 from observer.clients.registry import clients
 from observer.clients.services import SERVICES
-from observer.config_files.context import InstallContext, InstallPlan, current_context
-from observer.config_files.file_edits import FileEdit, diff
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, ConfigInvalid, ObserverError
 from observer.core.model import iso
+from observer.core.moment import minute_of
 from observer.core.paths import Home, home
 from observer.core.text import counted, listed
 from observer.core.value import Value
-from observer.daemon import home_guard
-from observer.daemon.status import current
-from observer.spool.pauses import EVERYWHERE, UNENDING_MS
-from observer.spool.spool import Spool
-from observer.views.moment import minute_of
+from observer.local import client
+from observer.local.spool.pauses import EVERYWHERE, UNENDING_MS
+from observer.local.spool.spool import Spool
+from observer.memory.status import current
+from observer.upkeep import home_guard
 
 if TYPE_CHECKING:
-    from observer.doctor.diagnosis import Diagnosis
+    from observer.cli.doctor.diagnosis import Diagnosis
 
 Planner = Callable[[str, InstallContext], InstallPlan]
 
@@ -69,7 +69,7 @@ project_option = click.option(
 def _toolsets(_context: click.Context, _option: click.Parameter, names: str | None) -> str:
     if not names:
         return ""
-    from observer.toolsets.registry import chosen  # noqa: PLC0415 - all that tools need
+    from observer.tools.registry import chosen  # noqa: PLC0415 - all that tools need
 
     return ",".join(chosen(names))
 
@@ -359,7 +359,7 @@ def _performed(one: Setup, context: InstallContext) -> Setup:
 
 
 def _probed(done: list[Setup], context: InstallContext) -> list[Diagnosis]:
-    from observer.doctor.probes import probe_checks  # noqa: PLC0415 - 0.5 s, to try hooks only
+    from observer.cli.doctor.probes import probe_checks  # noqa: PLC0415 - 0.5 s, to try hooks only
 
     return list(probe_checks(context, [one.client.name for one in done]))
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import click
 import msgspec
 
-from observer import client
 from observer.cli.output import emit, fields, json_option, note, respond, say
 from observer.cli.read import show_projects
 from observer.cli.session import mention_paused
 from observer.core.clock import iso_ms, now_ms
+from observer.core.moment import minute
 from observer.core.paths import home
 from observer.core.text import age_text, counted, size_text
-from observer.daemon import home_guard
-from observer.daemon.status import Status, current, paused_text, spent_text, waiting_text
-from observer.views.moment import minute
+from observer.local import client
+from observer.memory.status import Status, current, paused_text, spent_text, waiting_text
+from observer.upkeep import home_guard
 
 
 @click.command("up", epilog="Example: observer up")

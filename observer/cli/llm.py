@@ -16,13 +16,13 @@ from observer.core.config import Settings
 from observer.core.errors import ConfigInvalid
 from observer.core.events import Enriched
 from observer.core.model import Item, SummaryFields
+from observer.core.moment import minute_of
 from observer.core.paths import Home, home
-from observer.daemon.status import LlmStatus, current, llm_status, spent_text
 from observer.llm.endpoint import Endpoint, endpoint
 from observer.llm.prompt import of_session
 from observer.llm.reply import enriched
+from observer.memory.status import LlmStatus, current, llm_status, spent_text
 from observer.store.database import SqliteStore
-from observer.views.moment import minute_of
 
 if TYPE_CHECKING:
     from observer.llm.reply import LlmReply

@@ -14,9 +14,9 @@ from typing import TextIO
 import click
 
 from observer.cli.output import emit, json_option, limit_option, note, say
+from observer.core import moment
 from observer.core.errors import NotFound
 from observer.core.paths import home, open_plain
-from observer.views import moment
 
 LOOK_S = 0.3
 _STAMP = re.compile(r"\A(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d{3}Z")

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
+from observer.cli.doctor import speed
+from observer.cli.doctor.lab import Figure, Options, machine, yardstick_ms
 from observer.cli.output import emit, json_option, note, say
 from observer.core.value import Value
-from observer.doctor import speed
-from observer.doctor.lab import Figure, Options, machine, yardstick_ms
 
 PARTS = {
     "hooks": speed.hooks, "found": speed.found, "kills": speed.kills, "sizes": speed.sizes,

@@ -15,10 +15,10 @@ from observer.core import config
 from observer.core.errors import BadInput
 from observer.core.paths import Home, home
 from observer.core.text import size_text
-from observer.daemon.status import current
-from observer.embed import registry
-from observer.embed.download import pull
-from observer.embed.registry import ModelInfo
+from observer.index.embed import registry
+from observer.index.embed.download import pull
+from observer.index.embed.registry import ModelInfo
+from observer.memory.status import current
 
 RESTART_S = 30.0
 LOOK_S = 0.3

@@ -15,8 +15,6 @@ from typing import Any, get_args
 
 import click
 
-from observer import client
-from observer.api.asking import nothing, scope_line
 from observer.cli.commands import Group
 from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.note_folder import folder_command
@@ -32,21 +30,23 @@ from observer.cli.output import (
 )
 from observer.cli.session import open_memory, project_here
 from observer.clients.attribution import attribute
-from observer.core import config
+from observer.core import config, moment
 from observer.core.errors import BadInput, NotFound, ObserverError, remedy
 from observer.core.events import Layer, Scope
 from observer.core.model import Item, Project, Session, iso
 from observer.core.paths import home
 from observer.core.text import counted
 from observer.llm.endpoint import Endpoint, endpoint
+from observer.local import client
 from observer.memory.api import Memory
-from observer.note_files.grammar import with_fields
 from observer.notes import drafts
 from observer.notes.drafts import Draft, DraftLine, lines_of, refusal, skills, with_words, words_of
+from observer.notes.folders.grammar import with_fields
 from observer.notes.pairs import Pair
-from observer.policy import Policies
+from observer.projects.policy import Policies
 from observer.search.handles import SearchOptions
-from observer.views import moment, note_api, render
+from observer.tools.asking import nothing, scope_line
+from observer.tools.views import note_api, render
 
 item_argument = click.argument("handle", metavar="ID|UUID")
 

@@ -7,16 +7,16 @@ import time
 import click
 import msgspec
 
-from observer import client
 from observer.cli.commands import Group
 from observer.cli.output import emit, json_option, limit_option, named_project, respond, say, table
 from observer.cli.session import open_memory
 from observer.core.errors import BadInput
 from observer.core.model import iso
+from observer.core.moment import minute
 from observer.core.paths import home, working_folder
-from observer.daemon.status import current
-from observer.note_files.writing import NoteChange
-from observer.views.moment import minute
+from observer.local import client
+from observer.memory.status import current
+from observer.notes.folders.writing import NoteChange
 
 FIRST_WITHIN_S = 10.0
 """How long `add` waits until the files are read, about 4,000 of them, and `remove` until none is

@@ -21,9 +21,9 @@ import click
 import msgspec
 import orjson
 
+from observer.core import moment
 from observer.core.errors import ObserverError
 from observer.core.paths import working_folder
-from observer.views import moment
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -11,12 +11,12 @@ from observer.cli.output import json_option, named_project, note, respond
 from observer.cli.session import open_memory
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound, ObserverError
+from observer.core.moment import coming_ms
 from observer.core.paths import home, working_folder
-from observer.daemon.status import Paused, paused, paused_text
+from observer.local.spool.pauses import EVERYWHERE, OF_SESSION, UNENDING_MS
+from observer.local.spool.spool import Spool
+from observer.memory.status import Paused, paused, paused_text
 from observer.projects import detect_place
-from observer.spool.pauses import EVERYWHERE, OF_SESSION, UNENDING_MS
-from observer.spool.spool import Spool
-from observer.views.moment import coming_ms
 
 _REFUSED = "an agent neither pauses nor resumes recording"
 

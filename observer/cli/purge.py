@@ -22,19 +22,19 @@ from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput
 from observer.core.model import seq_of
+from observer.core.moment import moment_ms
 from observer.core.paths import Home, home
 from observer.core.text import counted, one_line
 from observer.core.value import Value
-from observer.note_files.folders import NoteFolders, places_holding
-from observer.purge import carry_out as order
-from observer.purge.carry_out import PurgeOrder, PurgeReceipt, carry_out
-from observer.purge.choose import DEPENDS, Criteria, chosen, kept_files, on_branch, reasons
-from observer.purge.redact import files_with_secrets, secrets_in, with_secrets
-from observer.purge.shred import finder, left
+from observer.notes.folders.folders import NoteFolders, places_holding
 from observer.redaction.seen import SEEN
 from observer.store.database import SqliteStore
 from observer.store.purging import DerivedItem
-from observer.views.moment import moment_ms
+from observer.upkeep.purge import carry_out as order
+from observer.upkeep.purge.carry_out import PurgeOrder, PurgeReceipt, carry_out
+from observer.upkeep.purge.choose import DEPENDS, Criteria, chosen, kept_files, on_branch, reasons
+from observer.upkeep.purge.redact import files_with_secrets, secrets_in, with_secrets
+from observer.upkeep.purge.shred import finder, left
 
 
 class RedactPreview(Value):

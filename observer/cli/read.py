@@ -19,15 +19,6 @@ import click
 import msgspec
 import orjson
 
-from observer import client
-from observer.api.asking import (
-    NO_START,
-    CommandReply,
-    CommandRequest,
-    nothing,
-    scope_line,
-    surroundings,
-)
 from observer.cli.commands import did_you_mean
 from observer.cli.output import (
     emit,
@@ -42,13 +33,22 @@ from observer.cli.output import (
     table,
 )
 from observer.cli.session import open_memory
-from observer.config_files.context import shipped
+from observer.clients.config_files.context import shipped
+from observer.core import moment
 from observer.core.errors import NotFound, ObserverError
+from observer.core.moment import minute_of
 from observer.core.paths import home, working_folder
 from observer.core.text import one_line
-from observer.views import moment
-from observer.views.limits import MOST_AROUND, MOST_RESULTS
-from observer.views.moment import minute_of
+from observer.local import client
+from observer.tools.asking import (
+    NO_START,
+    CommandReply,
+    CommandRequest,
+    nothing,
+    scope_line,
+    surroundings,
+)
+from observer.tools.views.limits import MOST_AROUND, MOST_RESULTS
 
 depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, show_default=True)
 
@@ -205,7 +205,7 @@ WAIT_S = 5.0
 
 
 def ask(question: str, *, as_json: bool, **arguments: object) -> None:
-    """Print the answer to a question of `observer.api.questions`.
+    """Print the answer to a question of `observer.tools.questions`.
 
     Raises:
         ObserverError: the question is wrong; raised after a partial answer was printed.
@@ -270,8 +270,8 @@ def _of_daemon(asked: CommandRequest) -> CommandReply | None:
 
 
 def _read_here(asked: CommandRequest) -> CommandReply:
-    from observer.api.questions import reply  # noqa: PLC0415 - as above
     from observer.cli.session import open_memory  # noqa: PLC0415 - half a second, where no daemon is
+    from observer.tools.questions import reply  # noqa: PLC0415 - as above
 
     with open_memory() as memory:
         return reply(memory, asked)

@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from observer import client
 from observer.cli.output import note
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.model import Project
 from observer.core.paths import Home, home, working_folder
 from observer.core.text import counted
-from observer.spool.pauses import EVERYWHERE
-from observer.spool.spool import Spool
+from observer.local import client
+from observer.local.spool.pauses import EVERYWHERE
+from observer.local.spool.spool import Spool
 
 if TYPE_CHECKING:
     from observer.memory.api import Memory

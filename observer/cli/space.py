@@ -13,14 +13,14 @@ from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.model import iso
+from observer.core.moment import minute
 from observer.core.paths import Home
 from observer.core.text import counted, size_text
 from observer.core.value import Value
-from observer.purge import size_cap
-from observer.purge.size_cap import NOTHING, EventVolume, amounts, plus
-from observer.purge.take_out import deletions
 from observer.store.database import SqliteStore
-from observer.views.moment import minute
+from observer.upkeep.purge import size_cap
+from observer.upkeep.purge.size_cap import NOTHING, EventVolume, amounts, plus
+from observer.upkeep.purge.take_out import deletions
 
 
 class Space(Value):

@@ -11,7 +11,6 @@ from typing import Any, get_args
 import click
 import orjson
 
-from observer import client
 from observer.cli.output import emit, json_option, named_project, note, respond, say
 from observer.clients import generic
 from observer.clients.attribution import attribute
@@ -19,10 +18,11 @@ from observer.core.clock import now_ms
 from observer.core.errors import BadInput, ObserverError, remedy
 from observer.core.events import Layer, Scope
 from observer.core.json_text import dump
+from observer.core.moment import coming_ms
 from observer.core.paths import home, working_folder
 from observer.core.text import counted
-from observer.spool.spool import Spool
-from observer.views.moment import coming_ms
+from observer.local import client
+from observer.local.spool.spool import Spool
 
 
 @click.command("remember", epilog='Example: observer remember "Tests need Redis" --type constraint')

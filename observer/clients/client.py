@@ -11,7 +11,7 @@ from observer.clients.envelope import Envelope, Object
 from observer.core.events import Event
 
 if TYPE_CHECKING:
-    from observer.config_files.context import InstallContext, InstallPlan
+    from observer.clients.config_files.context import InstallContext, InstallPlan
 
 Decoder: TypeAlias = Callable[[Envelope, Object], Iterable[Event]]
 """Turns an opened envelope and its parsed payload into events; pure.

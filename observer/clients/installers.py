@@ -15,10 +15,8 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from observer.clients.client import Client, Installer
-from observer.clients.registry import clients
-from observer.clients.services import SERVICES
-from observer.config_files.context import InstallContext, InstallPlan, hook_files
-from observer.config_files.file_edits import (
+from observer.clients.config_files.context import InstallContext, InstallPlan, hook_files
+from observer.clients.config_files.file_edits import (
     FileEdit,
     apply,
     as_it_was,
@@ -26,12 +24,14 @@ from observer.config_files.file_edits import (
     missing_folders,
     remove_made,
 )
+from observer.clients.registry import clients
+from observer.clients.services import SERVICES
 from observer.core.errors import BadInput, ObserverError
 from observer.core.paths import Home, make_private
 from observer.git.launch import absolute_entries
-from observer.spool import files as spool_files
-from observer.spool import refusals
-from observer.spool.spool import Spool
+from observer.local.spool import files as spool_files
+from observer.local.spool import refusals
+from observer.local.spool.spool import Spool
 
 
 def installable() -> tuple[str, ...]:

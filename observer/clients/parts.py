@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias
 
 from observer.clients.client import Installer
-from observer.config_files import jsonc
-from observer.config_files.context import InstallContext, InstallPlan, command, is_ours
-from observer.config_files.file_edits import FileEdit, read
-from observer.config_files.json_entries import IsOurs, edit_json, merge
+from observer.clients.config_files import jsonc
+from observer.clients.config_files.context import InstallContext, InstallPlan, command, is_ours
+from observer.clients.config_files.file_edits import FileEdit, read
+from observer.clients.config_files.json_entries import IsOurs, edit_json, merge
 from observer.core.errors import ConfigInvalid
 from observer.core.json_text import dump
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from observer.clients.client import Client
-from observer.config_files.context import InstallContext
+from observer.clients.config_files.context import InstallContext
 from observer.core.paths import Home
 from observer.core.text import age_text
 from observer.store.database import SqliteStore

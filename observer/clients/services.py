@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 
 from observer.clients.client import Installer
-from observer.config_files.context import InstallContext, InstallPlan
-from observer.config_files.file_edits import FileEdit, read
+from observer.clients.config_files.context import InstallContext, InstallPlan
+from observer.clients.config_files.file_edits import FileEdit, read
 from observer.core.errors import ConfigInvalid
 from observer.core.paths import ENV_HOME
 

@@ -17,7 +17,6 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from observer.clients.envelope import Json, Object
-from observer.clients.own_tools import OWN_PRIVATE_TOOLS, own_tool_name
 from observer.clients.payload import (
     NOTHING,
     dump,
@@ -31,6 +30,7 @@ from observer.clients.payload import (
     words,
 )
 from observer.core.events import Command, Delegation, Edit, FileRead, FileWrite, Search, ToolUse
+from observer.core.own_tools import OWN_PRIVATE_TOOLS, own_tool_name
 from observer.core.value import SymbolChanges, Value
 
 

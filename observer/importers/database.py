@@ -17,8 +17,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote
 
+from observer.core.disk import UnexpectedFile, open_plain
 from observer.importers.jsonl import Problems
-from observer.spool.files import UnexpectedFile, open_plain
 
 CELL_BYTES = 32 << 20
 """A row with a longer value is counted and not read."""

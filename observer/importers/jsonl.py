@@ -18,7 +18,7 @@ from observer.clients.envelope import Object
 from observer.clients.payload import number, text
 from observer.core import json_text
 from observer.core.clock import LAST_MS, iso_ms
-from observer.spool.files import UnexpectedFile, open_plain
+from observer.core.disk import UnexpectedFile, open_plain
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
 LINE_BYTES = 32 << 20

@@ -14,9 +14,9 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 from msgspec import structs
 
-from observer import client
 from observer.core import config, json_text
 from observer.core.clock import now_ms
+from observer.core.disk import replace
 from observer.core.errors import DaemonUnavailable, NotFound
 from observer.core.events import Command, Event
 from observer.core.paths import Home, is_inside, read_plain
@@ -25,9 +25,9 @@ from observer.git.process import git_output
 from observer.importers.jsonl import Problems
 from observer.importers.source import FoundSession, SessionSource, events_of, groups
 from observer.ingest.duplicates import LIVE_MS
+from observer.local import client
 from observer.projects import detect_place
 from observer.projects.gone import printed_commits
-from observer.spool.files import replace
 from observer.store.database import SqliteStore
 
 # --- the work trees in which importers look ------------------------------------------------------

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import msgspec
 from msgspec.structs import replace
 
+from observer.commands.shell.command_line import parse_command_line
 from observer.core.errors import NotFound
 from observer.core.events import (
     Command,
@@ -59,7 +60,6 @@ from observer.observations.session_lifecycle import SYNTHETIC, continues
 from observer.projects import match_project, missing_roots, new_project, update_project
 from observer.projects.gone import gone_root, is_same_or_inside, local_spelling, printed_commits
 from observer.projects.identity import place_name
-from observer.shell.command_line import parse_command_line
 from observer.store.reader import StoreReader
 from observer.store.tombstones import Tombstones, places_of
 from observer.store.writer import Writer

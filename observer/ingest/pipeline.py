@@ -22,6 +22,7 @@ from typing import NamedTuple
 import msgspec
 
 from observer.core.config import Settings
+from observer.core.disk import SpoolEntry, replace
 from observer.core.errors import ObserverError, StoreUnavailable, Undecodable, remedy
 from observer.core.events import Event, SessionEnd
 from observer.core.model import Item, Place, Receipt, Recorded, Session
@@ -34,11 +35,10 @@ from observer.ingest.prefetch import BACKLOG, Prefetcher
 from observer.ingest.prepare import EventPreparer
 from observer.ingest.projection import Embedder
 from observer.ingest.projection import rebuild as derived_anew
+from observer.local.spool.spool import Spool
 from observer.observations.event_record import EventRecord
 from observer.projects import PlaceCache
 from observer.redaction.redact import redact_bytes, redact_text
-from observer.spool.files import SpoolEntry, replace
-from observer.spool.spool import Spool
 from observer.store.interface import Store
 from observer.store.tombstones import Tombstones
 from observer.store.writer import Writer

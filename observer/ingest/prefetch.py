@@ -16,15 +16,15 @@ import msgspec
 from observer.core.child_process import ChildProcess, serve
 from observer.core.clock import now_ms
 from observer.core.config import Settings
+from observer.core.disk import SpoolEntry
 from observer.core.events import Event
 from observer.core.model import Place
 from observer.ingest.prepare import EventPreparer
+from observer.local.spool.spool import Spool
 from observer.observations.analysis import analyze
 from observer.observations.drafts import Where
 from observer.observations.event_record import EventAnalysis, EventRecord
 from observer.projects import PlaceCache
-from observer.spool.files import SpoolEntry
-from observer.spool.spool import Spool
 
 BACKLOG = 500
 """Entries left from which a process of its own is worth its start, a quarter of a second."""

@@ -20,6 +20,7 @@ import msgspec
 from msgspec.structs import replace
 
 from observer.core.config import Settings
+from observer.core.disk import SpoolEntry
 from observer.core.errors import NotFound, Undecodable
 from observer.core.events import (
     Command,
@@ -40,17 +41,16 @@ from observer.ingest.commits import incoming_commits, is_reported, without_owner
 from observer.ingest.decode import decode, truncate
 from observer.ingest.file_changes import with_symbols
 from observer.ingest.secret_files import SecretFiles
+from observer.local.spool.spool import Spool
 from observer.observations.event_record import NOWHERE, EventRecord
-from observer.policy import Policies, Policy, apply_policy, is_captured, unexcluded_files
-from observer.policy.apply import Exclusion
-from observer.policy.policies import Retention
 from observer.projects import PlaceCache, event_folder, work_tree_of
 from observer.projects.gone import from_windows
 from observer.projects.identity import main_folder
+from observer.projects.policy import Policies, Policy, apply_policy, is_captured, unexcluded_files
+from observer.projects.policy.apply import Exclusion
+from observer.projects.policy.policies import Retention
 from observer.redaction.redact import redact
 from observer.redaction.seen import SEEN
-from observer.spool.files import SpoolEntry
-from observer.spool.spool import Spool
 
 NOTE_BYTES = 1 << 20
 """Room for any note: it was bounded where it was written, and nobody would look for a cut."""

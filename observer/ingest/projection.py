@@ -60,7 +60,7 @@ TURNS = 100
 
 
 class Embedder(Protocol):
-    """Makes vectors of items: see `observer.embed.lazy_model.LazyModel`."""
+    """Makes vectors of items: see `observer.index.embed.lazy_model.LazyModel`."""
 
     @property
     def id(self) -> str:

@@ -15,6 +15,8 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from observer.clients.envelope import PAYLOAD
+from observer.commands.shell.command_line import SimpleCommand, simple_commands
+from observer.commands.shell.runners import program_name, unquoted, without_documents
 from observer.core import json_text
 from observer.core.events import (
     AnyBody,
@@ -32,8 +34,6 @@ from observer.core.events import (
 from observer.core.text import word_set
 from observer.redaction.redact import redact_text
 from observer.redaction.seen import SEEN
-from observer.shell.command_line import SimpleCommand, simple_commands
-from observer.shell.runners import program_name, unquoted, without_documents
 
 LEFT_OUT = "[redacted:secret-file]"
 _NAME = re.compile(

@@ -17,8 +17,8 @@ from observer.core.filters import Filters, is_visible
 from observer.core.model import Item, Project
 from observer.core.paths import is_inside
 from observer.git.status import uncommitted_paths
-from observer.policy import Policies
 from observer.projects.gone import from_windows
+from observer.projects.policy import Policies
 from observer.search.handles import LARGEST_ID, SearchOptions, filters_of, named
 from observer.search.query import plan
 from observer.search.reads import reads_by_id, reads_naming, stand_ins, steps_around

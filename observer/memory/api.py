@@ -20,7 +20,7 @@ from observer.index import Index
 from observer.memory.accounts import Accounts, WorktreeStore, scoped
 from observer.memory.code_questions import CodeAnswer, why
 from observer.memory.values import Exported, Extract, Fetched, exported, no_model
-from observer.note_files import NoteFiles
+from observer.notes.folders import NoteFiles
 from observer.notes.note_reader import UUID_CHARS
 from observer.notes.notes import GRACE_MS, Notes
 from observer.notes.pairs import Pairs
@@ -51,7 +51,7 @@ from observer.store.interface import Store
 from observer.store.reader import StoreReader, Totals
 
 if TYPE_CHECKING:
-    from observer.purge.take_out import Deleted
+    from observer.upkeep.purge.take_out import Deleted
 
 MOST_IDS = 50
 """Most items fetched by one call."""
@@ -163,7 +163,7 @@ class Memory:
 
     def deleted(self) -> list[Deleted]:
         """Return the notes that were deleted for good and can still be brought back, whoever's."""
-        from observer.purge.take_out import deleted  # noqa: PLC0415 - 40 ms, which searches do without
+        from observer.upkeep.purge.take_out import deleted  # noqa: PLC0415 - 40 ms, which searches do without
 
         with self._store.read() as reader:
             return list(deleted(reader))

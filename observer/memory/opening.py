@@ -11,11 +11,11 @@ from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.errors import StoreUnavailable
 from observer.core.paths import Home
-from observer.embed.lazy_model import LazyModel
-from observer.embed.registry import chosen
 from observer.index import Index
+from observer.index.embed.lazy_model import LazyModel
+from observer.index.embed.registry import chosen
 from observer.memory.api import Memory
-from observer.note_files import NoteFiles
+from observer.notes.folders import NoteFiles
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
 

@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from observer.commands.shell import command_line
 from observer.core.model import Item, Session, iso
 from observer.core.text import counted, one_line
 from observer.observations.drafts import FAILED, TITLE
@@ -32,7 +33,6 @@ from observer.observations.prompt_injection import suspicion
 from observer.redaction.redact import redact_text
 from observer.search.query import STOP_WORDS
 from observer.search.standing_checks import is_check, standing_checks
-from observer.shell import command_line
 
 NAME_CHARS = 60
 ERROR = "error: "

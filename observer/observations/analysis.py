@@ -14,6 +14,10 @@ from msgspec.structs import replace
 
 from observer.code import edits
 from observer.code.edits import summarize_write
+from observer.commands.outcomes import outcome
+from observer.commands.outcomes.check_runs import SILENT, checks_of, is_silent
+from observer.commands.outcomes.visible_output import visible_output_of
+from observer.commands.shell import command_line
 from observer.core.events import (
     AnyBody,
     Checkout,
@@ -33,10 +37,6 @@ from observer.observations import event_text
 from observer.observations.drafts import ObservationDraft, Where, where_of
 from observer.observations.event_record import EventAnalysis, EventRecord, record_of
 from observer.observations.open_failures import OpenFailure, is_run_by
-from observer.outcomes import outcome
-from observer.outcomes.check_runs import SILENT, checks_of, is_silent
-from observer.outcomes.visible_output import visible_output_of
-from observer.shell import command_line
 
 
 def analyzed(recorded: Recorded) -> EventRecord:

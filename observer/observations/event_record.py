@@ -5,11 +5,11 @@ from __future__ import annotations
 from msgspec.structs import asdict
 
 from observer.code.edits import ChangeSummary, EditFingerprints
+from observer.commands.outcomes.result import CommandResult
 from observer.core.model import Place, Recorded
 from observer.core.value import Value
 from observer.observations.drafts import ObservationDraft
 from observer.observations.session_state import PendingTool
-from observer.outcomes.result import CommandResult
 
 NOWHERE = Place(root="")
 

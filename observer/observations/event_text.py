@@ -10,6 +10,10 @@ import re
 from collections.abc import Sequence
 
 from observer.code.edits import ChangeSummary
+from observer.commands.outcomes.ending import is_interrupted, own_exit_code
+from observer.commands.outcomes.result import CommandResult, bare_name
+from observer.commands.outcomes.visible_output import first_lines
+from observer.commands.shell.command_line import CommandLine, InlineScript, inline_script
 from observer.core import json_text
 from observer.core.events import (
     Checkout,
@@ -50,10 +54,6 @@ from observer.observations.drafts import (
     Where,
 )
 from observer.observations.note_syntax import mentions
-from observer.outcomes.ending import is_interrupted, own_exit_code
-from observer.outcomes.result import CommandResult, bare_name
-from observer.outcomes.visible_output import first_lines
-from observer.shell.command_line import CommandLine, InlineScript, inline_script
 
 PROMPT_CHARS = 4000
 MESSAGE_CHARS = 2000

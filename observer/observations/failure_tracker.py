@@ -29,6 +29,21 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from observer.code.languages import PROSE, language_of
+from observer.commands.outcomes import check_runs
+from observer.commands.outcomes.check_runs import BELOW
+from observer.commands.outcomes.result import CommandResult
+from observer.commands.shell import command_forms, command_line
+from observer.commands.shell.check import (
+    CheckIdentity,
+    answers,
+    clears,
+    fix_kind,
+    is_comparable,
+    is_same_check,
+    selects_test,
+)
+from observer.commands.shell.check_tools import checker_of
+from observer.commands.shell.command_forms import InvocationForm
 from observer.core.model import UNASSIGNED, Item, Recorded
 from observer.core.text import base_name, distinct, one_line, relative, word_set
 from observer.observations import fix_text, project_state
@@ -54,21 +69,6 @@ from observer.observations.project_state import (
     TrackedFailure,
     WorktreeBranch,
 )
-from observer.outcomes import check_runs
-from observer.outcomes.check_runs import BELOW
-from observer.outcomes.result import CommandResult
-from observer.shell import command_forms, command_line
-from observer.shell.check import (
-    CheckIdentity,
-    answers,
-    clears,
-    fix_kind,
-    is_comparable,
-    is_same_check,
-    selects_test,
-)
-from observer.shell.check_tools import checker_of
-from observer.shell.command_forms import InvocationForm
 
 _ITEMS = 6
 _SESSIONS = 8

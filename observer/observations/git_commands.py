@@ -14,18 +14,18 @@ from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from observer.core.events import Command
-from observer.core.model import Recorded
-from observer.core.text import distinct, one_line, relative, word_set
-from observer.core.value import Value
-from observer.outcomes.check_runs import folder_of
-from observer.shell.command_line import (
+from observer.commands.outcomes.check_runs import folder_of
+from observer.commands.shell.command_line import (
     SimpleCommand,
     git_words,
     inline_script,
     simple_commands,
 )
-from observer.shell.runners import program_name, unquoted
+from observer.commands.shell.runners import program_name, unquoted
+from observer.core.events import Command
+from observer.core.model import Recorded
+from observer.core.text import distinct, one_line, relative, word_set
+from observer.core.value import Value
 
 OperationKind = Literal[
     "restore", "reset", "uncommit", "stash", "unstash", "drop", "clean", "switch", "branch",

@@ -18,16 +18,16 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from observer.code.edits import ChangeSummary, merge_changes
+from observer.commands.outcomes import check_runs
+from observer.commands.outcomes.result import CommandResult
+from observer.commands.shell import command_line
+from observer.commands.shell.command_line import CommandLine
 from observer.core.events import Command, Delegation, FileWrite, ToolUse
 from observer.core.model import Item, Recorded
 from observer.core.text import block, listed, one_line, relative
 from observer.observations import event_text, git_commands, session_commits, session_state
 from observer.observations.drafts import TITLE, ObservationDraft, item, origin_of, where_of
 from observer.observations.session_state import CommandState, OpenGroup, SessionState
-from observer.outcomes import check_runs
-from observer.outcomes.result import CommandResult
-from observer.shell import command_line
-from observer.shell.command_line import CommandLine
 
 Step = tuple[SessionState, tuple[Item, ...]]
 

@@ -16,20 +16,20 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from observer.code.languages import PROSE, language_of
+from observer.commands.outcomes import check_runs
+from observer.commands.outcomes.check_runs import CheckResults, Tasks, check_results_of
+from observer.commands.outcomes.ending import NotStarted, exit_code_of, start_failure
+from observer.commands.outcomes.result import CommandResult
+from observer.commands.outcomes.visible_output import plain_output, visible_output_of
+from observer.commands.shell import check, command_forms
+from observer.commands.shell.check import CheckIdentity
+from observer.commands.shell.command_forms import InvocationForm
+from observer.commands.shell.command_line import simple_commands
 from observer.core.events import Command
 from observer.core.model import Recorded
 from observer.core.patterns import lazy_pattern
 from observer.core.text import distinct, is_within, relative
 from observer.core.value import Value
-from observer.outcomes import check_runs
-from observer.outcomes.check_runs import CheckResults, Tasks, check_results_of
-from observer.outcomes.ending import NotStarted, exit_code_of, start_failure
-from observer.outcomes.result import CommandResult
-from observer.outcomes.visible_output import plain_output, visible_output_of
-from observer.shell import check, command_forms
-from observer.shell.check import CheckIdentity
-from observer.shell.command_forms import InvocationForm
-from observer.shell.command_line import simple_commands
 
 MOST = 24
 CHANGED = 24

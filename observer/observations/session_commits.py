@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from msgspec.structs import replace
 
+from observer.commands.shell import command_line
 from observer.core.events import Command, FileChange
 from observer.core.model import Recorded
 from observer.core.patterns import lazy_pattern
@@ -29,7 +30,6 @@ from observer.observations.session_state import (
     added,
     without_groups,
 )
-from observer.shell import command_line
 
 HASH_CHARS = 10
 STASHES = 8

@@ -14,8 +14,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from observer.clients.own_tools import is_own_tool
 from observer.code.edits import ChangeSummary
+from observer.commands.shell import command_line
+from observer.commands.shell.command_line import SimpleCommand, simple_commands
+from observer.commands.shell.runners import program_name
 from observer.core.events import (
     AnyBody,
     Checkout,
@@ -39,6 +41,7 @@ from observer.core.events import (
     kind_of,
 )
 from observer.core.model import Item, Recorded, Session
+from observer.core.own_tools import is_own_tool
 from observer.core.routes import is_imported
 from observer.core.text import first_line, relative, word_set
 from observer.core.value import newest
@@ -63,9 +66,6 @@ from observer.observations.git_commands import GitOperation, PrintedStatus
 from observer.observations.open_failures import OpenFailure
 from observer.observations.session_state import PendingTool, SessionState
 from observer.observations.turns import Turn
-from observer.shell import command_line
-from observer.shell.command_line import SimpleCommand, simple_commands
-from observer.shell.runners import program_name
 
 _PROGRAM = re.compile(r"(?:\w+=)?[\"'$(`]{0,4}observer(?:-memory)?(?:@[\w.]+|\.__main__)?\Z")
 _VERBS = word_set(

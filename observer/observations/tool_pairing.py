@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from observer.code import edits
 from observer.code.edits import summarize_write
+from observer.commands.outcomes.ending import exit_code_of
 from observer.core.events import Command, FileRead, FileWrite, Intent, Outcome, Search, ToolUse
 from observer.core.model import Recorded
 from observer.core.text import block, one_line
@@ -17,7 +18,6 @@ from observer.observations.analysis import analyze, analyzed
 from observer.observations.drafts import origin_of, where_of
 from observer.observations.event_record import EventRecord, record_of
 from observer.observations.session_state import PendingTool, SessionState
-from observer.outcomes.ending import exit_code_of
 
 ToolCall = Command | FileWrite | FileRead | Search | ToolUse
 _COMMAND_CHARS = 2000

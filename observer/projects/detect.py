@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from typing import NamedTuple
 
+from observer.commands.shell.command_line import entered_folder
 from observer.core.events import AnyBody, Command, Event, FileRead, FileWrite, Intent
 from observer.core.model import Place, Project
 from observer.core.paths import is_inside
@@ -20,7 +21,6 @@ from observer.projects.fs_probe import NOWHERE, ProbedPlace, inode_of, non_proje
 from observer.projects.identity import folders_of, match_project
 from observer.projects.worktree import work_tree
 from observer.redaction.redact import redact
-from observer.shell.command_line import entered_folder
 
 MARKERS = (
     ".git",  # broken or unreadable, else git would have answered

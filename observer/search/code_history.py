@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
+from observer.commands.shell.command_line import simple_commands
 from observer.core.events import Command, FileWrite
 from observer.core.filters import Filters, touches
 from observer.core.model import Item, Session
@@ -22,7 +23,6 @@ from observer.git.agent_marks import AgentMark
 from observer.git.blame import UNCOMMITTED, BlamedCommit, has_words
 from observer.observations import git_commands
 from observer.search.standing_checks import standing_checks
-from observer.shell.command_line import simple_commands
 from observer.store.reader import StoreReader
 
 SECOND_MS = 1000

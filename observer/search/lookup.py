@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from observer.core.filters import Filters
 from observer.core.model import Item, columns_of
-from observer.embed.vocabulary import known_words
 from observer.index import View, pieces
+from observer.index.embed.vocabulary import known_words
 from observer.search.candidates import BY_WORDS, LEGS, Candidates, Leg, Sources, candidates
 from observer.search.dates import Dated, dated
 from observer.search.eligible import EXPIRED, has_expired, staleness_factor, successors

@@ -17,6 +17,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from observer.commands.shell import command_line
+from observer.commands.shell.check import rewrites
+from observer.commands.shell.check_tools import checker_of
 from observer.core.filters import Filters
 from observer.core.model import Item, Session, item_id
 from observer.core.text import named
@@ -35,9 +38,6 @@ from observer.observations.fix_text import ALTERNATIVE
 from observer.observations.open_failures import OpenFailure, worth_showing
 from observer.observations.session_state import SessionState
 from observer.search.eligible import brought
-from observer.shell import command_line
-from observer.shell.check import rewrites
-from observer.shell.check_tools import checker_of
 from observer.store.reader import StoreReader
 
 SESSIONS = 40

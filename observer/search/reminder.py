@@ -19,6 +19,9 @@ from typing import Literal, NamedTuple
 from msgspec.structs import replace
 
 from observer.code import edits
+from observer.commands.outcomes import check_runs, ending
+from observer.commands.shell import command_forms, command_line
+from observer.commands.shell.command_forms import InvocationForm
 from observer.core.events import Command, Compaction, Event, FileWrite
 from observer.core.filters import Filters
 from observer.core.model import KNOWLEDGE_TYPES, Item, Session, item_id
@@ -35,10 +38,7 @@ from observer.observations.project_state import (
     ProjectState,
     TrackedEdit,
 )
-from observer.outcomes import check_runs, ending
 from observer.search.eligible import brought, is_harmless, is_stale
-from observer.shell import command_forms, command_line
-from observer.shell.command_forms import InvocationForm
 from observer.store.reader import StoreReader
 
 

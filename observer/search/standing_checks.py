@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from observer.commands.shell import command_line
+from observer.commands.shell.check_tools import checker_of
 from observer.core.model import Item, Session
 from observer.observations import session_state
 from observer.observations.drafts import FAILED
-from observer.shell import command_line
-from observer.shell.check_tools import checker_of
 
 
 def is_check(item: Item) -> bool:

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
+from observer.commands.outcomes.check_runs import BELOW
 from observer.core.errors import BadInput
 from observer.core.filters import Filters
 from observer.core.model import Item, ItemKind, item_id
@@ -21,7 +22,6 @@ from observer.observations import session_state, turns
 from observer.observations.drafts import QUESTION
 from observer.observations.quoting import opening
 from observer.observations.session_commits import HASH_CHARS
-from observer.outcomes.check_runs import BELOW
 from observer.search.dedupe import without_duplicates
 from observer.search.eligible import (
     ENDS,

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import apsw
 
+from observer.core.disk import settle
 from observer.core.errors import StoreDamaged, StoreUnavailable
 from observer.core.model import UNASSIGNED
-from observer.spool.files import settle
 from observer.store.migrations import fingerprint
 from observer.store.pages import PAGES_CHECKED, RESERVED_BYTES, VFS
 from observer.store.rows import Row

@@ -22,10 +22,10 @@ from typing import NamedTuple, Self
 
 import apsw
 
+from observer.core.disk import settle
 from observer.core.errors import SchemaDiffers, StoreDamaged, StoreUnavailable
 from observer.core.model import title_key
 from observer.core.paths import make_private
-from observer.spool.files import settle
 from observer.store.connection import (
     APPLICATION_ID,
     DAMAGED,
@@ -182,7 +182,7 @@ class SqliteStore:
 
     Raises:
         StoreUnavailable: no such database, not a database, newer than this observer, unwritable.
-        SchemaDiffers: its log has to be stored anew first; see `observer.repair.restore`.
+        SchemaDiffers: its log has to be stored anew first; see `observer.upkeep.repair.restore`.
     """
 
     def __init__(

@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from observer.core.disk import replace
 from observer.core.errors import StoreUnavailable
 from observer.core.model import Place, Project
 from observer.core.paths import make_private, read_plain
-from observer.spool.files import replace
 
 KEY_BYTES = 32
 MARK_BYTES = 16

@@ -12,8 +12,7 @@ from benchmarks.daily import PROJECTS
 from benchmarks.homes import Options
 from benchmarks.recall import QUERIES, queries_of
 from benchmarks.work import EndlessWork
-from observer.core.paths import Home
-from observer.doctor.lab import (
+from observer.cli.doctor.lab import (
     Aim,
     Figure,
     Lab,
@@ -26,8 +25,9 @@ from observer.doctor.lab import (
     until,
     wire,
 )
-from observer.doctor.speed import EVENTS
-from observer.spool.spool import Spool
+from observer.cli.doctor.speed import EVENTS
+from observer.core.paths import Home
+from observer.local.spool.spool import Spool
 
 SIZES = (10_000, 100_000)
 AIM = Aim(percent=95, most=50.0)

@@ -14,9 +14,7 @@ from pathlib import Path
 
 from benchmarks.homes import Options
 from benchmarks.work import EndlessWork
-from observer.core.clock import now_ms
-from observer.core.config import Settings
-from observer.doctor.lab import (
+from observer.cli.doctor.lab import (
     Figure,
     Lab,
     Wire,
@@ -30,11 +28,13 @@ from observer.doctor.lab import (
     until,
     wire,
 )
-from observer.doctor.speed import ANSWER, DRAIN, EVENTS, cost, disk_bytes
-from observer.doctor.speed import drained as by_daemon
+from observer.cli.doctor.speed import ANSWER, DRAIN, EVENTS, cost, disk_bytes
+from observer.cli.doctor.speed import drained as by_daemon
+from observer.core.clock import now_ms
+from observer.core.config import Settings
 from observer.ingest.pipeline import Pipeline
+from observer.local.spool.spool import Spool
 from observer.projects import PlaceCache
-from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 
 PROJECTS = ("shop", "billing", "site")

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from benchmarks import shelf
 from benchmarks.found import started
 from benchmarks.homes import Options
-from observer.doctor.lab import (
+from observer.cli.doctor.lab import (
     Figure,
     Lab,
     Wire,
@@ -30,7 +30,7 @@ from observer.doctor.lab import (
     until,
     wire,
 )
-from observer.note_files.folders import NoteFolders
+from observer.notes.folders.folders import NoteFolders
 
 NOTES = 2_000
 CALLS = 60

@@ -25,10 +25,10 @@ import msgspec
 import orjson
 
 from benchmarks.homes import Options
+from observer.cli.doctor.lab import Figure, Wire, is_quiet, until
+from observer.cli.doctor.speed import RunningMemory, asked_for, bundled, found
 from observer.core.clock import now_ms
 from observer.core.model import iso
-from observer.doctor.lab import Figure, Wire, is_quiet, until
-from observer.doctor.speed import RunningMemory, asked_for, bundled, found
 
 APART_MS = 60_000
 """Time between two notes, the last one being of now: very old ones a memory may delete."""

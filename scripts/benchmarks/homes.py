@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from observer.cli.doctor import lab
+from observer.cli.doctor.lab import ROOT, Lab
 from observer.core.clock import now_ms
 from observer.core.config import Settings
-from observer.doctor import lab
-from observer.doctor.lab import ROOT, Lab
-from observer.embed.lazy_model import LazyModel
-from observer.embed.registry import find
 from observer.index import Index
+from observer.index.embed.lazy_model import LazyModel
+from observer.index.embed.registry import find
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
 from observer.search.candidates import Sources

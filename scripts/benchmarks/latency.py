@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.homes import Options, memory_of
-from observer.doctor.lab import Aim, Figure, Lab, lab, launcher, until, wire
+from observer.cli.doctor.lab import Aim, Figure, Lab, lab, launcher, until, wire
 
 EVENTS = 100
 STEP_S = 0.001

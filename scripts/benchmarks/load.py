@@ -24,8 +24,7 @@ import orjson
 from benchmarks.daily import PROJECTS
 from benchmarks.homes import Options
 from benchmarks.work import EndlessWork
-from observer.core.paths import Home
-from observer.doctor.lab import (
+from observer.cli.doctor.lab import (
     Aim,
     Figure,
     HookReport,
@@ -39,9 +38,10 @@ from observer.doctor.lab import (
     until,
     wire,
 )
-from observer.doctor.speed import NONE
-from observer.spool.files import envelope
-from observer.spool.spool import Spool
+from observer.cli.doctor.speed import NONE
+from observer.core.disk import envelope
+from observer.core.paths import Home
+from observer.local.spool.spool import Spool
 from observer.store.database import SqliteStore
 
 SECONDS = 600

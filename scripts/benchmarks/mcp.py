@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.homes import Options, memory_of
 from benchmarks.work import EndlessWork
-from observer.doctor.lab import (
+from observer.cli.doctor.lab import (
     ERAS,
     Aim,
     Figure,
@@ -26,7 +26,7 @@ from observer.doctor.lab import (
     wire,
 )
 from observer.memory.api import Memory
-from observer.toolsets.registry import tools_of
+from observer.tools.registry import tools_of
 
 STARTS = 60
 CALLS = 300

@@ -12,20 +12,20 @@ from pathlib import Path
 
 from benchmarks import shelf
 from benchmarks.homes import Options
+from observer.cli.doctor.lab import Aim, Figure
 from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.events import Event, Remember
 from observer.core.model import Project
-from observer.doctor.lab import Aim, Figure
-from observer.embed.lazy_model import LazyModel
-from observer.embed.registry import find
 from observer.index import Index
+from observer.index.embed.lazy_model import LazyModel
+from observer.index.embed.registry import find
 from observer.ingest.pipeline import Pipeline
+from observer.local.spool.spool import Spool
 from observer.memory.api import Memory
 from observer.notes.values import Note
 from observer.projects import PlaceCache
 from observer.redaction.redact import secret_class
-from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
 

@@ -20,9 +20,7 @@ from benchmarks import shelf
 from benchmarks.found import kiro_memory, kiro_row, kiro_text
 from benchmarks.homes import Options
 from benchmarks.recall import ITEMS, QUERIES, queries_of
-from observer.core.clock import now_ms
-from observer.core.model import Item
-from observer.doctor.lab import (
+from observer.cli.doctor.lab import (
     Figure,
     Wire,
     is_quiet,
@@ -32,6 +30,8 @@ from observer.doctor.lab import (
     until,
     wire,
 )
+from observer.core.clock import now_ms
+from observer.core.model import Item
 from observer.store.database import SqliteStore
 
 Asks = Mapping[str, list[Callable[[], bool]]]

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from benchmarks import shelf
 from benchmarks.homes import Options, sources_of
-from observer.core.filters import Filters
-from observer.doctor.lab import (
+from observer.cli.doctor.lab import (
     Aim,
     Figure,
     Lab,
@@ -29,6 +28,7 @@ from observer.doctor.lab import (
     until,
     wire,
 )
+from observer.core.filters import Filters
 from observer.index import ListRequest
 from observer.search.candidates import BY_WORDS
 

@@ -16,12 +16,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from observer.cli.doctor.lab import ROOT
 from observer.core.config import Settings
 from observer.core.model import Item, Project, Session, SummaryFields, item_id, item_uuid
-from observer.doctor.lab import ROOT
-from observer.embed.lazy_model import packed
-from observer.embed.model import Joined, Model
-from observer.embed.registry import find, load
+from observer.index.embed.lazy_model import packed
+from observer.index.embed.model import Joined, Model
+from observer.index.embed.registry import find, load
 from observer.store.database import SqliteStore
 
 NOW_MS = 1_800_000_000_000

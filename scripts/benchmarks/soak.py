@@ -13,8 +13,7 @@ from benchmarks.daily import PROJECTS
 from benchmarks.homes import Options
 from benchmarks.load import FLAT, spooled, stored
 from benchmarks.work import EndlessWork
-from observer.core.paths import Home
-from observer.doctor.lab import (
+from observer.cli.doctor.lab import (
     APART_MS,
     Aim,
     Figure,
@@ -27,9 +26,10 @@ from observer.doctor.lab import (
     until,
     wire,
 )
-from observer.doctor.speed import NONE
-from observer.purge.size_cap import total_bytes
-from observer.spool.spool import Spool
+from observer.cli.doctor.speed import NONE
+from observer.core.paths import Home
+from observer.local.spool.spool import Spool
+from observer.upkeep.purge.size_cap import total_bytes
 
 EVENTS = 1_000_000
 PARTS = 10

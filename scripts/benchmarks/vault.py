@@ -9,8 +9,8 @@ from pathlib import Path
 
 from benchmarks import shelf
 from benchmarks.homes import Options
-from observer.doctor.lab import Aim, Figure, Wire, lab, launcher, rss_mib, until, wire
-from observer.note_files.folders import NoteFolders
+from observer.cli.doctor.lab import Aim, Figure, Wire, lab, launcher, rss_mib, until, wire
+from observer.notes.folders.folders import NoteFolders
 
 NOTES = 20_000
 IN_A_FOLDER = 100

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from observer.doctor.lab import HookReport, sources
+from observer.cli.doctor.lab import HookReport, sources
 
 SESSIONS = 7
 FILES_OF_A_SESSION = 12

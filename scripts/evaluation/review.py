@@ -12,7 +12,7 @@ from evaluation.runner import Advance, EvaluatedQuery, ask, figures, temporary_m
 from evaluation.systems import WITHOUT_MEANING, mentions, recall, systems_of
 from observer.cli.output import note, say, table
 from observer.core.value import Value
-from observer.embed.lazy_model import LazyModel
+from observer.index.embed.lazy_model import LazyModel
 from observer.search.candidates import Sources
 
 DEEPEST = 100

@@ -19,12 +19,12 @@ from observer.core.config import Settings
 from observer.core.events import Event
 from observer.core.model import UNASSIGNED, Item
 from observer.core.value import Value
-from observer.embed.lazy_model import LazyModel
+from observer.index.embed.lazy_model import LazyModel
 from observer.ingest.pipeline import Pipeline
+from observer.local.spool.spool import Spool
 from observer.memory.opening import index_for
 from observer.projects import PlaceCache
 from observer.search.candidates import Sources
-from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 
 Advance = Callable[[int], object]

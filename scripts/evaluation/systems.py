@@ -8,8 +8,8 @@ import numpy as np
 
 from evaluation.measures import DEPTH
 from observer.core.filters import Filters
-from observer.embed.lazy_model import LazyModel
-from observer.embed.model import EVEN
+from observer.index.embed.lazy_model import LazyModel
+from observer.index.embed.model import EVEN
 from observer.search.candidates import LEGS, Leg, Sources, Vector, candidates
 from observer.search.find import search
 from observer.search.query import plan, quoted

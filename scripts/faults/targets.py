@@ -17,13 +17,16 @@ from typing import Any, NamedTuple
 from faults import imports
 from faults.promise import promised
 from faults.ways import NOW_MS
+from observer.clients.config_files import jsonc
 from observer.clients.registry import clients
 from observer.code.diff import compare_files, compare_fragments
 from observer.code.languages import EXTENSIONS
 from observer.code.outline import outline
-from observer.config_files import jsonc
+from observer.commands.outcomes import ending, outcome
+from observer.commands.shell import command_line, runners
 from observer.core import config
 from observer.core.config import Settings
+from observer.core.disk import envelope
 from observer.core.errors import ConfigInvalid, Undecodable
 from observer.core.events import Command
 from observer.core.paths import Home
@@ -31,17 +34,14 @@ from observer.git import configuration
 from observer.git.patch import CommitParser
 from observer.ingest.decode import decode, decode_upcoming
 from observer.ingest.pipeline import Pipeline
+from observer.local.pump.journal import Journal, Lines
+from observer.local.spool.spool import Spool
 from observer.observations import note_syntax, prompt_injection, prompts, quoting
-from observer.outcomes import ending, outcome
 from observer.projects import PlaceCache
-from observer.pump.journal import Journal, Lines
 from observer.redaction.redact import redact_bytes, redact_text
 from observer.search import dates, query
-from observer.shell import command_line, runners
-from observer.spool.files import envelope
-from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
-from observer.views.fence import fenced
+from observer.tools.views.fence import fenced
 
 SAMPLES = Path(__file__).parents[2] / "tests/data"
 CAP_BYTES = Settings().event_cap_bytes

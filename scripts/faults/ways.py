@@ -13,23 +13,23 @@ from typing import NamedTuple
 
 from observer.core.config import Settings
 from observer.core.paths import Home
-from observer.embed.lazy_model import LazyModel
-from observer.embed.registry import chosen
+from observer.index.embed.lazy_model import LazyModel
+from observer.index.embed.registry import chosen
 from observer.ingest.pipeline import Pipeline
 from observer.ingest.projection import out_of_order, rebuild
+from observer.local.spool.spool import Spool
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
-from observer.policy.policies import DAY_MS, Retention
 from observer.projects import PlaceCache
-from observer.purge import carry_out as order
-from observer.purge import size_cap, take_out
-from observer.purge.carry_out import PurgeOrder, carry_out, complete
-from observer.purge.shred import discard
-from observer.spool.spool import Spool
+from observer.projects.policy.policies import DAY_MS, Retention
 from observer.store.database import SqliteStore
 from observer.store.migrations import Migration, migrations
 from observer.store.tombstones import Tombstones
-from observer.views import hook_output
+from observer.tools.views import hook_output
+from observer.upkeep.purge import carry_out as order
+from observer.upkeep.purge import size_cap, take_out
+from observer.upkeep.purge.carry_out import PurgeOrder, carry_out, complete
+from observer.upkeep.purge.shred import discard
 
 NOW_MS = 1_790_000_000_000
 STORED, SPOOLED, PURGED = 12, 6, "cormorant"

@@ -19,8 +19,8 @@ from tempfile import TemporaryDirectory
 
 from labelled.replay import Stage
 from labelled.score import Case
+from observer.commands.shell import command_line
 from observer.core.model import Item, Link
-from observer.shell import command_line
 
 HOOKS = Path(__file__).parents[2] / "hooks"
 _BETWEEN_COMMITS = ("reverts", "replaces")

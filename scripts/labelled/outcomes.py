@@ -11,11 +11,11 @@ from pathlib import Path
 import msgspec
 
 from labelled.score import Case
+from observer.commands.outcomes import outcome
+from observer.commands.outcomes.result import CommandResult
+from observer.commands.shell import command_line
 from observer.core.events import Command
 from observer.core.value import Value
-from observer.outcomes import outcome
-from observer.outcomes.result import CommandResult
-from observer.shell import command_line
 
 OUTPUTS = "outcomes"
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from observer.core.model import Item
-from observer.embed.lazy_model import text_of
+from observer.index.embed.lazy_model import text_of
 
 DEPTH = 10
 Vectors = NDArray[np.float32]

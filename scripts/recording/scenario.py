@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from observer.clients.own_tools import own_tool_name
+from observer.core.own_tools import own_tool_name
 
 Object: TypeAlias = Mapping[str, Any]  # JSON of any client
 

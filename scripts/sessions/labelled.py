@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
 
+from observer.commands.outcomes.result import CommandResult
 from observer.core.events import Command, FileWrite
 from observer.core.model import Item, Recorded, seq_of
 from observer.observations.fix_text import REPAIR
-from observer.outcomes.result import CommandResult
 from sessions.checks import checks
 from sessions.kept import Kept, call_key
 from sessions.labels import FixLabel, ItemLabel, Label, OutcomeLabel, SummaryLabel, agreement, read

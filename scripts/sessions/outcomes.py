@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from observer.commands.outcomes.result import CommandResult
 from observer.core.events import Command
 from observer.core.model import Recorded
 from observer.observations.analysis import analyze
 from observer.observations.drafts import Where
-from observer.outcomes.result import CommandResult
 from sessions.kept import Kept, call_key
 from sessions.measures import Measure, Scored, count, line, share
 from sessions.truth import Ran, commands

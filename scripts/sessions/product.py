@@ -18,27 +18,27 @@ from observer.core.config import Settings
 from observer.core.events import Event
 from observer.core.model import UNASSIGNED, Item, Recorded, item_id
 from observer.core.paths import Home
-from observer.daemon.requests import RemindedSessions, remind
-from observer.embed.lazy_model import LazyModel
-from observer.embed.registry import chosen, load
 from observer.git.status import uncommitted_paths
 from observer.importers.git import commits
 from observer.importers.jsonl import Problems
 from observer.importers.registry import sources
 from observer.importers.source import events_of as events_of_group
 from observer.importers.source import groups
+from observer.index.embed.lazy_model import LazyModel
+from observer.index.embed.registry import chosen, load
 from observer.ingest.pipeline import Pipeline
+from observer.local.spool.spool import Spool
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
 from observer.projects import PlaceCache
-from observer.purge import recognised
 from observer.search.rank import Hit
-from observer.spool.spool import Spool
+from observer.serve.daemon.requests import RemindedSessions, remind
 from observer.staleness.worktree_sync import sync_worktree
 from observer.store.database import SqliteStore
 from observer.store.writer import Writer
-from observer.views import hook_output
-from observer.views.render import excerpts, heading
+from observer.tools.views import hook_output
+from observer.tools.views.render import excerpts, heading
+from observer.upkeep.purge import recognised
 
 _CLIENT = "claude-code"
 _BATCH = 500

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from observer.core.model import Item
-from observer.views.moment import day
+from observer.core.moment import day
 from sessions.kept import Kept
 from sessions.measures import Scored, count, line
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from observer import client
 from observer.core.paths import Home
-from observer.daemon.home_guard import hold
-from observer.spool.spool import Spool
+from observer.local import client
+from observer.local.spool.spool import Spool
 from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
+from observer.upkeep.home_guard import hold
 
 Run = Callable[..., Any]
 

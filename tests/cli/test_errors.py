@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from observer import client
 from observer.core.paths import Home
 from observer.importers.registry import sources
+from observer.local import client
 
 Run = Callable[..., Any]
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]

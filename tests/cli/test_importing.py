@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from observer import client
 from observer.core.clock import now_ms
 from observer.core.paths import Home
 from observer.importers.run import FinishedImports, QueuedImport, QueuedSource, queue
+from observer.local import client
 from tests.cli.conftest import Run
 from tests.importers.played import BEGUN_MS, fixed_bug, fixed_later
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from observer import client
 from observer.core.paths import Home
-from observer.daemon.status import current
-from observer.spool.spool import Spool
+from observer.local import client
+from observer.local.spool.spool import Spool
+from observer.memory.status import current
 
 pytestmark = pytest.mark.slow
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from observer import client
 from observer.clients.installers import installable
 from observer.core.paths import Home
+from observer.local import client
 
 Run = Callable[..., Any]
 Git = Callable[..., str]
@@ -160,7 +160,7 @@ def test_hooks_in_other_repositories_go_with_those_of_git(run: Run, user: Path, 
     for shop in shops:
         git(shop, "commit", "-q", "--allow-empty", "-m", "Unseen")
         assert not (shop / ".git/hooks/post-commit").exists()
-    assert list((user / ".observer/spool/new").iterdir()) == []
+    assert list((user / ".observer/local/spool/new").iterdir()) == []
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import pytest
 from observer.core.paths import Home
 
 Run = Callable[..., Any]
-LINE = "2026-11-28T23:30:01.250Z INFO observer.daemon: up"
+LINE = "2026-11-28T23:30:01.250Z INFO observer.serve.daemon: up"
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +27,10 @@ def logged(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_times_are_those_of_the_reader(run: Run) -> None:
     shown = run("log").out.splitlines()
-    assert shown == ["2026-11-29 08:30:01 INFO observer.daemon: up", "  a line of a traceback"]
+    assert shown == [
+        "2026-11-29 08:30:01 INFO observer.serve.daemon: up",
+        "  a line of a traceback",
+    ]
 
 
 def test_times_are_in_utc_where_that_is_asked_for(run: Run) -> None:

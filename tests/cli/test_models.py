@@ -15,7 +15,7 @@ import pytest
 
 from observer.core import config
 from observer.core.paths import Home
-from observer.embed.registry import BUILT_IN
+from observer.index.embed.registry import BUILT_IN
 
 Run = Callable[..., Any]
 

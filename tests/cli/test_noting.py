@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from observer import client
 from observer.core.paths import Home
+from observer.local import client
 
 Run = Callable[..., Any]
 

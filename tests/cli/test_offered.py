@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from observer.toolsets.registry import toolsets
+from observer.tools.registry import toolsets
 
 Run = Callable[..., Any]
 

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from observer.cli.session import open_memory
-from observer.config_files.context import shipped
+from observer.clients.config_files.context import shipped
 from observer.core.config import Settings
 from observer.core.errors import NotFound
 from observer.core.paths import Home
-from observer.views import hook_output
+from observer.tools.views import hook_output
 
 Run = Callable[..., Any]
 Fill = Callable[..., None]

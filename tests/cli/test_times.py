@@ -11,8 +11,8 @@ import pytest
 
 from observer.core.clock import iso_ms
 from observer.core.paths import Home
-from observer.note_files.folders import NoteFolder
-from observer.note_files.writing import NoteVersions
+from observer.notes.folders.folders import NoteFolder
+from observer.notes.folders.writing import NoteVersions
 from tests.importers.played import fixed_bug
 
 Run = Callable[..., Any]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from observer.clients.config_files.context import InstallContext, InstallPlan
 from observer.clients.installers import install, perform, uninstall
-from observer.config_files.context import InstallContext, InstallPlan
 from observer.core.paths import Home
 
 AT_MS = 1_795_000_000_000

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from observer.clients.client import Client
+from observer.clients.config_files.context import InstallContext
 from observer.clients.installers import evidence
 from observer.clients.registry import clients
-from observer.config_files.context import InstallContext
 
 QUILL = Client("quill", "", programs=("quill", "quill-cli"), folders=(".quill", ".config/quill"))
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from observer.clients.config_files.context import InstallContext, InstallPlan
 from observer.clients.installers import install, perform, uninstall
 from observer.clients.shelf import git as git_client
 from observer.clients.shelf.git import version
-from observer.config_files.context import InstallContext, InstallPlan
 from observer.core.errors import BadInput, ConfigInvalid
 
 Run = Callable[[str], InstallPlan]

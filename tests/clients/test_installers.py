@@ -10,10 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from observer.clients.config_files.context import (
+    InstallContext,
+    InstallPlan,
+    current_context,
+    shipped,
+)
+from observer.clients.config_files.file_edits import diff
 from observer.clients.installers import install, installable, perform, uninstall
 from observer.clients.registry import clients
-from observer.config_files.context import InstallContext, InstallPlan, current_context, shipped
-from observer.config_files.file_edits import diff
 from observer.core.errors import BadInput, ConfigInvalid
 from observer.core.paths import Home
 from tests.clients.facts import facts_of

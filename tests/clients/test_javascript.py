@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
+from observer.clients.config_files.context import InstallContext, InstallPlan
 from observer.clients.installers import install, perform
-from observer.config_files.context import InstallContext, InstallPlan
 from observer.core.errors import ConfigInvalid
 from observer.core.events import Command, Delegation, Event, Prompt, Reply, SessionEnd, SessionStart
 from observer.core.value import TokenUsage
 from observer.ingest.decode import decode
-from observer.spool.spool import Spool
+from observer.local.spool.spool import Spool
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 

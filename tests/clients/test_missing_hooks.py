@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from observer.clients.config_files.context import InstallContext, command
 from observer.clients.installers import install, perform, uninstall
 from observer.clients.shelf.git import EVENTS, missing_hooks, version
-from observer.config_files.context import InstallContext, command
 
 THEIRS = "#!/bin/sh\necho theirs\n"
 

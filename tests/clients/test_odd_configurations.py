@@ -23,9 +23,9 @@ import yaml
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from observer.clients.config_files import jsonc
+from observer.clients.config_files.context import InstallContext
 from observer.clients.installers import install, installable, perform, uninstall
-from observer.config_files import jsonc
-from observer.config_files.context import InstallContext
 from observer.core.errors import ConfigInvalid
 from observer.core.paths import Home
 from tests.clients.facts import facts_of

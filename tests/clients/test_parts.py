@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from observer.clients.config_files.context import InstallContext, InstallPlan
 from observer.clients.installers import install, perform
 from observer.clients.registry import clients
-from observer.config_files.context import InstallContext, InstallPlan
 from observer.core.errors import ConfigInvalid
 
 Run = Callable[[str], InstallPlan]

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from observer.clients.config_files.context import InstallContext
 from observer.clients.installers import install, installable
 from observer.clients.registry import SHELF, clients
-from observer.config_files.context import InstallContext
+from observer.core.disk import envelope
 from observer.core.plugins import modules_of
 from observer.ingest.decode import decode
-from observer.spool.files import envelope
-from observer.toolsets.registry import toolsets
+from observer.tools.registry import toolsets
 
 PACKAGE = """
 from observer.clients.client import Client, Installer
-from observer.config_files.context import InstallPlan
+from observer.clients.config_files.context import InstallPlan
 from observer.core.events import Event, Prompt
-from observer.toolsets.registry import Toolset
+from observer.tools.registry import Toolset
 
 def read(envelope, payload):
     yield Event(
@@ -43,7 +43,7 @@ cursor = quill_client:QUILL
 text = quill_client:TEXT
 gone = quill_gone:CLIENT
 
-[observer.toolsets]
+[observer.tools]
 quills = quill_client:QUILLS
 """
 

@@ -21,8 +21,8 @@ from observer.core.model import Item
 from observer.core.paths import Home
 from observer.core.value import TokenUsage
 from observer.ingest.pipeline import Pipeline
+from observer.local.spool.spool import Spool
 from observer.projects import PlaceCache
-from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 
 DATA = Path(__file__).parents[1] / "data"

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from observer.clients.config_files.context import InstallContext
 from observer.clients.installers import install, perform, uninstall
 from observer.clients.services import LABEL
-from observer.config_files.context import InstallContext
 from observer.core.errors import BadInput, ConfigInvalid
 from observer.core.paths import Home
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from observer.clients.config_files.context import InstallContext, InstallPlan
 from observer.clients.installers import install, perform, uninstall
-from observer.config_files.context import InstallContext, InstallPlan
 from observer.core.errors import ConfigInvalid
 
 Run = Callable[[str], InstallPlan]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from observer.config_files.context import InstallContext
-from observer.config_files.json_entries import Snippet, snippets
+from observer.clients.config_files.context import InstallContext
+from observer.clients.config_files.json_entries import Snippet, snippets
 from observer.core.paths import Home
 
 

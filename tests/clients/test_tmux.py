@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from observer.clients.config_files.context import InstallContext
 from observer.clients.envelope import parse
 from observer.clients.shelf.shells import read
-from observer.config_files.context import InstallContext
 from observer.core.events import Command
-from observer.spool.spool import Spool
+from observer.local.spool.spool import Spool
 
 pytestmark = pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed")
 FAILS, WAITS = "sh -c 'exit 3'", "sleep 60"

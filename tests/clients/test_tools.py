@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from observer.clients import own_tools, tools
+from observer.clients import tools
 from observer.clients.envelope import Json
 from observer.clients.shelf import claude_code
+from observer.core import own_tools
 from observer.core.events import Command, Search, ToolUse
-from observer.toolsets.registry import toolsets
+from observer.tools.registry import toolsets
 
 
 def test_every_tool_of_ours_is_known_for_ours() -> None:

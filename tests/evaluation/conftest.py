@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from observer.embed.lazy_model import LazyModel
-from observer.embed.registry import find
+from observer.index.embed.lazy_model import LazyModel
+from observer.index.embed.registry import find
 
 Git = Callable[..., str]
 

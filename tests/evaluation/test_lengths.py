@@ -10,8 +10,8 @@ from evaluation import sets
 from evaluation.runner import temporary_memory
 from evaluation.systems import recall
 
-from observer.embed.lazy_model import LazyModel
-from observer.embed.registry import find
+from observer.index.embed.lazy_model import LazyModel
+from observer.index.embed.registry import find
 
 FACT = (
     "Picked plain files instead of Redis for the tills because no one in a branch can look after"

@@ -12,7 +12,7 @@ from evaluation.review import Missed, Review, conclusions, examples, review
 from evaluation.systems import WITHOUT_MEANING
 from msgspec.structs import replace
 
-from observer.embed.lazy_model import LazyModel
+from observer.index.embed.lazy_model import LazyModel
 
 Git = Callable[..., str]
 

@@ -12,8 +12,8 @@ from evaluation.runner import EvaluatedQuery, ask, figures, temporary_memory
 from evaluation.systems import SYSTEMS, legs_of, mentions, systems_of
 from msgspec.structs import replace
 
-from observer.embed.lazy_model import LazyModel
-from observer.embed.registry import find
+from observer.index.embed.lazy_model import LazyModel
+from observer.index.embed.registry import find
 from observer.search.candidates import Sources
 
 DOCUMENTS = (

@@ -11,7 +11,7 @@ from evaluation import sets
 from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.search.query import STOP_WORDS, plan
 
-NOTES = Path(__file__).parents[2] / "observer/doctor/notes"
+NOTES = Path(__file__).parents[2] / "observer/cli/doctor/notes"
 DOCUMENT = b'{"id": "a", "title": "Edit a.py"}'
 QUESTION = b'{"q": "why a", "rel": ["a"]}'
 

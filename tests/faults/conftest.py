@@ -13,26 +13,26 @@ import msgspec
 import pytest
 from evaluation.commits import read as read_history
 
+from observer.clients.config_files.context import InstallContext
 from observer.clients.installers import install
 from observer.clients.shelf.git import missing_hooks
-from observer.config_files.context import InstallContext
 from observer.core.config import Settings
 from observer.core.errors import ObserverError
 from observer.core.events import Checkout, Commit, Edit, Event, FileWrite, Prompt, Remember
 from observer.core.paths import Home
-from observer.daemon.watch_set import WatchedTree
 from observer.git.status import uncommitted_paths
 from observer.importers.git import commits
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
+from observer.local.spool.spool import Spool
 from observer.memory.api import Memory
 from observer.projects import PlaceCache
-from observer.spool.spool import Spool
+from observer.serve.daemon.watch_set import WatchedTree
 from observer.staleness.worktree_sync import sync_worktree
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
 from observer.store.writer import Writer
-from observer.views import hook_output
+from observer.tools.views import hook_output
 
 NOW_MS = 1_790_000_000_000
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from observer import client
 from observer.core.paths import Home
-from observer.spool.spool import Spool
+from observer.local import client
+from observer.local.spool.spool import Spool
 
 STRANGER = 12345
 HOOK = Path(__file__).parents[2] / "hooks/post"

@@ -14,10 +14,10 @@ from faults.mutation import ODD, mutated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from observer import client
 from observer.core.paths import Home
-from observer.pump.pump import hello
-from observer.toolsets.registry import toolsets
+from observer.local import client
+from observer.local.pump.pump import hello
+from observer.tools.registry import toolsets
 
 pytestmark = pytest.mark.slow
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from observer import client
 from observer.core.paths import Home
+from observer.local import client
 
 pytestmark = pytest.mark.slow
 

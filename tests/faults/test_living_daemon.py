@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from observer import client
 from observer.core.paths import Home
-from observer.spool.spool import Spool
+from observer.local import client
+from observer.local.spool.spool import Spool
 from observer.store.database import SqliteStore
 
 pytestmark = pytest.mark.slow

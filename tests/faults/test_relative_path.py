@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from observer.config_files.context import current_context
+from observer.clients.config_files.context import current_context
 from observer.core.errors import ConfigInvalid
 from observer.core.paths import Home
 

@@ -12,17 +12,17 @@ import pytest
 from mcp import StdioServerParameters
 from msgspec.structs import replace
 
-from observer.api.mcp.server import McpFront
 from observer.core.config import Settings
 from observer.core.events import Event
 from observer.core.model import Item, Project, Receipt, Session, SummaryFields, item_id, item_uuid
 from observer.core.paths import Home, make_private
-from observer.daemon.servers import make_run_folder
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
+from observer.local.spool.spool import Spool
 from observer.memory.api import Memory
 from observer.projects import PlaceCache
-from observer.spool.spool import Spool
+from observer.serve.api.mcp.server import McpFront
+from observer.serve.daemon.servers import make_run_folder
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
 

@@ -25,8 +25,8 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
-from observer import client
 from observer.core.paths import Home
+from observer.local import client
 
 FOLDER = Path(__file__).parents[1] / "data" / "promises"
 FACES = ("stdio", "http")

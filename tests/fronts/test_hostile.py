@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from observer import client
 from observer.core.paths import Home
-from observer.toolsets.registry import toolsets
+from observer.local import client
+from observer.tools.registry import toolsets
 
 pytestmark = pytest.mark.slow
 

@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 import pytest
 
+from observer.clients.config_files.context import InstallContext, command, current_context
 from observer.clients.installers import install, perform, uninstall
 from observer.clients.shelf.git import CONFIGURED_SINCE, EVENTS, missing_hooks, version
-from observer.config_files.context import InstallContext, command, current_context
 from observer.core.errors import ConfigInvalid
 from observer.core.paths import Home
-from observer.spool.spool import Spool
+from observer.local.spool.spool import Spool
 
 pytestmark = pytest.mark.slow
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from observer import client
 from observer.core.paths import Home
-from observer.daemon.servers import make_run_folder
-from observer.spool.spool import Spool
+from observer.local import client
+from observer.local.spool.spool import Spool
+from observer.serve.daemon.servers import make_run_folder
 
 ERROR = "Exit code 2\nerror: unrecognized subcommand 'bun'"
 PATIENCE_S = 5.0

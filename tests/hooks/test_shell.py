@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from observer.clients.envelope import parse
+from observer.core.disk import SpoolEntry
 from observer.core.paths import Home
-from observer.spool.files import SpoolEntry
-from observer.spool.spool import Spool
+from observer.local.spool.spool import Spool
 
 Records = list[dict[str, str]]
 Person = Callable[..., Records]

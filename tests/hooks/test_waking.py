@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from observer import client
 from observer.core.paths import Home
-from observer.daemon import home_guard
-from observer.daemon.status import current
+from observer.local import client
+from observer.memory.status import current
+from observer.upkeep import home_guard
 
 pytestmark = pytest.mark.slow
 

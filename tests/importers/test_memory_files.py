@@ -13,13 +13,13 @@ from observer.core.config import Settings
 from observer.core.events import Event, Forget
 from observer.core.model import Item
 from observer.core.paths import Home
-from observer.daemon.unreported import MemoryFileWorker
-from observer.daemon.worker import Health
 from observer.importers.jsonl import Problems
 from observer.importers.run import FinishedImports
 from observer.importers.shelf.memory_files import MOST_BYTES, NAME, SOURCES, find, read
-from observer.policy import FILE
+from observer.projects.policy import FILE
 from observer.search.start import StartRequest, start
+from observer.serve.daemon.unreported import MemoryFileWorker
+from observer.serve.daemon.worker import Health
 from tests.importers.conftest import Filled, Memories
 
 AWS_KEY = "AKIA" + "QYLPMN5HFIQR7XYA"

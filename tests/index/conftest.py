@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from observer.core.filters import Filters
 from observer.core.model import Item, ItemChange, item_id
-from observer.embed.lazy_model import packed
 from observer.index import Index, ListRequest, View
+from observer.index.embed.lazy_model import packed
 from observer.index.segment import Segment
 from observer.index.tokens import Codes
 from observer.store.stemmer import stemmer

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from observer.core.filters import Filters
 from observer.core.model import ItemChange
-from observer.embed.lazy_model import packed
+from observer.index.embed.lazy_model import packed
 from observer.index.segment import segment
 from observer.index.tokens import Codes
 from observer.index.vectors import (

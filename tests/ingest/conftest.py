@@ -12,8 +12,8 @@ import pytest
 from observer.core.config import Settings
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
+from observer.local.spool.spool import Spool
 from observer.projects import PlaceCache
-from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 from observer.store.interface import Store
 

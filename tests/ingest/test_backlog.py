@@ -16,6 +16,7 @@ import pytest
 
 from observer.core.child_process import NICE, write_message
 from observer.core.config import Settings
+from observer.core.disk import envelope
 from observer.core.errors import StoreUnavailable
 from observer.core.model import Place
 from observer.core.paths import Home
@@ -30,9 +31,8 @@ from observer.ingest.prefetch import (
     pages,
 )
 from observer.ingest.prepare import EventPreparer
+from observer.local.spool.spool import Spool
 from observer.projects import PlaceCache
-from observer.spool.files import envelope
-from observer.spool.spool import Spool
 from observer.store.interface import Store
 
 Post = Callable[..., str]

@@ -18,9 +18,9 @@ from observer.core.config import Settings
 from observer.core.events import AnyBody, Command, Edit, Event, FileWrite, SessionEnd
 from observer.git.status import uncommitted_paths
 from observer.ingest.pipeline import Pipeline
+from observer.local.spool.spool import Spool
 from observer.projects import PlaceCache
 from observer.search.start import StartRequest, start
-from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 
 NOW_MS = 1_790_000_000_000

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from observer.clients.registry import clients
+from observer.core.disk import envelope
 from observer.core.errors import Undecodable
 from observer.core.events import (
     AnyBody,
@@ -38,7 +39,6 @@ from observer.ingest.decode import (
     decoders,
     truncate,
 )
-from observer.spool.files import envelope
 
 AT_MS = 1_763_715_600_000
 CAP = 65_536

@@ -9,8 +9,8 @@ import pytest
 
 from observer.core.events import Event, Forget, Remember
 from observer.core.model import Item
-from observer.embed.lazy_model import LazyModel
-from observer.embed.registry import find
+from observer.index.embed.lazy_model import LazyModel
+from observer.index.embed.registry import find
 from observer.ingest.pipeline import Pipeline
 from observer.store.interface import Store
 

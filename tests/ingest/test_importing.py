@@ -14,9 +14,9 @@ from observer.core.model import Receipt, Session
 from observer.core.routes import import_route
 from observer.ingest.decode import decode_call
 from observer.ingest.pipeline import Pipeline
+from observer.local.spool.pauses import EVERYWHERE
+from observer.local.spool.spool import Spool
 from observer.observations import project_state
-from observer.spool.pauses import EVERYWHERE
-from observer.spool.spool import Spool
 from observer.store.interface import Store
 
 HOUR_MS = 3_600_000

@@ -12,9 +12,9 @@ from observer.core.events import Commit, Event, FileWrite, Prompt, Remember
 from observer.core.paths import Home
 from observer.importers.git import commits
 from observer.ingest.pipeline import Pipeline
+from observer.local.spool.pauses import EVERYWHERE, UNENDING_MS
+from observer.local.spool.spool import Spool
 from observer.projects import detect_place
-from observer.spool.pauses import EVERYWHERE, UNENDING_MS
-from observer.spool.spool import Spool
 from observer.store.interface import Store
 
 NOW_MS = 1_790_000_000_000

@@ -30,8 +30,8 @@ from observer.core.events import (
     Undo,
 )
 from observer.ingest.pipeline import Pipeline
+from observer.local.spool.spool import Spool
 from observer.projects import PlaceCache
-from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 
 PATHS = st.sampled_from(["/r/a.py", "/r/b.py"])

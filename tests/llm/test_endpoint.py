@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from observer import client
 from observer.core.config import Settings
 from observer.core.errors import ConfigInvalid
 from observer.core.paths import Home
 from observer.llm.endpoint import Endpoint, endpoint
+from observer.local import client
 
 KEY = "sk-" + "t3stk3y" * 4
 

@@ -16,15 +16,15 @@ from observer.core.events import AnyBody, Command, Event, Prompt, Reply, Session
 from observer.core.filters import Filters
 from observer.core.model import Item, item_id
 from observer.core.paths import Home
-from observer.daemon.enrich import Budget, EnrichWorker
-from observer.daemon.home_guard import HomeGuard
-from observer.daemon.status import day_of, llm_status
-from observer.daemon.worker import Health, Services, WriterThread
 from observer.ingest.pipeline import Pipeline
 from observer.llm.client import LlmClient
+from observer.local.spool.spool import Spool
+from observer.memory.status import day_of, llm_status
 from observer.projects import PlaceCache
-from observer.spool.spool import Spool
+from observer.serve.daemon.enrich import Budget, EnrichWorker
+from observer.serve.daemon.worker import Health, Services, WriterThread
 from observer.store.database import SqliteStore
+from observer.upkeep.home_guard import HomeGuard
 
 PAUSES_S = (0.01,)
 SUMMARY = item_id(1, "summary")

@@ -12,20 +12,20 @@ from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.errors import BadInput, ConfigInvalid, DaemonUnavailable
 from observer.core.paths import Home
-from observer.daemon.enrich import Extractor
-from observer.daemon.home_guard import HomeGuard
-from observer.daemon.lazy_llm import LazyLlm
-from observer.daemon.status import day_of
-from observer.daemon.worker import Health, Services, WriterThread
 from observer.ingest.pipeline import Pipeline
 from observer.llm import prompt, reply
 from observer.llm.client import LlmClient
 from observer.llm.prompt import MOST_CHARS
 from observer.llm.reply import AskFailed
+from observer.local.spool.spool import Spool
+from observer.memory.status import day_of
 from observer.memory.values import Extracted
 from observer.projects import PlaceCache
-from observer.spool.spool import Spool
+from observer.serve.daemon.enrich import Extractor
+from observer.serve.daemon.lazy_llm import LazyLlm
+from observer.serve.daemon.worker import Health, Services, WriterThread
 from observer.store.database import SqliteStore
+from observer.upkeep.home_guard import HomeGuard
 
 SAID = ["user: I moved to Oslo", "assistant: Nice!"]
 FACTS = {"facts": ["The user lives in Oslo."]}

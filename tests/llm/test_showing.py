@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from observer.core.model import Enrichment, Item, SummaryFields
-from observer.toolsets import rows
-from observer.views import render
-from observer.views.labels import Written
+from observer.tools import rows
+from observer.tools.views import render
+from observer.tools.views.labels import Written
 
 WROTE = Enrichment(
     model="tiny",

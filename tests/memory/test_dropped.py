@@ -12,17 +12,17 @@ import pytest
 from observer.core.config import Settings
 from observer.core.events import AnyBody, Command, Compaction, Event, Prompt, Remember
 from observer.core.paths import Home
-from observer.daemon.requests import RemindedSessions, remind
 from observer.index import Index
 from observer.ingest.decode import decode
 from observer.ingest.pipeline import Pipeline
+from observer.local.spool.spool import Spool
 from observer.memory.api import Memory
 from observer.projects import PlaceCache
 from observer.search.reminder import MOST_CHARS
-from observer.spool.spool import Spool
+from observer.serve.daemon.requests import RemindedSessions, remind
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
-from observer.views import hook_output
+from observer.tools.views import hook_output
 
 START_MS = 1_790_000_000_000
 FAILED = (

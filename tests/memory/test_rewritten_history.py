@@ -20,9 +20,9 @@ from observer.core.events import AnyBody, Commit, Edit, Event, FileWrite, Prompt
 from observer.core.paths import Home
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
+from observer.local.spool.spool import Spool
 from observer.memory.api import Memory
 from observer.projects import PlaceCache
-from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
 

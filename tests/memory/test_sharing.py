@@ -12,12 +12,12 @@ from observer.core.events import Event, Remember
 from observer.core.paths import Home
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
+from observer.local.spool.spool import Spool
 from observer.memory.api import Memory
 from observer.projects import PlaceCache
-from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
-from observer.toolsets.registry import tools_of
+from observer.tools.registry import tools_of
 
 NOW_MS = 1_790_000_000_000
 

@@ -15,11 +15,11 @@ from observer.core.model import Item, Project, Receipt
 from observer.core.paths import Home
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
+from observer.local.spool.spool import Spool
 from observer.memory.api import Memory
 from observer.notes.notes import Notes
 from observer.notes.values import Note
 from observer.projects import PlaceCache
-from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
 

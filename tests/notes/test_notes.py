@@ -21,12 +21,12 @@ from observer.core.errors import (
 from observer.core.events import Reference
 from observer.core.model import Item
 from observer.ingest.pipeline import Pipeline
+from observer.local.spool.spool import Spool
 from observer.memory.api import Memory
 from observer.notes.notes import Notes
 from observer.notes.values import Changes, Note
 from observer.observations.note_reducer import CONTENT_CHARS
 from observer.projects import PlaceCache
-from observer.spool.spool import Spool
 
 Keep = Callable[..., Item]
 

@@ -13,9 +13,9 @@ from observer.core.config import Settings
 from observer.core.errors import BadInput, NotFound, RuleUserOnly
 from observer.core.model import Item, Project
 from observer.core.paths import Home
-from observer.embed.lazy_model import LazyModel
-from observer.embed.registry import find
 from observer.index import Index
+from observer.index.embed.lazy_model import LazyModel
+from observer.index.embed.registry import find
 from observer.memory.api import Memory
 from observer.notes.pairs import OpenPairs, Settlement
 from observer.notes.values import Note, Remembered

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from observer.commands.shell.check import CheckIdentity
 from observer.observations.failure_tracker import (
     LIKELY,
     POSSIBLE,
@@ -13,7 +14,6 @@ from observer.observations.failure_tracker import (
 from observer.observations.fix_text import is_test
 from observer.observations.open_failures import FILES, files_named_in
 from observer.observations.project_state import TrackedEdit, TrackedFailure, WorktreeBranch
-from observer.shell.check import CheckIdentity
 
 ROOT = "/home/ana/shop"
 

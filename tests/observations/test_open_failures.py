@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from observer.commands.outcomes.check_runs import check_results_of
+from observer.commands.outcomes.result import CommandResult
 from observer.core.events import AnyBody, Checkout, Command, Commit, Edit, FileChange, FileWrite
 from observer.core.model import Recorded
 from observer.core.text import word_set
@@ -17,8 +19,6 @@ from observer.observations.open_failures import FORGOTTEN_MS, MOST, OpenFailure,
 from observer.observations.project_reducer import TASKS, ProjectReducer
 from observer.observations.project_state import STASHED_MS
 from observer.observations.session_reducer import SessionReducer
-from observer.outcomes.check_runs import check_results_of
-from observer.outcomes.result import CommandResult
 
 Place = Callable[..., Recorded]
 Step = AnyBody | Recorded

@@ -12,13 +12,13 @@ from typing import Any
 import make_plugins
 import pytest
 
+from observer.clients.config_files.context import InstallContext
 from observer.clients.installers import install, perform
-from observer.config_files.context import InstallContext
 from observer.core.config import Settings
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
+from observer.local.spool.spool import Spool
 from observer.projects import PlaceCache
-from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
 
 ROOT = Path(__file__).parents[2]

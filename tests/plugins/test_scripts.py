@@ -14,9 +14,9 @@ from pathlib import Path
 import make_plugins
 import pytest
 
+from observer.clients.config_files.context import InstallContext, InstallPlan, hook_files
 from observer.clients.installers import install, perform
 from observer.clients.registry import clients
-from observer.config_files.context import InstallContext, InstallPlan, hook_files
 from observer.core.paths import Home
 
 ROOT = Path(__file__).parents[2]

@@ -13,8 +13,8 @@ import pytest
 from numpy.typing import NDArray
 
 from observer.core.model import Item, Project, Validity, item_id, item_uuid
-from observer.embed.lazy_model import packed
 from observer.index import Index
+from observer.index.embed.lazy_model import packed
 from observer.search.candidates import Sources
 from observer.store.anchors import WorktreeView
 from observer.store.database import SqliteStore

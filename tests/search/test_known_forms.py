@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from observer.commands.outcomes.ending import Reason
+from observer.commands.shell.command_forms import InvocationForm, forms_of
 from observer.core.model import item_id
 from observer.observations.drafts import ItemOrigin
 from observer.observations.project_state import Alternative, ProjectState
-from observer.outcomes.ending import Reason
 from observer.search import reminder
-from observer.shell.command_forms import InvocationForm, forms_of
 
 ORIGIN = ItemOrigin(seq=7, event="e7", at_ms=1)
 

@@ -9,8 +9,8 @@ import pytest
 
 from observer.core.events import Command, Forget, Prompt
 from observer.core.model import seq_of
-from observer.purge.take_out import Removal, clean, marks_of
 from observer.store.tombstones import Tombstones
+from observer.upkeep.purge.take_out import Removal, clean, marks_of
 
 from .conftest import LOGIN, Story
 

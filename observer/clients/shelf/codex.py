@@ -17,13 +17,13 @@ import msgspec
 from observer.clients import tools
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, prompt_sample
+from observer.clients.config_files import toml_servers
+from observer.clients.config_files.context import InstallContext
+from observer.clients.config_files.file_edits import FileEdit
+from observer.clients.config_files.file_edits import read as read_file
 from observer.clients.envelope import Object
 from observer.clients.parts import ConfigFile, OurHooks, handlers, installer_of, our_handlers
 from observer.clients.payload import flag, text
-from observer.config_files import toml_servers
-from observer.config_files.context import InstallContext
-from observer.config_files.file_edits import FileEdit
-from observer.config_files.file_edits import read as read_file
 from observer.core.errors import ConfigInvalid
 from observer.core.events import AnyBody, Prompt
 

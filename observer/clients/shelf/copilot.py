@@ -18,11 +18,11 @@ from msgspec import structs
 from observer.clients import tools
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, prompt_sample
+from observer.clients.config_files.context import InstallContext, command
+from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Envelope, Json, Object
 from observer.clients.parts import ConfigFile, HookEntries, installer_of, scripts
 from observer.clients.payload import inner, text
-from observer.config_files.context import InstallContext, command
-from observer.config_files.json_entries import Servers
 from observer.core.events import Delegation, Event
 
 NAME = "copilot"

@@ -15,8 +15,9 @@ import orjson
 
 from observer.clients import tools
 from observer.clients.client import Client, prompt_sample
+from observer.clients.config_files.context import InstallContext, InstallPlan, command
+from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.own_tools import SERVERLESS
 from observer.clients.parts import ConfigFile, HookEntries, Options, installer_of, scripts
 from observer.clients.payload import (
     flag,
@@ -30,8 +31,6 @@ from observer.clients.payload import (
     token_usage,
     words,
 )
-from observer.config_files.context import InstallContext, InstallPlan, command
-from observer.config_files.json_entries import Servers
 from observer.core.errors import ConfigInvalid
 from observer.core.events import (
     AnyBody,
@@ -45,6 +44,7 @@ from observer.core.events import (
     SessionEnd,
     SessionStart,
 )
+from observer.core.own_tools import SERVERLESS
 
 NAME = "cursor"
 

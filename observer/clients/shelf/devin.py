@@ -17,10 +17,10 @@ from observer.clients.client import (
     context_output,
     prompt_sample,
 )
+from observer.clients.config_files.context import InstallContext
+from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Envelope, Object
 from observer.clients.parts import ConfigFile, OurHooks, installer_of
-from observer.config_files.context import InstallContext
-from observer.config_files.json_entries import Servers
 from observer.core.events import Event
 
 NAME = "devin"

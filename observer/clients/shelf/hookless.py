@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from observer.clients import generic
 from observer.clients.client import Client
+from observer.clients.config_files.context import InstallContext
+from observer.clients.config_files.file_edits import FileEdit
+from observer.clients.config_files.json_entries import Servers
 from observer.clients.parts import ConfigFile, installer_of
-from observer.config_files.context import InstallContext
-from observer.config_files.file_edits import FileEdit
-from observer.config_files.json_entries import Servers
 from observer.core.errors import ConfigInvalid
 
 
@@ -20,7 +20,7 @@ class _ContinueFile:
         Raises:
             ConfigInvalid: there is no configuration, or it cannot be changed.
         """
-        from observer.config_files import yaml_servers  # noqa: PLC0415 - 25 ms, of it alone
+        from observer.clients.config_files import yaml_servers  # noqa: PLC0415 - 25 ms, of it alone
 
         change = yaml_servers.put_server if is_wanted else yaml_servers.drop_server
         path = context.place("CONTINUE_GLOBAL_DIR", ".continue") / "config.yaml"

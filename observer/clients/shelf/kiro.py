@@ -25,8 +25,11 @@ from msgspec import structs
 
 from observer.clients import tools
 from observer.clients.client import Client, Installer, prompt_sample
+from observer.clients.config_files import jsonc
+from observer.clients.config_files.context import InstallContext, InstallPlan, command
+from observer.clients.config_files.file_edits import read as read_file
+from observer.clients.config_files.json_entries import Servers, merge
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.own_tools import is_own_tool
 from observer.clients.parts import ConfigFile, HookEntries, runs_ours, scripts
 from observer.clients.payload import (
     NOTHING,
@@ -40,10 +43,6 @@ from observer.clients.payload import (
     rows,
     text,
 )
-from observer.config_files import jsonc
-from observer.config_files.context import InstallContext, InstallPlan, command
-from observer.config_files.file_edits import read as read_file
-from observer.config_files.json_entries import Servers, merge
 from observer.core.errors import Undecodable
 from observer.core.events import (
     AnyBody,
@@ -60,6 +59,7 @@ from observer.core.events import (
     SessionEnd,
     SessionStart,
 )
+from observer.core.own_tools import is_own_tool
 
 NAME, CLI, IDE = "kiro", "kiro-cli", "kiro-ide"
 

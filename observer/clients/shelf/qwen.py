@@ -11,12 +11,12 @@ from pathlib import Path
 
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, prompt_sample
+from observer.clients.config_files.context import InstallContext
+from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Object
 from observer.clients.parts import ConfigFile, OurHooks, check_switch, installer_of
 from observer.clients.payload import text
 from observer.clients.shelf import gemini
-from observer.config_files.context import InstallContext
-from observer.config_files.json_entries import Servers
 from observer.core.events import AnyBody, Prompt
 
 NAME = "qwen"

@@ -13,12 +13,12 @@ from functools import partial
 from pathlib import Path
 
 from observer.clients.client import Client, Installer
+from observer.clients.config_files.context import InstallContext, InstallPlan
+from observer.clients.config_files.file_edits import FileEdit
+from observer.clients.config_files.file_edits import read as read_file
 from observer.clients.envelope import Envelope, Object
 from observer.clients.parts import PathOf
 from observer.clients.payload import number, span_ms
-from observer.config_files.context import InstallContext, InstallPlan
-from observer.config_files.file_edits import FileEdit
-from observer.config_files.file_edits import read as read_file
 from observer.core.errors import ConfigInvalid, Undecodable
 from observer.core.events import Command, Event
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from observer.clients import tools
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client
+from observer.clients.config_files.context import InstallContext
+from observer.clients.config_files.json_entries import Servers
 from observer.clients.parts import ConfigFile, installer_of
-from observer.config_files.context import InstallContext
-from observer.config_files.json_entries import Servers
 
 NAME = "vscode"
 

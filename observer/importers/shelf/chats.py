@@ -13,11 +13,11 @@ from observer.clients.envelope import Object
 from observer.clients.payload import inner, rows, text, words
 from observer.core import json_text
 from observer.core.config import Settings
+from observer.core.disk import UnexpectedFile, open_plain
 from observer.core.events import Event, Prompt, Reply
 from observer.importers.jsonl import Problems
 from observer.importers.source import FoundSession, SessionSource
 from observer.importers.words import Origin, event_of, files_matching, moment_ms
-from observer.spool.files import UnexpectedFile, open_plain
 
 MOST_BYTES = 512 << 20
 """A larger list of chats, or one that grows to more, is not read."""

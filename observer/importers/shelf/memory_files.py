@@ -16,6 +16,7 @@ from pathlib import Path
 from observer.clients.payload import text
 from observer.core import json_text
 from observer.core.config import Settings, owner
+from observer.core.disk import UnexpectedFile, open_plain
 from observer.core.events import Event, Forget, Remember, kind_of
 from observer.core.filters import Filters
 from observer.core.model import Item
@@ -24,10 +25,9 @@ from observer.core.routes import import_route
 from observer.importers.jsonl import Problems
 from observer.importers.source import FoundSession, SessionSource
 from observer.observations.drafts import content_hash
-from observer.policy import Policies
-from observer.policy.apply import Exclusion
 from observer.projects import detect_place, work_tree_of
-from observer.spool.files import UnexpectedFile, open_plain
+from observer.projects.policy import Policies
+from observer.projects.policy.apply import Exclusion
 from observer.store.reader import StoreReader
 
 NAME = "memory-files"

@@ -18,6 +18,7 @@ from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, joined, parsed, rows, text, words
 from observer.core import json_text
 from observer.core.config import Settings, owner
+from observer.core.disk import UnexpectedFile
 from observer.core.errors import BadInput
 from observer.core.events import Custom, Event, Layer, Prompt, Remember
 from observer.core.json_text import dump
@@ -32,7 +33,6 @@ from observer.observations.note_reducer import METADATA_CHARS
 from observer.redaction.redact import redact_text
 from observer.search.owners import AGENT, check_owner
 from observer.search.owners import owner as owner_named
-from observer.spool.files import UnexpectedFile
 
 MOST_BYTES = 256 << 20
 _SQLITE = b"SQLite format 3\0"

@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from observer.api import questions
 from observer.core.model import Item, Project, Session, SummaryFields
 from observer.core.value import TokenUsage
 from observer.search.timeline import Account, SessionRun, SessionTimeline, Share
+from observer.tools import questions
 
 AT_MS = 1_742_050_800_000
 APP = Project(id=2, uuid="u", name="app")

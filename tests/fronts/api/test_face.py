@@ -8,11 +8,11 @@ import pytest
 from mcp import types
 from mcp.shared.exceptions import MCPError
 
-from observer.api.mcp.handlers import McpHandlers, ResultPassthrough
 from observer.core.errors import NotFound, ObserverError
 from observer.memory.api import Memory
-from observer.views.documents import Documents
-from observer.views.tool import JsonRpcError, ResultRow, Tool, ToolResult
+from observer.serve.api.mcp.handlers import McpHandlers, ResultPassthrough
+from observer.tools.views.documents import Documents
+from observer.tools.views.tool import JsonRpcError, ResultRow, Tool, ToolResult
 
 ANY: Any = None  # no handler of ours looks at the SDK's context
 

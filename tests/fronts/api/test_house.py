@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from mcp import Client, StdioServerParameters
 
-from observer.api.mcp.server import Rules
 from observer.memory.api import Memory
 from observer.notes.values import Note
+from observer.serve.api.mcp.server import Rules
 
 
 def keep(memory: Memory, content: str, **fields: object) -> int:

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from observer import __version__
-from observer.api.mcp.server import Hello, McpFront
 from observer.core.paths import Home
-from observer.daemon import kept_openings
-from observer.daemon.kept_openings import KeptOpenings
-from observer.daemon.worker import Health
+from observer.local.pump.pump import METHODS, KeptAnswers, hello, path_of
 from observer.memory.api import Memory
 from observer.notes.values import Note
-from observer.pump.pump import METHODS, KeptAnswers, hello, path_of
+from observer.serve.api.mcp.server import Hello, McpFront
+from observer.serve.daemon import kept_openings
+from observer.serve.daemon.kept_openings import KeptOpenings
+from observer.serve.daemon.worker import Health
 
 CLIENT = {"name": "test", "version": "1"}
 OPENING = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from observer.core.paths import Home
-from observer.daemon import servers
-from observer.daemon.kept_openings import KeptOpenings
-from observer.daemon.servers import LazyMcp, listen
-from observer.daemon.worker import Health
 from observer.memory.api import Memory
+from observer.serve.daemon import servers
+from observer.serve.daemon.kept_openings import KeptOpenings
+from observer.serve.daemon.servers import LazyMcp, listen
+from observer.serve.daemon.worker import Health
 
 
 @pytest.fixture

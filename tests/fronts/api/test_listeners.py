@@ -18,10 +18,10 @@ import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from observer.api.http import Guard, Handlers, ImportReceipt, app
-from observer.api.mcp.server import McpFront, McpHttp
 from observer.memory.api import Memory
-from observer.toolsets.registry import tools_of, toolsets
+from observer.serve.api.http import Guard, Handlers, ImportReceipt, app
+from observer.serve.api.mcp.server import McpFront, McpHttp
+from observer.tools.registry import tools_of, toolsets
 
 TOKEN = "not-a-" + "real-token"
 

@@ -20,7 +20,6 @@ import anyio
 import pytest
 from mcp import types
 
-from observer.api.mcp.handlers import McpHandlers, ResultPassthrough
 from observer.core.config import Settings
 from observer.core.events import (
     AnyBody,
@@ -41,15 +40,16 @@ from observer.core.model import Item, Project
 from observer.core.paths import Home
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
+from observer.local.spool.spool import Spool
 from observer.memory.api import Memory
 from observer.projects import PlaceCache
-from observer.spool.spool import Spool
+from observer.serve.api.mcp.handlers import McpHandlers, ResultPassthrough
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
-from observer.toolsets.registry import tools_of
-from observer.views import hook_output
-from observer.views.documents import Documents
-from observer.views.fence import MARK, MARKED, defused
+from observer.tools.registry import tools_of
+from observer.tools.views import hook_output
+from observer.tools.views.documents import Documents
+from observer.tools.views.fence import MARK, MARKED, defused
 
 NOW_MS = 1_790_000_000_000
 DATA = Path(__file__).parents[2] / "data" / "suspicion"

@@ -9,8 +9,8 @@ import pytest
 
 from observer.core.errors import NotFound
 from observer.memory.api import Memory
-from observer.toolsets.registry import tools_of
-from observer.views.tool import Tool
+from observer.tools.registry import tools_of
+from observer.tools.views.tool import Tool
 
 
 @pytest.fixture

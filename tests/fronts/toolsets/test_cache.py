@@ -16,9 +16,9 @@ from observer.core.model import Session, item_id
 from observer.memory.api import Memory
 from observer.notes.values import Note
 from observer.store.database import SqliteStore
-from observer.toolsets.cache import LONGEST, MOST, GitAnswers, ResponseCache
-from observer.toolsets.registry import tools_of
-from observer.views.tool import ToolResult
+from observer.tools.cache import LONGEST, MOST, GitAnswers, ResponseCache
+from observer.tools.registry import tools_of
+from observer.tools.views.tool import ToolResult
 
 NOW_MS = 1_742_050_000_000
 MINUTE_MS = 60_000

@@ -9,8 +9,8 @@ from types import ModuleType
 import pytest
 
 from observer.memory.api import Memory
-from observer.toolsets import registry
-from observer.toolsets.registry import BUILT_IN, Toolset, tools_of
+from observer.tools import registry
+from observer.tools.registry import BUILT_IN, Toolset, tools_of
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "toolset.py"
 

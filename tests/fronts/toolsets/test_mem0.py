@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 from observer.memory.api import Memory
 from observer.notes.values import Note
 from observer.search.handles import SearchOptions
-from observer.toolsets.mem0 import rows
+from observer.tools.mem0 import rows
 
 PYTHON = {"role": "user", "content": "I love Python programming"}
 THANKS = {"role": "assistant", "content": "Great! I'll remember that."}
@@ -321,7 +321,7 @@ def test_metadata_may_come_as_json_text(calls: Ask) -> None:
 def test_a_long_list_says_how_many_it_leaves_out(
     talk: Ask, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("observer.toolsets.mem0.tools.MOST_LISTED", 2)
+    monkeypatch.setattr("observer.tools.mem0.tools.MOST_LISTED", 2)
     for content in ("a", "b", "c"):
         shown(memory, content, owner="user_123")
     (found,) = talk(("get_all_memories", {"user_id": "user_123"}))

@@ -13,15 +13,15 @@ from observer.core.events import Event
 from observer.core.filters import Filters
 from observer.core.model import Receipt
 from observer.core.paths import Home
-from observer.embed.lazy_model import LazyModel
-from observer.embed.registry import find
+from observer.index.embed.lazy_model import LazyModel
+from observer.index.embed.registry import find
 from observer.ingest.pipeline import Pipeline
+from observer.local.spool.spool import Spool
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
 from observer.projects import PlaceCache
-from observer.spool.spool import Spool
 from observer.store.database import SqliteStore
-from observer.toolsets.mem0.tools import Mem0
+from observer.tools.mem0.tools import Mem0
 
 Run = Callable[..., Any]
 CAR = "Bob drives an old car"

@@ -14,8 +14,8 @@ from observer.core.model import Item
 from observer.memory.api import Memory
 from observer.observations.note_reducer import tags_of
 from observer.search.owners import Owner, owner_of
-from observer.toolsets.mem0 import rows
-from observer.toolsets.mem0.tools import Mem0
+from observer.tools.mem0 import rows
+from observer.tools.mem0.tools import Mem0
 
 Run = Callable[..., Any]
 

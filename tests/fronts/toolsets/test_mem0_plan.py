@@ -19,9 +19,9 @@ from observer.memory.api import Memory
 from observer.memory.values import Extracted
 from observer.notes.values import Note
 from observer.search.handles import SearchOptions
-from observer.toolsets.mem0 import rows
-from observer.toolsets.mem0.rows import Message, MessagePart, memorable
-from observer.toolsets.mem0.tools import Mem0
+from observer.tools.mem0 import rows
+from observer.tools.mem0.rows import Message, MessagePart, memorable
+from observer.tools.mem0.tools import Mem0
 
 Run = Callable[..., Any]
 HELLO: list[dict[str, str]] = [{"role": "user", "content": "hello"}]

@@ -9,8 +9,8 @@ from mcp import Client, StdioServerParameters
 
 from observer.core.errors import BadInput
 from observer.memory.api import Memory
-from observer.toolsets import registry
-from observer.toolsets.registry import Toolset, chosen, tools_of, toolsets
+from observer.tools import registry
+from observer.tools.registry import Toolset, chosen, tools_of, toolsets
 
 
 def test_toolsets_are_chosen_by_name_each_once() -> None:

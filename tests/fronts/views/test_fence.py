@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from mcp import types
 
-from observer.api.mcp.handlers import McpHandlers, ResultPassthrough
 from observer.memory.api import Memory
-from observer.views.documents import Documents
-from observer.views.fence import (
+from observer.serve.api.mcp.handlers import McpHandlers, ResultPassthrough
+from observer.tools.views.documents import Documents
+from observer.tools.views.fence import (
     _LOOKS_LIKE,
     _OPENING,
     _UNSEEN,
@@ -30,7 +30,7 @@ from observer.views.fence import (
     marked_content,
     without_links,
 )
-from observer.views.tool import ResultRow, Tool, ToolResult
+from observer.tools.views.tool import ResultRow, Tool, ToolResult
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from contextvars import copy_context
 
 import pytest
 
-from observer.views import moment
+from observer.core import moment
 
 AT_MS = 1_742_050_800_000
 

@@ -7,8 +7,8 @@ from contextvars import copy_context
 import pytest
 
 from observer.core.errors import BadInput
-from observer.views.moment import coming_ms, moment_ms, show_local
-from observer.views.parse_filters import parse_filters
+from observer.core.moment import coming_ms, moment_ms, show_local
+from observer.tools.views.parse_filters import parse_filters
 
 NOW_MS = 1_800_000_000_000
 NOON_MS = 1_795_435_200_000

@@ -9,14 +9,14 @@ from typing import Any
 import msgspec
 import pytest
 
+from observer.core.disk import envelope
 from observer.core.errors import Undecodable
 from observer.core.events import Checkout, Command, Edit, Event, FileWrite, Prompt, Remember
-from observer.daemon.requests import MOST_REMINDERS, RemindedSessions, remind
 from observer.memory.api import Memory
 from observer.search.reminder import NOTHING, Reminder, harmless
-from observer.spool.files import envelope
-from observer.views import hook_output
-from observer.views.render import tokens
+from observer.serve.daemon.requests import MOST_REMINDERS, RemindedSessions, remind
+from observer.tools.views import hook_output
+from observer.tools.views.render import tokens
 
 NOW_MS = 1_742_050_000_000
 UNKNOWN = "error: unrecognized subcommand 'bun'"

@@ -16,14 +16,14 @@ from observer.core.errors import ObserverError
 from observer.core.paths import Home
 from observer.index import Index
 from observer.memory.api import Memory
-from observer.note_files import NoteFiles, NoteFolder
-from observer.note_files.note_files import SyncReport
-from observer.note_files.sync import FolderSync
+from observer.notes.folders import NoteFiles, NoteFolder
+from observer.notes.folders.note_files import SyncReport
+from observer.notes.folders.sync import FolderSync
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
 from observer.store.writer import Writer
-from observer.toolsets.basic_memory.tools import tools
-from observer.views import render
+from observer.tools.basic_memory.tools import tools
+from observer.tools.views import render
 
 SAMPLES = Path(__file__).parents[3] / "data" / "basic-memory"
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.errors import BadInput, NotFound
-from observer.toolsets.basic_memory.notes import TextEdit, apply
+from observer.tools.basic_memory.notes import TextEdit, apply
 
 HEAD = "---\ntitle: A\n---\n"
 NOTE = f"{HEAD}\n# A\n\n## One\n\nfirst\n\n### Inner\n\ndeep\n\n## Two\n\nsecond\n"

@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.errors import BadInput
-from observer.toolsets.basic_memory import directory, selection
-from observer.toolsets.basic_memory.selection import (
+from observer.tools.basic_memory import directory, selection
+from observer.tools.basic_memory.selection import (
     DAY_MS,
     moment_or_since_ms,
     since_ms,
     tags_of,
     whole_days,
 )
-from observer.toolsets.basic_memory.vault import checked, leaves_folder, matcher, named_by
+from observer.tools.basic_memory.vault import checked, leaves_folder, matcher, named_by
 from tests.fronts.toolsets.basic_memory.conftest import Folders
 
 NOW_MS = 1_767_614_400_000  # 2026-01-05T12:00Z, a Monday

@@ -8,7 +8,7 @@ import pytest
 
 from observer.core.errors import BadInput
 from observer.core.note_file import Claim, Relation
-from observer.toolsets.basic_memory.schemas import (
+from observer.tools.basic_memory.schemas import (
     SchemaField,
     Statements,
     check,

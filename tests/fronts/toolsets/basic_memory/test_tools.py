@@ -13,7 +13,7 @@ from mcp import Client
 from msgspec import to_builtins
 
 from observer.core.errors import Ambiguous, BadInput, NoteConflict, NotFound
-from observer.toolsets.basic_memory.tools import OTHERWISE
+from observer.tools.basic_memory.tools import OTHERWISE
 from tests.fronts.toolsets.basic_memory.conftest import Folders
 
 ROOT = Path(__file__).parents[4]
@@ -421,7 +421,7 @@ def test_many_relations_are_resolved_as_few_are(
     (vault / "Deep.md").write_text("- to [[elsewhere/Carl Ek]]\n- to [[specs/booking-api.md]]\n")
     asked = {"type": "relation", "page_size": 100}
     one_by_one = folders.call("recent_activity", **asked).result
-    monkeypatch.setattr("observer.toolsets.basic_memory.vault.FEW_TARGETS", 0)
+    monkeypatch.setattr("observer.tools.basic_memory.vault.FEW_TARGETS", 0)
     assert folders.call("recent_activity", **asked).result == one_by_one
     assert {row.permalink for row in one_by_one.items if row.file_path == "Many.md"} == {
         "many/to/main/people/ana-lind",

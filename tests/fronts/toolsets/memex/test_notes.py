@@ -12,7 +12,7 @@ from observer.core.model import Item
 from observer.memory.api import Memory
 from observer.notes.signals import Hypothesis
 from observer.notes.values import Note
-from observer.toolsets.registry import tools_of
+from observer.tools.registry import tools_of
 
 Call = Callable[..., list[Any]]
 FIELDS = "id title layer category tags project created_at"

@@ -1,0 +1,122 @@
+"""`observer doctor`: checks everything that can be wrong, and says what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import click
+
+from observer.cli.commands import Group
+from observer.cli.doctor.diagnosis import (
+    Diagnosis,
+    apply_fix,
+    client_checks,
+    home_checks,
+    store_checks,
+)
+from observer.cli.doctor.probes import probe_checks
+from observer.cli.exclusive import alone, open_here, repair_first
+from observer.cli.output import emit, json_option, progress, respond, say, table
+from observer.cli.purge import has_secrets, redacted
+from observer.cli.session import mention_damaged
+from observer.clients.config_files.context import current_context
+from observer.core import config
+from observer.core.clock import now_ms
+from observer.core.paths import Home, home
+from observer.core.text import counted
+from observer.ingest.pipeline import Pipeline
+from observer.local.spool.spool import Spool
+from observer.memory.status import current
+from observer.projects import PlaceCache
+from observer.upkeep.purge.carry_out import complete
+
+
+@click.group(
+    "doctor",
+    cls=Group,
+    later={"speed": "measure"},
+    invoke_without_command=True,
+    epilog="Example: observer doctor --fix",
+)
+@click.option("--fix", "fixes", is_flag=True, help="Do what is safe to do, and say what was done.")
+@click.option("--rebuild", "rebuilds", is_flag=True, help="Derive all from the log anew instead.")
+@click.option("--quick", is_flag=True, help="Only look: send no probe through the hooks.")
+@json_option
+@click.pass_context
+def doctor_command(
+    context: click.Context, /, *, fixes: bool, rebuilds: bool, quick: bool, as_json: bool
+) -> int:
+    """Check home, daemon, store and hooks; exit with 1 if any fails."""
+    if context.invoked_subcommand is not None:
+        return 0
+    here = home()
+    if rebuilds:
+        _rebuild(here, as_json=as_json)
+        return 0
+    checks = list(_checks(here, quick=quick))
+    done: list[str] = []
+    if fixes and (done := _fixed(here, checks)):
+        checks = list(_checks(here, quick=quick))
+    is_well = all(check.is_well for check in checks)
+    if as_json:
+        emit({"is_well": is_well, "checks": checks, "fixed": done})
+        return 0 if is_well else 1
+    for text in done:
+        say(f"fixed: {text}")
+    marks = {True: "ok", False: "WRONG"}
+    found = ["; ".join(filter(None, (each.found, each.hint))) for each in checks]
+    rows = [
+        (marks[each.is_well], each.name, text) for each, text in zip(checks, found, strict=True)
+    ]
+    table(("", "check", "found, and what to do"), rows)
+    if not fixes and any(check.fix for check in checks if not check.is_well):
+        say("observer doctor --fix does what is safe of this")
+    return 0 if is_well else 1
+
+
+def _checks(here: Home, *, quick: bool) -> Iterator[Diagnosis]:
+    context = current_context(here)
+    status = current(here)
+    yield from home_checks(here, status)
+    yield from store_checks(here, status)
+    yield from client_checks(context)
+    if not quick:
+        yield from probe_checks(context)
+
+
+def _fixed(here: Home, checks: list[Diagnosis]) -> list[str]:
+    context = current_context(here)
+    wanted = dict.fromkeys(check.fix for check in checks if check.fix and not check.is_well)
+    return [apply_fix(fix, context) for fix in wanted]
+
+
+def _rebuild(here: Home, *, as_json: bool) -> None:
+    """Derive everything anew, once what earlier rules let through is redacted."""
+    repair_first(here)
+    with alone(here):
+        # Secrets that earlier redaction rules missed must not be derived again.
+        complete(here, open_here)
+        receipt = redacted(here) if has_secrets(here) else None
+        events = _derived(here)
+    count = receipt.redacted_events if receipt else 0
+    first = f"\n{counted(count, 'event')} redacted first, by newer rules" if receipt else ""
+    done = f"rebuilt from {counted(events, 'event')}{first}"
+    respond({"events": events, "redacted": count}, done, as_json=as_json)
+
+
+def _derived(here: Home) -> int:
+    with closing(open_here(here.database, here.backups)) as store:
+        pipeline = Pipeline(
+            store,
+            Spool(here.spool),
+            settings=config.load(here),
+            places=PlaceCache(),
+            now_ms=now_ms,
+        )
+        with store.read() as reader:
+            total = reader.totals().events
+        with progress("rebuilding", total) as advance:
+            events = pipeline.rebuild(advance=advance)
+        mention_damaged(total - events)
+        return events

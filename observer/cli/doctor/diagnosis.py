@@ -1,0 +1,510 @@
+"""Checks of a home, its machine and its clients, each with its remedy, and what `--fix` does.
+
+What it does can be repeated, loses nothing, and is ours to do.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from observer import __version__
+from observer.clients.client import Client
+from observer.clients.config_files.context import InstallContext, hook_files
+from observer.clients.config_files.file_edits import apply
+from observer.clients.installers import evidence, install, installed, installed_parts, perform
+from observer.clients.quiet import find_quiet, last_report, last_reports
+from observer.clients.registry import clients
+from observer.clients.shelf.git import missing_hooks
+from observer.core import config
+from observer.core.clock import iso_ms, now_ms
+from observer.core.errors import ObserverError, remedy
+from observer.core.paths import DAMAGED_COPY, Home, open_plain
+from observer.core.text import age_text, counted, size_text
+from observer.index.index import Files
+from observer.local import client as daemon
+from observer.local.spool.spool import Spool
+from observer.memory.status import LlmStatus, Status, paused_text, spent_text, waiting_text
+from observer.projects.fs_probe import MOUNT, MOUNTS, file_system_of, mounts
+from observer.store.connection import DAMAGED
+from observer.store.database import SqliteStore
+from observer.store.pages import damaged_pages, has_checksums
+from observer.store.tombstones import Tombstones
+from observer.upkeep.repair.losses import recent
+
+
+class Diagnosis(msgspec.Struct, frozen=True):
+    """The result of one check, and what to do if it failed.
+
+    `fix` names the remedy that `doctor --fix` applies, with its argument; "" where a person has to.
+    """
+
+    name: str
+    is_well: bool
+    found: str
+    hint: str = ""
+    fix: str = ""
+
+
+def well(name: str, found: str, hint: str = "") -> Diagnosis:
+    """Return that a check found nothing wrong."""
+    return Diagnosis(name, is_well=True, found=found, hint=hint)
+
+
+def wrong(name: str, found: str, hint: str = "", *, fix: str = "") -> Diagnosis:
+    """Return what a check found wrong."""
+    return Diagnosis(name, is_well=False, found=found, hint=hint, fix=fix)
+
+
+def checked(name: str, look: Callable[[], str], *, fix: str = "") -> Diagnosis:
+    """Return what a check finds; the error that it raises says what is wrong."""
+    try:
+        return Diagnosis(name, is_well=True, found=look())
+    except ObserverError as error:
+        return Diagnosis(name, is_well=False, found=error.message, hint=error.hint, fix=fix)
+    except OSError as error:
+        found = f"{error.filename}: {error.strerror}"
+        return Diagnosis(name, is_well=False, found=found, hint=remedy(error, "make it yours"))
+
+
+LOW_DISK_BYTES = 100 << 20
+FEW_FILES = 1000
+REMOTE = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "lustre", "glusterfs"}
+    | {"afpfs", "webdav"}
+    | {"fuse.sshfs", "fuse.glusterfs", "fuse.rclone", "fuse.s3fs"}
+)
+"""File systems on which neither locks nor SQLite's shared memory can be relied on."""
+AHEAD_MS = 300_000
+MOST_WATCHES = 0.8
+"""Share of the inotify watches of a user above which others may get none."""
+_WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
+
+
+def home_checks(here: Home, status: Status) -> Iterator[Diagnosis]:
+    """Yield what is wrong with the home's folders and files, or that nothing is."""
+    yield _home(here)
+    yield checked("files", lambda: files(here))
+    yield checked("private", lambda: private(here), fix="private")
+    yield checked("folders", lambda: folders(here))
+    yield checked("sockets", lambda: sockets(here))
+    yield _disk(here)
+    yield checked("file system", lambda: file_system(here.root))
+    yield checked("watches", lambda: watches(status))
+    yield checked("clock", lambda: clock(status, at_ms=now_ms()))
+
+
+def folders(here: Home) -> str:
+    """Return that every folder that is there can be used.
+
+    Raises:
+        ObserverError: one is not a folder, another user's, or cannot be written.
+    """
+    for path in (here.spool, here.spool / "new", here.spool / "tmp", here.logs, here.backups):
+        _usable(path)
+    return "spool, log and backups can be written"
+
+
+def sockets(here: Home) -> str:
+    """Return the folder of the daemon's sockets.
+
+    Raises:
+        ObserverError: as `folders`.
+    """
+    _usable(here.run)
+    return str(here.run)
+
+
+def files(here: Home) -> str:
+    """Open the files that a daemon must open before it can report errors; return that it can."""
+    for path in (here.lock, here.logs / "daemon.log"):
+        if os.path.lexists(path):
+            os.close(open_plain(path, os.O_RDWR))
+    return "lock and log can be written"
+
+
+def open_to_others(here: Home) -> list[Path]:
+    """Return the folders and files with private text that other users could read."""
+    kept = (here.root, here.spool, here.logs, here.backups, here.database, here.token, here.llm_key)
+    return [path for path in kept if path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077]
+
+
+def private(here: Home) -> str:
+    """Return that what is in the home is the user's alone.
+
+    Raises:
+        ObserverError: others could read something.
+    """
+    if found := open_to_others(here):
+        names = " ".join(map(str, found))
+        raise ObserverError(f"open to others: {names}", hint=f"run: chmod go-rwx {names}")
+    return "readable by you alone"
+
+
+def file_system(folder: Path, listed: Path = MOUNTS, program: str = MOUNT) -> str:
+    """Return the type of the file system that a folder lies on; "not known" if nobody says.
+
+    Raises:
+        ObserverError: it is one of another machine.
+    """
+    found = file_system_of(os.path.realpath(folder), mounts(listed, program)) or "not known"
+    if found in REMOTE:
+        raise ObserverError(
+            f"{folder} is on {found}, where SQLite can lose data",
+            hint="move the home to a local disk, and set OBSERVER_HOME",
+        )
+    return found
+
+
+def watches(status: Status, limit: Path = _WATCHES) -> str:
+    """Return how many folders are watched, of how many the kernel allows.
+
+    Raises:
+        ObserverError: there is hardly one left.
+    """
+    used = sum(one.folders for one in status.watched)
+    try:
+        most = int(limit.read_text())
+    except (OSError, ValueError):
+        return f"{used:,} folders"
+    if used >= most * MOST_WATCHES:
+        raise ObserverError(
+            f"{used:,} of {most:,} inotify watches are taken; others get none",
+            hint=f"run: sudo sysctl fs.inotify.max_user_watches={max(2 * most, 524_288)}",
+        )
+    return f"{used:,} folders of {most:,} that inotify allows"
+
+
+def clock(status: Status, *, at_ms: int) -> str:
+    """Return that nothing was stored in the future.
+
+    Raises:
+        ObserverError: the clock was set back, or had been ahead.
+    """
+    last = iso_ms(status.last_stored_at or "") or 0
+    if last > at_ms + AHEAD_MS:
+        hours = (last - at_ms) / 3_600_000
+        raise ObserverError(
+            f"the last event was stored {hours:,.1f} h in the future: the clock was changed",
+            hint="set the clock; times recorded meanwhile stay as they are",
+        )
+    return "no event is from the future"
+
+
+def _usable(path: Path) -> None:
+    if not os.path.lexists(path):
+        return
+    if not path.is_dir():
+        raise ObserverError(f"{path} is not a folder", hint="move it away; it is made anew")
+    if path.stat().st_uid != os.getuid():
+        raise ObserverError(
+            f"{path} belongs to another user", hint="make it yours, or move it away"
+        )
+    if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+        raise ObserverError(f"{path} cannot be written", hint=f"run: chmod 700 {path}")
+
+
+def _home(here: Home) -> Diagnosis:
+    if not here.root.exists():
+        return well("home", f"{here.root} (not made yet)")
+    found = here.root.stat()
+    if found.st_uid != os.getuid() or not os.access(here.root, os.W_OK):
+        hint = "make it yours and writable, or choose another OBSERVER_HOME"
+        return wrong("home", f"{here.root} cannot be written", hint)
+    return well("home", str(here.root))
+
+
+def _disk(here: Home) -> Diagnosis:
+    folder = next(path for path in (here.root, *here.root.parents) if path.exists())
+    free_bytes, inodes = shutil.disk_usage(folder).free, os.statvfs(folder)
+    found = f"{size_text(free_bytes)} free"
+    is_well = free_bytes >= LOW_DISK_BYTES
+    if inodes.f_files and inodes.f_favail < FEW_FILES:  # some file systems count none
+        is_well, found = False, f"{found}, room for {inodes.f_favail} files"
+    return (
+        well("disk", found)
+        if is_well
+        else wrong("disk", found, "free some space; events are refused soon")
+    )
+
+
+def store_checks(here: Home, status: Status) -> Iterator[Diagnosis]:
+    """Yield what is wrong with the daemon and what it stored, or that nothing is."""
+    yield checked("settings", lambda: str(here.config if config.load(here) else ""))
+    yield _daemon(status)
+    yield checked("database", lambda: _integrity(here))
+    yield checked("index", lambda: _index(here), fix="index")
+    yield checked("backups", lambda: backups(here))
+    yield checked("purged", lambda: tombstones(here))
+    yield _losses(here)
+    yield _spool(status)
+    yield from _kept_out(status)
+    if status.watched:
+        yield well("watched", " · ".join(map(str, status.watched)))
+    if status.note_folders:
+        found = " · ".join(map(str, status.note_folders))
+        yield well("note folders", found)
+    if status.llm:
+        yield _llm(status.llm)
+    if status.degraded is None:
+        yield well("degraded", "nothing")
+    else:
+        yield wrong("degraded", status.degraded, f"see {here.logs / 'daemon.log'}")
+
+
+def tombstones(here: Home) -> str:
+    """Return the number of marks of purged events as text.
+
+    Raises:
+        StoreUnavailable: they cannot be read.
+    """
+    return f"{counted(len(Tombstones(here.tombstones)), 'event')} marked never to come back"
+
+
+def backups(here: Home) -> str:
+    """Return the number of copies of the database as text.
+
+    Raises:
+        ObserverError: one is damaged.
+    """
+    found = [path for path in sorted(here.backups.glob("*.db")) if DAMAGED_COPY not in path.name]
+    damaged = [path.name for path in found if has_checksums(path) and damaged_pages(path)]
+    if damaged:
+        raise ObserverError(
+            f"damaged: {' '.join(damaged)}",
+            hint="delete them, and make another copy with: observer backup",
+        )
+    return f"{len(found)} {'copy' if len(found) == 1 else 'copies'} of the database"
+
+
+def _daemon(status: Status) -> Diagnosis:
+    if status.pid is None:
+        return well("daemon", "down; it starts when it is needed")
+    if status.uptime_ms is None:
+        found = f"pid {status.pid} holds the lock and does not answer"
+        hint = f"wake it: kill -CONT {status.pid}, or end it: kill -KILL {status.pid}"
+        return wrong("daemon", found, f"{hint}; no event is lost")
+    found = f"pid {status.pid}, version {status.version}"
+    if (status.version, status.protocol) != (__version__, daemon.PROTOCOL):
+        return wrong("daemon", found, "replace it with: observer up", fix="daemon")
+    return well("daemon", found)
+
+
+def _integrity(here: Home) -> str:
+    if not here.database.exists():
+        return "none yet"
+    store = SqliteStore(here.database, read_only=True)
+    try:
+        complaint = store.check()
+        if complaint == "ok":
+            with store.read() as reader:
+                damaged = reader.damaged()
+    finally:
+        store.close()
+    if complaint != "ok":
+        raise ObserverError(complaint, hint=DAMAGED)
+    if damaged:
+        more = f", and {len(damaged) - 1} more" if len(damaged) > 1 else ""
+        raise ObserverError(f"{damaged[0].message}{more}", hint=damaged[0].hint)
+    return f"{here.database}, whole"
+
+
+def _index(here: Home) -> str:
+    """Return that the files of the index are whole; an index that is missing is made anew."""
+    if damaged := Files(here.index).damaged():
+        raise ObserverError(
+            f"damaged: {' '.join(damaged)}",
+            hint=f"have it made anew: observer down, delete {here.index}, observer up",
+        )
+    return "whole" if here.index.exists() else "none yet"
+
+
+def _losses(here: Home) -> Diagnosis:
+    found = recent(here, now_ms=now_ms())
+    if found is None:
+        return well("losses", "none")
+    hint = f"where a copy of yours has more, put it into {here.backups}" if found.lost else ""
+    aside = f"; the damaged files are in {here.backups}: {' '.join(found.aside)}"
+    return Diagnosis("losses", not found.lost, f"{found}{aside if found.aside else ''}", hint)
+
+
+def _spool(status: Status) -> Diagnosis:
+    found = waiting_text(status)
+    if status.spool_depth and status.pid is None:
+        return wrong("spool", found, "store them with: observer up", fix="daemon")
+    if status.unknown_clients:
+        names = ", ".join(status.unknown_clients)
+        return wrong(
+            "spool",
+            f"{found}, of clients that are not known: {names}",
+            "they are kept; an observer or a plug-in that knows these clients reads them when "
+            "the daemon starts: upgrade, or install the plug-in, then observer down, observer up",
+        )
+    if status.bad_events:
+        hint = f"see why in {status.home}/spool/bad; --fix has it read again; or delete it"
+        return wrong("spool", found, hint, fix="retry")
+    return well("spool", found)
+
+
+def _kept_out(status: Status) -> Iterator[Diagnosis]:
+    for one in status.paused:
+        yield well("paused", paused_text(one), "record again with: observer pause --end")
+    for problem in status.policies:
+        found = f"nothing is recorded: {problem}"
+        yield wrong("policy", found, problem.hint)
+    if not status.policies:
+        yield well("policy", "no .observer.toml that cannot be used")
+
+
+def _llm(llm: LlmStatus) -> Diagnosis:
+    if llm.problem:
+        hint = "see what is wrong with: observer config llm --try"
+        return wrong("llm", llm.problem, hint)
+    return well("llm", f"{llm.model} at {llm.url}; {spent_text(llm)}")
+
+
+def client_checks(context: InstallContext) -> Iterator[Diagnosis]:
+    """Yield what is wrong with the hooks and each client that has them, or that nothing is."""
+    yield checked("hooks", lambda: _hooks(context), fix="hooks")
+    yield from _git_hooks(context)
+    last: Mapping[str, int] = {}
+    with suppress(ObserverError):  # another check reports a damaged database
+        last = last_reports(context.home)
+    absent = []
+    for client in clients().values():
+        if client.installer and (parts := installed_parts(client.name, context)):
+            yield _client(client, context, parts=" + ".join(parts), last=last)
+        elif client.installer and evidence(client, context):
+            absent.append(client.name)
+    if absent:
+        found = f"{', '.join(absent)}: on this machine, and not installed"
+        yield well("clients", found, "connect them with: observer install")
+
+
+def _client(
+    client: Client, context: InstallContext, *, parts: str, last: Mapping[str, int]
+) -> Diagnosis:
+    name = client.name
+    again = f"bring it up to date with: observer install {name}"
+    try:
+        changes = [edit for edit in install(name, context).edits if not edit.is_ours]
+    except ObserverError as error:
+        return wrong(name, error.message, error.hint)
+    if any(edit.is_change for edit in changes):
+        return wrong(name, f"{parts}, not all of it", again, fix=f"install {name}")
+    try:
+        client.check_hooks(context)
+    except ObserverError as error:
+        return wrong(name, error.message, error.hint)
+    if quiet := find_quiet(client, context, last, at_ms=now_ms()):
+        return wrong(name, str(quiet), quiet.hint)
+    at_ms = last_report(client, last)
+    heard = f"last event {age_text(now_ms() - at_ms)} ago" if at_ms else "no event yet"
+    return well(name, f"{parts}; {heard}")
+
+
+def _hooks(context: InstallContext) -> str:
+    here = context.home
+    if not here.hooks.is_dir():
+        if names := " ".join(installed(context)):
+            raise ObserverError(
+                f"{here.hooks} is gone, and nothing is recorded of {names}",
+                hint=f"get them back with: observer install {names}",
+            )
+        return "none installed; see: observer install --help"
+    stale = [edit.path.name for edit in hook_files(here) if edit.is_change]
+    if stale:
+        raise ObserverError(
+            f"out of date: {' '.join(stale)}",
+            hint="refresh them with: observer doctor --fix",
+        )
+    return str(here.hooks)
+
+
+def _git_hooks(context: InstallContext) -> Iterator[Diagnosis]:
+    name = "git hooks"
+    try:
+        found = missing_hooks(context, _git_folders(context.home))
+    except ObserverError as error:
+        yield wrong(name, error.message, error.hint)
+        return
+    for each in found:
+        yield wrong(name, each.found, each.hint)
+    if not found:
+        yield well(name, "all that were installed run")
+
+
+def _git_folders(here: Home) -> list[str]:
+    with suppress(ObserverError):  # the next check reports a damaged database
+        store = SqliteStore(here.database, read_only=True)
+        try:
+            with store.read() as reader:
+                return [path for project in reader.projects() for path in project.common_dirs]
+        finally:
+            store.close()
+    return []
+
+
+START_S = 20.0
+
+
+def apply_fix(fix: str, context: InstallContext) -> str:
+    """Apply a fix that a `Diagnosis` names, and return what was done, or why it was not."""
+    name, _, argument = fix.partition(" ")
+    try:
+        if name == "install":
+            return _fix_install(argument, context)
+        return _FIXES[name](context)
+    except (ObserverError, OSError) as error:
+        return f"not done: {fix}: {error}"
+
+
+def _fix_install(name: str, context: InstallContext) -> str:
+    copies = perform(install(name, context), context.home, at_ms=now_ms())
+    kept = f"; the former text is in {', '.join(map(str, copies))}" if copies else ""
+    return f"installed {name} again{kept}"
+
+
+def _fix_private(context: InstallContext) -> str:
+    found = open_to_others(context.home)
+    for path in found:
+        path.chmod(path.stat().st_mode & 0o700)
+    return f"took the rights of others from {', '.join(map(str, found))}"
+
+
+def _fix_hooks(context: InstallContext) -> str:
+    edits = hook_files(context.home)
+    apply(edits, context.home.backups, at_ms=now_ms())
+    return f"refreshed {counted(len(edits), 'hook script')}"
+
+
+def _fix_daemon(context: InstallContext) -> str:
+    daemon.ensure_daemon(context.home, wait_s=START_S)
+    return "started the daemon of this version"
+
+
+def _fix_retry(context: InstallContext) -> str:
+    events = Spool(context.home.spool).retry()
+    return f"put {counted(events, 'event')} back into the queue, to be read again"
+
+
+def _fix_index(context: InstallContext) -> str:
+    daemon.stop(context.home)
+    shutil.rmtree(context.home.index)
+    daemon.ensure_daemon(context.home, wait_s=START_S)
+    return "had the index made anew"
+
+
+_FIXES = {
+    "private": _fix_private,
+    "hooks": _fix_hooks,
+    "daemon": _fix_daemon,
+    "index": _fix_index,
+    "retry": _fix_retry,
+}

@@ -1,0 +1,398 @@
+"""Sends a marked event through the installed hooks of each client, as that client would.
+
+Each has a folder below `Home.probes`, in which the daemon answers with what the store gave back of
+it; see `observer.ingest.pipeline`. In each stands a fake key, which must be in no file of the home.
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import secrets
+import select
+import shutil
+import signal
+import string
+import subprocess
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import orjson
+
+from observer.cli.doctor.diagnosis import Diagnosis, well, wrong
+from observer.clients.attribution import agent_variables
+from observer.clients.client import Client
+from observer.clients.config_files.context import InstallContext, command
+from observer.clients.installers import install, installed, perform
+from observer.clients.registry import clients
+from observer.clients.shelf.git import CONFIGURED_SINCE, version
+from observer.core.clock import now_ms
+from observer.core.errors import ObserverError
+from observer.core.paths import Home, make_private
+from observer.git.launch import launch
+from observer.ingest.pipeline import ANSWER
+from observer.local import client as daemon
+from observer.local.spool.pauses import EVERYWHERE
+from observer.local.spool.spool import Spool
+from observer.store.database import SqliteStore
+from observer.tools.views.hook_output import ANYONES, mirror
+from observer.upkeep.purge.shred import finder, left
+
+START_S = 20.0
+GONE_S = 5.0
+"""Within so long after the last answer nothing of a probe is left in the spool."""
+NAME = "probes"
+
+
+def probe_checks(
+    context: InstallContext, names: Collection[str] | None = None
+) -> Iterator[Diagnosis]:
+    """Yield what became of a probe through each installed client, or through those named."""
+    here = context.home
+    with_hooks = installed(context)
+    found = [clients()[name] for name in with_hooks if names is None or name in names]
+    if not found or not here.hooks.is_dir():
+        return
+    if any(pause.scope == EVERYWHERE for pause in Spool(here.spool).pauses.now(now_ms())):
+        yield well(NAME, "none sent: recording is paused everywhere")
+        return
+    try:
+        daemon.ensure_daemon(here, wait_s=START_S)
+    except ObserverError as error:
+        yield wrong(NAME, error.message, error.hint)
+        return
+    yield from _probed(found, context)
+
+
+def _probed(found: list[Client], context: InstallContext) -> Iterator[Diagnosis]:
+    here = context.home
+    run = make_private(here.probes / secrets.token_hex(4))
+    keys = []
+    try:
+        for client in found:
+            key = fake_key()
+            keys.append(key)
+            mark = f"probe-{secrets.token_hex(4)}"
+            folder = make_private(run / client.name)
+            yield send(Probe(client, context, folder=folder, mark=mark, key=key))
+    finally:
+        shutil.rmtree(run, ignore_errors=True)
+        with suppress(OSError):  # another doctor is at work
+            here.probes.rmdir()
+    yield _unleaked(here, keys)
+
+
+def fake_key() -> str:
+    """Return a key in the form of one of GitHub's, which opens nothing."""
+    letters = string.ascii_letters + string.digits
+    return "ghp_" + "".join(secrets.choice(letters) for _ in range(36))
+
+
+def _unleaked(here: Home, keys: list[str]) -> Diagnosis:
+    text = finder(keys)
+    assert text is not None  # noqa: S101 - there is a key
+    deadline = time.monotonic() + GONE_S
+    while (holding := left(here, text)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    if holding:
+        found = f"a fake key that was sent is in {', '.join(holding)}"
+        return wrong("secrets", found, "please report it; run: observer purge --secrets")
+    return well("secrets", f"{len(keys)} fake keys were sent; no file of the home has one")
+
+
+WAIT_S = 10.0
+LOOK_S = 0.02
+_SHELLS = ("bash", "zsh", "fish")
+_UNRECORDED = {"fish": " set -g fish_history ''"}
+"""What keeps the lines that follow out of the shell's own history; others unset HISTFILE."""
+_OURS = ("OBSERVER_", "GIT_", "CLAUDE_", "CURSOR_", "KIRO_")
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A probe of one client: its folder, and the mark and the fake key that it sends."""
+
+    client: Client
+    context: InstallContext
+    folder: Path
+    mark: str
+    key: str
+
+    @property
+    def text(self) -> str:
+        """What is sent as a prompt, a command or the message of a commit."""
+        return f"{self.mark} of observer doctor with the key {self.key}"
+
+    def environ(self) -> dict[str, str]:
+        """Return the variables that the client's hooks have, without those of other clients."""
+        others = agent_variables()
+        environ = {
+            name: value
+            for name, value in self.context.environ.items()
+            if name not in others and not name.startswith(_OURS)
+        }
+        environ |= dict(self.client.sample.environ) if self.client.sample else {}
+        return environ | {"HOME": str(self.context.user_home), "PWD": str(self.folder)}
+
+
+def send(probe: Probe) -> Diagnosis:
+    """Send a probe, wait for it, and return what became of it."""
+    name = f"{probe.client.name} probe"
+    began = time.monotonic()
+    try:
+        sent = _sender(probe)
+        if sent is None:
+            return well(name, "none sent: there is no sample of its payloads")
+        sent()
+        _wait_for_answer(probe)
+        took_ms = (time.monotonic() - began) * 1000
+        is_shared = probe.client.sample is None or bool(probe.client.sample.words)
+        context = "" if is_shared else _context(probe)
+    except (ObserverError, OSError) as error:
+        hint = error.hint if isinstance(error, ObserverError) else ""
+        return wrong(name, getattr(error, "message", str(error)), hint)
+    return well(name, f"stored after {took_ms:,.0f} ms without the key{context}")
+
+
+def _sender(probe: Probe) -> Callable[[], object] | None:
+    if probe.client.name in _SHELLS:
+        return partial(_type, probe)
+    if probe.client.name == "git":
+        return partial(_commit, probe)
+    return partial(_call, probe) if probe.client.sample else None
+
+
+def _found(probe: Probe) -> bytes:
+    """Return the answer that holds the mark; empty while there is none."""
+    for path in probe.folder.glob(f"**/{ANSWER}*"):
+        with suppress(FileNotFoundError):
+            if probe.mark.encode() in (answer := path.read_bytes()):
+                return answer
+    return b""
+
+
+def _wait_for_answer(probe: Probe) -> None:
+    deadline = time.monotonic() + WAIT_S
+    while not (answer := _found(probe)):
+        if time.monotonic() > deadline:
+            logs = probe.context.home.logs
+            raise ObserverError(
+                f"no event arrived within {WAIT_S:.0f} s",
+                hint=f"see {logs}/hooks.log and {logs}/daemon.log, and `exclude` in the settings",
+            )
+        time.sleep(LOOK_S)
+    if probe.key.encode() in answer:
+        raise ObserverError("a fake key was stored as it is", hint="please report it")
+
+
+# --- agents --------------------------------------------------------------------------------------
+
+
+def _call(probe: Probe) -> None:
+    """Run the command that stands in the client's configuration, with a sample of its payload."""
+    sample = probe.client.sample
+    assert sample is not None  # noqa: S101 - `_sender` has looked
+    line = _registered(probe, *(sample.words or ("post", probe.client.name, sample.event)))
+    payload = sample.payload
+    values = {"@SESSION@": probe.mark, "@FOLDER@": str(probe.folder), "@TEXT@": probe.text}
+    for name, value in values.items():
+        payload = payload.replace(name, orjson.dumps(value).decode()[1:-1])
+    _run(line, probe, folder=probe.folder, payload=payload.encode())
+
+
+def _registered(probe: Probe, *words: str) -> str:
+    """Return the command line of one of our scripts, as it stands in a file of the client.
+
+    Raises:
+        ObserverError: it stands in none.
+    """
+    line = command(probe.context.home, *words)
+    hooks = str(probe.context.home.hooks)
+    plan = install(probe.client.name, probe.context)
+    text = b"\n".join(edit.before or b"" for edit in plan.edits if not edit.is_ours)
+
+    def has(form: str) -> bool:
+        return orjson.dumps(form)[1:-1] in text
+
+    # A plug-in has the folder alone, and starts the scripts in it itself.
+    if has(line) or (has(hooks) and not has(f"{hooks}/")):
+        return line
+    raise ObserverError(
+        f"its configuration does not call {' '.join(words)}",
+        hint=f"repeat: observer install {probe.client.name}",
+    )
+
+
+def _run(line: str, probe: Probe, *, folder: Path, payload: bytes = b"") -> bytes:
+    try:
+        done = subprocess.run(  # noqa: S603 - the command of our own hook
+            ["/bin/sh", "-c", line],
+            cwd=folder,
+            env=probe.environ() | {"PWD": str(folder)},
+            input=payload,
+            capture_output=True,
+            timeout=WAIT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise ObserverError(f"it did not end within {WAIT_S:.0f} s: {line}") from error
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip()
+        raise ObserverError(
+            f"it ended with {done.returncode}: {line}: {said}",
+            hint=f"repeat: observer install {probe.client.name}",
+        )
+    return done.stdout
+
+
+def _context(probe: Probe) -> str:
+    """Return what the session-start hook printed, as text for a person.
+
+    Raises:
+        ObserverError: it did not print what the daemon made for it.
+    """
+    if not probe.client.context_file:
+        return ""
+    line = _registered(probe, "context", probe.client.name)
+    found = _project_with_context(probe.context.home)
+    if found is None:
+        return "; there is no context yet"
+    root, folder = found
+    printed = _run(line, probe, folder=Path(root))
+    files = (folder / probe.client.context_file, folder / ANYONES)
+    if printed not in [path.read_bytes() for path in files if path.exists()] or not printed:
+        raise ObserverError(
+            f"its session-start hook does not print the context of {root}",
+            hint="refresh the hooks with: observer doctor --fix",
+        )
+    if probe.client.wrap_context:
+        orjson.loads(printed)
+    return f", context of {len(printed):,} bytes returned"
+
+
+def _project_with_context(here: Home) -> tuple[str, Path] | None:
+    """Return the root of the newest project that has a context, and the folder of its files."""
+    if not here.database.exists():
+        return None
+    with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
+        roots = [root for project in reader.projects() for root in project.roots]
+    for root in reversed(roots):
+        if Path(root).is_dir() and (mirror(here, root) / ANYONES).exists():
+            return root, mirror(here, root)
+    return None
+
+
+# --- shells and git ------------------------------------------------------------------------------
+
+
+def _type(probe: Probe) -> None:
+    shell = shutil.which(probe.client.name, path=probe.context.environ.get("PATH"))
+    if shell is None:
+        raise ObserverError(f"{probe.client.name} is not in PATH", hint="install it, or uninstall")
+    type_lines(
+        shell,
+        [_UNRECORDED.get(probe.client.name, " unset HISTFILE"), f"echo {probe.text}"],
+        folder=probe.folder,
+        environ={"TERM": "xterm", **probe.environ()},
+        is_done=lambda: bool(_found(probe)),
+    )
+
+
+def _commit(probe: Probe) -> None:
+    """Commit in a new repository, as a person would."""
+    environ = probe.environ() | {"GIT_TERMINAL_PROMPT": "0"}
+    for kind in ("AUTHOR", "COMMITTER"):
+        environ |= {f"GIT_{kind}_NAME": "observer doctor", f"GIT_{kind}_EMAIL": "doctor@localhost"}
+    is_configured = version(probe.context) >= CONFIGURED_SINCE
+    if not is_configured:
+        environ["GIT_CONFIG_GLOBAL"] = os.devnull  # hooks of the repository alone
+    _git(probe, environ, "init", "--quiet")
+    if not is_configured:
+        inside = replace(probe.context, environ=environ, project=probe.folder)
+        perform(install("git", inside), inside.home, at_ms=now_ms())
+    else:
+        # The hooks that the person has beside ours are not to run here.
+        _git(probe, environ, "config", "core.hooksPath", str(probe.folder / "none"))
+    message = ("--quiet", "--allow-empty", "--no-gpg-sign", "--message", probe.text)
+    _git(probe, environ, "commit", *message)
+
+
+def _git(probe: Probe, environ: dict[str, str], *words: str) -> None:
+    from observer.git.command import GitProcess  # noqa: PLC0415 - 15 ms, for git alone
+
+    started = launch(words, environ=environ, folder=str(probe.folder))
+    with GitProcess(started, wait_s=WAIT_S, in_all=True) as git:
+        code = git.code()
+    if code:
+        raise ObserverError(f"git {words[0]} ended with {code} in a new repository")
+
+
+SETTLED_S = 0.4
+"""A shell that has printed nothing for so long waits for input."""
+TYPED_S = 10.0
+
+
+def type_lines(
+    shell: str,
+    lines: Sequence[str],
+    *,
+    folder: Path,
+    environ: Mapping[str, str],
+    is_done: Callable[[], bool],
+) -> None:
+    """Start a shell in a terminal of its own, type lines, wait until `is_done`, and hang up.
+
+    It waits for each prompt, and `TYPED_S` seconds for the end; what the shell prints is dropped.
+    """
+    child, terminal = pty.fork()
+    if not child:
+        _become(shell, folder, environ)
+    try:
+        deadline = time.monotonic() + TYPED_S
+        for line in lines:
+            _settle(terminal, deadline)
+            os.write(terminal, f"{line}\r".encode())
+        while not is_done() and time.monotonic() < deadline:
+            _read(terminal, wait_s=0.05)
+    except OSError:  # the shell has ended: its start-up file may run another program
+        pass
+    finally:
+        _end(child)
+        os.close(terminal)
+
+
+def _become(shell: str, folder: Path, environ: Mapping[str, str]) -> None:
+    try:
+        os.chdir(folder)
+        os.execve(shell, [shell, "-i"], dict(environ))  # noqa: S606 - the user's own shell
+    finally:
+        os._exit(127)
+
+
+def _settle(terminal: int, deadline: float) -> None:
+    """Read until nothing more is printed."""
+    while time.monotonic() < deadline and not _read(terminal, wait_s=SETTLED_S):
+        pass  # it has not begun
+    while time.monotonic() < deadline and _read(terminal, wait_s=SETTLED_S):
+        pass
+
+
+def _read(terminal: int, *, wait_s: float) -> bytes:
+    ready, _, _ = select.select([terminal], [], [], wait_s)
+    return os.read(terminal, 65536) if ready else b""
+
+
+def _end(child: int) -> None:
+    for number in (signal.SIGHUP, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.kill(child, number)
+        deadline = time.monotonic() + 1.0
+        while time.monotonic() < deadline:
+            if os.waitpid(child, os.WNOHANG)[0]:
+                return
+            time.sleep(0.01)
+    os.waitpid(child, 0)

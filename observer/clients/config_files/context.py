@@ -1,0 +1,136 @@
+"""What every installer is given and returns, and our scripts in `<home>/hooks`.
+
+Clients' configurations name these copies: a checkout or virtual environment may move or vanish, but
+these paths never change, so the command strings never do either. A refresh replaces what differs
+and removes nothing: a configuration that nobody has updated yet may still name an older script.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from observer.clients.config_files.file_edits import FileEdit, read
+from observer.core.errors import ConfigInvalid
+from observer.core.paths import SHIPPED_HOOKS, Home, working_folder
+from observer.git.launch import absolute_entries
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstallContext:
+    """Where to install.
+
+    `observer` is the absolute path of our command. `project` is the repository that was asked for
+    by name, if any; `folder` is the working folder. `environ` says where clients keep their files.
+    `tools` names toolsets as `observer mcp --tools` takes them; empty leaves those of an entry.
+    """
+
+    home: Home
+    user_home: Path
+    observer: str
+    environ: Mapping[str, str]
+    folder: Path
+    project: Path | None = None
+    tools: str = ""
+
+    def place(self, variable: str, default: str) -> Path:
+        """Return the folder that a variable names, else a folder in the user's home."""
+        chosen = self.environ.get(variable, "")
+        return Path(chosen) if chosen.startswith("/") else self.user_home / default
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstallPlan:
+    """What would be written, and what the user has to know or do besides.
+
+    `root` is the repository whose own files are changed; None where they are the user's.
+    """
+
+    edits: tuple[FileEdit, ...]
+    notes: tuple[str, ...] = field(default=())
+    root: Path | None = None
+
+    @property
+    def is_change(self) -> bool:
+        """Whether anything would be written."""
+        return any(edit.is_change for edit in self.edits)
+
+
+def current_context(home: Home, *, project: Path | None = None, tools: str = "") -> InstallContext:
+    """Return the context of this process: its user, environment, working folder and command.
+
+    The command is the one that belongs to this interpreter, else the first in an absolute folder
+    of `PATH`.
+
+    Raises:
+        ConfigInvalid: there is no observer command.
+    """
+    beside = Path(sys.executable).with_name("observer")
+    found = (
+        str(beside)
+        if beside.exists()
+        else shutil.which("observer", path=absolute_entries(os.environ.get("PATH", os.defpath)))
+    )
+    if not found:
+        raise ConfigInvalid(
+            "no observer command is installed", hint="install the package, then repeat"
+        )
+    return InstallContext(
+        home=home,
+        user_home=Path.home(),
+        observer=str(Path(found).absolute()),
+        environ=dict(os.environ),
+        folder=working_folder(),
+        project=project.absolute() if project else None,
+        tools=tools,
+    )
+
+
+def shipped(sources: Sequence[Path] = SHIPPED_HOOKS) -> Path:
+    """Return the folder of the scripts that belong to this version.
+
+    Raises:
+        ConfigInvalid: the installation lacks them.
+    """
+    for folder in sources:
+        if (folder / "post").is_file():
+            return folder
+    raise ConfigInvalid(
+        f"the hook scripts are missing from {sources[0].parent}", hint="install observer again"
+    )
+
+
+def hook_files(home: Home) -> list[FileEdit]:
+    """Return the edits that bring `<home>/hooks` to this version; none if it is there."""
+    source = shipped()
+    edits = []
+    for script in sorted(path for path in source.rglob("*") if path.is_file()):
+        target = home.hooks / script.relative_to(source)
+        content = script.read_bytes()
+        mode = 0o700 if content.startswith(b"#!") else 0o600
+        edit = FileEdit(path=target, before=read(target), after=content, mode=mode, is_ours=True)
+        if edit.is_change:
+            edits.append(edit)
+    return edits
+
+
+def command(home: Home, *words: str) -> str:
+    """Return the command line, quoted for sh, of one of our scripts: its name, its arguments."""
+    script, *arguments = words
+    return shlex.join([str(home.hooks / script), *arguments])
+
+
+def is_ours(home: Home, line: object) -> bool:
+    """Return True if a command line in a client's configuration runs one of our scripts."""
+    if not isinstance(line, str):
+        return False
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return False
+    return bool(words) and words[0].startswith(f"{home.hooks}/")

@@ -1,0 +1,1 @@
+"""What a command line is, and how it ended."""

@@ -1,0 +1,106 @@
+"""Downloading a model from a URL of the user's choice: pinned, bounded, all or nothing.
+
+No host is known here. The user gives the base URL and the SHA-256 of `model.toml`, which gives the
+digests of the other two files, so that one digest pins all three.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import re
+import tempfile
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+from observer.core.errors import BadInput, ConfigInvalid, NotFound
+from observer.index.embed import manifest, registry
+from observer.index.embed.registry import ModelInfo
+
+MOST_BYTES = {manifest.MANIFEST: 1 << 16, manifest.TOKENIZER: 64 << 20, manifest.GRAPH: 2 << 30}
+"""Largest file that is taken, in bytes, in the order of the download."""
+_WAIT_S = 30
+_CHUNK_BYTES = 1 << 20
+_DIGEST = re.compile(r"[0-9a-fA-F]{64}")
+
+
+def pull(name: str, base_url: str, *, sha256: str, folder: Path) -> ModelInfo:
+    """Download `<base_url>/<name>/` into `folder / name`, replacing what is there.
+
+    Nothing is changed unless all three files came, are what was pinned, and load.
+
+    Raises:
+        BadInput: the name, address or digest is not one, or a file is larger than is taken.
+        NotFound: the server has no such file, or does not answer.
+        ConfigInvalid: the files are not the pinned ones, or not a model.
+    """
+    _check(name, base_url, sha256)
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".pull-", dir=folder) as temporary:
+        fresh = Path(temporary, name)
+        fresh.mkdir()
+        _fetch(f"{base_url.rstrip('/')}/{name}", fresh, sha256=sha256.lower())
+        registry.load(registry.find(str(fresh), folder))
+        _replace(folder / name, fresh, aside=Path(temporary, "replaced"))
+    return registry.find(name, folder)
+
+
+def _check(name: str, base_url: str, sha256: str) -> None:
+    if not registry.NAME.fullmatch(name):
+        raise BadInput(f"{name!r} is not a model name", hint="use a-z, 0-9, dot, dash")
+    if name in registry.BUILT_IN_NAMES:
+        raise BadInput(f"{name!r} is built in", hint="choose another name")
+    if not _is_web_address(base_url):
+        raise BadInput(f"{base_url!r} is not an http or https URL", hint="set model_url")
+    if not _DIGEST.fullmatch(sha256):
+        raise BadInput(f"{sha256!r} is no SHA-256", hint="sha256sum model.toml")
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        address = urllib.parse.urlsplit(url)
+    except ValueError:  # a bracket that is not closed, or what is in it is no IPv6 address
+        return False
+    return address.scheme in {"http", "https"} and bool(address.hostname)
+
+
+def _fetch(address: str, fresh: Path, *, sha256: str) -> None:
+    """Download the manifest, then the files that it pins."""
+    _download(f"{address}/{manifest.MANIFEST}", fresh / manifest.MANIFEST, sha256=sha256)
+    declared = manifest.parse(
+        (fresh / manifest.MANIFEST).read_bytes(), source=f"{address}/{manifest.MANIFEST}"
+    )
+    missing = [name for name in manifest.DIGESTED if name not in declared.sha256]
+    if missing:
+        raise ConfigInvalid(f"{address}/{manifest.MANIFEST} pins no {missing[0]}")
+    for name in reversed(manifest.DIGESTED):
+        _download(f"{address}/{name}", fresh / name, sha256=declared.sha256[name].lower())
+
+
+def _download(address: str, file: Path, *, sha256: str) -> None:
+    most = MOST_BYTES[file.name]
+    seen, size = hashlib.sha256(), 0
+    try:
+        # The scheme was checked; redirects stay within http, https and ftp.
+        with urllib.request.urlopen(address, timeout=_WAIT_S) as answer, file.open("wb") as out:  # noqa: S310
+            while chunk := answer.read(_CHUNK_BYTES):
+                size += len(chunk)
+                if size > most:
+                    raise BadInput(f"{address} is larger than {most} bytes")
+                seen.update(chunk)
+                out.write(chunk)
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise NotFound(f"{address} cannot be had: {error}", hint="check model_url") from error
+    if seen.hexdigest() != sha256:
+        raise ConfigInvalid(
+            f"{address} is not the pinned file: its SHA-256 is {seen.hexdigest()}",
+            hint="check the digest with whoever published the model",
+        )
+
+
+def _replace(target: Path, fresh: Path, *, aside: Path) -> None:
+    """Put a folder in the place of another, which is moved aside and deleted with the rest."""
+    if target.exists():
+        target.rename(aside)
+    fresh.rename(target)

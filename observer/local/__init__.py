@@ -1,0 +1,1 @@
+"""How hooks and short-lived processes write and reach the daemon; standard library only."""

@@ -1,0 +1,10 @@
+"""Note folders: notes that people keep as Markdown files, in sync with the store.
+
+`NoteFiles` is the API of this room. The files are the truth for these notes: what the store has of
+them is read from the files, and a tool that changes a note changes its file.
+"""
+
+from observer.notes.folders.folders import NoteFolder
+from observer.notes.folders.note_files import FileText, NoteFiles
+
+__all__ = ["FileText", "NoteFiles", "NoteFolder"]

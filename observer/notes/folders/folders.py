@@ -1,0 +1,440 @@
+"""Which folders of this user are note folders, whose their notes are, and what must not be stored.
+
+The list is a setting in the home, a JSON file: a purge, a rebuild and a restored backup leave it
+alone, and a purge leaves alone what stands in these files.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from difflib import get_close_matches
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from observer.core.disk import replace
+from observer.core.errors import BadInput, ConfigInvalid, NotFound, ObserverError, remedy
+from observer.core.model import Place, Project
+from observer.core.paths import Home, is_inside, make_private, read_head, read_plain
+from observer.core.value import Value, decode_json
+from observer.git.blame import last_commits, trunk_times
+from observer.git.status import uncommitted_paths
+from observer.notes.folders import tree
+from observer.notes.folders.grammar import permalink_of
+from observer.projects import PlaceCache, match_project, missing_roots, new_project
+from observer.projects.policy import Policies
+from observer.projects.policy.apply import Exclusion
+from observer.projects.policy.policies import PathPattern
+from observer.store.writer import Writer
+
+NAME_CHARS = 100
+_SYSTEM, _MEMORY = ("/proc", "/sys", "/dev"), "/dev/shm/"  # noqa: S108 - named, not written to
+"""What the kernel shows there are no files of a person's: some never end, some block a reader.
+Folders in shared memory are ordinary ones."""
+
+
+class NoteFolder(Value):
+    """A folder with notes. `path` is absolute and real; `name` is unique.
+
+    `project` is the uuid of the project that the notes belong to; empty for that of the git work
+    tree around the folder, or none where there is none.
+    """
+
+    name: str
+    path: str
+    project: str = ""
+
+
+class _Listed(Value):
+    folders: tuple[NoteFolder, ...] = ()
+    default: str = ""
+
+
+class NoteFolders:
+    """The list of note folders of a home. Safe to share between threads and processes.
+
+    Args:
+        home: whose; None where there are no note folders, and none can be added.
+    """
+
+    def __init__(self, home: Home | None) -> None:
+        self._home = home
+
+    def all(self) -> tuple[NoteFolder, ...]:
+        """Return the note folders, by name.
+
+        Raises:
+            ConfigInvalid: the list cannot be read.
+        """
+        return self._read().folders
+
+    def default(self) -> str:
+        """Return the name of the note folder that is meant where none is named; empty for none.
+
+        Raises:
+            ConfigInvalid: as `all`.
+        """
+        return self._read().default
+
+    def _read(self) -> _Listed:
+        if self._home is None:
+            return _Listed()
+        try:
+            return decode_json(read_plain(self._home.note_folders), _Listed)
+        except FileNotFoundError:
+            return _Listed()
+        except (OSError, msgspec.MsgspecError) as error:
+            raise ConfigInvalid(
+                f"{self._home.note_folders} cannot be read: {error}",
+                hint="mend it, or remove it and add the folders again",
+            ) from error
+
+    def named(self, name: str) -> NoteFolder:
+        """Return a note folder by its name or its path.
+
+        Raises:
+            NotFound: there is none.
+        """
+        return _named(self.all(), name)
+
+    def add(self, path: str, *, name: str = "", project: str = "") -> NoteFolder:
+        """Add a folder, or return it if it is one already.
+
+        Raises:
+            BadInput: it is no folder, lies in another note folder or around one, or in the home;
+                it is the user's home as a whole, or the system's; the name is taken.
+        """
+        if not path:
+            raise BadInput("the folder has no name", hint="name the folder that holds the notes")
+        try:
+            real = os.path.realpath(path, strict=True)
+        except (OSError, ValueError) as error:
+            raise BadInput(f"there is no folder {path!r}", hint="make it first") from error
+        if not Path(real).is_dir():
+            raise BadInput(f"{path!r} is not a folder", hint="name the folder that it is in")
+        with self._changing() as change:
+            for each in change.before:
+                if each.path == real and name in {"", each.name}:
+                    return each
+            change.check_place(real)
+            made = NoteFolder(name=_free(name, real, change.before), path=real, project=project)
+            change.after = (*change.before, made)
+        return made
+
+    def remove(self, name: str) -> NoteFolder:
+        """Remove a folder from the list, and return it; its files stay as they are.
+
+        Raises:
+            NotFound: there is none of that name or path.
+        """
+        with self._changing() as change:
+            gone = _named(change.before, name)
+            change.after = tuple(each for each in change.before if each != gone)
+        return gone
+
+    def set_default(self, name: str) -> str:
+        """Set the note folder that is meant where none is named, empty for none; return its name.
+
+        Raises:
+            NotFound: there is none of that name or path.
+        """
+        with self._changing() as change:
+            change.default = _named(change.before, name).name if name else ""
+        return change.default
+
+    @contextmanager
+    def _changing(self) -> Iterator[_Change]:
+        """Keep other processes from changing the list meanwhile, and write what it becomes."""
+        if self._home is None:
+            raise BadInput("no home keeps note folders here")
+        file = self._home.note_folders
+        try:
+            make_private(self._home.root)
+            lock = os.open(f"{file}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                changing = _Change(os.path.realpath(self._home.root), self._read())
+                yield changing
+                folders = tuple(sorted(changing.after, key=lambda each: each.name))
+                is_there = changing.default in {each.name for each in folders}
+                listed = _Listed(folders=folders, default=changing.default if is_there else "")
+                replace(file, msgspec.json.format(msgspec.json.encode(listed), indent=2))
+            finally:
+                os.close(lock)
+        except OSError as error:
+            raise ConfigInvalid(
+                f"{file} cannot be written: {error.strerror}",
+                hint=remedy(error, "make its folder writable"),
+            ) from error
+
+
+class _Change:
+    """The list before a change, and what is to become of it."""
+
+    def __init__(self, home: str, listed: _Listed) -> None:
+        self.home = home
+        self.before = self.after = listed.folders
+        self.default = listed.default
+
+    def check_place(self, real: str) -> None:
+        if any(is_inside(real, each) for each in _SYSTEM) and not real.startswith(_MEMORY):
+            raise BadInput(
+                f"{real} is the system's, and holds no notes",
+                hint="name the folder that holds the notes",
+            )
+        if is_inside(os.path.realpath(Path.home()), real):
+            raise BadInput(
+                f"{real} is a home as a whole", hint="name the folder in it that holds the notes"
+            )
+        if is_inside(real, self.home) or is_inside(self.home, real):
+            raise BadInput(
+                f"{real} holds observer's own files", hint="name the folder that holds the notes"
+            )
+        for each in self.before:
+            if is_inside(real, each.path) or is_inside(each.path, real):
+                raise BadInput(
+                    f"{real} and the note folder {each.path} are one inside the other",
+                    hint=f"remove that one first: observer note folder remove {each.name}",
+                )
+
+
+def _named(known: Sequence[NoteFolder], name: str) -> NoteFolder:
+    real = name
+    with suppress(OSError, ValueError):
+        real = os.path.realpath(name)
+    for each in known:
+        if each.name == name or each.path in {name, real}:
+            return each
+    names = [each.name for each in known]
+    near = get_close_matches(name[:200], names, n=3) or names[:3]
+    meant = f"name one, such as {', '.join(near)}; " if near else ""
+    raise NotFound(f"no note folder {name[:200]!r}", hint=f"{meant}observer note folder lists them")
+
+
+def _free(name: str, path: str, known: Sequence[NoteFolder]) -> str:
+    taken = {each.name for each in known}
+    if name:
+        if permalink_of(name) != name or "/" in name or len(name) > NAME_CHARS:
+            raise BadInput(
+                f"{name[:NAME_CHARS]!r} cannot name a note folder",
+                hint="use lower-case letters, digits and hyphens",
+            )
+        if name in taken:
+            raise BadInput(f"another note folder is called {name!r}", hint="use another name")
+        return name
+    base = permalink_of(Path(path).name.replace("/", "-"))[:NAME_CHARS] or "notes"
+    number = 1
+    while (free := base if number == 1 else f"{base}-{number}") in taken:
+        number += 1
+    return free
+
+
+IGNORE = ".gitignore"
+IGNORE_BYTES = 65_536
+MANY = 20
+"""From so many files on git is asked once about all of the folder."""
+TRUNK = 1_000
+"""Commits among which the last before a time is looked for."""
+GIT_WAIT_S = 5.0
+"""Nobody waits for it but the thread that reads files."""
+
+
+class FolderPlace:
+    """Where one note folder lies. Safe to share between threads.
+
+    Args:
+        folder: the note folder.
+        exclude: folders of which nothing is recorded: the user's setting.
+        now_ms: the clock.
+    """
+
+    def __init__(
+        self, folder: NoteFolder, *, exclude: Sequence[str], now_ms: Callable[[], int]
+    ) -> None:
+        self._folder = folder
+        self._exclusion = Exclusion(exclude)
+        self._policies = Policies()
+        self._places = PlaceCache()
+        self._now_ms = now_ms
+        self._known_commits: tuple[str, Mapping[str, str]] = ("", {})
+        self._ignored: tuple[tuple[int, int], list[tuple[bool, PathPattern]]] = ((0, 0), [])
+
+    def now(self) -> Place:
+        """Return the work tree around the folder, with its branch and commit as of now."""
+        return self._places.at(self._folder.path)
+
+    def excluding(self, place: Place, path: str) -> str:
+        """Return why nothing of a file must be stored; "" if nothing is against it."""
+        whole = f"{self._folder.path}/{path}"
+        if self._exclusion.folders and self._exclusion.holds(whole):
+            return "left out by the setting exclude"
+        policy = self._policies.of(place)
+        if policy.problem:
+            return "the repository's .observer.toml cannot be used"
+        inside = whole[len(place.root) :].lstrip("/") if is_inside(whole, place.root) else ""
+        return "left out by the repository's .observer.toml" if policy.excludes(inside) else ""
+
+    def commits(
+        self, place: Place, files: Mapping[str, int], *, projects: Sequence[Project]
+    ) -> Mapping[str, str]:
+        """Return the commit as of which each file says what it says; unknown ones are left out.
+
+        That is the last one that changed the file; of a file that is not committed as it is, or
+        lies outside of the repository of its project, the last one before it was written.
+
+        Args:
+            place: as `now` returns it.
+            files: their paths in the folder, with when they were modified, in milliseconds.
+            projects: those that are known.
+        """
+        if not files:
+            return {}
+        try:
+            if root := self._project_elsewhere(projects):
+                return _last_before(root, files)
+            if place.commit and is_inside(self._folder.path, place.root):
+                return self._commits_here(place, files)
+        except ObserverError:  # git does not answer
+            return {}
+        return {}
+
+    def _commits_here(self, place: Place, files: Mapping[str, int]) -> Mapping[str, str]:
+        above = self._folder.path[len(place.root) :].strip("/")
+        named = {path: f"{above}/{path}".lstrip("/") for path in files}
+        changed = uncommitted_paths(place.root, list(named.values()), wait_s=GIT_WAIT_S)
+        if changed is None:
+            return {}
+        committed = [whole for whole in named.values() if whole not in changed]
+        known = self._last_commits(place, above, committed) if committed else {}
+        made = {
+            path: known[whole]
+            for path, whole in named.items()
+            if whole in known and whole not in changed
+        }
+        others = {path: at_ms for path, at_ms in files.items() if path not in made}
+        return made | (_last_before(place.root, others) if others else {})
+
+    def _project_elsewhere(self, projects: Sequence[Project]) -> str:
+        """Return the work tree of the project that the notes belong to, unless they are in it."""
+        roots = [each.roots for each in projects if each.uuid == self._folder.project]
+        if not roots or any(is_inside(self._folder.path, root) for root in roots[0]):
+            return ""
+        return next(filter(os.path.isdir, roots[0]), "")
+
+    def _last_commits(self, place: Place, above: str, paths: Sequence[str]) -> Mapping[str, str]:
+        """Return `last_commits`; of many files, those of the whole folder, kept for the next."""
+        if len(paths) < MANY:
+            return last_commits(place.root, paths)
+        if self._known_commits[0] != place.commit:
+            self._known_commits = (place.commit, last_commits(place.root, [above or "."]))
+        return self._known_commits[1]
+
+    def ignoring(self) -> Callable[..., bool]:
+        """Return what says, as of now, whether the folder's own `.gitignore` names a path.
+
+        It is called with the path and `is_folder`, and knows the folders around it too.
+        """
+        patterns = self._patterns()
+
+        def ignores(path: str, *, is_folder: bool) -> bool:
+            is_ignored = False
+            names = PurePosixPath(path).parts if patterns else ()
+            for is_meant, pattern in patterns:
+                if is_ignored != is_meant and pattern.matches(names, is_folder=is_folder):
+                    is_ignored = is_meant
+            return is_ignored
+
+        return ignores
+
+    def project_id(self, writer: Writer) -> int | None:
+        """Return the project of the folder's notes, made if it is new; None for no project."""
+        known = writer.projects()
+        if self._folder.project:
+            named = (project.id for project in known if project.uuid == self._folder.project)
+            return next(named, None)
+        place = self.now()
+        if not place.git:
+            return None
+        if found := match_project(place, known, gone=missing_roots(place, known)):
+            return found.id
+        made = new_project(place, id=max(each.id for each in known) + 1, at_ms=self._now_ms())
+        writer.put_project(made)
+        return made.id
+
+    def _patterns(self) -> list[tuple[bool, PathPattern]]:
+        file = f"{self._folder.path}/{IGNORE}"
+        try:
+            found = os.lstat(file)
+            stamp = (found.st_mtime_ns, found.st_size)
+            if stamp != self._ignored[0]:
+                text = read_head(file, IGNORE_BYTES).decode("utf-8", "replace")
+                self._ignored = (stamp, _parsed(text))
+        except OSError:
+            return []
+        return self._ignored[1]
+
+
+def _last_before(root: str, files: Mapping[str, int]) -> dict[str, str]:
+    """Return the last commit before the time of each file; the oldest known one is before all."""
+    trunk = trunk_times(root, at_most=1)
+    if trunk and min(files.values()) < trunk[0][0]:
+        trunk = trunk_times(root, at_most=TRUNK)
+    if not trunk:
+        return {}
+    return {
+        path: next((commit for made_ms, commit in trunk if made_ms <= at_ms), trunk[-1][1])
+        for path, at_ms in files.items()
+    }
+
+
+def _parsed(text: str) -> list[tuple[bool, PathPattern]]:
+    """Return patterns in their order, each with whether it ignores; what is no pattern is not."""
+    found = []
+    for line in map(str.strip, text.splitlines()):
+        if line and line[0] != "#":
+            try:
+                found.append((line[0] != "!", PathPattern(line.removeprefix("!"))))
+            except ValueError:
+                continue
+    return found
+
+
+def places_holding(
+    folders: Sequence[NoteFolder],
+    text: re.Pattern[bytes],
+    *,
+    exclude: Sequence[str],
+    now_ms: Callable[[], int],
+) -> Iterator[str]:
+    """Yield where a text stands in notes: `PATH:LINE`, or the path alone that holds it itself.
+
+    A folder that is not there is yielded with the reason: nobody knows what is in it. What is not
+    stored as a note is left out.
+    """
+    for folder in folders:
+        place = FolderPlace(folder, exclude=exclude, now_ms=now_ms)
+        try:
+            found = tree.walk(folder.path, ignores=place.ignoring()).files
+        except NotFound as error:
+            yield error.message
+            continue
+        around = place.now()
+        for path in found:
+            if not place.excluding(around, path):
+                yield from _lines(folder.path, path, text)
+
+
+def _lines(folder: str, path: str, text: re.Pattern[bytes]) -> Iterator[str]:
+    whole = f"{folder}/{path}"
+    try:
+        data, _ = tree.read(folder, path)
+    except (NotFound, BadInput):  # it went meanwhile, and is not stored
+        return
+    if text.search(os.fsencode(path)):
+        yield whole
+    lines = (data.count(b"\n", 0, found.start()) + 1 for found in text.finditer(data))
+    yield from (f"{whole}:{line}" for line in dict.fromkeys(lines))

@@ -1,0 +1,434 @@
+"""The API of note folders: which there are, their files, and what the lines of these state.
+
+Reads of text come from the disk, as it is now; what is listed is what the store knows, which
+follows the disk within half a second, or after `catch_up`. A write returns once the note can be
+found.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple, Protocol
+
+from observer.core.clock import now_ms
+from observer.core.errors import BadInput, DaemonUnavailable, NotFound
+from observer.core.model import Item, spelling_key
+from observer.core.note_file import Claim, NoteFile, Relation
+from observer.core.paths import Home
+from observer.core.value import Value
+from observer.notes.folders import tree, writing
+from observer.notes.folders.folders import FolderPlace, NoteFolder, NoteFolders
+from observer.notes.folders.grammar import Fields, fields_of, parts_of
+from observer.notes.folders.writing import Act, NoteVersions
+from observer.redaction.redact import redact_text
+from observer.store.interface import Store
+from observer.store.reader import StoreReader
+
+NEW = writing.NEW
+
+
+class SyncReport(Value):
+    """What a sync did. `skipped` are files that are not stored, each with the reason.
+
+    `files` are those on the disk, `left` the paths that were not read in time: of them nothing is
+    known, or what they said before. `synced_ms` is when all of the folder was last read.
+    """
+
+    files: int = 0
+    changed: int = 0
+    gone: int = 0
+    skipped: tuple[tuple[str, str], ...] = ()
+    project_id: int | None = None
+    is_late: bool = False
+    left: tuple[str, ...] = ()
+    synced_ms: int | None = None
+
+
+class Keeper(Protocol):
+    """Keeps the store like the files of note folders; in any thread."""
+
+    def sync(self, folder: NoteFolder, paths: Sequence[str]) -> None:
+        """Store what is at some paths of a folder, and return after the commit."""
+
+    def drop(self, folder: NoteFolder) -> None:
+        """Take the notes of a folder out of what is found, and return after the commit."""
+
+    def catch_up(self, folder: NoteFolder, *, within_s: float) -> SyncReport:
+        """Store what has changed in a folder, as much of it as there is time for.
+
+        Raises:
+            NotFound: the folder is not there. Its notes stay: its disk may not be mounted.
+            StoreUnavailable: the store cannot be written; what was done stays.
+        """
+
+
+class FileText(Value):
+    """A note as it is on the disk: `head + body` is its whole text, byte for byte.
+
+    `fields` are those of the frontmatter, none where it is malformed. `checksum` is what `write`
+    expects.
+    """
+
+    path: str
+    head: str
+    body: str
+    fields: Fields
+    checksum: str
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return self.head + self.body
+
+
+class WrittenFile(NamedTuple):
+    """A note that was written; `number` is that of the change, by which the old text comes back."""
+
+    file: NoteFile
+    number: int | None
+
+
+class FolderChange(NamedTuple):
+    """What became of a folder: paths of files where they are now, and where they were left.
+
+    `number` is that of the change, by which it is undone; None if there was nothing to do.
+    """
+
+    done: list[str]
+    left: list[str]
+    number: int | None
+
+
+class NoteFiles:
+    """The note folders of one home; safe to share between threads.
+
+    Args:
+        store: what is known of their files.
+        home: where the list of them is; None where there are none.
+        keeper: None for a process that only reads.
+        min_similarity: the least score of a note that is found by meaning.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        home: Home | None = None,
+        *,
+        keeper: Keeper | None = None,
+        min_similarity: float = 0.0,
+    ) -> None:
+        self._store = store
+        self._folders = NoteFolders(home)
+        self._keeper = keeper
+        self.min_similarity = min_similarity
+        self.versions = NoteVersions(home, now_ms)
+
+    def folders(self) -> tuple[NoteFolder, ...]:
+        """Return the note folders, by name."""
+        return self._folders.all()
+
+    def folder(self, name: str) -> NoteFolder:
+        """Return a note folder by its name or path.
+
+        Raises:
+            NotFound: there is none.
+        """
+        return self._folders.named(name)
+
+    def default(self) -> str:
+        """Return the name of the note folder that is meant where none is named; empty for none."""
+        return self._folders.default()
+
+    def set_default(self, name: str) -> str:
+        """Set that note folder, by name or path, empty for none; return its name.
+
+        Raises:
+            NotFound: there is none.
+        """
+        return self._folders.set_default(name)
+
+    def add(self, path: str, *, name: str = "", project: str = "") -> NoteFolder:
+        """Make a note folder of a folder; its files are read soon after.
+
+        Args:
+            path: absolute; it has to exist.
+            name: unique; the folder's own name without one.
+            project: uuid of the project of its notes; see `NoteFolder`.
+
+        Raises:
+            BadInput: it is no folder, holds another one or lies in it; the name is taken.
+        """
+        return self._folders.add(path, name=name, project=project)
+
+    def remove(self, name: str) -> NoteFolder:
+        """Let a note folder be one no more: its notes are not found, its files stay.
+
+        In a process that only reads, the daemon does it soon after.
+
+        Raises:
+            NotFound: there is none.
+        """
+        gone = self._folders.remove(name)
+        if self._keeper is not None:
+            self._keeper.drop(gone)
+        return gone
+
+    def counts(self) -> Mapping[str, int]:
+        """Return how many notes each note folder has, by its path."""
+        with self._store.read() as reader:
+            return reader.noted_folders()
+
+    def list(self, folder: NoteFolder, *, under: str = "") -> Sequence[NoteFile]:
+        """Return the files of a note folder, or of a folder inside it, by path."""
+        with self._store.read() as reader:
+            files = reader.note_files(folder.path)
+        return [file for file in files if not under or tree.is_below(file.path, [under])]
+
+    def others(self, folder: NoteFolder, *, under: str = "", depth: int = 1) -> Mapping[str, int]:
+        """Return the files that are no notes, as they are on the disk; see `tree.other_files`."""
+        place = FolderPlace(folder, exclude=(), now_ms=now_ms)
+        return tree.other_files(folder.path, under, depth=depth, ignores=place.ignoring())
+
+    def at(self, folder: NoteFolder, path: str) -> NoteFile | None:
+        """Return what is known of the file at a path."""
+        with self._store.read() as reader:
+            return reader.note_file_at(folder.path, path)
+
+    def of(self, items: Iterable[int]) -> Mapping[int, NoteFile]:
+        """Return the files of notes by id; other items are left out."""
+        with self._store.read() as reader:
+            return reader.note_files_of(items)
+
+    def items(self, ids: Iterable[int]) -> Mapping[int, Item]:
+        """Return notes by id, as they are stored and searched."""
+        with self._store.read() as reader:
+            return {item.id: item for item in reader.items(list(ids))}
+
+    def frontmatter(self, ids: Iterable[int]) -> Mapping[int, tuple[tuple[str, ...], str]]:
+        """Return the tags of notes and their other fields, as `NoteFileReader.frontmatter_of`."""
+        with self._store.read() as reader:
+            return reader.frontmatter_of(ids)
+
+    def called(self, name: str, *, folder: NoteFolder | None = None) -> Sequence[NoteFile]:
+        """Return files by permalink, path, title or alias, in this order; nothing that is near."""
+        with self._store.read() as reader:
+            return reader.note_files_called(name, folder=folder.path if folder else None)
+
+    def spelled(self, folder: NoteFolder, name: str) -> Sequence[NoteFile]:
+        """Return files whose title, alias or file name is spelled alike, by path."""
+        with self._store.read() as reader:
+            return reader.note_files_spelled(name, folder=folder.path)
+
+    def beside(self, folder: NoteFolder, path: str) -> Sequence[str]:
+        """Return the notes on the disk, known or not, that a path names in whatever spelling."""
+        key = name_key(path)
+        above = path.rpartition("/")[0]
+        with (
+            suppress(OSError, ValueError),
+            tree.opened_folder(folder.path, path) as (handle, _),
+            os.scandir(handle) as entries,
+        ):
+            found = sorted(f"{above}/{entry.name}".lstrip("/") for entry in entries)
+            return [each for each in found if tree.is_note(each) and name_key(each) == key]
+        return []
+
+    def catch_up(self, folder: NoteFolder, *, within_s: float) -> SyncReport:
+        """Take up what has changed on the disk; see `Keeper.catch_up`, nothing without one."""
+        if self._keeper is None:
+            return SyncReport()
+        return self._keeper.catch_up(folder, within_s=within_s)
+
+    def sync(self, folder: NoteFolder, paths: Sequence[str]) -> None:
+        """Take up the files at some paths.
+
+        Raises:
+            DaemonUnavailable: this process only reads.
+        """
+        self._writing().sync(folder, paths)
+
+    def aliases(self, items: Iterable[int]) -> Mapping[int, Sequence[str]]:
+        """Return the other names of notes by id; notes without any are left out."""
+        with self._store.read() as reader:
+            return reader.aliases_of(items)
+
+    def claims(self, items: Iterable[int]) -> Mapping[int, Sequence[Claim]]:
+        """Return the claims of notes by id, in their order."""
+        with self._store.read() as reader:
+            return reader.claims_of(items)
+
+    def relations(self, items: Iterable[int]) -> Mapping[int, Sequence[Relation]]:
+        """Return the relations of notes by id, in their order."""
+        with self._store.read() as reader:
+            return reader.relations_of(items)
+
+    def relations_to(self, file: NoteFile) -> Sequence[tuple[int, Relation]]:
+        """Return the relations of other notes of the folder that name a note, by those notes."""
+        with self._store.read() as reader:
+            return reader.relations_to(file)
+
+    def targets(self, folder: NoteFolder, relations: Iterable[Relation]) -> Mapping[str, NoteFile]:
+        """Return the notes that relations name, by their targets; unknown ones are left out."""
+        with self._store.read() as reader:
+            found = {each.target: _target(reader, folder, each.target) for each in relations}
+        return {target: file for target, file in found.items() if file}
+
+    def read(self, folder: NoteFolder, path: str) -> FileText:
+        """Return a note as it is on the disk.
+
+        Raises:
+            NotFound: there is no such file.
+            BadInput: the path leads out of the folder or is hidden; the file is a link, too large
+                or not valid UTF-8.
+        """
+        plain = tree.check_path(path)
+        data, _ = tree.read(folder.path, plain)
+        try:
+            head, source, body = parts_of(data.decode())
+        except UnicodeDecodeError as error:
+            raise BadInput(f"{path} is not valid UTF-8", hint="save it as UTF-8") from error
+        fields = (fields_of(source) if source else None) or {}
+        checksum = tree.checksum(data)
+        return FileText(path=plain, head=head, body=body, fields=fields, checksum=checksum)
+
+    def write(self, folder: NoteFolder, path: str, text: str, *, expected: str) -> WrittenFile:
+        """Write a note whole, and return it once it can be found.
+
+        Args:
+            folder: the note folder.
+            path: inside it, ending in `.md`; folders that are missing are made.
+            text: frontmatter and body.
+            expected: the checksum of what was read, `NEW` where no file must be.
+
+        Raises:
+            NoteConflict: the file is another one than expected; both versions are kept.
+            BadInput: as `read`; it cannot be written; nothing of it may be stored.
+            DaemonUnavailable: this process only reads.
+        """
+        plain = _note_path(path)
+        keeper = self._writing()
+        number = self.put(folder, plain, text.encode(), expected=expected)
+        keeper.sync(folder, [plain])
+        return WrittenFile(self._stored(folder, plain), number)
+
+    def put(self, folder: NoteFolder, path: str, data: bytes, *, expected: str) -> int | None:
+        """Write any file whole, as `write`; return the change by which the old one comes back."""
+        number = self._keep(folder, path, "replaced", expected) if expected != NEW else None
+        writing.write(folder.path, path, data, expected=expected)
+        return number
+
+    def move(self, folder: NoteFolder, path: str, target: str) -> NoteFile:
+        """Give a note another path in its folder; its id and its permalink stay.
+
+        Raises:
+            NotFound: there is no such file.
+            BadInput: there is a file at the target; a path as in `read`.
+            DaemonUnavailable: this process only reads.
+        """
+        plain, new = tree.check_path(path), _note_path(target)
+        keeper = self._writing()
+        writing.move(folder.path, plain, new)
+        self.versions.moved(folder, plain, [(plain, new)])
+        keeper.sync(folder, [plain, new])
+        return self._stored(folder, new)
+
+    def delete(self, folder: NoteFolder, path: str, *, expected: str) -> None:
+        """Delete a note's file.
+
+        Raises:
+            NotFound: there is no such file.
+            NoteConflict: it is another one than expected; it stays.
+            BadInput: a path as in `read`.
+            DaemonUnavailable: this process only reads.
+        """
+        plain = tree.check_path(path)
+        keeper = self._writing()
+        self._keep(folder, plain, "deleted", expected)
+        writing.remove(folder.path, plain, expected=expected)
+        keeper.sync(folder, [plain])
+
+    def move_folder(self, folder: NoteFolder, path: str, target: str) -> FolderChange:
+        """Give a folder another path, with all that is in it; see `writing.move_folder`.
+
+        Raises:
+            NotFound: there is no such folder.
+            BadInput: it cannot be moved there; a path as in `read`.
+            DaemonUnavailable: this process only reads.
+        """
+        plain, new = self._folder_at(folder, path), tree.check_path(target)
+        if tree.is_below(new, [plain]) or new == plain:
+            raise BadInput(f"{new} is {plain}, or lies in it", hint="name another path")
+        before = tree.all_files(folder.path, plain)
+        moves = writing.move_folder(folder.path, plain, new)
+        number = self.versions.moved(folder, plain, moves) if moves else None
+        left = tree.all_files(folder.path, plain)
+        done = [f"{new}{each[len(plain) :]}" for each in before if each not in set(left)]
+        self._writing().sync(folder, [each for each in (*before, *done) if tree.is_note(each)])
+        return FolderChange(done, left, number)
+
+    def delete_folder(self, folder: NoteFolder, path: str) -> tuple[Sequence[str], int]:
+        """Take a folder with all that is in it out of a note folder; `versions` has it then.
+
+        Returns:
+            The paths of its files, and the number of the change.
+
+        Raises:
+            NotFound: there is no such folder.
+            BadInput: the system does not let it go; a path as in `read`.
+            DaemonUnavailable: this process only reads.
+        """
+        plain = self._folder_at(folder, path)
+        before = tree.all_files(folder.path, plain)
+        number = self.versions.take(folder, plain)
+        self._writing().sync(folder, [each for each in before if tree.is_note(each)])
+        return before, number
+
+    def _folder_at(self, folder: NoteFolder, path: str) -> str:
+        self._writing()
+        plain = tree.check_path(path)
+        if tree.names_in(folder.path, plain) is None:
+            raise NotFound(f"no folder {plain[:200]}", hint="list what is there")
+        return plain
+
+    def _keep(self, folder: NoteFolder, path: str, act: Act, expected: str) -> int | None:
+        """Keep a file as it is, unless it is another one than expected: then it stays."""
+        data, _ = tree.read(folder.path, path)
+        if tree.checksum(data) != expected:
+            return None
+        return self.versions.keep(folder, path, data, act)
+
+    def _writing(self) -> Keeper:
+        if self._keeper is None:
+            raise DaemonUnavailable("this process only reads", hint="run: observer up")
+        return self._keeper
+
+    def _stored(self, folder: NoteFolder, path: str) -> NoteFile:
+        if file := self.at(folder, path):
+            return file
+        raise BadInput(
+            f"{path} is written, but nothing of it may be stored",
+            hint="see why with: observer note folder",
+        )
+
+
+def name_key(path: str) -> str:
+    """Return what the file names of a note have in common, whatever their spelling."""
+    return spelling_key(path.rpartition("/")[2].rpartition(".")[0])
+
+
+def _note_path(path: str) -> str:
+    plain = tree.check_path(path)
+    if not tree.is_note(plain):
+        raise BadInput(f"{path} is not the name of a note", hint="end it in .md")
+    if redact_text(plain) != plain:
+        raise BadInput("the name of that note holds a secret", hint="give it another name")
+    return plain
+
+
+def _target(reader: StoreReader, folder: NoteFolder, target: str) -> NoteFile | None:
+    name = target.partition("|")[0].partition("#")[0].strip().removesuffix(".md")
+    found = reader.note_files_called(name, folder=folder.path)
+    if not found and "/" in name:
+        found = reader.note_files_called(name.rpartition("/")[2], folder=folder.path)
+    return next(iter(found), None)

@@ -1,0 +1,333 @@
+"""Keeping the store like a note folder: after a scan of all of it, or of paths that changed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from observer.core.errors import BadInput, NotFound
+from observer.core.model import Place
+from observer.core.note_file import NoteFile
+from observer.ingest.projection import Embedder
+from observer.notes.folders import tree
+from observer.notes.folders.folders import FolderPlace, NoteFolder
+from observer.notes.folders.items import (
+    RACY_NS,
+    Batch,
+    NoteParser,
+    ParsedNote,
+    ReadFile,
+    Text,
+    parsed,
+    put_gone,
+)
+from observer.notes.folders.note_files import SyncReport
+from observer.notes.folders.writing import is_draft, remove_drafts
+from observer.redaction.redact import redact_text
+from observer.staleness.anchoring import names_files
+from observer.store.interface import Store
+from observer.store.writer import Writer
+
+OLD_DRAFT_S = 3_600
+"""No writer takes that long over a file."""
+BATCH = 200
+"""Files of one transaction: others write in between."""
+
+Write = Callable[[Callable[[Writer], None]], None]
+"""Runs something in a write transaction, and returns after the commit."""
+
+
+Stats = dict[str, tree.FileStat | None]
+"""What is known of files by path; None where they have to be read again."""
+GoOn = Callable[[float], bool]
+"""Called after each batch with the seconds that it took; False ends the work there."""
+
+
+def _always(_worked_s: float) -> bool:
+    return True
+
+
+class _Batch(NamedTuple):
+    """Files of one transaction: `texts` are those of `read` that have to be parsed."""
+
+    place: Place
+    read: list[ReadFile]
+    texts: list[Text]
+    missing: list[str]
+
+    def parsed(self, notes: Iterable[ParsedNote]) -> _Batch:
+        """Return it with the notes that its texts are, in their order."""
+        known = {path: note for (_, path), note in zip(self.texts, notes, strict=True)}
+        return self._replace(
+            read=[each._replace(note=known.get(each.path)) for each in self.read], texts=[]
+        )
+
+
+class FolderSync:
+    """Keeps the notes of one folder like its files. Safe to share between threads.
+
+    Args:
+        store: what is read.
+        write: runs a transaction.
+        folder: the note folder.
+        exclude: folders of which nothing is recorded: the user's setting.
+        now_ms: the clock.
+        embedder: makes the vectors of notes, which are stored with them.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        write: Write,
+        folder: NoteFolder,
+        *,
+        exclude: Sequence[str],
+        now_ms: Callable[[], int],
+        embedder: Embedder | None = None,
+    ) -> None:
+        self._store = store
+        self._write = write
+        self._root = folder.path
+        self._place = FolderPlace(folder, exclude=exclude, now_ms=now_ms)
+        self._now_ms = now_ms
+        self._embedder = embedder
+        self._is_dropped = False
+        self._lock = threading.Lock()
+        self._scanning = threading.Lock()
+        self._odd: dict[str, str] = {}
+        self._skipped: dict[str, str] = {}
+        self._project_id: int | None = None
+        self._synced_ms: int | None = None
+        self._seen: Stats = {}
+        self._touched: set[str] = set()
+        self.progress: SyncReport | None = None
+        """What the last scan found, and what of it is left; None before the first one."""
+
+    def catch_up(self, *, within_s: float, is_over: Callable[[], bool]) -> SyncReport:
+        """Bring the store up to date with all files, in a time at most; raises as `scan`.
+
+        A walk and a batch may take longer than that. A scan of another thread is waited for. Files
+        that are as they were the last time are not compared with the store.
+        """
+        until_s = time.monotonic() + within_s
+
+        def go_on(worked_s: float) -> bool:  # the next batch takes about as long
+            return not is_over() and time.monotonic() + worked_s < until_s
+
+        if not self._scanning.acquire(timeout=within_s):
+            return replace(self.progress or SyncReport(), is_late=True)
+        try:
+            return self._scanned(go_on, self._seen or self._stored_stats())
+        finally:
+            self._scanning.release()
+
+    def scan(self, *, go_on: GoOn = _always) -> SyncReport:
+        """Bring the store up to date with all files.
+
+        Raises:
+            NotFound: the folder is not there. Its notes stay: its disk may not be mounted.
+            StoreUnavailable: the store cannot be written; what was done stays.
+        """
+        with self._scanning:
+            return self._scanned(go_on, self._stored_stats())
+
+    def _stored_stats(self) -> Stats:
+        """Return what the store knows; what it cannot store is looked at anew."""
+        self._skipped = {}
+        with self._store.read() as reader:
+            files = reader.note_files(self._root)
+        return {
+            file.path: tree.FileStat(file.size_bytes, file.mtime_ns, file.ctime_ns)
+            if file.checksum
+            else None
+            for file in files
+        }
+
+    def _scanned(self, go_on: GoOn, known: Stats) -> SyncReport:
+        """Read the files that are not as they were known."""
+        now_ns = self._now_ms() * 10**6
+        touched = frozenset(self._touched)
+        known = known | dict.fromkeys(touched)
+        found = self.walk()
+        before_s = now_ns / 10**9 - OLD_DRAFT_S
+        remove_drafts(self._root, filter(is_draft, found.hidden), before_s=before_s)
+        changed = [path for path, stat in found.files.items() if known.get(path) != stat]
+        gone = [path for path in known if path not in found.files]
+        unread = [path for path in gone if tree.is_below(path, found.unread)]
+        left = [*changed, *(path for path in gone if path not in unread)]
+        self._odd = {each.path: each.reason for each in found.skipped}
+
+        def noted(worked_s: float) -> bool:
+            del left[:BATCH]
+            self.progress = self._report(files=len(found.files), left=tuple(left))
+            return go_on(worked_s)
+
+        self.progress = self._report(files=len(found.files), left=tuple(left))
+        done = self._synced(tuple(left), noted)
+        # A file that is so young may change once more and look as it does now.
+        old = {path: now_ns - stat.ctime_ns > RACY_NS for path, stat in found.files.items()}
+        self._seen = {path: stat if old[path] else None for path, stat in found.files.items()}
+        self._seen |= dict.fromkeys([*left, *unread])
+        with self._lock:
+            self._touched -= touched
+        if not left and not unread:
+            self._synced_ms = self._now_ms()
+            done = replace(done, synced_ms=self._synced_ms)
+        self.progress = replace(done, files=len(found.files), is_late=bool(left), left=tuple(left))
+        return self.progress
+
+    def walk(self) -> tree.Walk:
+        """Return the files and folders that are there.
+
+        Raises:
+            NotFound: the folder is not there.
+        """
+        return tree.walk(self._root, ignores=self._place.ignoring())
+
+    def sync(self, paths: Iterable[str], *, go_on: GoOn = _always) -> SyncReport:
+        """Bring the store up to date with the files at some paths, and return after the commit.
+
+        Raises:
+            StoreUnavailable: the store cannot be written; what was done stays.
+        """
+        waiting = tuple(dict.fromkeys(paths))
+        with self._lock:
+            self._touched.update(waiting)
+        return self._synced(waiting, go_on)
+
+    def _synced(self, waiting: Sequence[str], go_on: GoOn) -> SyncReport:
+        changed = gone = 0
+        with NoteParser(len(waiting)) as parser:
+            began_s = time.monotonic()
+            for batch in self._batches(waiting, parser):
+                with self._lock:
+                    done = self._stored(batch)
+                changed += done[0]
+                gone += done[1]
+                if not go_on(time.monotonic() - began_s):
+                    break
+                began_s = time.monotonic()
+        return self._report(changed=changed, gone=gone)
+
+    def _report(self, **counts: Any) -> SyncReport:  # noqa: ANN401 - fields of the report
+        skipped = tuple(sorted((self._odd | self._skipped).items()))
+        done = SyncReport(skipped=skipped, project_id=self._project_id, **counts)
+        return replace(done, synced_ms=self._synced_ms)
+
+    def drop(self) -> frozenset[int | None]:
+        """Take all notes of the folder out of what is found; return their projects. Files stay.
+
+        A scan that goes on in another thread stores nothing any more.
+        """
+        with self._lock:
+            self._is_dropped = True
+            with self._store.read() as reader:
+                files = reader.note_files(self._root)
+                items = reader.items([file.item for file in files])
+            for first in range(0, len(files), BATCH):
+                batch = files[first : first + BATCH]
+                self._write(partial(put_gone, files=batch, now_ms=self._now_ms()))
+        return frozenset(item.project_id for item in items)
+
+    def _batches(self, waiting: Sequence[str], parser: NoteParser) -> Iterator[_Batch]:
+        """Yield what is at some paths; while a batch is stored, the next one is parsed."""
+        before: _Batch | None = None
+        for first in range(0, len(waiting), BATCH):
+            with self._lock:
+                batch = self._looked_at(waiting[first : first + BATCH])
+            if before:
+                before = before.parsed(parser.finish())
+            parser.begin(batch.texts)
+            if before:
+                yield before
+            before = batch
+        if before:
+            yield before.parsed(parser.finish())
+
+    def _looked_at(self, paths: Sequence[str]) -> _Batch:
+        """Read the files at some paths, but not what they say."""
+        with self._store.read() as reader:
+            known = reader.note_files_like(self._root, paths=paths, checksums=(), permalinks=())
+        living = {file.path: file for file in known if file.gone_ms is None}
+        place = self._place.now()
+        batch = _Batch(place, [], [], [])
+        for path in paths:
+            if each := self._read(path, living.get(path), place):
+                read, text = each
+                batch.read.append(read)
+                if text is not None:
+                    batch.texts.append((text, path))
+            elif path in living:
+                batch.missing.append(path)
+        return batch
+
+    def _stored(self, batch: _Batch) -> tuple[int, int]:
+        """Return how many notes have changed, and how many are gone."""
+        read, place = [self._as_it_is(each, batch.place) for each in batch.read], batch.place
+        if self._is_dropped or not (read or batch.missing):
+            return 0, 0
+        with self._store.read() as reader:
+            projects = reader.projects()
+        about_code = {
+            each.path: each.stat.mtime_ns // 10**6
+            for each in read
+            if each.note and names_files(f"{each.note.title}\n{each.note.body}")
+        }
+        commits = self._place.commits(place, about_code, projects=projects)
+        batches: list[Batch] = []
+
+        def work(writer: Writer) -> None:
+            batches.append(
+                Batch(writer, self._root, now_ms=self._now_ms(), embedder=self._embedder)
+            )
+            self._project_id = self._place.project_id(writer)
+            batches[-1].put(
+                read, batch.missing, project_id=self._project_id, place=place, commits=commits
+            )
+
+        self._write(work)
+        return batches[-1].changed, batches[-1].gone
+
+    def _as_it_is(self, read: ReadFile, place: Place) -> ReadFile:
+        """Return a file as it was read, or anew if it has changed since then."""
+        with suppress(OSError):
+            found = Path(self._root, read.path).stat(follow_symlinks=False)
+            if tree.stat_of(found) == read.stat:
+                return read
+        again, text = self._read(read.path, None, place) or (read, None)
+        # If it is gone, the next look at it finds that.
+        return read if text is None else again._replace(note=parsed(text, read.path))
+
+    def _read(
+        self, path: str, known: NoteFile | None, place: Place
+    ) -> tuple[ReadFile, str | None] | None:
+        """Read a file, with its text if it is another; None if there is none that may be stored."""
+        shown = redact_text(path)
+        self._skipped.pop(shown, None)
+        if not tree.is_note(path) or self._place.ignoring()(path, is_folder=False):
+            return None
+        # The path is kept, to find the file again.
+        secret = "its name holds a secret" if shown != path else ""
+        if reason := secret or tree.unusable_name(path) or self._place.excluding(place, path):
+            self._skipped[shown] = reason
+            return None
+        try:
+            data, stat = tree.read(self._root, path)
+            checksum = tree.checksum(data)
+            if known is not None and known.checksum == checksum:
+                return ReadFile(path, stat, checksum, None), None
+            return ReadFile(path, stat, checksum, None), data.decode()
+        except NotFound:
+            return None
+        except UnicodeDecodeError:
+            self._skipped[path] = "it is not valid UTF-8"
+        except BadInput as error:
+            self._skipped[path] = error.message
+        return None

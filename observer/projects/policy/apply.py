@@ -1,0 +1,278 @@
+"""Applying policies and excluded folders to an event: what remains is all, a part, or nothing.
+
+Step 5 of an event's way. Files are recognized by name, so content of an excluded file that is shown
+without naming it (a variable that holds its path, a program that prints what it read) is not. A
+client may work beside an excluded folder and reach into it, by links too, so folders are compared
+by their real paths.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from observer.core.events import (
+    AnyBody,
+    Approve,
+    Command,
+    Custom,
+    Enriched,
+    Event,
+    FileChange,
+    FileRead,
+    FileWrite,
+    Forget,
+    Intent,
+    Outcome,
+    Prompt,
+    Remember,
+    Revise,
+    Search,
+    ToolUse,
+    Triage,
+    Undo,
+    kind_of,
+)
+from observer.core.paths import is_inside
+from observer.projects.policy.policies import Policy
+
+_WORD = re.compile(r"[^\s'\"`|&;()<>{}=,:$]+")
+
+
+def path_words(text: str) -> list[str]:
+    """Return the words of a command line or a text that may name files."""
+    return list(map(os.path.expanduser, _WORD.findall(text)))
+
+
+class Exclusion:
+    """The folders, with everything below, of which nothing is recorded.
+
+    `folders` are their real names.
+    """
+
+    def __init__(self, folders: Iterable[str]) -> None:
+        named = map(os.path.expanduser, folders)
+        self.folders = tuple(map(os.path.realpath, named))
+
+    def applied(self, event: Event, folder: str) -> Event | None:
+        """Return what may be recorded of an event that belongs to a folder, None if nothing may.
+
+        Relative paths count from where the client is. A call that names an excluded file keeps its
+        place without its input, since the next result is paired with it; and a result that comes
+        without its call may be of any file, so that what it says is left out.
+        """
+        if not self.folders:
+            return event
+        if self.holds(folder):
+            return None
+        body = event.body
+        here = event.cwd or folder
+        if isinstance(body, Outcome):
+            return replace(event, body=replace(body, output=""))
+        if not any(self.holds(str(Path(here, path))) for path in _paths_of(body)):
+            return event
+        if not isinstance(body, Intent):
+            return None
+        return replace(event, body=replace(body, of=ToolUse(tool=body.tool)))
+
+    def beside(self, files: tuple[FileChange, ...], root: str) -> tuple[FileChange, ...]:
+        """Return the files of a commit that are in none of them, and were not."""
+        if not self.folders:
+            return files
+        return tuple(
+            file
+            for file in files
+            if not any(self.holds(f"{root}/{path}") for path in (file.path, file.old_path) if path)
+        )
+
+    def holds(self, path: str) -> bool:
+        """Return True if a file really lies in one of the folders, or is one."""
+        try:
+            real = os.path.realpath(path)
+        except ValueError:  # NUL or lone surrogates: no file
+            return False
+        return any(is_inside(real, folder) for folder in self.folders)
+
+
+def _paths_of(body: AnyBody) -> tuple[str, ...]:
+    """Return the files and folders whose content an event shows, or its command line names."""
+    action = _action(body)
+    if isinstance(action, Command):
+        return tuple(path_words(action.command))
+    return (action.path,) if isinstance(action, Search) else _files(action)
+
+
+_ON_PURPOSE = (Approve, Enriched, Forget, Remember, Revise, Triage, Undo)
+"""Deliberate requests to the memory: they are not captured, and no policy applies."""
+
+PolicyOf = Callable[[str, str], Policy]
+"""Returns the policy of the work tree that a path, maybe relative to a folder, lies in."""
+
+_SECTION = re.compile(r"^(?:diff --git |diff --cc |commit [0-9a-f]{7,})")
+
+
+def apply_policy(event: Event, policy: Policy, policy_of: PolicyOf, *, root: str) -> Event | None:
+    """Return what may be recorded of an event, None if nothing may.
+
+    Args:
+        event: decoded.
+        root: the work tree that it belongs to, "" if to none.
+        policy: of that work tree.
+        policy_of: finds that of files elsewhere.
+    """
+    body = event.body
+    if not is_captured(body):
+        return event
+    if policy.problem:
+        return None
+    if policy.is_open and all(_is_plainly_in(root, path) for path in _files(_action(body))):
+        return event  # nearly every event: what follows would cost each of them
+    left = _left(body, _View(event.cwd or root, policy, policy_of))
+    if left is body:
+        return event
+    return None if left is None else replace(event, body=left)
+
+
+def is_captured(body: AnyBody) -> bool:
+    """Return True if an event was observed, False if it is a deliberate request to the memory."""
+    return not isinstance(body, _ON_PURPOSE)
+
+
+def unexcluded_files(files: tuple[FileChange, ...], policy: Policy) -> tuple[FileChange, ...]:
+    """Return the files of a commit that are not excluded, and were not."""
+    if not policy.exclude:
+        return files
+    return tuple(
+        file
+        for file in files
+        if not any(policy.excludes(path) for path in (file.path, file.old_path) if path)
+    )
+
+
+class _View:
+    """What is excluded, as seen from the folder in which something happened."""
+
+    def __init__(self, here: str, policy: Policy, policy_of: PolicyOf) -> None:
+        self.policy = policy
+        self._here = here
+        self._bases = {here, policy.root}
+        self._policy_of = policy_of
+
+    def hides(self, path: str) -> bool:
+        """Return True if nothing is recorded of a file or folder, in whichever work tree it is."""
+        named = os.path.normpath(os.path.join(self._here, path))
+        if self._is_inside(named) and not self.policy.exclude:
+            return False
+        return any(map(self._hides, _names(named)))
+
+    def hides_word(self, word: str) -> bool:
+        """Return True if a word names something excluded here, from this folder or the root."""
+        paths = (os.path.normpath(os.path.join(base, word)) for base in self._bases)
+        return any(self._is_excluded(self.policy, path) for path in paths)
+
+    def mentions(self, text: str) -> bool:
+        """Return True if a text names something excluded, by a word that can only be a path."""
+        words = path_words(text)
+        return any(self.hides_word(word) for word in words if "/" in word or "." in word)
+
+    def _hides(self, path: str) -> bool:
+        if self._is_inside(path):
+            return self._is_excluded(self.policy, path)
+        other = self._policy_of(path, self._here)
+        return bool(other.problem) or self._is_excluded(other, path)
+
+    def _is_inside(self, path: str) -> bool:
+        return bool(self.policy.root) and is_inside(path, self.policy.root)
+
+    @staticmethod
+    def _is_excluded(policy: Policy, path: str) -> bool:
+        root = policy.root
+        is_below = bool(root) and path != root and is_inside(path, root)
+        return is_below and policy.excludes(path[len(root) :], is_folder=True)
+
+
+def _names(path: str) -> tuple[str, ...]:
+    """Return a path, and where it really leads."""
+    try:
+        return path, os.path.realpath(path)
+    except ValueError:  # NUL or lone surrogates: no file
+        return (path,)
+
+
+def _left(body: AnyBody, view: _View) -> AnyBody | None:
+    if not isinstance(body, Intent):
+        return _left_of(body, view)
+    left = _left_of(body.of, view)
+    if left is body.of:
+        return body
+    # A result without its call is paired with the oldest one, so that the place has to be kept.
+    return replace(body, of=left or ToolUse(tool=body.tool))
+
+
+def _left_of(body: AnyBody, view: _View) -> AnyBody | None:
+    if kind_of(body) in view.policy.never or any(map(view.hides, _files(body))):
+        return None
+    if isinstance(body, Prompt):
+        files = tuple(path for path in body.files if not view.hides(path))
+        return body if files == body.files else replace(body, files=files)
+    if isinstance(body, Command | Search | ToolUse | Outcome):
+        return None if _is_about_excluded(body, view) else _without_output(body, view)
+    return body
+
+
+def _action(body: AnyBody) -> AnyBody:
+    return body.of if isinstance(body, Intent) else body
+
+
+def _is_plainly_in(root: str, path: str) -> bool:
+    """Return True if a path is in a work tree, as far as can be said without a look at it."""
+    return bool(root) and path.startswith(f"{root}/") and ".." not in path
+
+
+def _files(body: AnyBody) -> tuple[str, ...]:
+    """Return the files and folders whose content an event shows."""
+    if isinstance(body, FileWrite):
+        return (body.path,)
+    if isinstance(body, Search):
+        return (body.path,) if body.path else ()
+    if isinstance(body, FileRead):
+        return body.paths
+    return body.files if isinstance(body, Custom) else ()
+
+
+def _is_about_excluded(body: AnyBody, view: _View) -> bool:
+    """Return True if what was run or called names an excluded file."""
+    if not view.policy.exclude:
+        return False
+    if isinstance(body, Command):
+        return any(map(view.hides_word, path_words(body.command)))
+    return isinstance(body, ToolUse) and view.mentions(body.input)
+
+
+def _without_output(body: Command | Search | ToolUse | Outcome, view: _View) -> AnyBody:
+    """Return a body without what its output says of excluded files."""
+    policy = view.policy
+    # A result that comes without its call may be of any file.
+    is_unknown = isinstance(body, Outcome) and (policy.exclude or policy.never)
+    if "output" in policy.never or is_unknown:
+        output = ""
+    else:
+        output = _visible(body.output, view) if policy.exclude else body.output
+    return body if output == body.output else replace(body, output=output)
+
+
+def _visible(output: str, view: _View) -> str:
+    """Return an output without the lines that name excluded files, and without their diffs."""
+    kept = []
+    is_hidden = False
+    for line in output.splitlines(keepends=True):
+        if _SECTION.match(line):
+            # The head of a diff, with its paths as they are in the work tree.
+            is_hidden = view.mentions(re.sub(r"(^| )[abciow]/", r"\1./", line))
+        if not is_hidden and not view.mentions(line):
+            kept.append(line)
+    return "".join(kept)

@@ -1,0 +1,1 @@
+"""The daemon, and what it answers over MCP and HTTP."""

@@ -1,0 +1,92 @@
+"""The request and the reply that a command and the daemon exchange.
+
+Both sides import this, so it imports little: a command that asks takes a tenth of a second.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import msgspec
+
+from observer import __version__
+from observer.core.errors import ObserverError
+
+_OWN_TO_A_PROCESS = frozenset({"OBSERVER_HOME", "OBSERVER_SESSION"})
+
+
+NO_START = "an agent is given nothing yet: none has worked here; what is known: observer search"
+
+
+class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A question of a command.
+
+    Args:
+        question: a name in `observer.tools.questions`.
+        arguments: those of its function there.
+        folder: the command's working directory.
+        is_json: whether the answer is JSON instead of text.
+        is_local: whether text shows the times of this machine instead of UTC.
+        surroundings: see `surroundings`.
+    """
+
+    question: str
+    arguments: dict[str, Any]  # each question has its own
+    folder: str
+    is_json: bool
+    is_local: bool
+    surroundings: dict[str, str]
+
+
+class CommandError(msgspec.Struct, frozen=True):
+    """An error as JSON."""
+
+    code: str
+    message: str
+    hint: str
+
+
+class CommandReply(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a command prints (None for nothing), and the error with which it then ends.
+
+    `scope` is the first line of a text: of which projects it is.
+    """
+
+    text: str | None = None
+    scope: str = ""
+    problem: CommandError | None = None
+
+
+def problem(error: ObserverError) -> CommandError:
+    """Return an error as it is sent to the command."""
+    return CommandError(error.code, error.message, error.hint)
+
+
+def scope_line(project: str) -> str:
+    """Return the first line of an answer: of which project it is, "" for all."""
+    return f"in {project} (--all: in all projects)" if project else "in all projects"
+
+
+def nothing(why: str, more: str, *, everywhere: bool) -> str:
+    """Return an empty answer: why it is, and what to do next.
+
+    Args:
+        why: what there is none of.
+        more: what to do about it.
+        everywhere: whether all projects were looked in already.
+    """
+    return f"{why}: {more}" + ("" if everywhere else ", or ask in all projects: --all")
+
+
+def surroundings() -> dict[str, str]:
+    """Return what else determines a reply: version, time zone, settings in the environment.
+
+    Two processes of one home with different surroundings may answer a question differently.
+    """
+    settings = {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith("OBSERVER_") and name not in _OWN_TO_A_PROCESS
+    }
+    return {"version": __version__, "TZ": os.environ.get("TZ", ""), **settings}

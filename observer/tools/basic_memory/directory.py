@@ -1,0 +1,465 @@
+"""Tools for files and directories: move, delete, list, read raw, and write JSON Canvas.
+
+Canvases are checked by jsoncanvas.org, version 1.0.
+"""
+
+from __future__ import annotations
+
+import base64
+import mimetypes
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Annotated, Any
+
+import orjson
+from msgspec import UNSET, Meta
+
+from observer.core.errors import BadInput, NotFound
+from observer.core.model import Item, iso
+from observer.core.note_file import NoteFile
+from observer.tools.basic_memory import rows
+from observer.tools.basic_memory.notes import Exact
+from observer.tools.basic_memory.rows import Format, as_answer
+from observer.tools.basic_memory.vault import ProjectName, Vault, Vaults, leaves_folder, named_by
+from observer.tools.views.tool import Tool, ToolResult
+
+_NEEDS = {"text": "text", "file": "file", "link": "url", "group": ""}
+_NUMBERS = ("x", "y", "width", "height")
+_SIDES = frozenset({"top", "right", "bottom", "left"})
+
+Object = Mapping[str, Any]  # Any: the client's JSON
+
+
+def checked(nodes: Sequence[Object], edges: Sequence[Object]) -> dict[str, list[Object]]:
+    """Return a canvas; fields that the format does not name are kept.
+
+    Raises:
+        BadInput: a node lacks what its type needs, an id is there twice, or an edge leads nowhere.
+    """
+    ids: set[str] = set()
+    for node in nodes:
+        _check_node(node, _id(node, "node", ids))
+    known = set(ids)
+    for edge in edges:
+        name = _id(edge, "edge", ids)
+        for end in ("fromNode", "toNode"):
+            if edge.get(end) not in known:
+                raise BadInput(f"edge {name!r} has no node as {end}", hint="name the id of a node")
+        for side in ("fromSide", "toSide"):
+            if side in edge and edge[side] not in _SIDES:
+                raise BadInput(f"edge {name!r} has no side as {side}", hint="use top, right …")
+    return {"nodes": list(nodes), "edges": list(edges)}
+
+
+def _check_node(node: Object, name: str) -> None:
+    kind = node.get("type")
+    if kind not in _NEEDS:
+        raise BadInput(f"node {name!r} is of no known type", hint=f"use {', '.join(_NEEDS)}")
+    if _NEEDS[kind] and not isinstance(node.get(_NEEDS[kind]), str):
+        raise BadInput(f"node {name!r} has no {_NEEDS[kind]}", hint=f"a {kind} node needs it")
+    if wrong := [each for each in _NUMBERS if not _is_number(node.get(each))]:
+        raise BadInput(f"node {name!r} has no number as {wrong[0]}", hint="in pixels")
+
+
+def _id(given: Object, what: str, known: set[str]) -> str:
+    name = given.get("id")
+    if not isinstance(name, str) or not name or name in known:
+        raise BadInput(
+            f"{what} {str(name)[:80]!r} has no id of its own", hint="ids are unique texts"
+        )
+    known.add(name)
+    return name
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_NAME_CHARS = 30
+LARGEST_BYTES = 350_000
+"""Source: the limit that clients of Basic Memory know."""
+
+
+class DirectoryTools:
+    """The tools for files, over the note folders of a memory."""
+
+    def __init__(self, vaults: Vaults) -> None:
+        self._vaults = vaults
+
+    def tools(self) -> tuple[Tool, ...]:
+        """Return the tools, in the order of their document."""
+        return (
+            Tool(run=self.move_note, title="Move a note", is_read_only=False),
+            Tool(
+                run=self.delete_note, title="Delete a note", is_read_only=False, is_destructive=True
+            ),
+            Tool(run=self.read_content, title="Read a file", aliases={"path": "identifier"}),
+            Tool(run=self.list_directory, title="List a directory"),
+            Tool(
+                run=self.canvas,
+                title="Write a canvas",
+                is_read_only=False,
+                aliases={"folder": "directory"},
+            ),
+        )
+
+    def move_note(
+        self,
+        identifier: Exact,
+        destination_path: Annotated[
+            str, Meta(description="New path inside the note folder, ending in .md.")
+        ] = "",
+        *,
+        destination_folder: Annotated[
+            str, Meta(description="Instead: a folder; the name of the file stays.")
+        ] = "",
+        is_directory: Annotated[
+            bool, Meta(description="Both are directories; all that is in it moves.")
+        ] = False,
+        project: ProjectName = "",
+        output_format: Format = "text",
+    ) -> ToolResult[rows.MovedNote]:
+        """Move a note, or a directory with all its files; ids and permalinks stay."""
+        vault = self._vaults.named(project, identifier)
+        if bool(destination_path.strip()) == bool(destination_folder.strip()):
+            raise BadInput(
+                "Either destination_path or destination_folder must be provided, not both",
+                hint="name the new path, or the folder to move into",
+            )
+        if is_directory:
+            target = destination_path or destination_folder
+            return self._move_all(vault, identifier, target, output_format)
+        file = vault.exact(identifier)
+        name = file.path.rpartition("/")[2]
+        target = (
+            vault.path_of(destination_folder, name)
+            if destination_folder.strip()
+            else vault.path_of("", destination_path.strip())
+        )
+        if target == file.path:
+            raise BadInput(f"{file.path} is there already", hint="name another path")
+        kept = vault.move(file, target)
+        result = rows.MovedNote(
+            moved=True,
+            title=kept.title,
+            permalink=kept.permalink,
+            file_path=kept.path,
+            source=identifier,
+            destination=target,
+        )
+        lines = [
+            "✅ Note moved successfully",
+            "",
+            f"📁 **{identifier}** → **{target}**",
+            f"🔗 Permalink: {kept.permalink}",
+            "📊 Database and search index updated",
+            "",
+            f"<!-- Project: {vault.name} -->",
+        ]
+        return as_answer("\n".join(lines), result, output_format)
+
+    def _move_all(
+        self, vault: Vault, source: str, target: str, output_format: Format
+    ) -> ToolResult[rows.MovedNote]:
+        folder = _directory(source)
+        new = vault.path_of(target, "").rstrip("/")
+        try:
+            done, left, number = vault.files.move_folder(vault.folder, folder, new)
+        except NotFound as error:
+            raise _no_files(source) from error
+        failed = [f"{path}: there is a file {new}{path[len(folder) :]} already" for path in left]
+        result = rows.MovedNote(
+            moved=number is not None,
+            title=None,
+            permalink=None,
+            file_path=None,
+            source=source,
+            destination=target,
+            is_directory=True,
+            total_files=len(done) + len(failed),
+            successful_moves=len(done),
+            failed_moves=len(failed),
+            undo=UNSET if number is None else number,
+        )
+        about = [f"**Source:** `{source}`", f"**Destination:** `{target}`"]
+        text = _summary(vault, ("Move", "moved"), about, (done, failed), rows.way_back(result))
+        return as_answer(text, result, output_format)
+
+    def delete_note(
+        self,
+        identifier: Exact,
+        *,
+        is_directory: Annotated[
+            bool, Meta(description="Delete the directory of this path, with all that is in it.")
+        ] = False,
+        project: ProjectName = "",
+        output_format: Format = "text",
+    ) -> ToolResult[rows.DeletedNote | rows.DeletedDirectory]:
+        """Delete a note, or a directory with all its files. Ask the person first."""
+        vault = self._vaults.named(project, identifier)
+        if is_directory:
+            return self._delete_all(vault, identifier, output_format)
+        file = vault.exact(identifier)
+        vault.delete(file)
+        result = rows.DeletedNote(
+            deleted=True, title=file.title, permalink=file.permalink, file_path=file.path
+        )
+        return as_answer("true", result, output_format)
+
+    def _delete_all(
+        self, vault: Vault, identifier: str, output_format: Format
+    ) -> ToolResult[rows.DeletedNote | rows.DeletedDirectory]:
+        try:
+            gone, number = vault.files.delete_folder(vault.folder, _directory(identifier))
+        except NotFound as error:
+            raise _no_files(identifier) from error
+        done = list(gone)
+        result = rows.DeletedDirectory(
+            deleted=True,
+            is_directory=True,
+            identifier=identifier,
+            total_files=len(done),
+            successful_deletes=len(done),
+            failed_deletes=0,
+            deleted_files=done,
+            errors=[],
+            undo=number,
+        )
+        about = [f"**Directory:** `{identifier}`"]
+        text = _summary(vault, ("Delete", "deleted"), about, (done, []), rows.way_back(result))
+        return as_answer(text, result, output_format)
+
+    def read_content(
+        self,
+        identifier: Annotated[
+            str, Meta(description="Path of a file, or permalink or memory:// URL of a note.")
+        ],
+        *,
+        project: ProjectName = "",
+    ) -> ToolResult[rows.FileContent]:
+        """Read a file of the note folder as it is: text, an image, anything else as base64."""
+        vault = self._vaults.named(project, identifier)
+        file = vault.find(identifier)
+        path = file.path if file else named_by(identifier).removeprefix(f"{vault.name}/")
+        data = vault.bytes_at(path)
+        if len(data) > LARGEST_BYTES:
+            raise BadInput(
+                f"{path} is larger than {LARGEST_BYTES:,} bytes", hint="open it on the machine"
+            )
+        result = _content(path, data)
+        if result.type == "image" and isinstance(result.source, rows.FileBytes):
+            shown = (result.source.media_type, result.source.data)
+            return ToolResult(f"{path}: {shown[0]}, {len(data):,} bytes", result, image=shown)
+        return as_answer("", result, "json")
+
+    def list_directory(  # noqa: PLR0913 - the documented parameters
+        self,
+        dir_name: Annotated[str, Meta(description="Directory; / for the top.")] = "/",
+        *,
+        depth: Annotated[int, Meta(ge=1, le=10, description="Levels to list.")] = 1,
+        file_name_glob: Annotated[
+            str,
+            Meta(description="Only such files, by name or path: *.md, schemas/*; no folders."),
+        ] = "",
+        page: Annotated[int, Meta(ge=1, description="Page.")] = 1,
+        page_size: Annotated[int, Meta(ge=1, le=100, description="Entries a page.")] = 10,
+        project: ProjectName = "",
+        output_format: Format = "text",
+    ) -> ToolResult[rows.DirectoryNodes]:
+        """List folders and notes of a directory, some levels deep."""
+        vault = self._vaults.named(project)
+        nodes = _nodes_of(vault, dir_name, depth, file_name_glob)
+        first = (page - 1) * page_size
+        result = rows.DirectoryNodes(
+            nodes=nodes[first : first + page_size],
+            page=page,
+            page_size=page_size,
+            total=len(nodes),
+            has_more=first + page_size < len(nodes),
+        )
+        text = _listing(result, dir_name, depth, file_name_glob)
+        return as_answer(text, result, output_format)
+
+    def canvas(
+        self,
+        nodes: Annotated[
+            list[dict[str, Any]],
+            Meta(
+                description="JSON Canvas: id, type (file, text, link, group), x, y, width, height."
+            ),
+        ],
+        edges: Annotated[
+            list[dict[str, Any]], Meta(description="JSON Canvas: id, fromNode, toNode, label …")
+        ],
+        title: Annotated[str, Meta(min_length=1, description="Name of the file.")],
+        directory: Annotated[str, Meta(description="Folder of the file; / for the top.")],
+        *,
+        project: ProjectName = "",
+    ) -> ToolResult[rows.CanvasFile]:
+        """Write a canvas that Obsidian shows (JSON Canvas), new or in place of the old one."""
+        vault = self._vaults.named(project)
+        path = vault.path_of(directory, f"{title.strip().removesuffix('.canvas')}.canvas")
+        data = orjson.dumps(checked(nodes, edges), option=orjson.OPT_INDENT_2)
+        action, checksum = vault.put(path, data)
+        result = rows.CanvasFile(file_path=path, action=action, checksum=checksum[:8])
+        return ToolResult(f"# {action.capitalize()}: {path}\nchecksum: {result.checksum}", result)
+
+
+def _content(path: str, data: bytes) -> rows.FileContent:
+    media = mimetypes.guess_type(path)[0] or "application/octet-stream"
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" not in text:
+        kind = "text/markdown" if path.endswith(".md") else media
+        kind += "; charset=utf-8" if kind.startswith("text/") else ""
+        return rows.FileContent(type="text", text=text, content_type=kind, encoding="utf-8")
+    source = rows.FileBytes(type="base64", media_type=media, data=base64.b64encode(data).decode())
+    is_image = media.startswith("image/")
+    return rows.FileContent(type="image" if is_image else "document", source=source)
+
+
+def _directory(given: str) -> str:
+    """Return the path of a directory, which is not the top.
+
+    Raises:
+        NotFound: it is the top, or not inside the folder.
+    """
+    path = given.strip().strip("/")
+    if not path or leaves_folder(path):
+        raise _no_files(given)
+    return path
+
+
+def _no_files(directory: str) -> NotFound:
+    return NotFound(
+        f"No files found for directory `{directory[:200]}`",
+        hint="list_directory shows the directories; the top itself cannot be named",
+    )
+
+
+def _summary(
+    vault: Vault,
+    act: tuple[str, str],
+    about: list[str],
+    files: tuple[list[str], list[str]],
+    after: list[str],
+) -> str:
+    done, failed = files
+    past = act[1]
+    lines = [
+        f"# Directory {past.capitalize()} {'With Errors' if failed else 'Successfully'}",
+        "",
+        *about,
+        "",
+        "## Summary",
+        f"- Total files: {len(done) + len(failed)}",
+        f"- Successfully {past}: {len(done)}",
+        f"- Failed: {len(failed)}",
+    ]
+    for head, each in ((f"{past.capitalize()} Files", done), (f"{act[0]} Errors", failed)):
+        if each:
+            lines += ["", f"## {head}", *(f"- `{path}`" for path in each)]
+    return "\n".join([*lines, *after, "", f"<!-- Project: {vault.name} -->"])
+
+
+def _nodes_of(vault: Vault, dir_name: str, depth: int, glob: str) -> list[rows.DirectoryNode]:
+    """Return folders by path, then files by name, without regard to case."""
+    base = dir_name.strip().removeprefix("./").strip("/")
+    if base and leaves_folder(base):
+        return []
+    inside = len(base.split("/")) if base else 0
+    glob = glob.strip("/").lower()
+    depth = max(depth, glob.count("/") + 1)
+    notes = {file.path: file for file in vault.notes(base)}
+    others = vault.files.others(vault.folder, under=base, depth=depth + 1)
+    folders: set[str] = set()
+    files = []
+    for path in (*notes, *others):
+        parts = path.split("/")
+        folders |= {
+            "/".join(parts[:level])
+            for level in range(inside + 1, min(len(parts), inside + depth + 1))
+        }
+        named = "/".join(parts[inside:]) if "/" in glob else parts[-1]
+        if len(parts) <= inside + depth and fnmatchcase(named.lower(), glob or "*"):
+            files.append(path)
+    listed = [
+        rows.DirectoryNode(
+            name=path.rpartition("/")[2], directory_path=f"/{path}", type="directory"
+        )
+        for path in sorted(folders)
+    ]
+    items = vault.items(notes[path] for path in files if path in notes)
+    found = [
+        _note(notes[path], items) if path in notes else _other(path, others[path])
+        for path in sorted(files, key=lambda path: (path.rpartition("/")[2].lower(), path))
+    ]
+    return found if glob else [*listed, *found]
+
+
+def _note(file: NoteFile, items: Mapping[int, Item]) -> rows.DirectoryNode:
+    return rows.DirectoryNode(
+        name=file.path.rpartition("/")[2],
+        file_path=file.path,
+        directory_path=f"/{file.path}",
+        type="file",
+        title=file.title,
+        permalink=file.permalink,
+        external_id=items[file.item].uuid if file.item in items else None,
+        entity_id=file.item,
+        note_type=file.type,
+        content_type="text/markdown",
+        updated_at=iso(file.updated_ms),
+    )
+
+
+def _other(path: str, modified_ms: int) -> rows.DirectoryNode:
+    return rows.DirectoryNode(
+        name=path.rpartition("/")[2],
+        file_path=path,
+        directory_path=f"/{path}",
+        type="file",
+        content_type=mimetypes.guess_type(path)[0] or "application/octet-stream",
+        updated_at=iso(modified_ms),
+    )
+
+
+def _listing(result: rows.DirectoryNodes, dir_name: str, depth: int, glob: str) -> str:
+    """Return a page of a listing as text."""
+    if not result.total:
+        suffix = f" matching '{glob}'" if glob else ""
+        return f"No files found in directory '{dir_name}'{suffix}"
+    head = f"Files in '{dir_name}' matching '{glob}'" if glob else f"Contents of '{dir_name}'"
+    lines = [
+        f"{head} (depth {depth}):",
+        f"Page {result.page} (page size {result.page_size}, {result.total} total items)",
+        "",
+    ]
+    folders = [node for node in result.nodes if node.type == "directory"]
+    files = [node for node in result.nodes if node.type == "file"]
+    lines += [f"📁 {node.name:<{_NAME_CHARS}} {node.directory_path}" for node in folders]
+    lines += [""] if folders and files else []
+    lines += [
+        f"📄 {node.name:<{_NAME_CHARS}} "
+        + " | ".join(filter(None, (node.file_path, node.title, (node.updated_at or "")[:10])))
+        + (f" | id: {node.external_id}" if node.external_id else "")
+        for node in files
+    ]
+    counts = [
+        _counted(len(nodes), *words)
+        for nodes, words in ((folders, ("directory", "directories")), (files, ("file", "files")))
+        if nodes
+    ]
+    lines += ["", f"Total: {len(result.nodes)} items ({', '.join(counts)})"]
+    if result.has_more:
+        named = f", file_name_glob={glob!r}" if glob else ""
+        asked = f"dir_name={dir_name!r}, depth={depth}, page={result.page + 1}"
+        asked += f", page_size={result.page_size}{named}"
+        lines += ["", f"More results available. Call list_directory({asked}) to continue."]
+    return "\n".join(lines)
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"

@@ -1,0 +1,449 @@
+"""Tools that read, write and edit one note.
+
+Edits add to a text, replace words, or replace or extend a section; every byte that an edit does not
+name stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Literal, NamedTuple
+
+from msgspec import UNSET, Meta
+
+from observer.core.errors import BadInput, NotFound
+from observer.core.note_file import NoteFile
+from observer.notes.folders.grammar import (
+    fields_of,
+    json_fields_of,
+    parts_of,
+    permalink_of,
+    with_fields,
+)
+from observer.notes.values import check_texts, metadata_text
+from observer.tools.basic_memory import rows
+from observer.tools.basic_memory.rows import Format, as_answer
+from observer.tools.basic_memory.selection import tags_of
+from observer.tools.basic_memory.vault import ProjectName, Vault, Vaults
+from observer.tools.views.tool import Tool, ToolResult
+
+Operation = Literal[
+    "append",
+    "prepend",
+    "find_replace",
+    "replace_section",
+    "insert_before_section",
+    "insert_after_section",
+]
+
+_HEADING = re.compile(r"(#{1,6})\s+\S.*")
+_FENCE = re.compile(r"\s{0,3}(```|~~~)")
+
+
+class TextEdit(NamedTuple):
+    """What to do to a text; `section` and `find_text` are for the operations that name them."""
+
+    operation: Operation
+    content: str
+    section: str = ""
+    find_text: str = ""
+    expected: int = 1
+    with_subsections: bool = True
+
+
+def check(edit: TextEdit) -> None:
+    """Refuse an edit that lacks what its operation needs.
+
+    Raises:
+        BadInput: it does.
+    """
+    if edit.operation == "find_replace" and not edit.find_text.strip():
+        raise BadInput(
+            "find_text parameter is required for find_replace operation",
+            hint="name the words that are replaced",
+        )
+    if edit.operation.endswith("_section") and not edit.section.strip():
+        raise BadInput(
+            "section parameter is required for section-based operations",
+            hint='name the heading: section="## Notes"',
+        )
+
+
+def apply(text: str, edit: TextEdit) -> str:
+    """Return a text after an edit.
+
+    Raises:
+        NotFound: the words, or the section to insert at, are not there.
+        BadInput: the words are there another number of times, or the section several times.
+    """
+    check(edit)
+    match edit.operation:
+        case "append":
+            gap = "\n" if text and not text.endswith("\n") else ""
+            return f"{text}{gap}{edit.content}"
+        case "prepend":
+            head, _, body = parts_of(text)
+            lead = len(body) - len(body.lstrip("\r\n")) if head else 0
+            return f"{head}{body[:lead]}{edit.content.rstrip()}\n{body[lead:]}"
+        case "find_replace":
+            return _replaced(text, edit)
+        case _:
+            return _in_section(text, edit)
+
+
+def _replaced(text: str, edit: TextEdit) -> str:
+    found = text.count(edit.find_text)
+    if not found:
+        raise NotFound(
+            f"Text to replace not found: '{edit.find_text[:200]}'",
+            hint="read the note; upper and lower case count",
+        )
+    if found != edit.expected:
+        raise BadInput(
+            f"Expected {edit.expected} occurrences of '{edit.find_text[:200]}', but found {found}",
+            hint=f"set expected_replacements={found}, or name more of the text",
+        )
+    return text.replace(edit.find_text, edit.content)
+
+
+def _in_section(text: str, edit: TextEdit) -> str:
+    heading = edit.section.strip()
+    heading = heading if heading.startswith("#") else f"## {heading}"
+    lines = text.split("\n")
+    headings = _headings(lines)
+    places = [place for place in headings if lines[place].strip() == heading]
+    if len(places) > 1:
+        raise BadInput(
+            f"Multiple sections found with header '{heading}'",
+            hint="make the headings differ, or use find_replace",
+        )
+    if not places:
+        if edit.operation != "replace_section":
+            raise NotFound(
+                f"Section '{heading}' not found in document",
+                hint="replace_section adds a section that is not there",
+            )
+        return f"{text}\n\n{heading}\n{edit.content}"
+    content = _without_heading(edit.content, heading)
+    place = places[0]
+    if edit.operation == "insert_before_section":
+        gap = [""] if place and lines[place - 1].strip() else []
+        return "\n".join([*lines[:place], *gap, edit.content, "", *lines[place:]])
+    if edit.operation == "insert_after_section":
+        rest = lines[place + 1 :]
+        gap = [""] if rest and rest[0].strip() else []
+        return "\n".join([*lines[: place + 1], content, *gap, *rest])
+    level = _level(lines[place]) if edit.with_subsections else 6
+    end = next(
+        (each for each in headings if each > place and _level(lines[each]) <= level), len(lines)
+    )
+    return "\n".join([*lines[: place + 1], content, *lines[end:]])
+
+
+def _headings(lines: list[str]) -> list[int]:
+    found, fence = [], ""
+    for number, line in enumerate(lines):
+        if mark := _FENCE.match(line):
+            fence = "" if fence == mark[1] else fence or mark[1]
+        elif not fence and _HEADING.fullmatch(line.rstrip()):
+            found.append(number)
+    return found
+
+
+def _level(heading: str) -> int:
+    return len(heading) - len(heading.lstrip("#"))
+
+
+def _without_heading(content: str, heading: str) -> str:
+    """Return a content without the heading of its section at its beginning."""
+    first, _, rest = content.lstrip().partition("\n")
+    return rest.lstrip("\n") if first.strip() == heading else content
+
+
+SUGGESTED = 5
+_NOT_IN_NAMES = str.maketrans(dict.fromkeys('/\\:*"<>|', "-") | {"?": None})
+_OWN_FIELDS = frozenset({"title", "type", "permalink", "tags"})
+
+Identifier = Annotated[
+    str, Meta(description="Title, permalink, path or memory:// URL of the note.")
+]
+Exact = Annotated[
+    str, Meta(description="Exact title, permalink, path or memory:// URL; nothing is guessed.")
+]
+
+
+Page = Annotated[int, Meta(ge=1, le=1_000_000, description="Page of it.")]
+PageSize = Annotated[
+    int, Meta(ge=0, le=10_000, description="Lines a page, or notes that may be meant; 0: all.")
+]
+
+
+class FileNoteTools:
+    """The tools for one note, over the note folders of a memory."""
+
+    def __init__(self, vaults: Vaults) -> None:
+        self._vaults = vaults
+
+    def tools(self) -> tuple[Tool, ...]:
+        """Return the tools, in the order of their document."""
+        return (
+            Tool(run=self.write_note, title="Write a note", is_read_only=False),
+            Tool(run=self.read_note, title="Read a note"),
+            Tool(run=self.view_note, title="Show a note"),
+            Tool(run=self.edit_note, title="Edit a note", is_read_only=False),
+        )
+
+    def write_note(  # noqa: PLR0913 - the documented parameters
+        self,
+        title: Annotated[str, Meta(min_length=1, description="What the note is called.")],
+        content: Annotated[
+            str,
+            Meta(
+                description="Markdown. A line `- [category] text #tag (context)` states something,"
+                " `- relation [[Title]]` refers to another note."
+            ),
+        ],
+        directory: Annotated[str, Meta(description="Folder of the file; / for the top.")],
+        *,
+        tags: Annotated[list[str], Meta(description="Tags, with or without #.")] = [],  # noqa: B006 - never changed
+        note_type: Annotated[str, Meta(description="Kind of note: person, decision …")] = "note",
+        metadata: Annotated[
+            dict[str, Any], Meta(description="More fields of the frontmatter.")
+        ] = {},  # noqa: B006 - never changed
+        overwrite: Annotated[
+            bool, Meta(description="False: leave a note that is there as it is, and say so.")
+        ] = True,
+        project: ProjectName = "",
+        output_format: Format = "text",
+    ) -> ToolResult[rows.WrittenNote]:
+        """Create or update a Markdown note in the note folder.
+
+        A note of that title is replaced, and kept as it was: the answer says how it comes back. To
+        change a part of a note, use edit_note.
+        """
+        check_texts((title, content, directory, metadata_text(metadata), *tags))
+        vault = self._vaults.named(project)
+        path = vault.path_of(directory, f"{_file_name(title)}.md")
+        there = vault.there(path, title)
+        path = there.path if there else path
+        permalink = there.permalink if there else vault.permalink_for(path)
+        text = _composed(title, content, tags, note_type, metadata, permalink)
+        if there and not overwrite:
+            raise BadInput(
+                f"Note already exists: {there.title!r} (permalink: {there.permalink})",
+                hint="use edit_note, or leave overwrite out to replace all of it",
+            )
+        written = vault.replace(vault.read(there), text) if there else vault.create(path, text)
+        kept = written.file
+        result = rows.WrittenNote(
+            title=kept.title,
+            permalink=kept.permalink,
+            file_path=kept.path,
+            checksum=kept.checksum[:8],
+            action="updated" if there else "created",
+            undo=UNSET if written.number is None else written.number,
+        )
+        head = f"# {result.action.capitalize()} note"
+        named = tags_of(tags)
+        tagged = ["", "## Tags", f"- {', '.join(named)}"] if named else []
+        near = vault.standing_near(kept)
+        more = [*tagged, *(["", *near] if near else []), *rows.way_back(result)]
+        return as_answer(_written(vault, head, result, more), result, output_format)
+
+    def read_note(
+        self,
+        identifier: Identifier,
+        *,
+        page: Page = 1,
+        page_size: PageSize = 0,
+        include_frontmatter: Annotated[
+            bool, Meta(description="In JSON: leave the frontmatter in the content.")
+        ] = False,
+        project: ProjectName = "",
+        output_format: Format = "text",
+    ) -> ToolResult[rows.NoteText]:
+        """Read a note as the file is, or a page of it; else name notes that may be meant."""
+        vault = self._vaults.named(project, identifier)
+        file = vault.find(identifier)
+        if file is None:
+            return self._not_found(vault, identifier, page, page_size or SUGGESTED, output_format)
+        found = vault.read(file)
+        shown, pages = _page(found.text, page, page_size)
+        result = rows.NoteText(
+            title=file.title,
+            permalink=file.permalink,
+            file_path=file.path,
+            content=found.body if pages == 1 and not include_frontmatter else shown,
+            frontmatter=json_fields_of(parts_of(found.head).yaml) or {},
+        )
+        if output_format in {"ascii", "ansi"}:
+            fields = ("title", "permalink", "file_path")
+            cells = [(name, str(getattr(result, name))) for name in fields]
+            shown = f"{rows.table(('Field', 'Value'), cells, output_format)}\n\n{shown}"
+        about = f"page {page} of {pages}" if pages > 1 else ""
+        return replace(as_answer(shown, result, output_format), notice=about)
+
+    def view_note(
+        self,
+        identifier: Identifier,
+        *,
+        page: Page = 1,
+        page_size: PageSize = 0,
+        project: ProjectName = "",
+    ) -> ToolResult[rows.NoteText]:
+        """Read a note to show it to the person, as an artifact where the client has such."""
+        found = self.read_note(identifier, page=page, page_size=page_size, project=project)
+        if found.result.title is None:
+            return found
+        text = (
+            f'Note retrieved: "{identifier}"\n\nShow this to the person as it is:\n\n{found.text}'
+        )
+        return replace(found, text=text)
+
+    def edit_note(  # noqa: PLR0913 - the documented parameters
+        self,
+        identifier: Exact,
+        operation: Annotated[Operation, Meta(description="What to do with the content.")],
+        content: Annotated[str, Meta(description="What is added, or put in place of the old.")],
+        *,
+        section: Annotated[
+            str, Meta(description='Heading of a section, as in the note: "## Notes".')
+        ] = "",
+        find_text: Annotated[str, Meta(description="Words that find_replace replaces.")] = "",
+        expected_replacements: Annotated[
+            int, Meta(ge=1, description="How often the words must be there.")
+        ] = 1,
+        replace_subsections: Annotated[
+            bool, Meta(description="replace_section takes the headings below it along.")
+        ] = True,
+        project: ProjectName = "",
+        output_format: Format = "text",
+    ) -> ToolResult[rows.EditedNote]:
+        """Change a part of a note that is there."""
+        vault = self._vaults.named(project, identifier)
+        edit = TextEdit(
+            operation, content, section, find_text, expected_replacements, replace_subsections
+        )
+        check(edit)
+        check_texts((content,))
+        was = vault.read(vault.exact(identifier))
+        kept = vault.replace(was, apply(was.text, edit)).file
+        result = _edited(kept, edit)
+        done = _done(edit)
+        text = _written(vault, f"# Edited note ({operation})", result, [f"operation: {done}"])
+        return as_answer(text, result, output_format)
+
+    def _not_found(
+        self, vault: Vault, identifier: str, page: int, page_size: int, output_format: Format
+    ) -> ToolResult[rows.NoteText]:
+        near = vault.suggest(identifier, limit=page * page_size)[(page - 1) * page_size :]
+        named = [
+            rows.NamedNote(title=each.title, permalink=each.permalink, file_path=each.path)
+            for each in near
+        ]
+        result = rows.NoteText(related_results=named) if named else rows.NoteText()
+        shown = identifier.strip()[:200]
+        lines = [f'# Note Not Found in {vault.name}: "{shown}"', ""]
+        if named:
+            lines.append("Perhaps one of these, which read_note takes by permalink:")
+            lines += [f"- {each.title} ({each.permalink})" for each in named]
+        else:
+            lines.append(
+                "No note has such words; search_notes and list_directory show what is there."
+            )
+        return as_answer("\n".join(lines), result, output_format)
+
+
+def _page(text: str, page: int, size: int) -> tuple[str, int]:
+    """Return a page of some lines of a text, and how many pages it has; pages joined are the text.
+
+    Raises:
+        NotFound: there is no such page.
+    """
+    lines = text.splitlines(keepends=True)
+    size = size or max(1, len(lines))
+    pages = max(1, -(-len(lines) // size))
+    if page > pages:
+        raise NotFound(f"there is no page {page}", hint=f"the last page is {pages}")
+    return "".join(lines[(page - 1) * size : page * size]), pages
+
+
+def _file_name(title: str) -> str:
+    """Return a title as the name of a file, without what file systems and links reserve."""
+    name = " ".join(title.translate(_NOT_IN_NAMES).split())
+    if not name.strip(". "):
+        raise BadInput(f"{title[:80]!r} cannot name a file", hint="use letters in the title")
+    return name
+
+
+def _composed(
+    title: str,
+    content: str,
+    tags: Sequence[str],
+    note_type: str,
+    metadata: dict[str, Any],
+    permalink: str,
+) -> str:
+    """Return the text of a note; frontmatter in the content is kept, but for title and tags."""
+    head, source, body = parts_of(content)
+    own = fields_of(source) if source else {}
+    own = own or {}
+    fields: dict[str, Any] = {
+        "title": title,
+        "type": own.get("type") or _type(note_type),
+        "permalink": own.get("permalink") or permalink,
+    }
+    if named := tags_of(tags) or tags_of(metadata.get("tags")):
+        fields["tags"] = list(named)
+    fields |= {name: value for name, value in own.items() if name not in fields}
+    fields |= {name: value for name, value in metadata.items() if name not in _OWN_FIELDS}
+    text = with_fields("", fields)
+    return f"{text}{(body if head else content).lstrip(chr(10))}"
+
+
+def _type(name: str) -> str:
+    return permalink_of(name.strip().replace("/", " ")).replace("-", "_") or "note"
+
+
+def _edited(file: NoteFile, edit: TextEdit) -> rows.EditedNote:
+    return rows.EditedNote(
+        title=file.title,
+        permalink=file.permalink,
+        file_path=file.path,
+        checksum=file.checksum[:8],
+        operation=edit.operation,
+        fileCreated=False,
+    )
+
+
+def _written(
+    vault: Vault, head: str, result: rows.WrittenNote | rows.EditedNote, more: list[str]
+) -> str:
+    lines = [
+        head,
+        f"project: {vault.name}",
+        f"file_path: {result.file_path}",
+        f"permalink: {result.permalink}",
+        f"checksum: {result.checksum}",
+        *more,
+        "",
+        f"[Session: Using project '{vault.name}']",
+    ]
+    return "\n".join(lines)
+
+
+def _lines(edit: TextEdit) -> int:
+    return len(edit.content.split("\n"))
+
+
+def _done(edit: TextEdit) -> str:
+    return {
+        "append": f"Added {_lines(edit)} lines to end of note",
+        "prepend": f"Added {_lines(edit)} lines to beginning of note",
+        "find_replace": "Find and replace operation completed",
+        "replace_section": f"Replaced content under section '{edit.section}'",
+        "insert_before_section": f"Inserted content before section '{edit.section}'",
+        "insert_after_section": f"Inserted content after section '{edit.section}'",
+    }[edit.operation]

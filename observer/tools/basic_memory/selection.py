@@ -1,0 +1,454 @@
+"""Which notes, lines and relations of a note folder a search returns, and in which order.
+
+A filter is a JSON object of fields, `{"status": "done", "owner.name": {"$in": ["ana", "bo"]}}`; a
+note has to fit all of them. What both sides can be read as a number is compared as one.
+
+Time frames are spans as "7d", "2 weeks", "last month" or "2026-01-05".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeGuard
+
+from observer.core.errors import BadInput
+from observer.core.model import Item, iso
+from observer.core.note_file import NoteFile
+from observer.notes.folders.items import listed
+from observer.search.dates import NUMBERS, dated
+from observer.search.query import tokens, uses_operators
+from observer.tools.basic_memory import rows
+from observer.tools.basic_memory.vault import (
+    Vault,
+    matcher,
+    observation_permalink,
+    relation_permalink,
+)
+from observer.tools.views.labels import labels
+
+DAY_MS = 86_400_000
+LONGEST_DAYS = 365
+
+_DAYS = {"h": 1 / 24, "d": 1, "w": 7, "m": 30, "y": 365}
+_NAMED = {"now": 0, "today": 0, "yesterday": 1}
+_SPAN = re.compile(
+    rf"(?:last\s+|past\s+)?(?P<count>\d{{1,5}}|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})?"
+    r"\s*(?P<unit>h|hours?|d|days?|w|weeks?|m|mo|months?|y|years?)(?:\s+ago)?",
+    re.IGNORECASE,
+)
+
+
+def since_ms(text: str, *, now_ms: int) -> int:
+    """Return when a time frame that ends now begins; it is a day long at least.
+
+    >>> (since_ms("2 weeks", now_ms=20 * DAY_MS) // DAY_MS, since_ms("1h", now_ms=DAY_MS))
+    (6, 0)
+
+    Raises:
+        BadInput: it is no time frame, begins in the future, or more than a year ago.
+    """
+    days = _days(text.strip(), now_ms)
+    if days is None or days < 0:
+        raise BadInput(
+            f"Could not parse timeframe: {text[:80]}",
+            hint='write a span or a day: "7d", "2 weeks", "yesterday", "2026-01-05"',
+        )
+    if days > LONGEST_DAYS:
+        raise BadInput(f"Timeframe should be <= 1 year, not {text[:80]!r}", hint='at most "365d"')
+    return now_ms - int(max(days, 1) * DAY_MS)
+
+
+def moment_or_since_ms(text: str, *, now_ms: int) -> int | None:
+    """Return when a date lies, or when a span that ends now begins; None for no text.
+
+    Raises:
+        BadInput: it is neither.
+    """
+    if not text.strip():
+        return None
+    days = _days(text.strip(), now_ms)
+    if days is None:
+        raise BadInput(
+            f"{text[:80]!r} is not a date", hint='write 2026-01-05, or a span: "7d", "1 week"'
+        )
+    return now_ms - int(days * DAY_MS)
+
+
+def whole_days(text: str, *, now_ms: int) -> str:
+    """Return a time frame in the short form that answers name it by, such as ``14d``.
+
+    Raises:
+        BadInput: as `since_ms`.
+    """
+    return f"{round((now_ms - since_ms(text, now_ms=now_ms)) / DAY_MS)}d"
+
+
+def _days(text: str, now_ms: int) -> float | None:
+    if text.lower() in _NAMED:
+        return _NAMED[text.lower()]
+    if span := _SPAN.fullmatch(text):
+        count = (span["count"] or "1").lower()
+        number = int(count) if count.isdecimal() else NUMBERS[" ".join(count.split())]
+        return number * _DAYS[span["unit"][0].lower()]
+    try:
+        begun = datetime.fromisoformat(text)
+    except ValueError:
+        said = dated(text, now_ms=now_ms)
+        begun_ms = said.since_ms if said and not said.rest else None
+    else:
+        begun_ms = int(begun.replace(tzinfo=begun.tzinfo or UTC).timestamp() * 1000)
+    return None if begun_ms is None else (now_ms - begun_ms) / DAY_MS
+
+
+Json: TypeAlias = Any
+"""The client's JSON, or a field of the frontmatter."""
+Test: TypeAlias = Callable[[Json], bool]
+
+_KEY = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
+
+
+def parse(filters: Mapping[str, Json]) -> Callable[[Mapping[str, Json]], bool]:
+    """Return what is true of the fields of a note if it fits the filters.
+
+    Raises:
+        BadInput: a name of a field, an operator or its operand is malformed.
+    """
+    tests = [(_path(key), _test(key, wanted)) for key, wanted in filters.items()]
+    return lambda fields: all(test(_at(fields, path)) for path, test in tests)
+
+
+def _path(key: str) -> list[str]:
+    if not _KEY.fullmatch(key):
+        raise BadInput(
+            f"Unsupported metadata filter key: {key[:80]}",
+            hint="use letters, digits, _ and -; dots lead into nested fields",
+        )
+    return key.split(".")
+
+
+def _at(fields: Json, path: list[str]) -> Json:
+    for name in path:
+        fields = fields.get(name) if isinstance(fields, Mapping) else None
+    return fields
+
+
+def _test(key: str, wanted: Json) -> Test:
+    if isinstance(wanted, list):
+        members = _members(key, wanted)
+        return lambda value: set(members) <= set(_listed_value(value))
+    if not isinstance(wanted, Mapping):
+        same = _text(wanted)
+        return lambda value: same in _listed_value(value)
+    if len(wanted) != 1 or (operator := next(iter(wanted))) not in _OPERATORS:
+        raise BadInput(
+            f"Invalid metadata filter for '{key}': {str(dict(wanted))[:80]}",
+            hint=f"use one operator of {', '.join(_OPERATORS)}",
+        )
+    return _OPERATORS[operator](key, wanted[operator])
+
+
+def _members(key: str, wanted: Json) -> list[str]:
+    if not isinstance(wanted, list) or not wanted:
+        raise BadInput(f"'{key}' needs a list with at least one value", hint='write ["a", "b"]')
+    return [_text(each) for each in wanted]
+
+
+def _one_of(key: str, wanted: Json) -> Test:
+    members = set(_members(key, wanted))
+    return lambda value: not members.isdisjoint(_listed_value(value))
+
+
+def _compared(holds: Callable[[Json, Json], bool]) -> Callable[[str, Json], Test]:
+    def of(key: str, wanted: Json) -> Test:
+        if isinstance(wanted, list | Mapping) or wanted is None:
+            raise BadInput(f"'{key}' is compared with one number or text", hint='{"$gt": 3}')
+        return lambda value: _holds_value(holds, value, wanted)
+
+    return of
+
+
+def _between(key: str, wanted: Json) -> Test:
+    if not isinstance(wanted, list) or len(wanted) != 2:
+        raise BadInput(f"$between of '{key}' needs two values", hint='{"$between": [1, 5]}')
+    low, high = wanted
+    return lambda value: (
+        _holds_value(lambda one, other: one >= other, value, low)
+        and _holds_value(lambda one, other: one <= other, value, high)
+    )
+
+
+def _holds_value(holds: Callable[[Json, Json], bool], value: Json, wanted: Json) -> bool:
+    """Return True if a comparison holds, by number where the wanted side is one."""
+    if value is None or isinstance(value, list | Mapping):
+        return False
+    number = _number(wanted)
+    if number is None:
+        return holds(_text(value), _text(wanted))
+    own = _number(value)
+    return own is not None and holds(own, number)
+
+
+def _number(value: Json) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _listed_value(value: Json) -> list[str]:
+    if value is None:
+        return []
+    return [_text(each) for each in value] if isinstance(value, list) else [_text(value)]
+
+
+def _text(value: Json) -> str:
+    """Return a scalar as the frontmatter keeps it."""
+    return str(value)
+
+
+_OPERATORS: dict[str, Callable[[str, Json], Test]] = {
+    "$in": _one_of,
+    "$gt": _compared(lambda one, other: one > other),
+    "$gte": _compared(lambda one, other: one >= other),
+    "$lt": _compared(lambda one, other: one < other),
+    "$lte": _compared(lambda one, other: one <= other),
+    "$between": _between,
+}
+
+
+SearchType = Literal["text", "title", "permalink", "vector", "semantic", "hybrid"]
+ResultType = Literal["entity", "observation", "relation"]
+
+MOST = 500
+"""Notes that a search by words looks at."""
+_TITLE_CHARS = 50
+_BY_MEANING = frozenset({"vector", "semantic", "hybrid"})
+_TAG = re.compile(r"\btag:(\S+)")
+_WORD = re.compile(r"[\w'-]+")
+
+
+class Wanted(NamedTuple):
+    """What a search asks for; empty fields do not restrict."""
+
+    query: str = ""
+    search_type: SearchType = "text"
+    types: Sequence[str] = ()
+    entity_types: Sequence[ResultType] = ()
+    categories: Sequence[str] = ()
+    after_ms: int | None = None
+    metadata: Mapping[str, Any] = {}
+    min_similarity: float | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is asked for."""
+        asked = (self.query, self.types, self.entity_types, self.categories, self.metadata)
+        return self.after_ms is None and not any(asked)
+
+
+class _Note(NamedTuple):
+    file: NoteFile
+    item: Item
+    score: float
+
+
+def found(vault: Vault, wanted: Wanted, *, at_most: int) -> tuple[list[rows.FoundRow], int]:
+    """Return the first hits, and how many there are: best first, without words the newest first.
+
+    Raises:
+        BadInput: a filter is malformed.
+    """
+    tags = _TAG.findall(wanted.query)
+    query = _TAG.sub(" ", wanted.query).strip()
+    metadata = dict(wanted.metadata)
+    if tags:
+        metadata.setdefault("tags", tags)
+    fits = parse(metadata)
+    kinds = {plain(each) for each in wanted.types}
+    ranked = [
+        (file, score)
+        for file, score in _ranked(vault, query, wanted)
+        if (not kinds or plain(file.type) in kinds)
+        and (wanted.after_ms is None or file.updated_ms >= wanted.after_ms)
+    ]
+    fields = vault.frontmatter(file for file, _ in ranked)
+    ranked = [pair for pair in ranked if pair[0].item in fields and fits(fields[pair[0].item])]
+    types = wanted.entity_types or (("observation",) if wanted.categories else ("entity",))
+    if set(types) == {"entity"}:
+        return list(map(_entity, _notes(vault, ranked[:at_most]))), len(ranked)
+    notes = _notes(vault, ranked)
+    hits: list[rows.FoundRow] = []
+    if "entity" in types:
+        hits += map(_entity, notes)
+    if "observation" in types:
+        hits += _observations(vault, notes, query, wanted.categories)
+    if "relation" in types:
+        hits += _relations(vault, notes, query)
+    order = {note.file.item: place for place, note in enumerate(notes)}
+    return sorted(hits, key=lambda hit: order[hit.entity_id])[:at_most], len(hits)
+
+
+def _ranked(vault: Vault, query: str, wanted: Wanted) -> list[tuple[NoteFile, float]]:
+    if wanted.search_type in {"title", "permalink"} or not query:
+        return [(file, 0.0) for file in _listed(vault, query, wanted.search_type)]
+    if wanted.search_type not in _BY_MEANING:
+        return [(file, hit.score) for file, hit in vault.ranked(_every_word(query), limit=MOST)]
+    hits = vault.ranked(query, limit=MOST)
+    scored = [(file, hit.score) for file, hit in hits]
+    # Without a model, or before anything is embedded, the ranking by words is what there is.
+    if wanted.search_type != "hybrid" and any(hit.signals.semantic for _, hit in hits):
+        near = [(file, hit.signals.semantic) for file, hit in hits if hit.signals.semantic]
+        scored = sorted(near, key=lambda pair: -pair[1])
+    least = wanted.min_similarity
+    least = vault.files.min_similarity if least is None else least
+    return [(file, score) for file, score in scored if score >= least]
+
+
+def _notes(vault: Vault, ranked: Sequence[tuple[NoteFile, float]]) -> list[_Note]:
+    items = vault.items(file for file, _ in ranked)
+    return [
+        _Note(file, items[file.item], round(score, 4))
+        for file, score in ranked
+        if file.item in items
+    ]
+
+
+def _listed(vault: Vault, query: str, search_type: SearchType) -> list[NoteFile]:
+    """Return notes by title or permalink; without a query all, the newest first."""
+    files: Sequence[NoteFile] = vault.notes()
+    if query and search_type == "permalink":
+        fit = matcher(query).fullmatch
+        bare = matcher(f"{vault.name}/{query}").fullmatch
+        return [file for file in files if fit(file.permalink) or bare(file.permalink)]
+    if query:
+        words = words_of(query)
+        aliases = vault.files.aliases(file.item for file in files)
+        return [
+            file
+            for file in files
+            if any(_holds(name, words) for name in (file.title, *aliases.get(file.item, ())))
+        ]
+    return sorted(files, key=lambda file: (-file.updated_ms, file.path))
+
+
+def _every_word(query: str) -> str:
+    """Return a query that holds where every word, or a word that begins so, is there."""
+    if uses_operators(tokens(query)):
+        return query
+    return " AND ".join(f"{word}*" for word in words_of(query)) or query
+
+
+def words_of(query: str) -> list[str]:
+    """Return the words of a query, in lower case, without its operators."""
+    plain = [word.strip("'-") for word in _WORD.findall(query) if word not in {"AND", "OR", "NOT"}]
+    parts = [part for word in plain for part in word.split("-") if part]
+    return [part.lower() for part in parts]
+
+
+def _holds(text: str, words: Sequence[str]) -> bool:
+    """Return True if each word begins a word of a text."""
+    known = words_of(text)
+    return all(any(each.startswith(word) for each in known) for word in words)
+
+
+def plain(name: str) -> str:
+    """Return the name of a type as names are compared."""
+    return name.strip().lower().replace(" ", "_").replace("-", "_")
+
+
+def _entity(note: _Note) -> rows.FoundRow:
+    return rows.FoundRow(
+        title=note.file.title,
+        content=note.item.narrative,
+        metadata={"note_type": note.file.type},
+        permalink=note.file.permalink,
+        type="entity",
+        **_common(note),
+    )
+
+
+def _observations(
+    vault: Vault, notes: Sequence[_Note], query: str, categories: Sequence[str]
+) -> list[rows.FoundRow]:
+    words = words_of(query)
+    claims = vault.claims(note.file for note in notes)
+    return [
+        rows.FoundRow(
+            title=f"{claim.category or 'note'}: {claim.text[:_TITLE_CHARS]}...",
+            type="observation",
+            permalink=observation_permalink(note.file, claim),
+            content=claim.text,
+            metadata={"tags": list(claim.tags)},
+            category=claim.category or "note",
+            **_common(note),
+        )
+        for note in notes
+        for claim in claims.get(note.file.item, ())
+        if (not categories or (claim.category or "note") in categories)
+        and _holds(f"{claim.category} {claim.text}", words)
+    ]
+
+
+def _relations(vault: Vault, notes: Sequence[_Note], query: str) -> list[rows.FoundRow]:
+    words = words_of(query)
+    relations = vault.relations(note.file for note in notes)
+    targets = vault.targets([each for of_note in relations.values() for each in of_note])
+    hits = []
+    for note in notes:
+        for each in relations.get(note.file.item, ()):
+            target = targets.get(each.target)
+            title = f"{note.file.title} -> {target.title if target else each.target}"
+            if target and _holds(f"{title} {each.kind}", words):
+                hits.append(
+                    rows.FoundRow(
+                        title=title,
+                        type="relation",
+                        permalink=relation_permalink(note.file, each, target),
+                        metadata={},
+                        from_entity=note.file.permalink,
+                        to_entity=target.permalink,
+                        relation_type=each.kind,
+                        **_common(note),
+                    )
+                )
+    return hits
+
+
+def _common(note: _Note) -> dict[str, Any]:
+    """Return the fields that all hits have."""
+    common: dict[str, Any] = {
+        "score": note.score,
+        "entity": note.file.permalink,
+        "external_id": note.item.uuid,
+        "file_path": note.file.path,
+        "updated_at": iso(note.file.updated_ms),
+        "entity_id": note.file.item,
+    }
+    if said := labels(note.item):
+        common["validity"] = list(said)
+    return common
+
+
+def check_types(entity_types: Sequence[str]) -> None:
+    """Refuse a result type that is none.
+
+    Raises:
+        BadInput: it is.
+    """
+    for each in entity_types:
+        if each not in {"entity", "observation", "relation"}:
+            raise BadInput(
+                f"'{each[:40]}' is not a valid result type",
+                hint="use entity, observation or relation",
+            )
+
+
+def tags_of(given: object) -> list[str]:
+    """Return tags as somebody wrote them, in a list or a text, without `#`."""
+    return list(listed(given if isinstance(given, str) else [*given])) if _is_named(given) else []
+
+
+def _is_named(given: object) -> TypeGuard[str | Sequence[str]]:
+    return isinstance(given, str | Sequence)

@@ -1,0 +1,593 @@
+"""The notes of one note folder as the toolset names them: by title, permalink, path or memory URL.
+
+What is on the disk is true: a call reads what has changed in a note folder before it answers.
+A note folder is what Basic Memory calls a project. Its name begins the permalinks of notes that
+are written here, and may begin an identifier.
+
+A memory URL is `memory://` in front of what names a note, or of a pattern of permalinks.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import replace
+from difflib import SequenceMatcher
+from fnmatch import translate
+from functools import cached_property, wraps
+from heapq import nlargest
+from operator import attrgetter
+from typing import Annotated, Any, Literal
+
+import orjson
+from msgspec import Meta
+
+from observer.core.client_variables import client_variable
+from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError
+from observer.core.model import Item, Project, spelling_key, title_key
+from observer.core.note_file import Claim, NoteFile, Relation
+from observer.core.paths import is_inside
+from observer.memory.api import Memory
+from observer.notes.folders import FileText, NoteFolder, tree, writing
+from observer.notes.folders.grammar import permalink_of
+from observer.notes.folders.note_files import WrittenFile, name_key
+from observer.notes.folders.tree import is_note
+from observer.notes.values import MOST_NEAR
+from observer.projects.policy import Policies
+from observer.search.rank import Hit
+from observer.store.note_files import target_key
+from observer.tools.views.note_api import stands
+from observer.tools.views.tool import Tool, ToolResult
+
+SCHEME = "memory://"
+MAX_CHARS = 2_028
+_FORBIDDEN = re.compile(r'[<>"|?\x00-\x1f]')
+
+
+def named_by(text: str) -> str:
+    """Return what a URL or a plain identifier names, without the scheme and outer slashes.
+
+    A plain identifier may be a title, which has whatever characters it likes.
+
+    >>> [named_by(text) for text in ("memory://specs/search/", "Who pays?")]
+    ['specs/search', 'Who pays?']
+
+    Raises:
+        BadInput: it is empty, leads out of its folder, or begins like a memory URL but is none.
+    """
+    plain = text.strip()
+    if leaves_folder(plain):
+        raise BadInput(
+            f"{plain[:80]!r} is not allowed: paths must stay within project boundaries",
+            hint="name a path inside the note folder",
+        )
+    if plain.startswith(SCHEME) or not plain.strip("/ "):
+        return checked(plain)
+    return plain.strip("/ ")
+
+
+def checked(text: str) -> str:
+    """Return what a memory URL names, also where its scheme is left out; otherwise as `named_by`.
+
+    Raises:
+        BadInput: it is not a memory URL, is empty, or leads out of its folder.
+    """
+    path = text.strip().removeprefix(SCHEME)
+    problem = ""
+    if not path.strip("/ "):
+        problem = "it names nothing"
+    elif len(text) > MAX_CHARS:
+        problem = f"it has more than {MAX_CHARS} characters"
+    elif "://" in path:
+        problem = "it is an address of another kind"
+    elif "//" in path:
+        problem = "it has an empty part"
+    elif found := _FORBIDDEN.search(path):
+        problem = f"it contains {found[0]!r}"
+    elif leaves_folder(path):
+        problem = "paths must stay within project boundaries"
+    if problem:
+        raise BadInput(
+            f"{text[:80]!r} is not a memory URL: {problem}",
+            hint="write memory://FOLDER/NOTE, or memory://FOLDER/* for all of a folder",
+        )
+    return path.strip("/ ")
+
+
+def leaves_folder(path: str) -> bool:
+    """Return True if a path is absolute or climbs out of the folder that it is relative to.
+
+    >>> [leaves_folder(path) for path in ("a/b", "../a", "a/../b", "/etc", "~/x", "C:/x")]
+    [False, True, True, True, True, True]
+    """
+    parts = re.split(r"[/\\]", path)
+    is_drive = re.match(r"[A-Za-z]:[/\\]", path) is not None
+    return path.startswith(("/", "\\", "~/")) or ".." in parts or is_drive
+
+
+def is_pattern(name: str) -> bool:
+    """Return True if a name stands for all permalinks of a pattern: it holds a ``*``."""
+    return "*" in name
+
+
+def matcher(pattern: str) -> re.Pattern[str]:
+    """Return what matches the permalinks of a pattern; ``*`` stands for any text, slashes too.
+
+    >>> bool(matcher("specs/*").fullmatch("specs/a/b"))
+    True
+    """
+    return re.compile(translate(pattern.replace("[", "[[]").replace("?", "[?]")), re.IGNORECASE)
+
+
+NEAREST = 3
+"""Titles that are named where nothing has the one that was asked for."""
+CONSTRAINT, DEFAULT = "BASIC_MEMORY_MCP_PROJECT", "BASIC_MEMORY_DEFAULT_PROJECT"
+"""Variables of the client: the one note folder that it may use, and the one that is meant where
+none is named."""
+FEW_TARGETS = 50
+"""Names that are looked up one by one; of more, all notes are read at once."""
+OBSERVATION_CHARS = 200
+
+_NOT_IN_LINKS = frozenset("[]|#")
+
+_POLICIES = Policies()
+
+WITHIN_S = 2.0
+"""How long a call reads changed files before it answers; it says what is left."""
+FIRST_WITHIN_S = 10.0
+"""The same when a note folder is added: about 4,000 notes are read."""
+
+ProjectName = Annotated[
+    str,
+    Meta(description="Name of a note folder; the default, that of the repository, the only one."),
+]
+
+
+class _Call:
+    """A call of a tool: the note folders that it uses, and what it could not read of them."""
+
+    def __init__(self) -> None:
+        self.until_s = time.monotonic() + WITHIN_S
+        self.vaults: dict[NoteFolder, Vault] = {}
+        self.notices: list[str] = []
+
+    def opened(self, vault: Vault, *, within_s: float | None = None) -> Vault:
+        """Return a note folder with what has changed in it, as far as there is time."""
+        if known := self.vaults.get(vault.folder):
+            return known
+        self.vaults[vault.folder] = vault
+        try:
+            seen = vault.files.catch_up(
+                vault.folder, within_s=within_s or max(0.0, self.until_s - time.monotonic())
+            )
+        except ObserverError as error:  # what is known answers nevertheless
+            self.notices.append(f"{error}; what was known of its notes may be old")
+            return vault
+        vault.left, vault.synced_ms = seen.left, seen.synced_ms
+        if seen.is_late:
+            read = max(0, seen.files - len(seen.left))
+            many = f"{read:,} of {seen.files:,} files" if seen.files else "nothing"
+            self.notices.append(
+                f"{many} of the note folder {vault.name} read so far, the rest is being read;"
+                " ask again"
+            )
+        return vault
+
+
+_CALL: ContextVar[_Call] = ContextVar("call")
+
+
+class Vaults:
+    """The note folders of a memory; `here` returns the folder that the asking client works in."""
+
+    def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
+        self.memory = memory
+        self._here = here
+
+    def tool(self, tool: Tool) -> Tool:
+        """Return a tool that also says what was not read yet of the note folders it uses."""
+
+        @wraps(tool.run)
+        def run(**arguments: Any) -> ToolResult[Any]:  # noqa: ANN401 - each tool has its own
+            call = _Call()
+            _CALL.set(call)
+            try:
+                answer = tool.run(**arguments)
+            except ObserverError as error:
+                error.hint = "; ".join(filter(None, (error.hint, *call.notices)))
+                raise
+            return replace(answer, notice="\n".join(filter(None, (answer.notice, *call.notices))))
+
+        return replace(tool, run=run)
+
+    def opened(self, folder: NoteFolder, *, within_s: float | None = None) -> Vault:
+        """Return a note folder once what has changed in it is read, or as much as can be."""
+        return _CALL.get().opened(Vault(self.memory, folder), within_s=within_s)
+
+    def all(self) -> list[Vault]:
+        """Return all, by name."""
+        return [self.opened(folder) for folder in self._reachable()]
+
+    def _reachable(self) -> Sequence[NoteFolder]:
+        """Return the note folders that the client may use: one alone, or all of them."""
+        name = constraint()
+        return [self.memory.files.folder(name)] if name else self.memory.files.folders()
+
+    def shared(self) -> list[Vault]:
+        """Return those that an answer about all note folders may draw on, by name.
+
+        A project with `sharing = "none"` answers only where it is named, or for who works in it.
+        """
+        projects = self.memory.projects()
+        apart = _POLICIES.unshared(projects, self._here())
+        every = (Vault(self.memory, folder) for folder in self._reachable())
+        return [
+            self.opened(vault.folder)
+            for vault in every
+            if vault.project is None or vault.project.id not in apart
+        ]
+
+    def named(self, project: str, identifier: str = "") -> Vault:
+        """Return a note folder by name or path; without one, the one that is meant here.
+
+        The constraint of the client goes before the name. An identifier may begin with the name of
+        its note folder, which counts where none is named, before the default.
+
+        Raises:
+            NotFound: there is none.
+            Ambiguous: there are several, and the client works in none of their projects.
+        """
+        if name := constraint() or project.strip():
+            return self.opened(self.memory.files.folder(name))
+        known = self.memory.files.folders()
+        first = identifier.strip().removeprefix(SCHEME).partition("/")[0]
+        for each in known:
+            if each.name == first:
+                return self.opened(each)
+        if vault := self.default():
+            return vault
+        if known:
+            raise Ambiguous(
+                f"there are {len(known)} note folders and none belongs to where you work",
+                hint="set project to one of: " + ", ".join(each.name for each in known),
+            )
+        raise NotFound(
+            "there is no note folder yet",
+            hint="add one: create_memory_project, or observer note folder add PATH",
+        )
+
+    def default(self) -> Vault | None:
+        """Return the note folder that is meant where none is named, if any is.
+
+        That is the client's, else the one that was set, else that of where the client works, or
+        the only one.
+        """
+        named = client_variable(DEFAULT) or self.memory.files.default()
+        if name := constraint() or named:
+            return self.opened(self.memory.files.folder(name))
+        known = self.memory.files.folders()
+        here = self._here()
+        around = self.memory.project_at(here) if here else None
+        near = [each for each in known if _is_near(each, around.uuid if around else "", here)]
+        chosen = near if len(near) == 1 else known
+        return self.opened(chosen[0]) if len(chosen) == 1 else None
+
+
+def constraint() -> str:
+    """Return the name of the one note folder that the client may use; empty for all."""
+    return client_variable(CONSTRAINT)
+
+
+def _is_near(folder: NoteFolder, project: str, here: str) -> bool:
+    if project and folder.project == project:
+        return True
+    return bool(here) and (is_inside(folder.path, here) or is_inside(here, folder.path))
+
+
+class Vault:
+    """One note folder."""
+
+    def __init__(self, memory: Memory, folder: NoteFolder) -> None:
+        self._memory = memory
+        self.folder = folder
+        self.files = memory.files
+        self.left: Sequence[str] = ()
+        """Paths of files that are not read yet."""
+        self.synced_ms: int | None = None
+        """When all of it was last read; None if that is not known."""
+
+    @cached_property
+    def project(self) -> Project | None:
+        """The project that its notes belong to, if any."""
+        known = self._memory.projects()
+        named = self.folder.project
+        if named:
+            return next((each for each in known if each.uuid == named), None)
+        return self._memory.project_at(self.folder.path)
+
+    @property
+    def name(self) -> str:
+        """Its name, by which tools take it as `project`."""
+        return self.folder.name
+
+    def notes(self, under: str = "") -> Sequence[NoteFile]:
+        """Return its notes by path; those of a folder inside it, if one is named."""
+        return self.files.list(self.folder, under=under)
+
+    def at(self, path: str) -> NoteFile | None:
+        """Return the note at a path."""
+        return self.files.at(self.folder, path)
+
+    def path_of(self, directory: str, name: str) -> str:
+        """Return the path of a file in a directory of the folder; `/` is its top.
+
+        Raises:
+            BadInput: it leads out of the folder.
+        """
+        inside = directory.strip().strip("/")
+        leaving = directory if inside and leaves_folder(directory.strip()) else name
+        if leaves_folder(leaving.strip()):
+            raise BadInput(
+                f"{leaving[:200]!r} is not allowed: paths must stay within project boundaries",
+                hint="name a folder below the note folder: notes, projects/2026",
+            )
+        return f"{inside}/{name}" if inside else name
+
+    def permalink_for(self, path: str) -> str:
+        """Return the permalink that a new note at a path gets: the folder's name begins it."""
+        return f"{self.name}/{permalink_of(path)}"
+
+    def find(self, identifier: str) -> NoteFile | None:
+        """Return the note that an identifier means exactly; of several the first by path.
+
+        Raises:
+            BadInput: it leads out of the folder.
+        """
+        return next(iter(self.called(identifier)), None)
+
+    def exact(self, identifier: str) -> NoteFile:
+        """Return the one note that an identifier means, for a tool that changes it.
+
+        A title means its note, whatever others have it as an alias.
+
+        Raises:
+            NotFound: there is none; the hint names the nearest titles.
+            Ambiguous: several have this title, or this alias.
+            BadInput: it leads out of the folder.
+        """
+        found = self.called(identifier)
+        name = _name(identifier)
+        same = (
+            [file for file in found if name in {file.permalink, file.path}]
+            or [file for file in found if title_key(file.title) == title_key(name)]
+            or found
+        )
+        if len(same) == 1:
+            return same[0]
+        shown = identifier.strip()[:200]
+        if same:
+            raise self._several(shown, same)
+        near = ", ".join(f"{file.title} ({file.permalink})" for file in self.nearest(name))
+        raise NotFound(
+            f"Entity not found: '{shown}'",
+            hint="only an exact identifier changes a note; "
+            + (f"the nearest titles: {near}" if near else "there is no note yet"),
+        )
+
+    def nearest(self, name: str) -> Sequence[NoteFile]:
+        """Return the notes whose titles are spelled most like a name, `NEAREST` at most.
+
+        Of a pattern, among those that fit it.
+        """
+        key = spelling_key(name.rpartition("/")[2])
+        likeness = SequenceMatcher(b=key, autojunk=False)
+
+        def alike(file: NoteFile) -> float:
+            likeness.set_seq1(spelling_key(file.title))
+            return likeness.ratio()
+
+        fitting = self.matching(name) if is_pattern(name) else ()
+        return nlargest(NEAREST, fitting or self.notes(), key=alike)
+
+    def called(self, identifier: str) -> Sequence[NoteFile]:
+        """Return the notes of an identifier: by permalink, path, title or alias, nothing near.
+
+        Where there is none, those whose path, title or alias is spelled alike, unread ones too.
+        """
+        name = _name(identifier)
+        bare = name.removeprefix(f"{self.name}/")
+        for each in (name, bare, f"{self.name}/{bare}"):
+            if found := self.files.called(each, folder=self.folder):
+                return found
+        slug = permalink_of(bare)
+        for each in (slug, f"{self.name}/{slug}") if "/" in bare else ():
+            if found := self.files.called(each, folder=self.folder):
+                return found
+        whole = bare if is_note(bare) else f"{bare}.md"
+        if unread := [path for path in self.left if name_key(path) == name_key(whole)]:
+            self.files.sync(self.folder, unread)
+        return self.files.spelled(self.folder, bare) or self._spelled(whole)
+
+    def _spelled(self, path: str, *names: str) -> Sequence[NoteFile]:
+        """Return the notes of a path's folder whose file name, or a name, is spelled alike."""
+        above = spelling_key(path.rpartition("/")[0])
+        stem = path.rpartition("/")[2].rpartition(".")[0]
+        found = {
+            file.path: file
+            for key in dict.fromkeys(map(spelling_key, (stem, *names)))
+            for file in self.files.spelled(self.folder, key)
+        }
+        return [
+            file
+            for path, file in sorted(found.items())
+            if spelling_key(path.rpartition("/")[0]) == above
+        ]
+
+    def there(self, path: str, title: str) -> NoteFile | None:
+        """Return the note that is at a path, or has its name or title there in another spelling.
+
+        Raises:
+            Ambiguous: there are several.
+            BadInput: there is such a file, of which nothing may be stored.
+        """
+        beside = self.files.beside(self.folder, path)
+        if unread := [each for each in beside if self.at(each) is None]:
+            self.files.sync(self.folder, unread)
+        for each in unread:
+            if self.at(each) is None:
+                raise BadInput(
+                    f"there is a file {each}, and nothing of it may be stored",
+                    hint="see why with: observer note folder, or choose another title",
+                )
+        if exact := self.at(path):
+            return exact
+        found = self._spelled(path, title)
+        if len(found) > 1:
+            raise self._several(title, found)
+        return next(iter(found), None)
+
+    def _several(self, shown: str, files: Sequence[NoteFile]) -> Ambiguous:
+        return Ambiguous(
+            f"'{shown}' matches {len(files)} notes",
+            hint="pass one permalink of: " + ", ".join(file.permalink for file in files),
+        )
+
+    def matching(self, pattern: str) -> Sequence[NoteFile]:
+        """Return the notes whose permalink fits a pattern, by path."""
+        bare = pattern.removeprefix(f"{self.name}/")
+        fits = [matcher(each).fullmatch for each in (bare, f"{self.name}/{bare}")]
+        return [file for file in self.notes() if any(fit(file.permalink) for fit in fits)]
+
+    def suggest(self, identifier: str, *, limit: int) -> Sequence[NoteFile]:
+        """Return notes that may be meant, best first; for people and agents to choose from."""
+        text = identifier.strip().removeprefix(SCHEME)
+        if is_pattern(text):
+            return self.matching(text.strip("/"))[:limit]
+        words = " ".join(re.findall(r"\w+", text.rstrip("/").rpartition("/")[2]))
+        return [file for file, _ in self.ranked(words, limit=limit)] if words else []
+
+    def ranked(self, text: str, *, limit: int) -> list[tuple[NoteFile, Hit]]:
+        """Return notes found by words and meaning, best first; operators as in `search.query`."""
+        # Notes that are no files are found too, and are left out here.
+        project = self.project.uuid if self.project else None
+        found = self._memory.recall(text, limit=2 * limit + 20, project=project)
+        files = self.files.of(hit.item.id for hit in found.hits)
+        inside = [(files[hit.item.id], hit) for hit in found.hits if hit.item.id in files]
+        return [pair for pair in inside if pair[0].folder == self.folder.path][:limit]
+
+    def standing_near(self, file: NoteFile) -> list[str]:
+        """Return a line for each standing note that may be about the same as one just written."""
+        item = self.items([file]).get(file.item)
+        near = self._memory.notes.near(item)[:MOST_NEAR] if item else ()
+        return [
+            stands(one.item, how=f"add the line `- supersedes {_link_to(one.item)}` to this note")
+            for one in near
+        ]
+
+    def items(self, files: Iterable[NoteFile]) -> Mapping[int, Item]:
+        """Return the notes as they are stored, by id."""
+        return self.files.items(file.item for file in files)
+
+    def frontmatter(self, files: Iterable[NoteFile]) -> Mapping[int, dict[str, Any]]:
+        """Return the frontmatter of notes by id, as filters and schemas name its fields.
+
+        Notes that are not stored at the moment are left out.
+        """
+        by_id = {file.item: file for file in files}
+        return {
+            item: {
+                **(orjson.loads(metadata) if metadata else {}),
+                "title": by_id[item].title,
+                "type": by_id[item].type,
+                "permalink": by_id[item].permalink,
+                "tags": list(tags),
+            }
+            for item, (tags, metadata) in self.files.frontmatter(by_id).items()
+        }
+
+    def claims(self, files: Iterable[NoteFile]) -> Mapping[int, Sequence[Claim]]:
+        """Return what notes state, by id."""
+        return self.files.claims(file.item for file in files)
+
+    def relations(self, files: Iterable[NoteFile]) -> Mapping[int, Sequence[Relation]]:
+        """Return the relations of notes, by id."""
+        return self.files.relations(file.item for file in files)
+
+    def targets(self, relations: Collection[Relation]) -> Mapping[str, NoteFile]:
+        """Return the notes that relations name, by their targets; unknown ones are left out."""
+        if len(relations) <= FEW_TARGETS:
+            return self.files.targets(self.folder, relations)
+        known: dict[str, NoteFile] = {}
+        notes = self.notes()
+        aliases = self.files.aliases(file.item for file in notes)
+        for file in reversed(notes):
+            known |= {target_key(name): file for name in aliases.get(file.item, ())}
+        for name_of in (attrgetter("title"), attrgetter("path"), attrgetter("permalink")):
+            known |= {target_key(name_of(file)): file for file in reversed(notes)}
+        found = {
+            each.target: known.get(target_key(each.target))
+            or known.get(target_key(each.target).rpartition("/")[2])
+            for each in relations
+        }
+        return {target: file for target, file in found.items() if file}
+
+    def read(self, file: NoteFile) -> FileText:
+        """Return a note, as the file is now; raises as `NoteFiles.read`."""
+        return self.files.read(self.folder, file.path)
+
+    def create(self, path: str, text: str) -> WrittenFile:
+        """Write a new note; raises as `NoteFiles.write`."""
+        return self.files.write(self.folder, path, text, expected=writing.NEW)
+
+    def replace(self, was: FileText, text: str) -> WrittenFile:
+        """Write a note anew unless somebody else did meanwhile; raises as `NoteFiles.write`."""
+        return self.files.write(self.folder, was.path, text, expected=was.checksum)
+
+    def bytes_at(self, path: str) -> bytes:
+        """Return any file of the folder as it is; raises as `tree.read`."""
+        data, _ = tree.read(self.folder.path, tree.check_path(path))
+        return data
+
+    def put(self, path: str, data: bytes) -> tuple[Literal["created", "updated"], str]:
+        """Write a file that is no note, and return its checksum; raises as `writing.write`."""
+        plain = tree.check_path(path)
+        try:
+            expected = tree.checksum(self.bytes_at(plain))
+        except NotFound:
+            expected = writing.NEW
+        self.files.put(self.folder, plain, data, expected=expected)
+        return "created" if expected == writing.NEW else "updated", tree.checksum(data)
+
+    def move(self, file: NoteFile, path: str) -> NoteFile:
+        """Give a note another path; raises as `NoteFiles.move`."""
+        return self.files.move(self.folder, file.path, path)
+
+    def delete(self, file: NoteFile) -> str:
+        """Delete a note's file and return its path; raises as `NoteFiles.delete`."""
+        self.files.delete(self.folder, file.path, expected=self.read(file).checksum)
+        return file.path
+
+
+def _link_to(item: Item) -> str:
+    return f"[[{item.title}]]" if _NOT_IN_LINKS.isdisjoint(item.title) else f"#{item.id}"
+
+
+def observation_permalink(file: NoteFile, claim: Claim) -> str:
+    """Return the permalink of a line of a note, as URLs and results name it."""
+    slug = permalink_of(claim.text[:OBSERVATION_CHARS].replace("/", "-"))
+    return f"{file.permalink}/observations/{permalink_of(claim.category or 'note')}/{slug}"
+
+
+def relation_permalink(file: NoteFile, relation: Relation, target: NoteFile | None) -> str:
+    """Return the permalink of a relation."""
+    to = target.permalink if target else permalink_of(relation.target)
+    return f"{file.permalink}/{permalink_of(relation.kind)}/{to}"
+
+
+def _name(identifier: str) -> str:
+    text = identifier.strip()
+    if text.startswith("[[") and text.endswith("]]"):
+        text = text[2:-2].partition("|")[0]
+    return named_by(text)

@@ -1,0 +1,332 @@
+"""Messages, plans, results and errors of the mem0 tools.
+
+Without a model, the owner's own words become memories unchanged. Refusals are JSON-RPC errors
+with the codes and types that users of mem0 handle.
+
+The agent is a language model already: it sees more than a second one would, and can decide better
+what is new, what changes and what no longer holds. A plan is checked as a whole before any memory
+is changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, NamedTuple
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from observer.core.errors import BadInput, Incomplete, NotFound, ObserverError
+from observer.core.model import Item, iso
+from observer.notes.notes import Notes
+from observer.notes.values import Changes, Note, Similar, check, check_change, check_rule
+from observer.search.owners import AGENT, Owner, owner, owner_of, tag_of
+from observer.tools.views.labels import labels
+from observer.tools.views.note_api import metadata_of
+from observer.tools.views.tool import JsonRpcError, ResultRow
+
+
+def named(user_id: str, agent_id: str) -> Owner:
+    """Return the owner.
+
+    Raises:
+        Incomplete: both names are empty.
+    """
+    if not (user_id or agent_id):
+        raise Incomplete(
+            "At least one of user_id or agent_id must be provided",
+            hint="name whose memories are meant",
+        )
+    return owner(user_id, agent_id, otherwise="")
+
+
+_SPEAKERS = ("user", "assistant")
+
+
+class MessagePart(msgspec.Struct, frozen=True):
+    """A part of a message; parts that are not text are dropped."""
+
+    text: str = ""
+
+
+class Message(msgspec.Struct, frozen=True):
+    """One message of a conversation."""
+
+    role: Annotated[
+        Literal["user", "assistant", "system", "developer", "tool", "function"],
+        Meta(description="Who speaks; only user and assistant messages are kept."),
+    ]
+    content: str | list[MessagePart] | None
+
+    @property
+    def text(self) -> str:
+        """Return the text, its parts joined by line feeds."""
+        if isinstance(self.content, list):
+            return "\n".join(part.text for part in self.content if part.text).strip()
+        return (self.content or "").strip()
+
+
+def memorable(messages: Sequence[Message], *, by: Literal["user", "agent"]) -> list[str]:
+    """Return the texts to keep as memories, one for each message, in their order.
+
+    For a user those are the user's messages, for an agent the assistant's; if there are none, the
+    other one's. System messages are never kept.
+    """
+    own = "user" if by == "user" else "assistant"
+    for roles in ((own,), _SPEAKERS):
+        if texts := [each.text for each in messages if each.role in roles and each.text]:
+            return texts
+    return []
+
+
+def transcript(messages: Sequence[Message]) -> list[str]:
+    """Return ``role: text`` for each message of the user or the assistant."""
+    return [
+        f"{each.role}: {each.text}" for each in messages if each.role in _SPEAKERS and each.text
+    ]
+
+
+INVALID_REQUEST = -32600
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+
+
+def refusal(error: ObserverError) -> JsonRpcError:
+    """Return an error as a JSON-RPC error; its hint is in the details."""
+    code, what = INTERNAL_ERROR, "Internal error"
+    name = type(error).__name__.removesuffix("Error") + "Error"
+    if isinstance(error, Incomplete):
+        code, what, name = INVALID_REQUEST, "Invalid request", "InvalidRequestError"
+    elif isinstance(error, BadInput):
+        code, what, name = INVALID_PARAMS, "Invalid params", "InvalidParamsError"
+    elif isinstance(error, NotFound):
+        name = "MemoryNotFoundError"
+    return JsonRpcError(
+        code=code,
+        message=f"{what}: {error.message}",
+        data={"type": name, "details": error.hint},
+    )
+
+
+NEAREST = 5
+"""Standing memories that whoever adds one is shown."""
+MODEL = "inferred_by"
+"""The metadata field that names the language model that worded it."""
+
+_ID = re.compile(
+    r"(?:mem_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})"
+)
+
+
+class MemoryRow(ResultRow):
+    """A memory; `score` is 0 to 1, comparable within one answer.
+
+    `validity` are labels such as suspicious, out of date, superseded.
+    """
+
+    id: str
+    memory: str
+    user_id: str | None
+    agent_id: str | None
+    metadata: dict[str, Any] | None  # the author's own JSON
+    created_at: str
+    updated_at: str | None
+    score: float | UnsetType = UNSET
+    validity: list[str] | UnsetType = UNSET
+
+
+class MemoryEvent(ResultRow):
+    """The outcome for one memory: ADD, UPDATE, DELETE, or NOOP if it was known already."""
+
+    id: str
+    memory: str
+    event: str
+
+
+class NearMemory(ResultRow):
+    """A standing memory that may be about the same as what was stored; nearest first."""
+
+    id: str
+    memory: str
+    score: float
+
+
+class Added(ResultRow):
+    """Result of `add_memory`, in the order of the messages or of the plan."""
+
+    message: str
+    results: list[MemoryEvent]
+    near: list[NearMemory] | UnsetType = UNSET
+    final_at: str | UnsetType = UNSET
+
+
+class MemoriesResult(ResultRow):
+    """Result of `search_memories`, best first, and of `get_all_memories`, newest first."""
+
+    results: list[MemoryRow]
+    left_out: int | UnsetType = UNSET
+    notice: str | UnsetType = UNSET
+    degraded: str | UnsetType = UNSET
+
+
+class Changed(ResultRow):
+    """Result of the tools that change or delete memories; `count` is how many.
+
+    From `final_at` on nothing brings back what was deleted.
+    """
+
+    message: str
+    count: int
+    final_at: str | UnsetType = UNSET
+
+
+def memory_id(item: Item) -> str:
+    """Return the id under which clients know a memory."""
+    return "mem_" + item.uuid.replace("-", "")
+
+
+def uuid_of(memory: str) -> str:
+    """Return the uuid of a memory's id, with or without ``mem_`` and dashes.
+
+    Raises:
+        NotFound: it is not the id of a memory.
+    """
+    parts = _ID.fullmatch(memory.strip().lower())
+    if parts is None:
+        raise missing(memory)
+    return "-".join(parts.groups())
+
+
+def missing(memory: str) -> NotFound:
+    """Return the error for an unknown id."""
+    return NotFound("Memory not found", hint=f"No memory exists with ID {memory[:80]}")
+
+
+def own(notes: Notes, memory: str) -> Item:
+    """Return one of an owner's own memories.
+
+    Raises:
+        NotFound: the owner has no such memory.
+    """
+    try:
+        item = notes.get(uuid_of(memory))
+    except NotFound:
+        raise missing(memory) from None
+    if item.scope != "personal" or item.kind != "note":
+        raise missing(memory)
+    return item
+
+
+def agent_of(item: Item) -> str:
+    """Return the agent through which a user's memory was stored, empty if none.
+
+    The metadata field counts only with the tag: without it, it is the author's own field.
+    """
+    agent = metadata_of(item).get(AGENT)
+    return agent if isinstance(agent, str) and tag_of(agent) in item.tags else ""
+
+
+def shown(item: Item, *, score: float | UnsetType = UNSET) -> MemoryRow:
+    """Return a memory in full."""
+    whose: Owner = owner_of(item, agent_of(item))
+    metadata = metadata_of(item)
+    if whose.agent:
+        metadata = {name: value for name, value in metadata.items() if name != AGENT}
+    return MemoryRow(
+        id=memory_id(item),
+        memory=item.narrative,
+        user_id=whose.name if whose.kind == "user" else None,
+        agent_id=(whose.agent if whose.kind == "user" else whose.name) or None,
+        metadata=metadata or None,
+        created_at=second(item.created_ms),
+        updated_at=second(item.updated_ms) if item.updated_ms > item.created_ms else None,
+        score=score,
+        validity=labels(item) or UNSET,
+    )
+
+
+def second(at_ms: int) -> str:
+    """Return a time to the second, e.g. ``2025-10-15T10:30:00Z``."""
+    return iso(at_ms)[:19] + "Z"
+
+
+class PlanStep(msgspec.Struct, frozen=True):
+    """One decision."""
+
+    event: Annotated[
+        Literal["ADD", "UPDATE", "DELETE", "NOOP", "NONE"],
+        Meta(description="NOOP or NONE: leave everything as it is."),
+    ]
+    id: Annotated[str, Meta(description="UPDATE, DELETE: which memory.")] = ""
+    text: Annotated[str, Meta(description="ADD, UPDATE: what it says from now on.")] = ""
+
+
+class StepOutcome(NamedTuple):
+    """The outcome of a step, the standing memories near one that it added, when it is final."""
+
+    event: MemoryEvent
+    near: tuple[Similar, ...] = ()
+    final_ms: int | None = None
+
+
+def apply_plan(notes: Notes, steps: Sequence[PlanStep], like: Note) -> list[StepOutcome]:
+    """Apply a plan and return the outcome of each step; nothing is written unless all can be.
+
+    Args:
+        notes: the owner's notes.
+        steps: the plan; steps that change nothing have no outcome.
+        like: the template of added notes; only their text differs.
+
+    Raises:
+        BadInput: a memory is named twice, or a text is missing or cannot be kept.
+        NotFound: the owner has no such memory.
+        SecretRefused, PastImmutable, RuleUserOnly: as `Notes.edit` and `Notes.erase`.
+    """
+    deciding = [step for step in steps if step.event in {"ADD", "UPDATE", "DELETE"}]
+    meant = [_checked(notes, step, like) for step in deciding]
+    named = [item.id for item in meant if item]
+    if len(set(named)) < len(named):
+        raise BadInput("the plan names a memory twice", hint="decide once for each")
+    return [
+        _changed(notes, step, item) if item else _added(notes, step.text, like)
+        for step, item in zip(deciding, meant, strict=True)
+    ]
+
+
+def _checked(notes: Notes, step: PlanStep, like: Note) -> Item | None:
+    """Return the memory that a step changes, None for ADD, after all checks of the step."""
+    if step.event == "ADD":
+        check(msgspec.structs.replace(like, content=step.text))
+        return None
+    item = own(notes, step.id)
+    if step.event == "DELETE":
+        check_rule(item, "agent")
+    else:
+        check(Changes(content=step.text))
+        check_change(item, "agent")
+    return item
+
+
+def _added(notes: Notes, text: str, like: Note) -> StepOutcome:
+    new = msgspec.structs.replace(like, content=text)
+    known = notes.standing(new)
+    if known and set(new.tags) <= set(known.tags) and _has(known, new.metadata or {}):
+        return StepOutcome(_event(known, "NOOP"), notes.near(known)[:NEAREST])
+    kept = notes.remember(new, most_near=NEAREST)
+    return StepOutcome(_event(kept.item, "UPDATE" if kept.updated else "ADD"), kept.near)
+
+
+def _has(item: Item, metadata: dict[str, Any]) -> bool:
+    known = metadata_of(item)
+    return {**known, **metadata} == known
+
+
+def _changed(notes: Notes, step: PlanStep, item: Item) -> StepOutcome:
+    if step.event == "DELETE":
+        return StepOutcome(_event(item, "DELETE"), final_ms=notes.erase(item.id))
+    return StepOutcome(_event(notes.edit(item.id, Changes(content=step.text)), "UPDATE"))
+
+
+def _event(item: Item, name: str) -> MemoryEvent:
+    return MemoryEvent(id=memory_id(item), memory=item.narrative, event=name)

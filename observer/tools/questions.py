@@ -1,0 +1,493 @@
+"""Answers to the questions of reading commands, from the daemon or in the asking process.
+
+Both give the same answer. Most are MCP tools with additions for people.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextvars import copy_context
+from functools import partial
+from pathlib import Path
+from textwrap import indent
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from observer.core import config, moment
+from observer.core.clock import now_ms
+from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError, StoreUnavailable
+from observer.core.model import Item, Session, iso
+from observer.core.moment import minute, span
+from observer.core.paths import home
+from observer.core.value import TokenUsage
+from observer.memory.accounts import uncommitted_at
+from observer.memory.api import Memory
+from observer.search.dates import day_start_ms
+from observer.search.handles import SearchOptions
+from observer.search.timeline import Account, SessionRun, SessionTimeline, Share, nested
+from observer.tools import compact, rows
+from observer.tools.asking import (
+    NO_START,
+    CommandReply,
+    CommandRequest,
+    nothing,
+    problem,
+    scope_line,
+)
+from observer.tools.registry import tools_of
+from observer.tools.views import explain, note_api, render
+from observer.tools.views.documents import Documents
+from observer.tools.views.hook_output import existing
+from observer.tools.views.parse_filters import parse_filters
+from observer.tools.views.render import (
+    ProjectName,
+    answers,
+    detail,
+    entry,
+    heading,
+    one_line,
+    project_names,
+    said,
+)
+from observer.tools.views.tool import ToolResult
+
+Question = Callable[..., CommandReply]
+Row = dict[str, Any]  # printed as JSON, or as a line of a table
+
+
+NO_OPTIONS = SearchOptions()
+USUAL = 10
+"""Hits of a search that names no number."""
+MOST_SHOWN = 10
+"""Most lines of each sort in the text of one project; the JSON has all."""
+MOST_FILES = 5
+LISTED_FIELDS = frozenset({"completed", "next_steps"})
+"""The fields of a summary that are shown in a list of sessions."""
+NO_PROJECT = "in no project"
+
+
+def reply(memory: Memory, asked: CommandRequest) -> CommandReply:
+    """Answer a question; errors of the question are part of the reply.
+
+    Raises:
+        BadInput: there is no such question.
+        StoreUnavailable: the memory cannot be read here.
+    """
+    question = QUESTIONS.get(asked.question)
+    if question is None:
+        raise BadInput(f"no question {asked.question[:80]!r}", hint="restart the daemon")
+    try:
+        return copy_context().run(_answered, question, memory.at(asked.folder), asked)
+    except StoreUnavailable:
+        raise
+    except ObserverError as error:
+        return CommandReply(problem=problem(error))
+
+
+def _answered(question: Question, memory: Memory, asked: CommandRequest) -> CommandReply:
+    if asked.is_local:
+        moment.show_local()
+    if "everywhere" not in asked.arguments:
+        return question(memory, asked, **asked.arguments)
+    arguments, scope = _scoped(memory, asked)
+    found = question(memory, asked, **arguments)
+    return replace(found, scope=scope)
+
+
+def _scoped(memory: Memory, asked: CommandRequest) -> tuple[dict[str, Any], str]:
+    """Return the arguments with the project that a question is about, and the line that says it.
+
+    That is the one named, else the one around the folder; none if all are asked for.
+    """
+    arguments = dict(asked.arguments)
+    handle, everywhere = arguments["project"], arguments.pop("everywhere")
+    if handle and everywhere:
+        raise BadInput("one project or all of them?", hint="leave out --project or --all")
+    here = memory.project(handle) if handle else memory.project_at(asked.folder)
+    if everywhere or here is None:
+        return arguments, scope_line("")
+    return arguments | {"project": here.uuid}, scope_line(here.name)
+
+
+def _as_asked(asked: CommandRequest, answer: ToolResult[Any]) -> CommandReply:
+    if asked.is_json:
+        return CommandReply(msgspec.json.encode(answer.result).decode())
+    return CommandReply(answer.text)
+
+
+def _of_tool(
+    memory: Memory, asked: CommandRequest, *, tool: str, toolset: str = "core", **arguments: object
+) -> CommandReply:
+    tools = tools_of((toolset,), memory, lambda: asked.folder)
+    return _as_asked(asked, tools[tool].call(arguments))
+
+
+def _search(  # noqa: PLR0913 - one of each option
+    memory: Memory,
+    asked: CommandRequest,
+    *,
+    query: str,
+    project: str | None,
+    limit: int | None,
+    notes: bool,
+    weak: bool,
+    explain: bool,
+    **filters: Any,  # noqa: ANN401 - as `parse_filters` takes them
+) -> CommandReply:
+    """Answer a search; a number of hits that is asked for is filled up with weak ones."""
+    wanted = parse_filters(**filters, now_ms=now_ms())
+    find = memory.recall if notes or wanted.category else memory.search
+    found = find(query, project=project, limit=limit or USUAL, narrow=wanted)
+    found = replace(found, hits=found.hits[: limit or USUAL])
+    name = _names(memory)
+    if asked.is_json:
+        result = compact.search_result(found, name, render.excerpts(found.hits))
+        reasons = {"why": [rows.why(hit) for hit in found.hits]} if explain else {}
+        return _as_json(msgspec.to_builtins(result) | reasons)
+    shown = found if weak or limit or explain else found.above_floor()
+    remarks: Sequence[str] = (shown.notice, shown.degraded)
+    if shown.hits and not explain:
+        return CommandReply(render.hits(shown.hits, name, remarks=remarks))
+    is_narrow = bool(query) and not shown.hits and wanted != NO_OPTIONS
+    elsewhere = find(query, project=project, limit=1).hits if is_narrow else ()
+    if any(hit.signals.terms for hit in elsewhere):
+        why, more, remarks = "the options leave out what holds these words", "leave one out", ()
+    else:
+        tries = ["try other words"] * bool(query) + ["leave out an option"] * (wanted != NO_OPTIONS)
+        why, more = (
+            "nothing found",
+            ", or ".join(tries) or "connect a client with: observer install",
+        )
+    lines = [f"({remark})" for remark in remarks if remark]
+    empty = nothing(why, more, everywhere=not project)
+    return CommandReply("\n".join([*lines, render.explained(shown.hits, name) or empty]))
+
+
+def _timeline(memory: Memory, asked: CommandRequest, *, anchor: str, **others: Any) -> CommandReply:  # noqa: ANN401 - of the tool
+    try:
+        found = memory.resolve(anchor)
+    except NotFound as error:
+        if not re.fullmatch(r"s\d+", anchor):
+            raise
+        raise NotFound(
+            error.message, hint=f"a session is shown by: observer show {anchor}"
+        ) from error
+    return _of_tool(memory, asked, tool="timeline", anchor_id=found, **others)
+
+
+def _show(
+    memory: Memory, asked: CommandRequest, *, handles: Sequence[str], limit: int
+) -> CommandReply:
+    """Show items, notes and sessions; end with an error if a handle names none of them."""
+    ids: list[int] = []
+    sessions: list[SessionTimeline] = []
+    unfit: list[ObserverError] = []
+    for handle in handles or [_last_session(memory, asked.folder)]:
+        try:
+            ids.append(memory.resolve(handle))
+        except (NotFound, Ambiguous) as error:
+            if isinstance(error, Ambiguous) or handle.removeprefix("#").isdecimal():
+                unfit.append(error)  # of a session it would be s142
+                continue
+            try:
+                sessions.append(memory.accounts.of_session(handle, limit=limit))
+            except NotFound:
+                hint = "search for it, or list sessions: observer sessions"
+                unfit.append(NotFound(f"no item or session {handle[:80]!r}", hint=hint))
+    text = _shown(memory, ids, sessions, as_json=asked.is_json) if ids or sessions else None
+    if not unfit:
+        return CommandReply(text)
+    return CommandReply(text, problem=problem(unfit[0] if len(unfit) == 1 else _combined(unfit)))
+
+
+def _shown(
+    memory: Memory, ids: Sequence[int], sessions: Sequence[SessionTimeline], *, as_json: bool
+) -> str:
+    name = _names(memory)
+    items = memory.observations(ids).items if ids else ()
+    if as_json:
+        rows = {
+            "observations": [_item_row(each, name) for each in items],
+            "sessions": [session_rows(each, name) for each in sessions],
+        }
+        return msgspec.json.encode(rows).decode()
+    texts = [
+        note_api.detail(each, name) if each.kind == "note" else detail(each, name) for each in items
+    ]
+    return "\n\n".join([*texts, *(of_session(each, name) for each in sessions)])
+
+
+def _item_row(item: Item, name: ProjectName) -> dict[str, Any]:
+    """Return an item as tools name its fields, a note with those of notes."""
+    fields: dict[str, Any] = msgspec.to_builtins(rows.observation(item, name))
+    if item.kind == "note":
+        fields |= msgspec.to_builtins(note_api.row(item, name))
+    return fields
+
+
+def _combined(problems: Sequence[ObserverError]) -> NotFound:
+    """Return several errors as one, each hint once."""
+    return NotFound(
+        "; ".join(problem.message for problem in problems),
+        hint="; ".join(dict.fromkeys(problem.hint for problem in problems)),
+    )
+
+
+def _explain_context(
+    memory: Memory, asked: CommandRequest, *, project: str | None, client: str
+) -> CommandReply:
+    """Explain what a session start prints in that folder."""
+    here = None if project else memory.project_at(asked.folder)
+    found = here or memory.project(project or "")
+    around = [root for root in found.roots if Path(asked.folder).is_relative_to(root)]
+    root = max(around or found.roots[-1:], key=len, default="")
+    start = Documents(memory, str).start(
+        found,
+        tokens=config.load(home()).context_tokens,
+        client=client,
+        uncommitted=uncommitted_at(found, asked.folder),
+        exists=partial(existing, root),
+    )
+    if not (start.lines or start.omitted or asked.is_json):
+        return CommandReply(NO_START)
+    explanation = explain.explained(start)
+    return _as_asked(asked, ToolResult(explain.text(explanation), explanation))
+
+
+def _account(
+    memory: Memory, asked: CommandRequest, *, days: int, project: str | None
+) -> CommandReply:
+    """Answer what happened in the last days, including today."""
+    since_ms = day_start_ms(now_ms=now_ms(), ago=days - 1)
+    account, name = memory.accounts.since(since_ms, project=project), _names(memory)
+    if asked.is_json:
+        return _as_json(since_rows(account, name))
+    if not account.shares:
+        why = f"nothing is recorded since {moment.minute(since_ms)}"
+        return CommandReply(nothing(why, "look back with: --days 7", everywhere=not project))
+    return CommandReply(since(account, name))
+
+
+def _last_session(memory: Memory, folder: str) -> str:
+    here = memory.project_at(folder)
+    last = memory.sessions(project=here.uuid, limit=1) if here else []
+    if not last:
+        raise NotFound(
+            "no session is known in this folder",
+            hint="name one of: observer sessions --all, or connect a client: observer install",
+        )
+    return f"s{last[0].id}"
+
+
+def _names(memory: Memory) -> ProjectName:
+    return project_names(memory.projects())
+
+
+def _as_json(value: object) -> CommandReply:
+    return CommandReply(msgspec.json.encode(value).decode())
+
+
+def _projects(memory: Memory, asked: CommandRequest) -> CommandReply:
+    """Answer with the rows of the tool `projects`."""
+    found = tools_of(("browse",), memory, lambda: asked.folder)["projects"].call({})
+    return _as_json(found.result.projects)
+
+
+def since(account: Account, name: ProjectName) -> str:
+    """Return an account as text: a block for each project."""
+    lines = [f"since {minute(account.since_ms)}"]
+    if account.is_partial:
+        lines.append("(so much happened that the oldest of it is left out)")
+    for share in account.shares:
+        lines += ["", *_share(share, name)]
+    return "\n".join(lines)
+
+
+def since_rows(account: Account, name: ProjectName) -> Row:
+    """Return an account as JSON."""
+    return {
+        "since": iso(account.since_ms),
+        "is_partial": account.is_partial,
+        "projects": [_share_row(share, name) for share in account.shares],
+    }
+
+
+def of_session(timeline: SessionTimeline, name: ProjectName) -> str:
+    """Return a session as text: its data, its summary, and its items in order.
+
+    What a sub-agent did is indented, below the delegation to it.
+    """
+    session = timeline.ran.session
+    about = [
+        f"s{session.id}",
+        f"{session.client} {one_line(session.external, 40)}",
+        name(session.project_id),
+        f"branch {one_line(session.branch)}" if session.branch else "",
+        session.status,
+        f"of session {one_line(session.parent, 40)}" if session.parent else "",
+    ]
+    counts = f"prompts: {session.prompts:,}, events: {session.events:,}"
+    lines = [" · ".join(part for part in about if part), f"{_when(timeline.ran)} · {counts}"]
+    if timeline.usage:
+        lines.append(f"tokens: {_tokens(timeline.usage)}")
+    if timeline.children:
+        lines.append(
+            f"sub-agents in sessions {', '.join(f's{one.id}' for one in timeline.children)}"
+        )
+    if timeline.ran.summary:
+        lines += ["", detail(timeline.ran.summary, _no_name)]
+    if timeline.items:
+        lines.append("")
+    if timeline.left_out:
+        lines.append(f"({timeline.left_out:,} earlier left out)")
+    for row in nested(timeline.items, [session, *timeline.children]):
+        lines.append(indent(entry(row.item, _no_name), "  " * row.depth))
+    return "\n".join(lines)
+
+
+def session_rows(timeline: SessionTimeline, name: ProjectName) -> Row:
+    """Return a session as JSON, its items in order; `children` says which are sub-agents'."""
+    return {
+        **_session_row(timeline.ran.session, timeline.ran.summary, name),
+        "items": [_item_row(item, name) for item in timeline.items],
+        "left_out": timeline.left_out,
+        "usage": msgspec.structs.asdict(timeline.usage) if timeline.usage else None,
+        "children": [
+            {
+                "id": child.id,
+                "session": child.external,
+                "parent": child.parent,
+                "items": [item.id for item in timeline.items if item.session_id == child.id],
+            }
+            for child in timeline.children
+        ],
+    }
+
+
+def _tokens(usage: TokenUsage) -> str:
+    counts = (
+        ("input", usage.input),
+        ("output", usage.output),
+        ("cache read", usage.cache_read),
+        ("cache write", usage.cache_write),
+    )
+    return ", ".join(f"{number:,} {label}" for label, number in counts if number)
+
+
+def _no_name(_project_id: int | None) -> str:
+    return ""
+
+
+def _share(share: Share, name: ProjectName) -> Iterator[str]:
+    counts = (
+        ("sessions", len(share.sessions)),
+        ("commits", len(share.commits)),
+        ("changed files", len(share.files)),
+        ("failures", share.failed),
+    )
+    counted = ", ".join(f"{label}: {number:,}" for label, number in counts if number)
+    title = one_line(name(share.project_id) or NO_PROJECT)
+    yield f"{title} · {counted}" if counted else title
+    if share.files:
+        yield f"  changed {_files(share.files)}"
+    known = [ran for ran in share.sessions if _purpose(ran)]
+    for ran in known[:MOST_SHOWN]:
+        yield from _session_lines(ran)
+    yield from _rest(len(known), "sessions")
+    yield from _items(share.commits, "commits")
+    yield from _items(share.fixes, "fixes")
+    yield from _items(share.noted, "notes")
+
+
+def _files(paths: Sequence[str]) -> str:
+    shown = [one_line(path, 100) for path in paths[:MOST_FILES]]
+    rest = len(paths) - len(shown)
+    return ", ".join(shown) + (f" and {rest:,} more" if rest else "")
+
+
+def _session_lines(ran: SessionRun) -> Iterator[str]:
+    session = ran.session
+    yield f"  s{session.id} {session.client} · {_purpose(ran)} · {_when(ran)}"
+    for field, text in said(ran.summary) if ran.summary else ():
+        if field in LISTED_FIELDS:
+            yield f"      {field}: {one_line(text)}"
+
+
+def _purpose(ran: SessionRun) -> str:
+    """Return the purpose of a session: its summary's title, else its first prompt."""
+    return one_line(ran.summary.title if ran.summary else ran.session.first_prompt, 100)
+
+
+def _when(ran: SessionRun) -> str:
+    session = ran.session
+    when = span(session.started_ms, session.last_ms)
+    return f"{when}, goes on" if session.status == "active" else when
+
+
+def _items(items: Sequence[Item], label: str) -> Iterator[str]:
+    for item in items[:MOST_SHOWN]:
+        yield f"  {heading(item)}"
+    yield from _rest(len(items), label)
+
+
+def _rest(number: int, label: str) -> Iterable[str]:
+    return [f"  ({label}: {number - MOST_SHOWN:,} more)"] if number > MOST_SHOWN else []
+
+
+def _share_row(share: Share, name: ProjectName) -> Row:
+    return {
+        "project": name(share.project_id),
+        "sessions": [_session_row(ran.session, ran.summary, name) for ran in share.sessions],
+        "commits": [_item_row(item, name) for item in share.commits],
+        "fixes": [_item_row(item, name) for item in share.fixes],
+        "noted": [_item_row(item, name) for item in share.noted],
+        "failed": share.failed,
+        "files": share.files,
+    }
+
+
+def _sessions(
+    memory: Memory, _asked: CommandRequest, *, project: str | None, active: bool, limit: int
+) -> CommandReply:
+    """List sessions, last active first; `request` is their summary's, else their first prompt."""
+    found = memory.sessions(project=project, active=active, limit=limit)
+    name = _names(memory)
+    return _as_json([_session_row(one, memory.summary(one.id), name) for one in found])
+
+
+def _session_row(session: Session, summary: Item | None, name: ProjectName) -> Row:
+    """Return a session as JSON; `summary_id` is null until it has a summary."""
+    request = summary.summary.request if summary and summary.summary else ""
+    return {
+        "id": session.id,
+        "session": session.external,
+        "client": session.client,
+        "project": name(session.project_id),
+        "status": session.status,
+        "started_at": iso(session.started_ms),
+        "last_at": iso(session.last_ms),
+        "ended_at": iso(session.ended_ms) if session.ended_ms is not None else None,
+        "prompts": session.prompts,
+        "events": session.events,
+        "branch": session.branch,
+        "cwd": session.cwd,
+        "request": request or session.first_prompt,
+        "summary_id": summary.id if summary else None,
+        "answers": dict(answers(summary)) if summary else {},
+    }
+
+
+QUESTIONS: dict[str, Question] = {
+    "search": _search,
+    "timeline": _timeline,
+    "show": _show,
+    "why": partial(_of_tool, tool="why", toolset="story"),
+    "context explained": _explain_context,
+    "account": _account,
+    "sessions": _sessions,
+    "projects": _projects,
+}
+"""Every question that a command asks; its arguments, JSON, are those of the function."""

@@ -1,0 +1,70 @@
+"""Parse the filters of a search, strictly: types, files, sessions, branches and times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from urllib.parse import unquote, urlsplit
+
+from observer.core.errors import BadInput
+from observer.core.moment import moment_ms
+from observer.projects.gone import from_windows
+from observer.search.handles import SearchOptions
+
+_LINES = re.compile(r":\d{1,7}(?:[-:]\d{1,7})?\Z")
+
+
+def parse_filters(  # noqa: PLR0913 - one of each, all optional
+    *,
+    type: str = "",  # noqa: A002 - the glossary's word
+    category: str = "",
+    files: Sequence[str] = (),
+    session: str = "",
+    branch: str = "",
+    since: str = "",
+    until: str = "",
+    failed: bool = False,
+    now_ms: int,
+) -> SearchOptions:
+    """Return the options of a search; an empty text does not restrict it.
+
+    Args:
+        type: item types, separated by commas; case is ignored.
+        category: a note's category.
+        files: files or folders, also as ``file://`` URI or with a line, ``auth.py:34``.
+        session: a session's handle.
+        branch: a branch name.
+        since: earliest time, inclusive, as `moment_ms` reads it.
+        until: latest time, exclusive, as `moment_ms` reads it.
+        failed: only commands that failed.
+        now_ms: what spans such as ``7d`` count from.
+
+    Raises:
+        BadInput: a time is malformed, the span is empty, or a file is a glob pattern.
+    """
+    if pattern := next((path for path in files if "*" in path), ""):
+        raise BadInput(
+            f"{pattern[:80]!r} is a pattern", hint="name files or folders: auth.py, src/"
+        )
+    since_ms, until_ms = moment_ms(since, now_ms=now_ms), moment_ms(until, now_ms=now_ms)
+    if since_ms is not None and until_ms is not None and since_ms >= until_ms:
+        raise BadInput(
+            f"since {since.strip()} is not before until {until.strip()}",
+            hint="since is the earlier of the two; until is exclusive",
+        )
+    return SearchOptions(
+        types=tuple(name.strip().lower() for name in type.split(",") if name.strip()),
+        category=category,
+        files=tuple(path for path in map(_file, files) if path.strip("/. ")),
+        session=session,
+        branch=branch,
+        since_ms=since_ms,
+        until_ms=until_ms,
+        failed=failed,
+    )
+
+
+def _file(named: str) -> str:
+    """Return the path of a location as tools print it, ``auth.py:34:5``, or of a file URI."""
+    path = _LINES.sub("", named)
+    return from_windows(unquote(urlsplit(path).path) if path.startswith("file://") else path)

@@ -1,0 +1,1 @@
+"""What keeps a home small, whole and clean: purge, retention, repair."""

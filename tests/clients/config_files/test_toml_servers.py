@@ -1,0 +1,100 @@
+"""Our table in a TOML file: put in, brought up to date and taken out, and nothing else touched."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from observer.clients.config_files.context import InstallContext
+from observer.clients.config_files.toml_servers import drop_server, edit_toml, put_server
+from observer.core.errors import ConfigInvalid
+from observer.core.paths import Home
+
+OURS = '[mcp_servers.observer]\ncommand = "/opt/observer/bin/observer"\nargs = ["mcp"]\n'
+DOTTED = 'mcp_servers.other.command = "x"\n'
+OTHERS = '[mcp_servers.other]\ncommand = "x" # theirs\n\n# the end'
+WIDE = 'list = [\n  ["a"],\n]\nlimit = nan\nat = 2026-11-23\ntext = """\n[a.b]\n"""\n\n\n'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="empty"),
+        pytest.param("\n", id="blank"),
+        pytest.param('model = "x"', id="no-last-line-feed"),
+        pytest.param("[mcp_servers]\n", id="empty-table"),
+        pytest.param("[[rules]]\nname = 1\n", id="list-of-tables"),
+        pytest.param(DOTTED, id="dotted"),
+        pytest.param(OTHERS, id="comments"),
+        pytest.param(WIDE, id="values-over-lines"),
+    ],
+)
+def test_what_was_there_is_there_again_to_the_byte(text: str, context: InstallContext) -> None:
+    put = put_server(text, context)
+    assert put.startswith(text)
+    assert tomllib.loads(put)["mcp_servers"]["observer"] == {
+        "command": "/opt/observer/bin/observer",
+        "args": ["mcp"],
+    }
+    assert put_server(put, context) == put
+    assert drop_server(put, context) == text
+
+
+def test_what_is_written_behind_it_later_stays(context: InstallContext) -> None:
+    """Codex CLI adds what its user approves at the end, and tools of a server below the server."""
+    tools = '\n[mcp_servers.observer.tools.search]\napproval_mode = "approve"\n'
+    later = '\n# trusted\n[projects."/home/ana/shop"]\ntrust_level = "trusted"\n'
+    text = put_server('model = "x"\n', context) + tools + later
+    assert drop_server(text, context) == 'model = "x"\n' + later
+
+
+def test_a_table_written_by_hand_is_taken_out(context: InstallContext) -> None:
+    text = f'model = "x"\n{OURS}[other]\na = 1\n'
+    assert drop_server(text, context) == 'model = "x"\n[other]\na = 1\n'
+
+
+def test_a_server_of_ours_keeps_what_its_user_added(context: InstallContext) -> None:
+    """The command moves with an installation; a home elsewhere has to be named."""
+    text = OURS.replace("/opt", "/old") + "enabled = false # for now\n\n[other]\na = 1\n"
+    assert put_server(text, context) == text.replace("/old", "/opt")
+    elsewhere = replace(context, home=Home(Path("/srv/memory")))
+    moved = put_server(text, elsewhere)
+    assert tomllib.loads(moved)["mcp_servers"]["observer"]["env"] == {
+        "OBSERVER_HOME": "/srv/memory"
+    }
+    assert put_server(moved, context) == put_server(text, context)
+
+
+def test_the_server_of_another_home_stays(context: InstallContext) -> None:
+    text = put_server("", replace(context, home=Home(Path("/srv/memory"))))
+    assert drop_server(text, context) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        pytest.param('mcp_servers = "x"\n', "changing others", id="no-table"),
+        pytest.param('mcp_servers = { a = { command = "x" } }\n', "changing others", id="inline"),
+        pytest.param("[mcp_servers\n", "not valid TOML", id="broken"),
+        pytest.param('[mcp_servers.observer]\ncommand = "x"\n', "another MCP server", id="taken"),
+        pytest.param(f"a = {'[' * 20_000}", "nested too deep", id="deep"),
+    ],
+)
+def test_what_cannot_be_changed_is_refused(
+    text: str, reason: str, context: InstallContext, tmp_path: Path
+) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigInvalid, match=rf"config\.toml: .*{reason}") as refused:
+        edit_toml(path, lambda text: put_server(text, context))
+    assert refused.value.hint
+    assert path.read_text() == text
+
+
+def test_a_table_that_only_looks_like_ours_is_not_cut_out(context: InstallContext) -> None:
+    text = f'text = """\n{OURS}"""\n{OURS}'
+    with pytest.raises(ValueError, match="changing others"):
+        drop_server(text, context)

@@ -1,0 +1,142 @@
+"""The built-in models: unit vectors, alike for like texts, whatever else is asked."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.index.embed import manifest, registry
+from observer.index.embed import model as tokens
+from observer.index.embed.model import Model
+
+NONE = Path("/nonexistent")
+TEXTS = [
+    "the login cookie expires too early",
+    "session cookies time out before they should after signing in",
+    "draw a histogram of image sizes",
+    "def getUserName(session_id): return users[session_id].name",
+    "",
+    "!!! ... ###",
+]
+LOADED = {name: registry.load(registry.find(name, NONE)) for name in registry.BUILT_IN_NAMES}
+
+every_model = pytest.mark.parametrize("model", LOADED.values(), ids=LOADED)
+
+
+@every_model
+def test_there_is_a_unit_vector_for_every_text_with_words(model: Model) -> None:
+    vectors = model.embed(TEXTS)
+    assert vectors.shape == (len(TEXTS), model.dimensions)
+    assert vectors.dtype == np.float32
+    assert np.linalg.norm(vectors[:4], axis=1) == pytest.approx(1, abs=1e-5)
+
+
+@every_model
+def test_a_text_without_any_token_gives_zeros(model: Model) -> None:
+    assert not model.embed(["", " \n\t"]).any()
+
+
+@every_model
+def test_no_texts_give_no_vectors(model: Model) -> None:
+    assert model.embed([]).shape == (0, model.dimensions)
+
+
+@every_model
+def test_texts_that_mean_the_same_are_nearer_than_others(model: Model) -> None:
+    login, session, histogram = model.embed(TEXTS[:3])
+    assert login @ session > login @ histogram + 0.2
+
+
+@every_model
+def test_a_vector_does_not_depend_on_its_neighbours(model: Model) -> None:
+    alone = np.concatenate([model.embed([text]) for text in TEXTS])
+    assert model.embed(TEXTS * 9)[-len(TEXTS) :] == pytest.approx(alone, abs=1e-5)
+
+
+@every_model
+def test_many_threads_may_share_one(model: Model) -> None:
+    expected = model.embed(TEXTS)
+    made: list[object] = []
+    threads = [threading.Thread(target=lambda: made.append(model.embed(TEXTS))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 8
+    assert all(np.allclose(expected, vectors, atol=1e-5) for vectors in made)
+
+
+@every_model
+def test_a_huge_text_is_cut(model: Model) -> None:
+    vectors = model.embed(["cookie " * 10**6, "x" * 10**6, "cookie"])
+    assert np.isfinite(vectors).all()
+
+
+@every_model
+@given(st.lists(st.text(st.characters(), max_size=60), max_size=5))
+def test_any_text_whatsoever_gives_a_unit_vector_or_zeros(model: Model, texts: list[str]) -> None:
+    lengths = np.linalg.norm(model.embed(texts), axis=1)
+    assert np.logical_or(np.isclose(lengths, 1, atol=1e-4), lengths == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        pytest.param("getUserName", "get user name", id="camel"),
+        pytest.param("get_user_name", "get user name", id="snake"),
+        pytest.param("HTTPServer", "http server", id="capitals"),
+        pytest.param("src/user-name.py", "src user name py", id="path"),
+    ],
+)
+def test_an_identifier_is_its_words(name: str, parts: str) -> None:
+    made, expected = LOADED["instant"].embed([name, parts])
+    assert made @ expected > 0.99
+
+
+def test_different_models_make_vectors_of_different_names() -> None:
+    assert LOADED["instant"].id != LOADED["deep"].id
+
+
+def test_the_id_of_a_model_is_the_one_the_catalogue_tells() -> None:
+    shown = {info.name: info.id for info in registry.known(NONE)}
+    assert shown == {
+        "instant+deep": f"{LOADED['instant'].id}+{LOADED['deep'].id}",
+        **{name: model.id for name, model in LOADED.items()},
+    }
+
+
+def test_importing_the_package_loads_no_native_library() -> None:
+    heavy = "'onnxruntime' in sys.modules or 'tokenizers' in sys.modules"
+    code = f"import sys, observer.index.embed.registry, observer.index.embed.lazy_model; sys.exit({heavy})"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_words_are_remembered_within_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "_REMEMBERED", 8)
+    folder = registry.BUILT_IN / "instant"
+    made = tokens.Tokens(folder, manifest.read(folder))
+    texts = [f"number{chr(97 + n)} {'y' * 40}" for n in range(26)]
+    assert [made.ids(text).tolist() for text in texts] == [
+        made.ids(text).tolist() for text in texts
+    ]
+    assert len(made._known) <= 8
+
+
+def test_loading_a_model_writes_nothing_into_the_users_home(tmp_path: Path) -> None:
+    load = (
+        "from pathlib import Path; from observer.index.embed import registry;"
+        " registry.load(registry.find('instant', Path('/nonexistent'))).embed(['a text'])"
+    )
+    user = tmp_path / "user"
+    user.mkdir()
+    kept = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[3])}
+    subprocess.run([sys.executable, "-P", "-c", load], env={**kept, "HOME": str(user)}, check=True)
+    assert list(user.iterdir()) == []

@@ -1,0 +1,137 @@
+"""Which models there are, and what is said of those that cannot be used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from observer.core.errors import ConfigInvalid, NotFound
+from observer.index.embed import registry
+
+Folder = Callable[..., Path]
+NONE = Path("/nonexistent")
+
+
+def card(text: str = "", *, dimensions: int = 256) -> str:
+    return f"dimensions = {dimensions}\n{text}"
+
+
+@pytest.mark.parametrize("name", registry.BUILT_IN_NAMES)
+def test_what_ships_says_what_it_is_and_under_which_licence(name: str) -> None:
+    info = registry.find(name, NONE)
+    assert info.is_builtin
+    assert info.licence == "Apache-2.0"
+    assert info.description
+    assert not info.problem
+    assert (info.folder / "README.md").read_text().startswith("# ")
+
+
+def test_the_built_in_models_come_first(copied: Folder) -> None:
+    folder = copied("a-model").parent
+    names = [info.name for info in registry.known(folder)]
+    assert names == ["instant+deep", *registry.BUILT_IN_NAMES, "a-model"]
+
+
+def test_a_model_of_ones_own_is_used_like_a_built_in_one(copied: Folder) -> None:
+    folder = copied("mine", of="deep")
+    model = registry.load(registry.find("mine", folder.parent))
+    assert model.embed(["hello"]).shape == (1, 384)
+
+
+def test_a_folder_anywhere_is_a_model_by_its_path(copied: Folder) -> None:
+    folder = copied("elsewhere")
+    assert registry.find(str(folder), NONE).id == registry.find("instant", NONE).id
+
+
+def test_a_card_without_digests_gives_the_id_of_its_files(copied: Folder) -> None:
+    first = copied("one", card=card())
+    second = copied("two", card=card())
+    ids = [registry.find(f.name, f.parent).id for f in (first, second)]
+    (second / "tokenizer.json").write_text("{}")
+    assert ids[0] == ids[1] != registry.find("two", second.parent).id
+
+
+def test_an_unknown_name_is_shown_the_known_ones(copied: Folder) -> None:
+    with pytest.raises(NotFound, match="instant, deep, mine"):
+        registry.find("other", copied("mine").parent)
+
+
+def test_a_path_without_a_model_is_not_found(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="no model in"):
+        registry.find(str(tmp_path), NONE)
+
+
+@pytest.mark.parametrize("name", ["gone", "gone/away"])
+def test_a_chosen_model_that_is_gone_is_one_with_a_problem(name: str) -> None:
+    assert registry.chosen(name, NONE).problem.startswith("no model")
+    assert not registry.chosen("instant", NONE).problem
+
+
+def test_folders_that_are_no_models_are_passed_over(copied: Folder) -> None:
+    folder = copied("mine").parent
+    (folder / "notes").mkdir()
+    copied("instant")
+    names = [info.name for info in registry.known(folder)]
+    assert names == ["instant+deep", "instant", "deep", "mine"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        pytest.param("dimensions = ", "is not a model manifest", id="no-toml"),
+        pytest.param("description = 'x'", "dimensions", id="no-dimensions"),
+        pytest.param(card(dimensions=0), "dimensions", id="none"),
+        pytest.param(card("words = '('"), "not a regular expression", id="expression"),
+        pytest.param(card("# " + "x" * 70000), "longer than", id="long"),
+    ],
+)
+def test_a_wrong_card_is_listed_with_its_problem(copied: Folder, text: str, shown: str) -> None:
+    folder = copied("mine", card=text)
+    info = registry.known(folder.parent)[-1]
+    assert shown in info.problem
+    with pytest.raises(ConfigInvalid, match="'mine' cannot be used"):
+        registry.load(info)
+
+
+def test_a_missing_file_is_named(copied: Folder) -> None:
+    folder = copied("mine")
+    (folder / "tokenizer.json").unlink()
+    assert "no tokenizer.json" in registry.known(folder.parent)[-1].problem
+
+
+def test_a_card_that_cannot_be_read_stops_no_other(copied: Folder) -> None:
+    folder = copied("mine")
+    (folder / "model.toml").unlink()
+    (folder / "model.toml").mkdir()
+    assert [bool(i.problem) for i in registry.known(folder.parent)] == [*3 * [False], True]
+
+
+def test_damage_is_found_before_the_model_is_used(copied: Folder) -> None:
+    folder = copied("mine")
+    with (folder / "model.onnx").open("r+b") as file:
+        file.seek(4_000_000)
+        file.write(b"damage")
+    with pytest.raises(ConfigInvalid, match=r"model.onnx is damaged.*replace the files"):
+        registry.load(registry.find("mine", folder.parent))
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        pytest.param("model.onnx", "model.onnx is not an ONNX graph", id="graph"),
+        pytest.param("tokenizer.json", "tokenizer.json is not a tokenizer", id="tokenizer"),
+    ],
+)
+def test_a_file_of_another_kind_is_refused(copied: Folder, name: str, shown: str) -> None:
+    folder = copied("mine", card=card())
+    (folder / name).write_bytes(b"not what it should be")
+    with pytest.raises(ConfigInvalid, match=shown):
+        registry.load(registry.find("mine", folder.parent))
+
+
+def test_the_dimensions_of_the_card_must_be_those_of_the_graph(copied: Folder) -> None:
+    folder = copied("mine", card=card(dimensions=7))
+    with pytest.raises(ConfigInvalid, match=r"not float32 \(1, 7\)"):
+        registry.load(registry.find("mine", folder.parent))

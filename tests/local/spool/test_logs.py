@@ -1,0 +1,308 @@
+"""Shells' logs: whole records only, each once, whenever shell and daemon stop."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.clients.envelope import parse
+from observer.core.disk import SpoolEntry
+from observer.core.paths import Home
+from observer.local.spool import logs
+from observer.local.spool.logs import Log, ShellLogs, _retire
+from observer.local.spool.spool import Spool
+
+END_MS = 1_795_309_890_073
+DEAD = 4_000_000_000
+
+
+@pytest.fixture
+def spool(home: Home) -> Spool:
+    spool = Spool(home.spool)
+    spool.prepare()
+    return spool
+
+
+@pytest.fixture
+def shell() -> Iterator[subprocess.Popen[bytes]]:
+    """A process that is alive and is not the test."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        yield process
+
+
+def record(text: str, end_ms: int = END_MS) -> bytes:
+    return b"\0\0exit=0\0end_ms=%d\0text=%s\0.\0\0" % (end_ms, text.encode())
+
+
+def log(home: Home, data: bytes, *, pid: int, start: int = 1, shell: str = "zsh") -> Path:
+    path = home.spool / "shell" / f"{shell}-{pid}-{start}"
+    with path.open("ab") as file:
+        file.write(data)
+    return path
+
+
+def texts(entries: list[SpoolEntry]) -> list[str]:
+    shown = (parse(entry.id, entry.data, entry.at_ms).payload for entry in entries)
+    return [payload.split(b"text=")[1].removesuffix(b"\0.").decode() for payload in shown]
+
+
+def test_a_record_is_an_envelope(spool: Spool, home: Home) -> None:
+    log(home, record("ls"), pid=os.getpid(), start=17)
+    (entry,) = spool.claim(at_most=5)
+    shown = parse(entry.id, entry.data, entry.at_ms)
+    assert (shown.client, shown.event, shown.at_ms) == ("zsh", "command", END_MS)
+    assert (shown.ppid, shown.host) == (str(os.getpid()), os.uname().nodename)
+    assert shown.payload == b"exit=0\0end_ms=%d\0text=ls\0." % END_MS
+    assert shown.id == f"zsh-{os.getpid()}-17@2"
+
+
+def test_half_a_record_waits_for_its_other_half(spool: Spool, home: Home) -> None:
+    whole = record("one") + record("two")
+    log(home, whole[:-1], pid=os.getpid())
+    assert texts(spool.claim(at_most=5)) == ["one"]
+    log(home, whole[-1:], pid=os.getpid())
+    assert texts(spool.claim(at_most=5)) == ["one", "two"]
+    assert spool.depth() == 2
+
+
+def test_what_is_stored_does_not_come_again(spool: Spool, home: Home) -> None:
+    log(home, record("one"), pid=os.getpid())
+    spool.ack(spool.claim(at_most=5))
+    log(home, record("two"), pid=os.getpid())
+    for reader in (spool, Spool(home.spool)):
+        assert texts(reader.claim(at_most=5)) == ["two"]
+
+
+def test_what_is_stored_stands_in_no_log(spool: Spool, home: Home) -> None:
+    """A shell's log lasts as long as the shell, and holds lines as they were typed."""
+    path = log(home, record("one") + record("two"), pid=os.getpid())
+    size = path.stat().st_size
+    spool.ack(spool.claim(at_most=1))
+    assert b"one" not in path.read_bytes()
+    assert texts(spool.claim(at_most=5)) == ["two"]
+    log(home, record("three"), pid=os.getpid())
+    spool.ack(spool.claim(at_most=5))
+    assert path.read_bytes() == bytes(size + len(record("three")))
+
+
+def test_what_a_killed_process_left_in_a_log_is_overwritten(spool: Spool, home: Home) -> None:
+    path = log(home, record("one") + record("two"), pid=os.getpid())
+    path.with_name(f"{path.name}.stored").write_text(str(len(record("one"))))
+    ShellLogs(path.parent).blank()
+    assert path.read_bytes() == bytes(len(record("one"))) + record("two")
+
+
+def test_ids_do_not_depend_on_what_was_read_before(spool: Spool, home: Home) -> None:
+    log(home, record("one") + record("two"), pid=os.getpid())
+    at_once = spool.claim(at_most=5)
+    spool.ack(at_once[:1])
+    assert [entry.id for entry in spool.claim(at_most=5)] == [at_once[1].id]
+
+
+def test_logs_and_files_come_in_one_order(spool: Spool, home: Home) -> None:
+    for end_s, pid in ((1, 1), (3, 1), (2, 2)):
+        log(home, record(f"at {end_s}", end_s * 1000), pid=pid)
+    name = spool.append({"client": "x", "event": "y"}, b"text=file")
+    os.utime(home.spool / "new" / name, (2.5, 2.5))
+    assert texts(spool.claim(at_most=9)) == ["at 1", "at 2", "file", "at 3"]
+
+
+@pytest.mark.parametrize("finish", ["ack", "quarantine"])
+def test_a_gap_holds_the_offset_back(spool: Spool, home: Home, finish: str) -> None:
+    log(home, record("one") + record("two") + record("three"), pid=os.getpid())
+    one, two, three = spool.claim(at_most=5)
+    if finish == "ack":
+        spool.ack([two])
+    else:
+        spool.quarantine(two, reason="x", kept=b"")
+    assert texts(Spool(home.spool).claim(at_most=5)) == ["one", "two", "three"]
+    spool.ack([one, three])
+    assert Spool(home.spool).claim(at_most=5) == []
+
+
+def test_what_was_not_handed_out_is_not_acknowledged(spool: Spool, home: Home) -> None:
+    log(home, record("one"), pid=os.getpid())
+    entries = Spool(home.spool).claim(at_most=5)
+    spool.ack(entries)
+    assert texts(spool.claim(at_most=5)) == ["one"]
+
+
+TORN = [
+    pytest.param(b"\0\0exit=0\0te", id="in-a-field"),
+    pytest.param(b"\0\0exit=0\0", id="after-a-field"),
+    pytest.param(b"\0\0exit=0\0text=a\0.", id="in-the-end"),
+    pytest.param(b"\0", id="in-the-beginning"),
+]
+
+
+@pytest.mark.parametrize("torn", TORN)
+def test_a_torn_record_does_not_spoil_the_next(spool: Spool, home: Home, torn: bytes) -> None:
+    log(home, torn + record("next"), pid=os.getpid())
+    assert spool.claim(at_most=5)[-1].data.endswith(b"\0text=next\0.")
+
+
+def test_the_torn_end_of_a_dead_shells_log_is_handed_out(spool: Spool, home: Home) -> None:
+    path = log(home, record("one") + b"\0\0exit=0\0te", pid=DEAD)
+    entries = spool.claim(at_most=5)
+    assert entries[1].data.endswith(b"\0\0exit=0\0te")
+    spool.ack(entries)
+    assert spool.claim(at_most=5) == []
+    assert not path.exists()
+
+
+def test_the_log_of_a_living_shell_stays(
+    spool: Spool, home: Home, shell: subprocess.Popen[bytes]
+) -> None:
+    path = log(home, record("one"), pid=shell.pid)
+    spool.ack(spool.claim(at_most=5))
+    assert (path.exists(), spool.sweep(before_ms=0)) == (True, 0)
+    shell.communicate()
+    assert (spool.sweep(before_ms=0), list(path.parent.iterdir())) == (1, [])
+
+
+def test_an_offset_without_its_log_is_swept(spool: Spool, home: Home) -> None:
+    (home.spool / "shell" / "zsh-1-1.stored").write_text("5")
+    spool.sweep(before_ms=0)
+    assert not list((home.spool / "shell").iterdir())
+
+
+@pytest.mark.parametrize("text", ["", "x", "-3", "9" * 5000])
+def test_an_offset_that_makes_no_sense_means_from_the_start(
+    spool: Spool, home: Home, text: str
+) -> None:
+    path = log(home, record("one"), pid=os.getpid())
+    path.with_name(f"{path.name}.stored").write_text(text)
+    assert texts(spool.claim(at_most=5)) == ["one"]
+
+
+def test_strangers_beside_the_logs_are_left_alone(spool: Spool, home: Home) -> None:
+    folder = home.spool / "shell"
+    (folder / "notes.txt").write_text("x")
+    (folder / "bash-1-1").symlink_to("/etc/passwd")
+    os.mkfifo(folder / "fish-1-1")
+    assert (spool.claim(at_most=5), spool.depth(), spool.oldest_ms()) == ([], 0, None)
+    assert spool.is_empty()
+
+
+def test_depth_and_age_count_records(spool: Spool, home: Home) -> None:
+    log(home, record("one", 5000) + record("two", 4000), pid=os.getpid())
+    assert (spool.depth(), spool.oldest_ms()) == (2, 5000)
+    assert not spool.is_empty()
+
+
+@pytest.mark.parametrize(
+    ("fields", "at_ms"),
+    [
+        pytest.param(b"end_ms=123", 123, id="ms"),
+        pytest.param(b"end_s=77", 77_500, id="the-logs-own-time-within-the-second"),
+        pytest.param(b"end_s=76", 76_000, id="an-earlier-second"),
+        pytest.param(b"end_ms=x", 77_500, id="no-number"),
+        pytest.param(b"end_ms=" + b"9" * 5000, 77_500, id="no-time"),
+        pytest.param(b"text=a\nend_ms=1", 77_500, id="not-in-a-text"),
+    ],
+)
+def test_a_record_tells_when_it_ended(spool: Spool, home: Home, fields: bytes, at_ms: int) -> None:
+    path = log(home, b"\0\0" + fields + b"\0.\0\0", pid=os.getpid())
+    os.utime(path, (77.5, 77.5))
+    assert spool.claim(at_most=5)[0].at_ms == at_ms
+
+
+def test_a_record_without_an_end_in_sight_is_cut(
+    spool: Spool, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logs, "LARGEST_BYTES", 100)
+    log(home, b"\0\0text=" + b"x" * 150 + b"\0.\0\0" + record("next"), pid=os.getpid())
+    while entries := spool.claim(at_most=5):
+        last = entries[-1]
+        spool.ack(entries)
+    assert texts([last]) == ["next"]
+
+
+@pytest.mark.parametrize("pid", [os.getpid(), DEAD], ids=["alive", "dead"])
+def test_a_log_that_vanishes_while_it_is_read_is_no_error(
+    spool: Spool, home: Home, pid: int
+) -> None:
+    for start in (1, 2):
+        log(home, record(f"{start}"), pid=pid, start=start)
+    found = ShellLogs(home.spool / "shell").waiting()
+    (home.spool / "shell" / f"zsh-{pid}-2").unlink()
+    assert [texts(list(entries)) for entries in found] == [["1"], []]
+
+
+def test_a_log_that_vanishes_before_it_is_looked_at_is_no_error(spool: Spool, home: Home) -> None:
+    assert not _retire(Log(home.spool / "shell" / "zsh-1-1", "zsh", DEAD, is_dead=True))
+
+
+VALUE = st.text(st.characters(blacklist_characters="\0", blacklist_categories=["Cs"]), max_size=9)
+
+
+@given(st.lists(VALUE, max_size=5), st.binary(max_size=30), st.data())
+def test_whatever_was_torn_before_whole_records_survive(
+    tmp_path_factory: pytest.TempPathFactory, values: list[str], torn: bytes, data: st.DataObject
+) -> None:
+    """However often reading is interrupted, each record comes once and in order."""
+    home = Home(tmp_path_factory.mktemp("h"))
+    spool = Spool(home.spool)
+    spool.prepare()
+    whole = torn.replace(b"\0\0", b"") + b"".join(record(value) for value in values)
+    cut = data.draw(st.integers(0, len(whole)))
+    seen: list[SpoolEntry] = []
+    for part in (whole[:cut], whole[cut:]):
+        log(home, part, pid=os.getpid())
+        entries = spool.claim(at_most=99)
+        spool.ack(entries)
+        seen += entries
+    ours = [entry for entry in seen if entry.data.endswith(b"\0.") and b"\0text=" in entry.data]
+    assert texts(ours)[-len(values) :] == values[-len(values) :]
+
+
+def test_the_offset_is_on_the_disk_before_what_it_covers_is_blanked(
+    spool: Spool, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a power failure leaves half of a record, which would be taken for another one."""
+    (home.spool / "shell" / f"bash-{DEAD}-1").write_bytes(record("make one") + record("make two"))
+    done: list[str] = []
+
+    def noting(name: str) -> None:
+        call = getattr(os, name)
+
+        def noted(descriptor: int, *given: Any) -> Any:
+            done.append(f"{name} {Path(f'/proc/self/fd/{descriptor}').readlink().name}")
+            return call(descriptor, *given)
+
+        monkeypatch.setattr(os, name, noted)
+
+    noting("fsync")
+    noting("pwrite")
+    spool.ack(spool.claim(at_most=1))
+    assert done[-2:] == ["fsync shell", f"pwrite bash-{DEAD}-1"]
+
+
+def test_a_log_that_cannot_be_read_holds_up_no_other(
+    spool: Spool, home: Home, unreadable: Callable[[Path], None]
+) -> None:
+    for number in (1, 2):
+        log = home.spool / "shell" / f"bash-{DEAD}-{number}"
+        log.write_bytes(record("make one"))
+        (log.parent / f"{log.name}.stored").write_text("0")
+    unreadable(home.spool / "shell" / f"bash-{DEAD}-1.stored")
+    assert [entry.id for entry in spool.claim(at_most=9)] == [f"bash-{DEAD}-2@2"]
+
+
+def test_a_log_without_descriptors_to_read_it_is_no_empty_one(
+    spool: Spool, home: Home, unreadable: Callable[..., None]
+) -> None:
+    log = home.spool / "shell" / f"bash-{DEAD}-1"
+    log.write_bytes(record("make one"))
+    unreadable(log, errno.EMFILE)
+    with pytest.raises(OSError, match="Too many open files"):
+        spool.claim(at_most=9)

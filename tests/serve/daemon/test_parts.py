@@ -1,0 +1,333 @@
+"""The parts of the daemon that need no process to be wrong in."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import lzma
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.errors import BadInput, StoreUnavailable
+from observer.core.model import Receipt
+from observer.core.paths import Home
+from observer.local.spool.spool import Spool
+from observer.memory.status import REMEMBERED_MS, current, from_disk
+from observer.serve.api.http import ImportReceipt
+from observer.serve.daemon.daemon import DaemonLog, SecretlessFormatter
+from observer.serve.daemon.drain import watch
+from observer.serve.daemon.lazy_store import LazyStore, RequestStore
+from observer.serve.daemon.note_folders import NoteFolderWorker
+from observer.serve.daemon.requests import import_events, post_events
+from observer.serve.daemon.watcher import WatchWorker
+from observer.serve.daemon.worker import Health
+from observer.store.database import SqliteStore
+from observer.store.migrations import migrations
+
+
+def test_health_names_every_part_that_is_ill() -> None:
+    health = Health()
+    health.degrade("store", "full")
+    health.degrade("http", "taken")
+    assert health.text() == "http: taken; store: full"
+
+
+def test_health_forgets_what_is_well_again() -> None:
+    health = Health()
+    health.degrade("store", "full")
+    health.recover("store")
+    assert health.text() is None
+
+
+def test_the_same_reason_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    health = Health()
+    for _ in range(3):
+        health.degrade("store", "full")
+    assert [record.message for record in caplog.records] == ["store: full"]
+
+
+class _Denied:
+    """A store whose file may not be read."""
+
+    def read(self) -> Any:
+        raise PermissionError(errno.EACCES, "Permission denied", "/elsewhere")
+
+
+@pytest.mark.parametrize("part", ["watching", "note folders"])
+def test_what_a_watcher_may_not_read_is_one_line(
+    part: str, home: Home, caplog: pytest.LogCaptureFixture
+) -> None:
+    health, store, settings = Health(), cast("Any", _Denied()), Settings()
+    workers = {
+        "watching": WatchWorker(
+            store, Spool(home.spool), cast("Any", None), settings, health=health
+        ),
+        "note folders": NoteFolderWorker(
+            store, cast("Any", None), home, settings, health, on_change=lambda _: None
+        ),
+    }
+    workers[part]._over.set()  # it need not wait before the next round
+    workers[part]._call.set()
+    workers[part]._round()
+    assert health.text() == f"{part}: [Errno 13] Permission denied: '/elsewhere'"
+    assert [record.exc_info for record in caplog.records] == [None]
+
+
+def test_a_late_store_is_tried_again_until_it_opens(tmp_path: Path) -> None:
+    (tmp_path / "store").touch()
+    store = LazyStore(lambda: SqliteStore(tmp_path / "store" / "observer.db"))
+    with pytest.raises(StoreUnavailable), store.read():
+        pass
+    (tmp_path / "store").unlink()
+    with store.read() as reader:
+        assert reader.totals().events == 0
+    store.close()
+
+
+def test_who_needs_a_store_that_takes_long_to_open_is_told_how_far_it_is(tmp_path: Path) -> None:
+    begun, asked = threading.Event(), threading.Event()
+
+    def open_slowly() -> SqliteStore:
+        with store.progress("making the memory anew", 2_000) as advance:
+            advance(5)
+            begun.set()
+            assert asked.wait(10)
+        return SqliteStore(tmp_path / "observer.db")
+
+    store = LazyStore(open_slowly)
+    opening = threading.Thread(target=store.check)
+    opening.start()
+    assert begun.wait(10)
+    with pytest.raises(StoreUnavailable, match="making the memory anew: 5 of 2,000 events"):
+        RequestStore(store).check()
+    asked.set()
+    opening.join(10)
+    assert RequestStore(store).check() == "ok"
+    RequestStore(store).close()
+
+
+def test_the_status_counts_what_an_older_observer_stored(home: Home) -> None:
+    packed = Path(__file__).parents[2] / "data/homes/v08-c73f2e50.db.xz"
+    home.root.mkdir(parents=True)
+    home.database.write_bytes(lzma.decompress(packed.read_bytes()))
+    status = from_disk(home)
+    assert (status.events, status.items, status.projects) == (5, 5, 0)
+    assert status.last_stored_at
+    assert "was written by an older observer" in str(status.degraded)
+
+
+def test_a_watch_wakes_for_a_new_file_and_not_for_one_that_goes(tmp_path: Path) -> None:
+    async def story() -> list[str]:
+        seen: list[str] = []
+        health = Health()
+        task = asyncio.create_task(watch({tmp_path: seen.append}, health))
+        await asyncio.sleep(0)
+        (tmp_path / "a").touch()
+        await _until(lambda: seen)
+        seen.clear()
+        (tmp_path / "a").unlink()
+        (tmp_path / "b").touch()
+        await _until(lambda: seen)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        assert health.text() is None
+        return seen
+
+    assert asyncio.run(story()) == ["b"]
+
+
+def test_where_the_kernel_cannot_tell_the_daemon_looks_itself(tmp_path: Path) -> None:
+    async def story() -> str | None:
+        seen: list[str] = []
+        health = Health()
+        gone = {tmp_path / "gone": seen.append}
+        task = asyncio.create_task(watch(gone, health))
+        await _until(lambda: len(seen) > 1)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        return health.text()
+
+    assert "looking every 0.2 s instead" in (asyncio.run(story()) or "")
+
+
+@pytest.mark.parametrize(
+    ("body", "complaint"),
+    [
+        pytest.param(b"{", "not JSON", id="not JSON"),
+        pytest.param(b"[" * 100_000, "not JSON", id="too deep"),
+        pytest.param(b'"\xff"', "not JSON", id="not UTF-8"),
+        pytest.param(
+            b'{"kind":"custom","name":"a","more":%s1%s}' % (b"[" * 1_010, b"]" * 1_010),
+            "nested too deep",
+            id="too deep to be kept",
+        ),
+        pytest.param(b"{}", "field 'kind': missing", id="no kind"),
+        pytest.param(b'{"kind": null}', "field 'kind': 'None'", id="a kind that is none"),
+        pytest.param(b'[{"kind":"prompt","text":"a"},{"kind":"x"}]', "event 1: ", id="the second"),
+        pytest.param(b"[" + b"1," * 5_000 + b"1]", "5,001 events", id="too many"),
+    ],
+)
+def test_what_is_no_event_is_refused_whole(body: bytes, complaint: str) -> None:
+    stored: list[object] = []
+    with pytest.raises(BadInput, match=complaint):
+        post_events(body, lambda events, _project: [stored.append(event) for event in events] or [])
+    assert not stored
+
+
+def test_every_event_has_its_receipt() -> None:
+    body = b'[{"kind":"prompt","text":"a"},{"kind":"prompt","text":"b"}]'
+    receipts = post_events(body, lambda _events, _project: [Receipt(seq=1), Receipt(known="a")])
+    assert [receipt.stored for receipt in receipts] == [True, False]
+    assert receipts[1].id == "a"
+
+
+def test_an_import_counts_what_became_of_its_events() -> None:
+    fates = [
+        Receipt(seq=1),
+        Receipt(known="a"),
+        Receipt(is_purged=True),
+        Receipt(is_expired=True),
+        Receipt(),
+    ]
+    found = import_events(b"[]", lambda _events, _project: fates)
+    assert found == ImportReceipt(stored=1, known=1, purged=1, expired=1, excluded=1)
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b'[{"id": 1}]', b"[" * 9999])
+def test_an_import_of_anything_else_is_refused(body: bytes) -> None:
+    with pytest.raises(BadInput):
+        import_events(body, lambda _events, _project: [])
+
+
+def test_a_receipt_names_the_fields_that_nothing_is_kept_of() -> None:
+    body = b"""[{"kind":"command","command":"make","exitcode":2,"cwd":"/","id":"1"},
+        {"kind":"custom","name":"a","colour":"red"}, {"kind":"file-read","path":"a.py"}]"""
+    receipts = post_events(body, lambda _events, _project: [Receipt(seq=1)] * 3)
+    assert [receipt.ignored for receipt in receipts] == [("exitcode",), (), ()]
+
+
+def test_the_status_of_a_new_home_is_empty_and_well(home: Home) -> None:
+    status = current(home)
+    assert (status.pid, status.events, status.degraded) == (None, 0, None)
+    assert not home.root.exists()
+
+
+def test_the_status_of_a_broken_database_says_so(home: Home) -> None:
+    home.root.mkdir()
+    home.database.write_bytes(b"this is not a database, and never was" * 99)
+    assert "store: " in (from_disk(home).degraded or "")
+
+
+def test_the_status_says_that_items_of_before_an_upgrade_want_a_rebuild(home: Home) -> None:
+    store = SqliteStore(home.database, steps=migrations("sqlite")[:1])
+    with store.write() as writer:
+        writer._connection.execute(
+            "INSERT INTO event VALUES (1, 'one', '', 'command', 'x', 1, NULL, '', '', '', 1, 1, '')"
+        )
+    store.close()
+    SqliteStore(home.database).close()
+    assert "make them anew with: observer doctor --rebuild" in (from_disk(home).degraded or "")
+
+
+def test_the_status_of_a_read_only_home_says_so(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.root.mkdir()
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert from_disk(home).degraded == f"home: {home.root} cannot be written"
+
+
+@pytest.mark.parametrize("place", ["spool", "spool/new", "spool/shell"])
+def test_the_status_of_a_spool_that_is_no_folder_says_so(home: Home, place: str) -> None:
+    Spool(home.spool).prepare()
+    shutil.rmtree(home.root / place)
+    (home.root / place).touch()
+    shown = from_disk(home).degraded or ""
+    assert shown.startswith(f"spool: {home.root / place}")
+    assert shown.endswith("cannot be read: Not a directory")
+
+
+@pytest.mark.parametrize("below", ["", "home"])
+def test_the_status_of_a_home_that_can_be_no_folder_says_so(tmp_path: Path, below: str) -> None:
+    (tmp_path / "file").touch()
+    status = from_disk(Home(tmp_path / "file" / below))
+    assert status.degraded == f"home: {tmp_path / 'file'} is not a folder"
+
+
+def test_the_status_of_a_home_of_another_user_says_so(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = Path.exists
+
+    def refuse(path: Path) -> bool:
+        if path == home.database:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return look(path)
+
+    home.root.mkdir()
+    monkeypatch.setattr(Path, "exists", refuse)
+    assert from_disk(home).degraded == f"home: {home.database} cannot be read: Permission denied"
+
+
+def test_the_status_counts_what_waits(home: Home) -> None:
+    spool = Spool(home.spool)
+    spool.prepare()
+    spool.append({"client": "generic", "event": "custom"}, b"x" * 1000)
+    status = from_disk(home)
+    assert status.spool_depth == 1
+    assert status.spool_bytes > 1000
+
+
+def test_the_status_says_what_hooks_refused(home: Home) -> None:
+    home.logs.mkdir(parents=True)
+    seconds = now_ms() // 1000
+    home.refused.write_text(f"{f'40 {seconds - 60} {seconds}':63}\n")
+    status = from_disk(home)
+    assert status.refused_events == 40
+    assert status.degraded is not None
+    assert status.degraded.startswith("hooks: at least 40 events refused ")
+    assert "the disk was full" in status.degraded
+    week_s = REMEMBERED_MS // 1000
+    home.refused.write_text(f"{f'40 {seconds - week_s - 60} {seconds - week_s - 9}':63}\n")
+    assert (from_disk(home).refused_events, from_disk(home).degraded) == (0, None)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Iterator[DaemonLog]:
+    handler = DaemonLog(tmp_path / "daemon.log", maxBytes=200, backupCount=2)
+    yield handler
+    handler.close()
+
+
+def test_the_log_is_rotated(log: DaemonLog, tmp_path: Path, capfd: object) -> None:
+    for number in range(30):
+        log.emit(
+            logging.LogRecord("x", 20, "", 0, f"a line of the log, number {number}", None, None)
+        )
+    assert {path.name for path in tmp_path.glob("daemon.log*")} == {
+        "daemon.log",
+        "daemon.log.1",
+        "daemon.log.2",
+    }
+
+
+def test_the_log_holds_no_secrets() -> None:
+    secret = "ghp_" + "k3JxQ9vTz1LmN8sWb5RcY2dFh7GpA0uEoViX"
+    error = (ValueError, ValueError(f"what a payload held: {secret}"), None)
+    record = logging.LogRecord("x", 40, "", 0, "cannot decode %s", (secret,), error)
+    assert secret not in SecretlessFormatter().format(record)
+
+
+async def _until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(10):
+        while not condition():  # noqa: ASYNC110 - what changes it runs in a thread
+            await asyncio.sleep(0.01)

@@ -1,0 +1,132 @@
+"""What the watch of a real daemon does not tell: by policy, while paused, of a private session."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from observer.core.paths import Home
+from observer.local import client
+from observer.local.spool.pauses import UNENDING_MS
+from observer.local.spool.spool import Spool
+from observer.store.database import SqliteStore
+
+pytestmark = pytest.mark.slow(waits=True)
+
+Git = Callable[..., str]
+Until = Callable[..., None]
+
+NEW = "def run():\n    return 2\n"
+
+
+@pytest.fixture
+def app(tmp_path: Path, git: Git) -> Path:
+    root = tmp_path / "app"
+    git(root, "init")
+    for name in ("a.py", "b.py"):
+        (root / name).write_text("def run():\n    return 1\n")
+    git(root, "add", ".")
+    git(root, "commit", "-m", "First")
+    return root
+
+
+def report(home: Home, app: Path, kind: str, session: str = "s", **fields: object) -> None:
+    """Report what an agent's hook would, through the spool."""
+    shown = {"kind": kind, "client": "cursor", "session": session, "cwd": str(app), **fields}
+    given = {"client": "generic", "event": kind}
+    Spool(home.spool).append(given, json.dumps(shown, default=str).encode())
+
+
+def watch(home: Home, app: Path, until: Until) -> None:
+    client.ensure_daemon(home)
+    report(home, app, "prompt", text="go")
+    until(lambda: client.call(home, "GET", "/status")["watched"])
+
+
+def written(home: Home) -> list[dict[str, Any]]:
+    """Return all writes in the store, whoever shown of them."""
+    store = SqliteStore(home.database, read_only=True)
+    try:
+        with store.read() as reader:
+            found = [msgspec.to_builtins(one.event.body) for one in reader.log()]
+    finally:
+        store.close()
+    return [body for body in found if body["kind"] == "file-write"]
+
+
+def names(home: Home) -> list[str]:
+    return [Path(body["path"]).name for body in written(home)]
+
+
+def test_a_save_of_an_excluded_file_is_not_shown(home: Home, app: Path, until: Until) -> None:
+    (app / ".observer.toml").write_text('exclude = ["a.py"]')
+    watch(home, app, until)
+    (app / "a.py").write_text(NEW)
+    (app / "b.py").write_text(NEW)
+    until(lambda: names(home))
+    assert names(home) == ["b.py"]
+
+
+def test_what_is_saved_during_a_pause_is_shown_neither_then_nor_afterwards(
+    home: Home, app: Path, until: Until
+) -> None:
+    watch(home, app, until)
+    pauses = Spool(home.spool).pauses
+    pauses.begin([str(app)], from_ms=int(time.time() * 1000), until_ms=UNENDING_MS)
+    (app / "a.py").write_text("HIDDEN = 1\n")
+    client.stop(home)  # tells at once what there is to tell
+    pauses.end(None, now_ms=int(time.time() * 1000))
+    watch(home, app, until)
+    (app / "b.py").write_text(NEW)
+    until(lambda: names(home))
+    assert names(home) == ["b.py"]
+
+
+def test_a_save_that_waits_when_the_pause_ends_is_not_shown(
+    home: Home, app: Path, until: Until
+) -> None:
+    watch(home, app, until)
+    pauses = Spool(home.spool).pauses
+    pauses.begin([str(app)], from_ms=int(time.time() * 1000), until_ms=UNENDING_MS)
+    (app / "a.py").write_text("HIDDEN = 1\n")
+    pauses.end(None, now_ms=int(time.time() * 1000) + 1)
+    until(lambda: time.time_ns() // 1_000_000 > pauses.all()[0].until_ms)
+    (app / "b.py").write_text(NEW)
+    until(lambda: names(home))
+    assert names(home) == ["b.py"]
+
+
+def test_an_edit_of_a_private_session_is_not_shown_in_its_place(
+    home: Home, app: Path, until: Until
+) -> None:
+    watch(home, app, until)
+    Spool(home.spool).pauses.begin(["session=hidden"], from_ms=0, until_ms=UNENDING_MS)
+    report(home, app, "file-write", "hidden", path=app / "a.py")
+    (app / "a.py").write_text(NEW)
+    (app / "b.py").write_text(NEW)
+    until(lambda: names(home))
+    assert names(home) == ["b.py"]
+
+
+def test_the_context_of_the_next_session_says_that_recording_is_paused(
+    home: Home, app: Path, until: Until
+) -> None:
+    def printed() -> str:
+        file = home.context / "by-path" / str(app)[1:] / "CONTEXT.md"
+        return file.read_text() if file.exists() else ""
+
+    watch(home, app, until)
+    report(home, app, "command", command="make", exit_code=2, output="error: no rule")
+    until(printed)
+    pauses = Spool(home.spool).pauses
+    pauses.begin([str(app)], from_ms=0, until_ms=4_000_000_000_000)
+    said = f"(recording is paused in {app} until 2096-10-02 07:06Z)"
+    until(lambda: said in printed())
+    pauses.end(None, now_ms=int(time.time() * 1000))
+    until(lambda: said not in printed())

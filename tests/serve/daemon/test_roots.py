@@ -1,0 +1,134 @@
+"""Which folders are watched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from observer.core.model import UNASSIGNED, Project, Session
+from observer.projects.fs_probe import mounts
+from observer.serve.daemon.watch_set import MOST_ROOTS, RECENT_MS, recent_roots, refusal
+from observer.store.database import SqliteStore
+
+Git = Callable[..., str]
+NOW_MS = 2 * RECENT_MS
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    made = SqliteStore(tmp_path / "observer.db")
+    yield made
+    made.close()
+
+
+def _put(store: SqliteStore, number: int, *roots: str, cwd: str, last_ms: int = NOW_MS) -> None:
+    project = Project(id=number, uuid=f"u{number}", name="p", roots=roots)
+    session = Session(
+        id=number, external="s", client="cursor", project_id=number, cwd=cwd, last_ms=last_ms
+    )
+    with store.write() as writer:
+        writer.put_project(project)
+        writer.put_session(session)
+
+
+def _recent(store: SqliteStore) -> tuple[list[str], frozenset[int | None]]:
+    with store.read() as reader:
+        return recent_roots(reader, now_ms=NOW_MS)
+
+
+def test_the_roots_of_recent_sessions_come_latest_first(store: SqliteStore) -> None:
+    _put(store, 2, "/a", cwd="/a/src", last_ms=NOW_MS - 9)
+    _put(store, 3, "/b", "/b/tree", cwd="/b/tree/src")
+    _put(store, 4, "/old", cwd="/old", last_ms=NOW_MS - RECENT_MS - 1)
+    assert _recent(store) == (["/b/tree", "/a"], {None, UNASSIGNED, 2, 3})
+
+
+def test_a_session_elsewhere_means_the_first_root(store: SqliteStore) -> None:
+    _put(store, 2, "/a", "/a2", cwd="/home/ana")
+    assert _recent(store)[0] == ["/a"]
+
+
+def test_what_is_unassigned_has_no_root(store: SqliteStore) -> None:
+    _put(store, 2, cwd="/somewhere")
+    assert _recent(store)[0] == []
+
+
+def test_roots_are_bounded(store: SqliteStore) -> None:
+    for number in range(2, MOST_ROOTS + 5):
+        _put(store, number, f"/{number}", cwd=f"/{number}")
+    assert len(_recent(store)[0]) == MOST_ROOTS
+
+
+@pytest.fixture
+def app(tmp_path: Path, git: Git) -> Path:
+    git(tmp_path / "app", "init")
+    return tmp_path / "app"
+
+
+def test_a_work_tree_is_not_refused(app: Path) -> None:
+    assert refusal(str(app), excluded=[], mounts=mounts()) is None
+
+
+def test_an_excluded_root_is_refused(app: Path) -> None:
+    assert refusal(str(app), excluded=[str(app.parent)], mounts=[]) == "excluded"
+
+
+@pytest.mark.parametrize("kind", ["nfs4", "cifs", "fuse.sshfs"])
+def test_other_machines_are_not_even_looked_at(kind: str) -> None:
+    shown = refusal("/net/app", excluded=[], mounts=[("/", "ext4"), ("/net", kind)])
+    assert shown == f"on a file system of another machine ({kind})"
+
+
+def test_the_last_mount_on_a_folder_counts(app: Path) -> None:
+    mounted = [(str(app), "nfs"), ("/", "ext4"), (str(app), "ext4")]
+    assert refusal(str(app), excluded=[], mounts=mounted) is None
+
+
+@pytest.mark.parametrize("which", ["home", "root", "plain", "gone", "link"])
+def test_what_is_no_project_is_passed_over(tmp_path: Path, app: Path, git: Git, which: str) -> None:
+    git(tmp_path / "home", "init")
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "link").symlink_to(app)
+    root = "/" if which == "root" else str(tmp_path / which)
+    assert refusal(root, excluded=[], mounts=[]) == ""
+
+
+def test_mounts_are_read_with_spaces_in_their_names(tmp_path: Path) -> None:
+    lines = (
+        "36 35 98:0 /mnt1 /my\\040disk rw,noatime master:1 - ext3 /dev/root rw\n"
+        "37 35 0:9 / /net rw - nfs4 host:/x rw\nnonsense\n"
+    )
+    (tmp_path / "mountinfo").write_text(lines)
+    assert mounts(tmp_path / "mountinfo") == [("/my disk", "ext3"), ("/net", "nfs4")]
+
+
+MOUNT_OF_MACOS = """#!/bin/sh
+cat <<'END'
+/dev/disk3s1s1 on / (apfs, sealed, local, read-only, journaled)
+map auto_home on /System/Volumes/Data/home (autofs, automounted, nobrowse)
+//ana@nas/my disk on /Volumes/my disk (smbfs, nodev, nosuid, mounted by ana)
+/dev/sda1 on /linux type ext4 (rw,relatime)
+nonsense
+END
+"""
+
+
+def test_where_linux_does_not_list_mounts_a_program_prints_them(tmp_path: Path) -> None:
+    program = tmp_path / "mount"
+    program.write_text(MOUNT_OF_MACOS)
+    program.chmod(0o755)
+    found = mounts(tmp_path / "missing", str(program))
+    assert dict(found) == {
+        "/": "apfs",
+        "/System/Volumes/Data/home": "autofs",
+        "/Volumes/my disk": "smbfs",
+        "/linux": "ext4",
+    }
+    why = refusal("/Volumes/my disk/app", excluded=[], mounts=found)
+    assert why == "on a file system of another machine (smbfs)"
+
+
+def test_where_mounts_are_not_shown_there_are_none(tmp_path: Path) -> None:
+    assert mounts(tmp_path / "missing", str(tmp_path / "no-program")) == []

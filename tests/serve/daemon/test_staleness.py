@@ -1,0 +1,119 @@
+"""The daemon follows the code by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from observer.core.config import Settings
+from observer.core.model import Project
+from observer.core.paths import Home
+from observer.ingest.pipeline import Pipeline
+from observer.local.spool.spool import Spool
+from observer.projects import PlaceCache
+from observer.serve.daemon.staleness import StalenessWorker
+from observer.serve.daemon.worker import Health, WriterThread
+from observer.store.database import SqliteStore
+from observer.upkeep.home_guard import HomeGuard
+
+Observer = Callable[..., "subprocess.CompletedProcess[str]"]
+Until = Callable[..., None]
+Git = Callable[..., str]
+
+
+@pytest.fixture
+def observer(within: Observer) -> Observer:
+    """Commands run within this process: what matters is the daemon behind them."""
+    return within
+
+
+def _commit(git: Git, folder: Path, text: str, message: str) -> None:
+    (folder / "auth.py").write_text(text)
+    git(folder, "add", "-A")
+    git(folder, "commit", "-m", message)
+
+
+@pytest.mark.slow
+def test_what_the_code_moved_on_from_is_said(
+    tmp_path: Path, git: Git, observer: Observer, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = tmp_path / "app"
+    git(app, "init")
+    _commit(git, app, "def login():\n    return 1\n", "Let people sign in")
+    monkeypatch.chdir(app)
+    assert observer("up").returncode == 0
+    assert observer("import", "git", str(app)).returncode == 0
+
+    def validity() -> list[str]:
+        found = json.loads(observer("search", "people sign in", "--json").stdout)
+        return [label for row in found["observations"] for label in row.get("validity", ())]
+
+    assert validity() == []
+    _commit(git, app, "def login():\n    return 2\n", "Count twice")
+    until(validity, wait_s=60)
+    assert validity()[0].startswith("stale: login changed in ")
+    assert observer("down").returncode == 0
+
+
+class Bench:
+    """The task with all that it needs, and two repositories that it follows."""
+
+    def __init__(self, home: Home, folder: Path, git: Git) -> None:
+        self.health = Health()
+        self._git = git
+        self._store = store = SqliteStore(home.database)
+        spool = Spool(home.spool)
+        pipeline = Pipeline(
+            store, spool, settings=Settings(), places=PlaceCache(), now_ms=lambda: 1
+        )
+        self._writer = WriterThread(pipeline, HomeGuard(home), self.health)
+        self.roots = (folder / "one", folder / "other")
+        for number, root in enumerate(self.roots, start=2):
+            git(root, "init")
+            _commit(git, root, "def login():\n    return 1\n", "Let people sign in")
+            project = Project(id=number, uuid=root.name, name=root.name, roots=(str(root),))
+            with store.write() as writer:
+                writer.put_project(project)
+
+    def is_followed(self, root: Path) -> bool:
+        with self._store.read() as reader:
+            heads = {worktree.root: worktree.head for worktree in reader.worktrees()}
+        return heads.get(str(root)) == self._git(root, "rev-parse", "HEAD")
+
+    def run(self, until: Callable[[], bool]) -> None:
+        asyncio.run(self._run(until))
+
+    async def _run(self, until: Callable[[], bool]) -> None:
+        truth = StalenessWorker(
+            self._store, self._writer, health=self.health, on_change=lambda _: None
+        )
+        task = asyncio.create_task(truth.run())
+        deadline = time.monotonic() + 20
+        try:
+            while not until():
+                assert time.monotonic() < deadline, "waited too long"
+                await asyncio.sleep(0.02)
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+
+@pytest.mark.measured
+def test_a_repository_that_cannot_be_read_keeps_no_other_from_being_followed(
+    home: Home, tmp_path: Path, git: Git
+) -> None:
+    bench = Bench(home, tmp_path, git)
+    broken, sound = bench.roots
+    bench.run(until=lambda: bench.is_followed(broken) and bench.is_followed(sound))
+    for root in bench.roots:
+        _commit(git, root, "def login():\n    return 2\n", "Count twice")
+    tree = git(broken, "rev-parse", "HEAD^{tree}")
+    (broken / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
+    bench.run(until=lambda: bench.is_followed(sound))
+    assert f"staleness: git cannot read {broken}" in (bench.health.text() or "")

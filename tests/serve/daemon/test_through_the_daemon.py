@@ -1,0 +1,289 @@
+"""What commands do with a real daemon behind them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer.cli import main
+from observer.core.config import Settings
+from observer.core.paths import Home
+from observer.index.embed.registry import find
+from observer.local import client
+from observer.local.spool.spool import Spool
+from observer.store.database import SqliteStore
+
+pytestmark = pytest.mark.slow
+
+Observer = Callable[..., "subprocess.CompletedProcess[str]"]
+Until = Callable[..., None]
+Git = Callable[..., str]
+
+
+@pytest.fixture
+def app(tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with two commits, which is the current folder.
+
+    They are old enough that their scores do not change while a test lasts.
+    """
+    folder = tmp_path / "app"
+    git(folder, "init")
+    for number in (1, 2):
+        (folder / "a.py").write_text(f"x = {number}\n")
+        git(folder, "add", "a.py")
+        then = f"2020-01-0{number}T12:00:00Z"
+        git(folder, "commit", "-m", f"Step {number}", GIT_AUTHOR_DATE=then, GIT_COMMITTER_DATE=then)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+    """A home on a disk of 4 MiB."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk]
+    if os.getuid() != 0 or subprocess.run(command, check=False, capture_output=True).returncode:
+        pytest.skip("mounting is not allowed here")
+    home = Home(disk / "observer")
+    monkeypatch.setenv("OBSERVER_HOME", str(home.root))
+    yield home
+    if pid := client.daemon_pid(home):
+        os.kill(pid, 9)
+    subprocess.run(["umount", "-l", disk], check=True)
+
+
+ANSWERED = (
+    ("search", "Step"),
+    ("search", "Step", "--json", "--file", "a.py"),
+    ("search", "Step", "--explain"),
+    ("search", "yesterday", "--since", "nonsense"),
+    ("timeline", "4"),
+    ("show", "4", "8", "nosuch"),
+    ("show", "4", "--json"),
+    ("why", "a.py"),
+    ("why", "nosuch.py", "--json"),
+    ("context", "--explain"),
+    ("search", "--notes", "Step"),
+    ("search", "Step", "--project", "nosuch"),
+    ("sessions",),
+    ("today",),
+    ("today", "--days", "7", "--all", "--json"),
+    ("show",),
+    ("status", "--projects", "--json"),
+)
+IMPORTED = """
+import sys
+from observer.cli import main
+try:
+    main(sys.argv[1:])
+finally:
+    print("numpy" in sys.modules, file=sys.stderr)
+"""
+
+
+def _read(*words: str, **env: str) -> tuple[int, str, str, bool]:
+    """Return exit code, output and errors of a command, and whether it read the index itself."""
+    command = [sys.executable, "-c", IMPORTED, *words]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=os.environ | env, timeout=60
+    )
+    errors, _, last = done.stderr.rstrip("\n").rpartition("\n")
+    return done.returncode, done.stdout, errors, last == "True"
+
+
+def _lengths(home: Home) -> set[int]:
+    """Return how long the vectors of both commits are: the second model completes them."""
+    with closing(SqliteStore(home.database, read_only=True)) as store, store.read() as reader:
+        return {len(vector) for vector in reader.vectors_of([4, 8]).values()}
+
+
+def test_an_answer_is_the_same_from_the_daemon_and_without_it(
+    observer: Observer, app: Path, home: Home, until: Until, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert observer("import", "git").returncode == 0
+    until(lambda: "stale" in observer("show", "4").stdout)  # both commits are followed by then
+    whole = find(Settings().model, home.models).dimensions
+    until(lambda: _lengths(home) == {whole})
+    shown = [_read(*words) for words in ANSWERED]
+    assert not any(is_read_here for *_, is_read_here in shown)
+    assert observer("down").returncode == 0
+    for words, answer in zip(ANSWERED, shown, strict=True):
+        with pytest.raises(SystemExit) as ended:  # in this process, which has imported numpy
+            main(words)
+        out, err = capfd.readouterr()
+        assert (int(ended.value.code or 0), out, err.rstrip("\n")) == answer[:3], words
+
+
+def test_who_asks_with_other_settings_than_the_daemons_reads_by_itself(
+    home: Home, within: Observer, app: Path
+) -> None:
+    assert within("import", "git").returncode == 0
+    for variable in ("TZ", "OBSERVER_OWNER"):
+        code, *_, is_read_here = _read("search", "Step", **{variable: "Asia/Kolkata"})
+        assert (code, is_read_here) == (0, True), variable
+    assert not _read("search", "Step")[3]
+    home.config.write_text('owner = "ben"')
+    assert _read("search", "Step")[3], "a setting that changed since the daemon began"
+
+
+def _status(home: Home) -> dict[str, Any]:
+    found: dict[str, Any] = client.call(home, "GET", "/status")
+    return found
+
+
+def _json(done: subprocess.CompletedProcess[str]) -> Any:
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_post_with_wait_returns_after_the_commit_and_names_what_was_known(
+    home: Home, within: Observer
+) -> None:
+    event = ("post", "custom", "name=deploy", "id=7", "--wait")
+    (first,) = _json(within(*event, "--json"))
+    assert first["stored"]
+    assert _status(home)["events"] == 1
+    assert _json(within(*event, "--json")) == [{"id": first["id"], "stored": False}]
+    assert within(*event).stdout == "stored 0 events, 1 known already\n"
+
+
+def test_post_tells_of_a_folder_that_is_left_out(app: Path, within: Observer) -> None:
+    _json(within("config", "set", "exclude", str(app), "--json"))
+    shown = within("post", "custom", "name=deploy", "--wait").stdout
+    assert shown == "stored 0 events, 1 of excluded folders left out\n"
+
+
+def test_a_note_is_remembered_recalled_and_forgotten(app: Path, within: Observer) -> None:
+    _json(within("post", "custom", "name=deploy", "--wait", "--json"))
+    kept = _json(within("remember", "Tests need Redis", "--type", "constraint", "--json"))
+    (note,) = _json(within("recall", "redis", "--json"))["observations"]
+    assert (note["id"], note["type"], note["project"]) == (kept["id"], "constraint", "app")
+    assert _json(within("forget", str(kept["id"]), "--yes", "--json"))["deleted"]
+    assert _json(within("recall", "redis", "--json"))["observations"] == []
+    assert within("forget", str(kept["id"])).returncode == 3
+
+
+def test_a_note_with_a_secret_is_refused(within: Observer) -> None:
+    done = within("remember", "the key is AKIA" + "IOSFODNN7EXAMPLE")
+    assert done.returncode == 6
+    assert "EXAMPLE" not in done.stderr
+
+
+def test_a_note_reaches_the_context_file(
+    home: Home, app: Path, within: Observer, until: Until
+) -> None:
+    _json(within("post", "custom", "name=deploy", "--wait", "--json"))
+    _json(within("remember", "Tests need Redis", "--type", "constraint", "--json"))
+    file = home.context / "by-path" / str(app).lstrip("/") / "CONTEXT.md"
+    until(lambda: file.exists() and "Redis" in file.read_text())
+
+
+def speaks_of_redis(file: Path) -> bool:
+    return file.exists() and "Redis" in file.read_text()
+
+
+def test_a_note_of_no_project_comes_to_the_files_of_all_and_goes(
+    home: Home, app: Path, tmp_path: Path, within: Observer, until: Until
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    for folder in (app, other):
+        _json(within("post", "custom", "name=deploy", f"cwd={folder}", "--wait", "--json"))
+    files = [home.context / "by-path" / str(at).lstrip("/") / "CONTEXT.md" for at in (app, other)]
+    for scope in ("team", "personal"):
+        kept = _json(within("remember", "Tests need Redis", "--scope", scope, "--json"))
+        until(lambda: all(map(speaks_of_redis, files)))
+        within("forget", str(kept["id"]), "--yes")
+        until(lambda: not any(map(speaks_of_redis, files)))
+
+
+def test_importing_twice_stores_nothing_twice(app: Path, within: Observer) -> None:
+    assert _json(within("import", "git", "--json"))["stored"] == 2
+    assert _json(within("import", "git", "--json"))["stored"] == 0
+    found = _json(within("search", "step", "--json"))["observations"]
+    assert sorted(hit["title"] for hit in found) == ["Step 1", "Step 2"]
+
+
+def test_a_folder_without_history_is_an_error(tmp_path: Path, within: Observer) -> None:
+    assert within("import", "git", str(tmp_path)).returncode == 3
+
+
+def test_a_rebuild_derives_the_same_items(home: Home, app: Path, within: Observer) -> None:
+    _json(within("import", "git", "--json"))
+    before = within("export").stdout
+    for is_up in (True, False):
+        if not is_up:
+            client.stop(home)
+        assert _json(within("rebuild", "--json")) == {"events": 2, "redacted": 0}
+        assert within("export").stdout == before
+        assert client.is_running(home) is is_up
+
+
+def test_doctor_is_content_with_a_healthy_daemon(home: Home, within: Observer) -> None:
+    client.ensure_daemon(home)
+    shown = _json(within("doctor", "--json"))
+    assert shown["is_well"], shown
+
+
+def test_doctor_names_a_known_repository_whose_hooks_were_put_out_of_use(
+    home: Home, app: Path, within: Observer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    within("import", "git")
+    monkeypatch.chdir(home.root)
+    hook = app / ".git" / "hooks" / "post-commit.old"
+    hook.write_text(f"#!/bin/sh\n# observer's hook: post-commit.\npost={home.hooks}/post\n")
+    checks = json.loads(within("doctor", "--json").stdout)["checks"]
+    (found,) = [check["found"] for check in checks if check["name"] == "git hooks"]
+    assert str(app) in found
+
+
+def test_a_full_disk_loses_nothing_and_is_shown(
+    small_disk: Home, tmp_path: Path, within: Observer, until: Until
+) -> None:
+    client.ensure_daemon(small_disk)
+    until(lambda: _status(small_disk)["items"] == 0)
+    filler = _fill(small_disk.root / "filler", leave_bytes=400_000)
+    accepted = 0
+
+    def is_shown() -> bool:
+        nonlocal accepted
+        accepted += _spooled(small_disk, tmp_path, accepted)
+        return "store: " in (_status(small_disk)["degraded"] or "")
+
+    until(is_shown)
+    status = _status(small_disk)
+    assert status["spool_depth"] + status["events"] == accepted > 0
+    assert within("doctor").returncode == 1
+    filler.unlink()
+    until(lambda: _status(small_disk)["events"] == accepted, wait_s=40)
+    # It recovers when the whole spool is stored, which is a moment after the last event is.
+    until(lambda: _status(small_disk)["degraded"] is None)
+
+
+def _fill(path: Path, *, leave_bytes: int) -> Path:
+    with suppress(OSError), path.open("wb", buffering=0) as file:
+        while file.write(bytes(4096)) == 4096:
+            pass
+    os.truncate(path, path.stat().st_size - leave_bytes)
+    return path
+
+
+def _spooled(home: Home, folder: Path, number: int) -> bool:
+    shown = {"kind": "command", "command": f"make {number}", "output": "x" * 30_000}
+    try:
+        Spool(home.spool).append(
+            {"client": "generic", "event": "command"},
+            json.dumps({**shown, "cwd": str(folder)}).encode(),
+        )
+    except OSError:
+        return False
+    return True

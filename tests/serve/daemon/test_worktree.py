@@ -1,0 +1,328 @@
+"""What is seen in one work tree between two looks; real files, real git, no daemon."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from observer.ingest.file_changes import Save
+from observer.serve.daemon import watch_set
+from observer.serve.daemon.watch_set import TooLarge, WatchedTree
+
+Git = Callable[..., str]
+NOW_MS = 4_000_000_000_000
+
+
+@pytest.fixture
+def app(tmp_path: Path, git: Git) -> Path:
+    """A repository of two files."""
+    root = tmp_path / "app"
+    git(root, "init")
+    (root / "src").mkdir()
+    (root / "src" / "a.py").write_text("a = 1\n")
+    (root / "b.md").write_text("# B\n")
+    (root / ".gitignore").write_text("*.log\nout/\n")
+    git(root, "add", ".")
+    git(root, "commit", "-m", "First")
+    _before(root)
+    return root
+
+
+def _before(root: Path) -> None:
+    """Let all that git did be long ago."""
+    for path in (root / ".git" / "index", root / ".git" / "refs"):
+        os.utime(path, (1, 1))
+
+
+def _tree(root: Path, *, most_files: int = 1000, excluded: tuple[str, ...] = ()) -> WatchedTree:
+    return WatchedTree(str(root), most_files=most_files, excluded=excluded)
+
+
+def _look(
+    watched: WatchedTree, *paths: str, since_ms: int = 10_000
+) -> dict[str, tuple[str | None, ...]]:
+    named = {f"{watched.root}/{path}".rstrip("/") for path in paths}
+    saves = watched.look(named, since_ms=since_ms, now_ms=NOW_MS)
+    return {save.path: (save.old, save.new) for save in saves}
+
+
+def test_a_save_tells_both_texts(app: Path) -> None:
+    watched = _tree(app)
+    (app / "src" / "a.py").write_text("a = 2\n")
+    assert _look(watched, "src/a.py") == {"src/a.py": ("a = 1\n", "a = 2\n")}
+
+
+def test_the_next_save_tells_what_is_new_since(app: Path) -> None:
+    watched = _tree(app)
+    (app / "src" / "a.py").write_text("a = 2\n")
+    _look(watched, "src/a.py")
+    (app / "src" / "a.py").write_text("a = 2\nb = 2\n")
+    assert _look(watched, "src/a.py") == {"src/a.py": ("a = 2\n", "a = 2\nb = 2\n")}
+
+
+def test_a_file_that_was_different_before_is_compared_with_that(app: Path) -> None:
+    (app / "src" / "a.py").write_text("a = 2\n")
+    (app / "notes.txt").write_text("one\n")
+    watched = _tree(app)
+    (app / "src" / "a.py").write_text("a = 33\n")
+    (app / "notes.txt").write_text("one\ntwo\n")
+    assert _look(watched, "src/a.py", "notes.txt") == {
+        "src/a.py": ("a = 2\n", "a = 33\n"),
+        "notes.txt": ("one\n", "one\ntwo\n"),
+    }
+
+
+def test_new_and_gone_files_are_shown(app: Path) -> None:
+    watched = _tree(app)
+    (app / "new.py").write_text("n = 1\n")
+    (app / "b.md").unlink()
+    assert _look(watched, "new.py", "b.md") == {"b.md": ("", None), "new.py": (None, "n = 1\n")}
+
+
+def test_an_untracked_file_that_went_again_is_shown(app: Path) -> None:
+    (app / "new.py").write_text("n = 1\n")
+    watched = _tree(app)
+    (app / "new.py").unlink()
+    assert _look(watched, "new.py") == {"new.py": ("n = 1\n", None)}
+
+
+def test_a_change_undone_by_hand_is_shown(app: Path) -> None:
+    (app / "src" / "a.py").write_text("a = 2\n")
+    watched = _tree(app)
+    (app / "src" / "a.py").write_text("a = 1\n")
+    assert _look(watched, "src/a.py") == {"src/a.py": ("a = 2\n", "a = 1\n")}
+
+
+def test_a_save_without_a_change_is_not_shown(app: Path) -> None:
+    watched = _tree(app)
+    (app / "src" / "a.py").write_text("a = 1\n")
+    assert _look(watched, "src/a.py") == {}
+
+
+def test_a_file_replaced_by_a_new_one_is_shown_once(app: Path) -> None:
+    watched = _tree(app)
+    (app / "src" / "a.py~").write_text("a = 1\n")
+    (app / "src" / "4913").write_text("")
+    (app / "src" / "a.py.tmp").write_text("a = 2\n")
+    (app / "src" / "a.py.tmp").replace(app / "src" / "a.py")
+    names = ("src/a.py~", "src/4913", "src/a.py.tmp", "src/a.py")
+    assert _look(watched, *names) == {"src/a.py": ("a = 1\n", "a = 2\n")}
+
+
+def test_a_new_folder_is_shown_with_all_in_it(app: Path) -> None:
+    watched = _tree(app)
+    (app / "pkg" / "deep").mkdir(parents=True)
+    (app / "pkg" / "deep" / "c.py").write_text("c\n")
+    assert watched.is_shaped_by(str(app / "pkg"))
+    assert _look(watched, "pkg") == {"pkg/deep/c.py": (None, "c\n")}
+
+
+def test_a_folder_that_went_is_shown_with_all_that_was_in_it(app: Path) -> None:
+    (app / "src" / "new.py").write_text("n\n")
+    watched = _tree(app)
+    (app / "src").rename(app.parent / "elsewhere")
+    assert watched.is_shaped_by(str(app / "src"))
+    assert _look(watched, "src") == {"src/a.py": ("", None), "src/new.py": ("n\n", None)}
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        pytest.param("a.log", b"text", id="ignored"),
+        pytest.param("a.dat", b"a\0b", id="binary"),
+        pytest.param("a.csv", b"1," * watch_set.FILE_BYTES, id="large"),
+        pytest.param("out/a.py", b"x", id="in an ignored folder"),
+        pytest.param("a.py~", b"x", id="backup"),
+    ],
+)
+def test_nothing_is_shown_of_what_nobody_edits(app: Path, name: str, data: bytes) -> None:
+    watched = _tree(app)
+    (app / name).parent.mkdir(exist_ok=True)
+    (app / name).write_bytes(data)
+    assert _look(watched, name) == {}
+
+
+def test_links_and_pipes_are_not_followed(app: Path, tmp_path: Path) -> None:
+    watched = _tree(app)
+    (tmp_path / "secret").write_text("s\n")
+    (app / "link").symlink_to(tmp_path / "secret")
+    (app / "folder").symlink_to(tmp_path)
+    os.mkfifo(app / "pipe")
+    watched.scan()
+    assert str(app / "folder") not in watched.folders
+    assert _look(watched, "") == {}
+
+
+def test_git_is_not_asked_again_about_what_it_ignores(app: Path) -> None:
+    watched = _tree(app)
+    (app / "a.log").write_text("1")
+    assert watched.concerns(str(app / "a.log"))
+    _look(watched, "a.log")
+    assert not watched.concerns(str(app / "a.log"))
+    (app / ".gitignore").write_text("")
+    assert watched.is_shaped_by(str(app / ".gitignore"))
+    watched.scan()
+    assert watched.concerns(str(app / "a.log"))
+
+
+def test_a_switch_of_branches_is_silent(app: Path, git: Git) -> None:
+    git(app, "checkout", "-q", "-b", "other")
+    (app / "src" / "a.py").write_text("a = 2\n")
+    (app / "src" / "c.py").write_text("c\n")
+    git(app, "add", ".")
+    git(app, "commit", "-m", "Second")
+    watched = _tree(app)
+    git(app, "checkout", "-q", "main")
+    assert _look(watched, "src/a.py", "src/c.py") == {}
+
+
+def test_a_restored_file_is_silent(app: Path, git: Git) -> None:
+    (app / "src" / "a.py").write_text("a = 22\n")
+    watched = _tree(app)
+    git(app, "checkout", "-q", "--", "src/a.py")
+    assert _look(watched, "src/a.py") == {}
+
+
+def test_a_stash_is_silent_both_ways(app: Path, git: Git) -> None:
+    (app / "src" / "a.py").write_text("a = 22\n")
+    watched = _tree(app)
+    git(app, "stash")
+    assert _look(watched, "src/a.py") == {}
+    git(app, "stash", "pop")
+    assert _look(watched, "src/a.py") == {}
+
+
+def test_conflicts_are_silent_and_their_solution_is_shown(app: Path, git: Git) -> None:
+    file = app / "src" / "a.py"
+    git(app, "checkout", "-q", "-b", "other")
+    file.write_text("a = 2\n")
+    git(app, "commit", "-qam", "Two")
+    git(app, "checkout", "-q", "main")
+    file.write_text("a = 3\n")
+    git(app, "commit", "-qam", "Three")
+    watched = _tree(app)
+    git(app, "merge", "other", "--no-edit", "-s", "ours", "--no-commit")
+    git(app, "merge", "--abort")
+    with pytest.raises(AssertionError):
+        git(app, "merge", "other")
+    assert _look(watched, "src/a.py") == {}
+    _before(app)
+    file.write_text("a = 5\n")
+    ((_, solved),) = _look(watched, "src/a.py").values()
+    assert solved == "a = 5\n"
+
+
+def test_a_commit_of_another_file_hides_no_save(app: Path, git: Git) -> None:
+    watched = _tree(app)
+    (app / "b.md").write_text("# BB\n")
+    (app / "src" / "a.py").write_text("a = 2\n")
+    git(app, "commit", "-qm", "B", "b.md")
+    assert _look(watched, "src/a.py", "b.md") == {"src/a.py": ("a = 1\n", "a = 2\n")}
+
+
+@pytest.mark.parametrize("name", ["node_modules", ".venv", "target", "__pycache__"])
+def test_folders_of_tools_are_left_out_unless_git_knows_them(
+    app: Path, git: Git, name: str
+) -> None:
+    (app / name / "deep").mkdir(parents=True)
+    (app / name / "deep" / "x.js").write_text("x\n")
+    assert str(app / name) not in _tree(app).folders
+    git(app, "add", "-f", name)
+    assert str(app / name / "deep") in _tree(app).folders
+
+
+def test_other_work_trees_inside_are_left_out(app: Path, git: Git) -> None:
+    git(app / "vendor" / "lib", "init")
+    assert _tree(app).folders == {str(app), str(app / "src"), str(app / "vendor")}
+
+
+def test_excluded_folders_are_left_out(app: Path) -> None:
+    watched = _tree(app, excluded=(str(app / "src"),))
+    (app / "src" / "a.py").write_text("a = 2\n")
+    assert watched.folders == {str(app)}
+    assert _look(watched, "") == {}
+
+
+def test_what_the_policy_excludes_is_left_out(app: Path) -> None:
+    (app / ".observer.toml").write_text('exclude = ["/src/", "*.csv"]')
+    watched = _tree(app)
+    assert watched.folders == {str(app)}
+    (app / "customers.csv").write_text("name\n")
+    (app / "open.py").write_text("a = 2\n")
+    assert list(_look(watched, "")) == ["open.py"]
+
+
+def test_nothing_is_looked_at_once_the_policy_cannot_be_used(app: Path) -> None:
+    watched = _tree(app)
+    (app / ".observer.toml").write_text("exclude = [")
+    (app / "open.py").write_text("a = 2\n")
+    assert _look(watched, "") == {}
+
+
+def test_a_tree_with_too_many_files_is_refused(app: Path) -> None:
+    with pytest.raises(TooLarge, match="more than 2 files"):
+        _tree(app, most_files=2)
+
+
+def test_names_that_are_no_text_do_no_harm(app: Path) -> None:
+    watched = _tree(app)
+    (app / os.fsdecode(b"\xff")).mkdir()
+    (app / os.fsdecode(b"\xfe.py")).write_text("x")
+    (app / "line\nfeed.py").write_text("x\n")
+    watched.scan()
+    assert _look(watched, "") == {"line\nfeed.py": (None, "x\n")}
+
+
+def test_an_unreadable_file_is_not_shown(app: Path) -> None:
+    watched = _tree(app)
+    (app / "src" / "a.py").unlink()
+    (app / "src" / "a.py").symlink_to("a.py")
+    assert _look(watched, "src/a.py") == {}
+
+
+def test_beyond_the_limits_it_is_shown_that_not_what(
+    app: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch_set, "MOST_READ", 1)
+    watched = _tree(app)
+    for name in ("x", "y"):
+        (app / name).write_text(name)
+    saves = watched.look({str(app)}, since_ms=10_000, now_ms=NOW_MS)
+    assert [save.has_text for save in saves] == [True, False]
+
+
+def test_texts_longest_unchanged_are_forgotten_first(
+    app: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch_set, "KEPT_CHARS", 10)
+    for name in ("x", "y"):
+        (app / name).write_text(name * 9)
+    watched = _tree(app)
+    for name in ("x", "y"):
+        (app / name).write_text(name * 3)
+    saves: list[Save] = watched.look({str(app)}, since_ms=10_000, now_ms=NOW_MS)
+    assert {save.path: save.has_text for save in saves} == {"x": False, "y": True}
+
+
+@pytest.mark.parametrize(
+    ("written_ms", "shown_ms"),
+    [
+        pytest.param(50_000, 50_000, id="the file's own time"),
+        pytest.param(1_000, NOW_MS, id="moved here with an old one"),
+    ],
+)
+def test_a_save_has_the_time_of_its_file(app: Path, written_ms: int, shown_ms: int) -> None:
+    watched = _tree(app)
+    (app / "b.md").write_text("# BB\n")
+    os.utime(app / "b.md", ns=(0, written_ms * 1_000_000))
+    (save,) = watched.look({str(app / "b.md")}, since_ms=50_100, now_ms=NOW_MS)
+    assert save.to_ms == shown_ms
+
+
+def test_windows_line_ends_are_no_change(app: Path) -> None:
+    watched = _tree(app)
+    (app / "b.md").write_bytes(b"# B\r\nmore\r\n")
+    assert _look(watched, "b.md") == {"b.md": ("# B\n", "# B\nmore\n")}

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.paths import Home
+from observer.ingest.pipeline import Pipeline
+from observer.local.spool.spool import Spool
+from observer.projects import PlaceCache
+from observer.serve.daemon.worker import NICE, Health, WriterThread
+from observer.store.database import SqliteStore
+from observer.upkeep.home_guard import HomeGuard
+
+
+@pytest.fixture
+def writer(home: Home) -> Iterator[WriterThread]:
+    pipeline = Pipeline(
+        SqliteStore(home.database),
+        Spool(home.spool),
+        settings=Settings(),
+        places=PlaceCache(),
+        now_ms=now_ms,
+    )
+    made = WriterThread(pipeline, HomeGuard(home), Health())
+    yield made
+    made.close()
+
+
+def test_it_is_awaited_while_a_thread_is_blocked_by_a_call(writer: WriterThread) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def work() -> None:
+        begun.set()
+        go_on.wait()
+
+    caller = threading.Thread(target=writer.call, args=(work,))
+    caller.start()
+    begun.wait()
+    assert writer.is_awaited()
+    go_on.set()
+    caller.join()
+    assert not writer.is_awaited()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own")
+def test_the_threads_that_answer_go_before_it(writer: WriterThread) -> None:
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    assert writer.call(os.getpriority, os.PRIO_PROCESS, 0) == min(19, own + NICE)
+    assert os.getpriority(os.PRIO_PROCESS, 0) == own

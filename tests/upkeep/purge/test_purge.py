@@ -1,0 +1,132 @@
+"""What a person has purged stands nowhere any more, and does not come back."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer.core.paths import Home
+from observer.local import client
+from observer.upkeep.purge.carry_out import PurgeOrder, begin
+
+pytestmark = pytest.mark.slow
+
+Observer = Callable[..., "subprocess.CompletedProcess[str]"]
+Tell = Callable[..., None]
+Until = Callable[..., None]
+Found = Callable[[], list[str]]
+WORD = "zebrafink"
+
+
+@pytest.fixture
+def observer(within: Observer) -> Observer:
+    """Commands run within this process: what matters is the daemon behind them."""
+    return within
+
+
+def purge(observer: Observer, *words: str) -> Any:
+    ran = observer("purge", *words, "--yes", "--json")
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+def purge_the_word(observer: Observer) -> Any:
+    """Purge both spellings; the second finds what the first left."""
+    return [purge(observer, "--text", word) for word in ("Zebrafink-Café 77", WORD)]
+
+
+def test_a_purged_word_stands_in_no_byte_of_the_home(
+    shown: Home, observer: Observer, found: Found, until: Until
+) -> None:
+    observer("backup")
+    shown.imports.write_text(json.dumps({"memory-files": {f"/home/ana/{WORD}/AGENTS.md": "1:2"}}))
+    program = shown.root / "venv" / "notes.py"
+    program.parent.mkdir()
+    program.write_text(f"WORDS = {WORD!r}")
+    for name in ("observer.db", "spool/bad/", "backups/", "context/", "log/"):
+        until(lambda name=name: name in " ".join(found()))  # context files come a second later
+    receipts = purge_the_word(observer)
+    assert receipts[0]["events"] >= 10
+    assert receipts[0]["files"]["spool/bad"] >= 1
+    assert len(receipts[0]["backups"]) == 1
+    assert receipts[1]["left"] == []
+    assert receipts[1]["files"]["imports.json"] == 1
+    assert found() == ["venv/notes.py"]
+    assert client.is_running(shown)
+    assert "login page" in observer("search", "login").stdout
+
+
+def test_what_was_purged_does_not_come_back(
+    shown: Home, observer: Observer, found: Found, app: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy.db"
+    observer("backup", str(copy))
+    purge_the_word(observer)
+    observer("doctor", "--rebuild")
+    assert found() == []
+    assert json.loads(observer("import", "git", str(app), "--json").stdout)["purged"] == 1
+    observer("down")
+    shutil.copyfile(copy, shown.database)
+    observer("up")
+    assert observer("search", WORD, "--json").returncode == 0
+    observer("down")
+    assert found() == []
+
+
+@pytest.mark.parametrize(
+    "reached",
+    [
+        pytest.param(lambda home: home.purging.exists(), id="begun"),
+        pytest.param(lambda home: home.tombstones.exists(), id="tombstones"),
+        pytest.param(lambda home: not home.context.exists(), id="files"),
+    ],
+)
+def test_a_purge_that_was_killed_is_finished_at_the_next_start(
+    shown: Home, reached: Callable[[Home], bool], observer: Observer, tell: Tell, until: Until
+) -> None:
+    until(shown.context.exists)
+    command = [sys.executable, "-m", "observer", "purge", "--text", WORD, "--yes"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as purging:
+        while purging.poll() is None and not reached(shown):
+            time.sleep(0.001)
+        purging.kill()
+    tell("UserPromptSubmit", prompt="where is the badger?")
+    observer("down")
+    observer("up")
+    assert WORD not in observer("search", WORD).stdout
+    assert not shown.purging.exists()
+    until(lambda: "badger" in observer("search", "badger").stdout)
+    assert "login page" in observer("search", "login").stdout
+
+
+def test_a_purge_that_was_killed_is_not_shown_as_done(shown: Home, observer: Observer) -> None:
+    observer("down")
+    begin(shown, PurgeOrder(seqs=()))
+    for command in ("export", "backup"):
+        ran = observer(command)
+        assert (ran.returncode, ran.stdout) == (5, "")
+        assert "observer up" in ran.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="no file that cannot be read")
+def test_a_backup_that_the_disk_does_not_return_keeps_no_purge_from_its_end(
+    shown: Home, observer: Observer, found: Found
+) -> None:
+    observer("down")
+    shown.backups.mkdir(mode=0o700, exist_ok=True)
+    unreadable = shown.backups / "observer-unreadable.db"
+    unreadable.symlink_to("/proc/self/mem")  # the kernel has no page at its beginning: EIO
+    with pytest.raises(OSError, match="Input/output error"):
+        unreadable.read_bytes()
+    receipt = purge(observer, "--text", WORD)
+    assert receipt["backups"][unreadable.name].startswith("deleted, since the disk")
+    assert not shown.purging.exists()
+    assert not unreadable.is_symlink()

@@ -1,0 +1,264 @@
+"""A damaged database: what is whole is kept, backups give the rest, and losses are shown."""
+
+from __future__ import annotations
+
+import random
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from observer.core.errors import StoreUnavailable
+from observer.core.events import Command, Event
+from observer.core.model import Project, Recorded
+from observer.core.paths import Home
+from observer.store.database import SqliteStore
+from observer.store.pages import damaged_pages, salvaged
+from observer.upkeep.repair.losses import losses, recent, request_repair
+from observer.upkeep.repair.restore import repair_if_damaged
+
+PAGE = 4096
+CODE = Project(id=2, uuid="u2", name="code", roots=("/code",), created_ms=1)
+
+
+@pytest.fixture
+def filled(home: Home) -> Home:
+    with closing(store(home)) as opened:
+        add(opened, range(1, 41))
+    return home
+
+
+def store(home: Home) -> SqliteStore:
+    return SqliteStore(home.database, backups=home.backups)
+
+
+def add(opened: SqliteStore, seqs: range) -> None:
+    with opened.write() as writer:
+        writer.put_project(CODE)
+        for seq in seqs:
+            body = Command(command=f"make part-{seq}", output=text(seq))
+            event = Event(id=f"e{seq}", at_ms=seq * 60_000, client="x", cwd="/code", body=body)
+            one = Recorded(seq=seq, event=event, project_id=2, session_id=None, root="/code")
+            writer.append(one, stored_ms=1)
+
+
+def text(seq: int) -> str:
+    return random.Random(seq).randbytes(random.Random(seq).choice([20, 900, 4000])).hex()
+
+
+def mend(home: Home) -> object:
+    return repair_if_damaged(home, now_ms=lambda: 5_000_000)
+
+
+def damage(path: Path, *pages: int) -> None:
+    content = bytearray(path.read_bytes())
+    for page in pages:
+        content[(page - 1) * PAGE : page * PAGE] = b"\xa5" * PAGE
+    path.write_bytes(content)
+
+
+def known(home: Home) -> dict[int, str]:
+    with closing(store(home)) as opened, opened.read() as reader:
+        assert opened.check() == "ok"
+        return {one.seq: one.event.body.output for one in reader.log()}  # type: ignore[union-attr]  # commands
+
+
+def test_a_whole_database_is_left_alone(filled: Home) -> None:
+    before = filled.database.read_bytes()
+    assert mend(filled) is None
+    assert filled.database.read_bytes() == before
+    assert losses(filled) == []
+
+
+def test_a_home_without_a_database_has_nothing_to_mend(home: Home) -> None:
+    assert mend(home) is None
+
+
+def test_a_damaged_page_costs_no_event_that_is_whole(filled: Home) -> None:
+    held = {row.key for row in salvaged(filled.database) if row.table == "event"}
+    assert held == set(range(1, 41))
+    total = filled.database.stat().st_size // PAGE
+    damage(filled.database, *range(total // 2, total))
+    whole = {row.key for row in salvaged(filled.database) if row.table == "event"}
+    assert whole
+    assert whole != held
+    request_repair(filled, "found in quiet")
+    loss = mend(filled)
+    assert {seq: text(seq) for seq in whole} == known(filled)
+    assert losses(filled) == [loss]
+    (shown,) = losses(filled)
+    assert (shown.kept, shown.restored, shown.lost) == (len(whole), 0, 40 - len(whole))
+
+
+def test_what_is_lost_is_shown_with_its_time(filled: Home) -> None:
+    whole = filled.database.read_bytes()
+    filled.database.write_bytes(whole.replace(b'make part-3"', b'Make part-3"'))
+    request_repair(filled, "a page was changed")
+    mend(filled)
+    (loss,) = losses(filled)
+    assert (loss.reason, loss.lost, loss.from_ms, loss.until_ms) == (
+        "a page was changed",
+        1,
+        2 * 60_000,
+        4 * 60_000,
+    )
+    assert "1 lost, of after 1970-01-01 00:02 UTC and before 1970-01-01 00:04 UTC" in str(loss)
+    assert recent(filled, now_ms=5_000_001) == loss
+    assert recent(filled, now_ms=5_000_000 + 8 * 86_400_000) is None
+
+
+def test_backups_give_what_is_not_whole(filled: Home) -> None:
+    with closing(store(filled)) as opened:
+        opened.backup(filled.backups / "observer-copy.db")
+        add(opened, range(41, 51))
+    damage(filled.database, *range(2, filled.database.stat().st_size // PAGE))
+    mend(filled)
+    (loss,) = losses(filled)
+    assert loss.restored > 0
+    assert loss.kept + loss.restored + loss.lost == 50
+    assert set(range(1, 41)) <= set(known(filled))
+
+
+def test_a_removed_database_comes_from_backups(filled: Home) -> None:
+    with closing(store(filled)) as opened:
+        opened.backup(filled.backups / "observer-copy.db")
+        add(opened, range(41, 43))
+    filled.database.unlink()
+    mend(filled)
+    (loss,) = losses(filled)
+    assert (loss.kept, loss.restored, loss.lost) == (0, 40, 2)
+    assert "40 events" not in loss.reason
+    assert set(known(filled)) == set(range(1, 41))
+    assert mend(filled) is None
+
+
+def test_a_damaged_log_is_read_behind_its_damage(filled: Home, tmp_path: Path) -> None:
+    with closing(store(filled)) as opened:
+        add(opened, range(41, 46))
+        add(opened, range(46, 51))
+        held = [path for path in filled.root.iterdir() if path.name.startswith("observer.db")]
+        left = {path: path.read_bytes() for path in held if not path.name.endswith("shm")}
+    for path in filled.root.glob("observer.db*"):
+        path.unlink()
+    for path, content in left.items():
+        path.write_bytes(content)
+    log = filled.database.with_name("observer.db-wal")
+    content = bytearray(log.read_bytes())
+    content[32 + 30] ^= 1
+    log.write_bytes(content)
+    mend(filled)
+    (loss,) = losses(filled)
+    assert (loss.kept, loss.lost) == (50, 0)
+    assert set(known(filled)) == set(range(1, 51))
+
+
+def test_no_number_is_used_again(filled: Home) -> None:
+    filled.database.unlink()
+    mend(filled)
+    with closing(store(filled)) as opened, opened.write() as writer:
+        assert writer.next_seq() == 41
+
+
+def test_a_project_of_which_only_events_are_left_has_their_folder(filled: Home) -> None:
+    whole = filled.database.read_bytes()
+    filled.database.write_bytes(whole.replace(b'["/code"]', b'["/cXde"]'))
+    request_repair(filled, "x")
+    mend(filled)
+    with closing(store(filled)) as opened, opened.read() as reader:
+        (_, project) = reader.projects()
+    assert (project.id, project.name, project.roots) == (2, "code", ("/code",))
+
+
+def test_what_no_event_tells_is_kept(filled: Home) -> None:
+    with closing(store(filled)) as opened, opened.write() as writer:
+        writer.spend("2026-11-22", tokens=7, requests=1)
+    request_repair(filled, "x")
+    mend(filled)
+    with closing(store(filled)) as opened, opened.read() as reader:
+        assert reader.spending("2026-11-22").tokens == 7
+
+
+def test_the_damaged_files_are_kept_in_backups(filled: Home) -> None:
+    damage(filled.database, 3)
+    damaged = filled.database.read_bytes()
+    request_repair(filled, "x")
+    mend(filled)
+    (loss,) = losses(filled)
+    (aside,) = loss.aside
+    assert (filled.backups / aside).read_bytes() == damaged
+    assert not filled.damage.exists()
+    assert damaged_pages(filled.backups / aside) == [3]
+
+
+def test_a_damaged_backup_gives_what_is_whole_of_it(filled: Home) -> None:
+    copy = filled.backups / "observer-copy.db"
+    with closing(store(filled)) as opened:
+        opened.backup(copy)
+    damage(copy, 1)
+    filled.database.write_bytes(b"no database at all")
+    mend(filled)
+    assert set(known(filled)) == set(range(1, 41))
+
+
+def test_a_killed_mending_begins_anew(filled: Home) -> None:
+    filled.database.with_name("observer.db.mending").write_bytes(b"half")
+    aside = filled.backups / "observer-damaged-20260101T000000Z.db"
+    filled.backups.mkdir()
+    filled.database.replace(aside)
+    mend(filled)
+    assert set(known(filled)) == set(range(1, 41))
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]"])
+def test_losses_that_cannot_be_read_are_none(home: Home, content: bytes) -> None:
+    home.root.mkdir(parents=True)
+    home.losses.write_bytes(content)
+    assert losses(home) == []
+
+
+def test_a_database_of_a_newer_observer_is_left_alone(filled: Home) -> None:
+    with closing(store(filled)) as opened, opened._alone() as writer:
+        writer.execute("PRAGMA user_version = 9999").fetchall()
+    before = filled.database.read_bytes()
+    request_repair(filled, "an older observer could not read it")
+    assert mend(filled) is None
+    with pytest.raises(StoreUnavailable, match="this observer knows"):
+        store(filled)
+    assert filled.database.read_bytes() == before
+
+
+# --- a copy that a person puts in place ----------------------------------------------------------
+
+
+def put_back(home: Home) -> None:
+    """Put a copy of the first 40 events in the place of a database with 50."""
+    copy = home.root / "copy.db"
+    with closing(store(home)) as opened:
+        opened.backup(copy)
+        add(opened, range(41, 51))
+    copy.replace(home.database)
+
+
+def test_an_older_copy_in_place_of_the_database_is_no_damage(filled: Home) -> None:
+    put_back(filled)
+    with closing(SqliteStore(filled.database, read_only=True)) as looked:
+        assert looked.lost_events == 0
+    assert mend(filled) is None
+    assert recent(filled, now_ms=5_000_000) is None
+    with closing(store(filled)) as opened:
+        assert opened.lost_events == 0
+        add(opened, range(41, 43))
+    with closing(store(filled)) as again, again.read() as reader:
+        assert again.lost_events == 0
+        assert reader.totals().events == 42
+
+
+def test_what_is_lost_of_a_restored_copy_later_is_reported(filled: Home) -> None:
+    put_back(filled)
+    with closing(store(filled)) as opened:
+        opened.checkpoint()
+        older = filled.database.read_bytes()
+        add(opened, range(41, 44))
+    filled.database.write_bytes(older)
+    with closing(store(filled)) as opened:
+        assert opened.lost_events == 3
