@@ -18,46 +18,34 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 STANDARD = sys.stdlib_module_names
 
 FLOORS = {
-    "core": 0,
-    "redaction": 0,
-    "pump": 0,
-    "spool": 1,
-    "shell": 1,
-    "code": 1,
-    "index": 1,
-    "embed": 1,
-    "llm": 1,
-    "client": 1,
-    "outcomes": 2,
-    "git": 2,
+    "core": 1,
+    "redaction": 1,
+    "code": 2,
+    "commands": 2,
+    "index": 2,
+    "llm": 2,
+    "local": 2,
     "store": 2,
-    "projects": 3,
-    "config_files": 3,
+    "git": 3,
+    "observations": 3,
     "clients": 4,
-    "policy": 4,
-    "observations": 5,
-    "search": 6,
-    "ingest": 6,
-    "staleness": 6,
-    "note_files": 7,
-    "notes": 7,
-    "purge": 7,
-    "repair": 7,
-    "importers": 7,
-    "memory": 8,
-    "views": 9,
-    "toolsets": 10,
-    "api": 11,
-    "daemon": 12,
-    "doctor": 13,
-    "cli": 14,
-    "__main__": 15,
+    "projects": 4,
+    "search": 4,
+    "staleness": 4,
+    "ingest": 5,
+    "importers": 6,
+    "notes": 6,
+    "upkeep": 6,
+    "memory": 7,
+    "tools": 8,
+    "cli": 9,
+    "serve": 9,
+    "__main__": 10,
 }
 HOMES = {
     "apsw": ("observer.store",),
     "git": ("observer.git.command",),
     "numpy": (
-        "observer.index.embed",
         "observer.index",
         "observer.notes",
         "observer.search",
@@ -75,11 +63,11 @@ HOMES = {
     "starlette": ("observer.serve.api.http",),
     "click": ("observer.cli",),
     "rich": ("observer.cli",),
-    "tomlkit": ("observer.cli", "observer.clients", "observer.clients.config_files"),
+    "tomlkit": ("observer.cli", "observer.clients"),
     "yaml": ("observer.clients.config_files", "observer.notes.folders"),
 }
 EVERYWHERE = {"msgspec", "orjson"}
-STANDARD_ONLY = {"spool", "pump", "client"}
+STANDARD_ONLY = {"local"}
 JSON_OF_THE_STANDARD_LIBRARY = (
     *(f"observer.{part}" for part in sorted(STANDARD_ONLY)),
     "observer.core.paths",
@@ -201,11 +189,11 @@ def test_sql_stands_only_in_the_store(path: Path) -> None:
 
 @every_module
 def test_fronts_reach_data_through_memory_only(path: Path) -> None:
-    if is_under(name_of(path), ("observer.tools.views", "observer.tools", "observer.serve.api")):
+    if is_under(name_of(path), ("observer.tools", "observer.serve.api")):
         tables = {"observer.clients.client", "observer.clients.registry"}  # formats, no data
         ours = {target for target in imports_of(path) if target.startswith("observer.")}
         reached = {part_of(target) for target in ours - tables}
-        assert not reached & {"ingest", "clients", "observations", "outcomes", "spool"}
+        assert not reached & {"ingest", "clients", "observations", "commands"}
         engine = {"observer.store.connection", "observer.store.database"}
         assert not engine & ours
 

@@ -26,7 +26,7 @@ PURPOSES = {
     },
     "Set up": {"install": "install", "uninstall": "install", "config": "config", "mcp": "mcp"},
     "Operate": {
-        "status": "lifecycle", "doctor": "doctor", "log": "log", "up": "lifecycle",
+        "status": "lifecycle", "doctor": "doctor.command", "log": "log", "up": "lifecycle",
         "down": "lifecycle", "backup": "backup", "restore": "backup", "export": "export",
         "daemon": "daemon",
     },

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from pkgutil import resolve_name
 
 import click
 
@@ -24,8 +26,8 @@ def daemon_command() -> int:
     if take(home()) is None:
         return 0
     _refresh_hooks(home())
-    from observer.serve.daemon.daemon import run  # noqa: PLC0415 - losers of a race leave before
-
+    # By name: losers of a race leave before, and the command line knows nothing of the daemon.
+    run: Callable[[Home], int] = resolve_name("observer.serve.daemon.daemon:run")
     code = run(home())
     if code and home().damage.exists():
         # Damage is repaired at a start; nobody has to ask for it.

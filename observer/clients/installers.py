@@ -26,10 +26,10 @@ from observer.clients.config_files.file_edits import (
 )
 from observer.clients.registry import clients
 from observer.clients.services import SERVICES
+from observer.core import disk
 from observer.core.errors import BadInput, ObserverError
 from observer.core.paths import Home, make_private
 from observer.git.launch import absolute_entries
-from observer.local.spool import files as spool_files
 from observer.local.spool import refusals
 from observer.local.spool.spool import Spool
 
@@ -113,7 +113,7 @@ def _recorded_roots(home: Home) -> list[str]:
 def _record_root(home: Home, root: Path) -> None:
     if str(root) not in (known := _recorded_roots(home)):
         text = "".join(f"{one}\n" for one in (*known, root))
-        spool_files.replace(home.installed_roots, text.encode("utf-8", "surrogateescape"))
+        disk.replace(home.installed_roots, text.encode("utf-8", "surrogateescape"))
 
 
 def installed(context: InstallContext) -> list[str]:

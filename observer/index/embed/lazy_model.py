@@ -114,7 +114,7 @@ class LazyModel:
     def encode(self, text: str, doubt: float = EVEN) -> NDArray[np.float32] | None:
         """Return what a text means as a unit vector; None while the model is not there.
 
-        `doubt` says how little of the text its words find, 0 to 1: see `observer.index.embed.model`.
+        `doubt` says how little of the text its words find, 0 to 1: see `index.embed.model`.
         """
         self.start()
         if self._model is None:

@@ -1,6 +1,6 @@
 """Which models there are: those that ship in the wheel, then the user's in `<home>/models/`.
 
-A model is a folder of three files (`observer.index.embed.manifest`), or two of them joined by a plus
+A model is a folder of three files (`index.embed.manifest`), or two of them joined by a plus
 sign. One that cannot be used is listed with its problem, so that a broken folder neither disappears
 nor hides the others.
 """
@@ -58,7 +58,7 @@ def known(folder: Path) -> list[ModelInfo]:
 def find(name: str, folder: Path) -> ModelInfo:
     """Return a model by its name, or by the path of its folder if that has a slash in it.
 
-    Two names with a plus sign between them are the two models joined (`observer.index.embed.model`).
+    Two names with a plus sign between them are the two models joined (`index.embed.model`).
 
     Raises:
         NotFound: there is none; the hint lists the known names.
