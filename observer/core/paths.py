@@ -60,19 +60,19 @@ class Home:
     purging = _at("purging")
     """What a purge that was begun still has to do; gone once it is done."""
     cap = _at("cap.json")
-    """How near the home is to its greatest size, and what had to go; see `purge.size_cap`."""
+    """How near the home is to its greatest size, and what went; see `upkeep.purge.size_cap`."""
     expiring = _at("expiring")
-    """Where what stays is derived anew while something goes by age; see `purge.take_out`."""
+    """Where what stays is derived anew while something goes by age; see `upkeep.purge.take_out`."""
     heads = _at("heads.json")
-    """Where HEAD of each work tree was seen last; see `daemon.unreported`."""
+    """Where HEAD of each work tree was seen last; see `serve.daemon.unreported`."""
     damage = _at("damage")
     """What a daemon found damaged and its successor has to repair; gone once it is repaired."""
     losses = _at("losses.json")
-    """What was repaired, and which events were lost; see `repair.losses`."""
+    """What was repaired, and which events were lost; see `upkeep.repair.losses`."""
     quiet = _at("quiet.json")
-    """Which clients were announced to have gone quiet; see `daemon.quiet`."""
+    """Which clients were announced to have gone quiet; see `serve.daemon.quiet`."""
     made_folders = _at("made-folders.json")
-    """Which folders installations made; see `config_files.made_folders`."""
+    """Which folders installations made; see `clients.config_files.file_edits`."""
     installed_roots = _at("installed-roots")
     """The repositories in whose own files something was installed, one a line."""
     probes = _at("probes")
@@ -80,13 +80,13 @@ class Home:
     logs = _at("log")
     """`daemon.log` (rotated) and `hooks.log`."""
     refused = _at("log", "refused")
-    """Where hooks count the events that they could not write; see `spool.refusals`."""
+    """Where hooks count the events that they could not write; see `local.spool.refusals`."""
     config = _at("config.toml")
     """Settings in TOML; absent means defaults."""
     confirmed = _at("confirmed.json")
     """The limits that somebody has confirmed after seeing what they delete; see `config`."""
     note_folders = _at("note-folders.json")
-    """Which folders are note folders; see `note_files.folders`."""
+    """Which folders are note folders; see `notes.folders.folders`."""
     note_versions = _at("note-versions")
     """What tools replaced, moved or deleted in note folders, by number, to be brought back."""
     models = _at("models")
@@ -94,7 +94,7 @@ class Home:
     lock = _at("daemon.lock")
     """The file whose `flock` the daemon holds while it lives."""
     alive = _at("daemon.alive")
-    """Valid, by its time, while a daemon lives; see `daemon.lease`."""
+    """Valid, by its time, while a daemon lives; see `upkeep.home_guard`."""
     waking = _at("daemon.waking")
     """Made by the hook that starts a daemon in place of one that died."""
     token = _at("token")

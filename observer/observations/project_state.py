@@ -51,8 +51,7 @@ class TrackedEdit(Value):
     something; `undo` for what took back edits from `since` on. `item` is its observation.
     `reverted_by` is empty while the change is there, else `STASHED`, `DROPPED` or the hash of the
     commit that reverted it. `fixed` maps the programs whose failure it fixed to the items of those
-    fixes. `remedy` is the kind of command, as `shell.fixers.remedy_of` returns it; `has_failed` if
-    that command failed.
+    fixes. `remedy` is the kind of command, a `FixKind`; `has_failed` if that command failed.
     """
 
     seq: int

@@ -1,6 +1,6 @@
 """Tools: typed functions over the memory, with the metadata that clients need.
 
-Knows JSON and its schemas but no protocol; `api.mcp` serves the tools. Promises that a tool's
+Knows JSON and its schemas but no protocol; `serve.api.mcp` serves the tools. Promises that a tool's
 function only ever gets values of the types and ranges that its signature states. Values that no
 store, file system or index takes alike (NUL, halves of surrogate pairs, numbers beyond what JSON's
 readers agree on, endless nesting) end here, in one sentence that names the argument. What a client

@@ -191,7 +191,7 @@ def with_dependents(
 def kept_files(reader: StoreReader, asked: Criteria) -> list[str]:
     """Return the files of note folders that a query finds, or that are named: a purge leaves them.
 
-    Of a text `note_files.folders` knows the lines.
+    Of a text `notes.folders.folders` knows the lines.
     """
     found = reader.items(_found(reader, asked)) if asked.query else []
     kept = {item.file for item in found if item.file}
